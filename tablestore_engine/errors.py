@@ -1,0 +1,174 @@
+"""The errors of the engine: one tree, so that a caller can catch exactly as much as it can handle.
+
+    TableStoreError                    everything the engine raises on purpose
+    ├── UserError                      the request is wrong; repeating it does not help
+    │   ├── OptionError                unknown table option, or a value it cannot take
+    │   ├── SchemaError                columns, keys or a change that do not fit the table
+    │   ├── UnsupportedTypeError       a type that the table format cannot hold
+    │   ├── PrimaryKeyError            null, duplicate or missing key values
+    │   ├── SqlError                   a statement that cannot be run
+    │   │   └── ParseError             … because it cannot be parsed
+    │   ├── NotFoundError              DatabaseNotFound, TableNotFound, ViewNotFound, SnapshotNotFound, ColumnNotFound
+    │   ├── AlreadyExistsError         DatabaseAlreadyExists, TableAlreadyExists
+    │   ├── NotAManagedTableError      a directory or relation that is not one of our tables
+    │   ├── DependencyError            dropping what others read
+    │   └── ReadOnlyError              writing to a view
+    ├── ConflictError                  another commit won; nothing of ours is visible; **retryable**
+    ├── CommitOutcomeUnknownError      the commit may or may not be visible: clean up nothing, look first
+    ├── CorruptMetadataError           a metadata file is damaged; names the file
+    ├── StorageError                   the file system refused; names the path and the reason
+    ├── EnvironmentProblem             JavaNotFoundError, JavaTooOldError
+    └── ExecutionError                 Spark failed while running a plan; carries the short cause
+
+Invariants: ``str(error)`` is one message for a person, hint included; ``retryable`` is true only when the
+same call may succeed unchanged; every error survives pickling, because executors send them home.
+"""
+
+from __future__ import annotations
+
+
+class TableStoreError(Exception):
+    """Base of all errors of the engine: a message, and optionally a hint that says what to do next."""
+
+    retryable: bool = False
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}" if self.hint else self.message
+
+
+class UserError(TableStoreError):
+    """The request itself is wrong; repeating it unchanged does not help."""
+
+
+class OptionError(UserError):
+    """A table option is unknown, has a value that it cannot take, or cannot be changed any more."""
+
+
+class SchemaError(UserError):
+    """Columns, keys or a schema change do not fit the table."""
+
+
+class UnsupportedTypeError(UserError):
+    """A data type that the table format or this engine cannot hold."""
+
+
+class PrimaryKeyError(UserError):
+    """Primary key values that are null, duplicated where that is an error, or missing."""
+
+
+class SqlError(UserError):
+    """A SQL statement that cannot be run as it is."""
+
+
+class ParseError(SqlError):
+    """A SQL text that cannot be parsed."""
+
+
+class NotFoundError(UserError):
+    """Something that was named does not exist."""
+
+
+class DatabaseNotFound(NotFoundError):
+    """The database does not exist."""
+
+
+class TableNotFound(NotFoundError):
+    """The table does not exist."""
+
+
+class ViewNotFound(NotFoundError):
+    """The view does not exist."""
+
+
+class SnapshotNotFound(NotFoundError):
+    """The snapshot does not exist; the message says which do."""
+
+
+class ColumnNotFound(NotFoundError):
+    """The column does not exist."""
+
+
+class AlreadyExistsError(UserError):
+    """Something of that name exists already."""
+
+
+class DatabaseAlreadyExists(AlreadyExistsError):
+    """A database of that name exists already."""
+
+
+class TableAlreadyExists(AlreadyExistsError):
+    """A table or view of that name exists already."""
+
+
+class NotAManagedTableError(UserError):
+    """A directory or relation that is not a table of this engine."""
+
+
+class DependencyError(UserError):
+    """Dropping or changing something that others read."""
+
+
+class ReadOnlyError(UserError):
+    """Writing to something that can only be read, such as a view."""
+
+
+class ConflictError(TableStoreError):
+    """Another commit won the race and ours no longer fits. Nothing of ours became visible."""
+
+    retryable = True
+
+
+class CommitOutcomeUnknownError(TableStoreError):
+    """The storage failed while a commit was being published: it may or may not be visible.
+
+    Whoever catches this must not delete any file of the commit.
+    """
+
+
+class CorruptMetadataError(TableStoreError):
+    """A metadata file that cannot be decoded. ``path`` names it, ``reason`` says what is wrong."""
+
+    def __init__(self, path: str, reason: str = "it cannot be read", *, hint: str | None = None) -> None:
+        super().__init__(f"Damaged metadata file {path}: {reason}.", hint=hint)
+        self.path = path
+        self.reason = reason
+        self.args = (path, reason)
+
+
+class StorageError(TableStoreError):
+    """The file system refused an operation. ``path`` names the file, ``reason`` is the system's own words."""
+
+    def __init__(self, path: str, reason: str, *, hint: str | None = None) -> None:
+        super().__init__(f"Storage failure at {path}: {reason}.", hint=hint)
+        self.path = path
+        self.reason = reason
+        self.args = (path, reason)
+
+    @classmethod
+    def of(cls, path: str, error: OSError) -> StorageError:
+        """The storage error for an ``OSError`` at ``path``, with a hint where the cause is a common one."""
+        hint = None
+        if isinstance(error, PermissionError):
+            hint = "Check that the user of this process may write there."
+        return cls(path, error.strerror or str(error) or type(error).__name__, hint=hint)
+
+
+class EnvironmentProblem(TableStoreError):
+    """Something outside of the engine is missing or too old on this machine."""
+
+
+class JavaNotFoundError(EnvironmentProblem):
+    """No Java runtime was found."""
+
+
+class JavaTooOldError(EnvironmentProblem):
+    """The Java runtime is older than Spark needs."""
+
+
+class ExecutionError(TableStoreError):
+    """Spark failed while it ran a plan; the message carries the short cause."""
