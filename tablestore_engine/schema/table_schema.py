@@ -1,0 +1,179 @@
+"""The schema of a table: its columns by id, its keys and its options, as one version of a growing history.
+
+Vocabulary: *trimmed primary keys* are the primary key without the partition columns, which every row of a bucket
+shares; *bucket keys* are the columns whose hash chooses the bucket.
+
+Invariants: names are unique without regard to case; primary key columns are atomic and NOT NULL; the primary key
+of a partitioned table contains the partition columns; ``highest_field_id`` never shrinks, so that an id is never
+used twice. The JSON form is persisted and must never change.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from tablestore_engine.errors import ColumnNotFound
+from tablestore_engine.options import CoreOptions
+from tablestore_engine.schema.types import DataField, DataType, parse_field
+
+CURRENT_VERSION = 3
+
+
+@dataclass(frozen=True)
+class TableSchema:
+    """One version of a table's schema. ``id`` numbers the versions from 0.
+
+    ``replaces`` is set by CREATE OR REPLACE: the schema counts only once a snapshot has been written with it, so
+    that a build that dies half way leaves the old table.
+    """
+
+    id: int
+    fields: tuple[DataField, ...]
+    highest_field_id: int
+    partition_keys: tuple[str, ...] = ()
+    primary_keys: tuple[str, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+    comment: str | None = None
+    time_millis: int = 0
+    version: int = CURRENT_VERSION
+    replaces: str | None = None
+
+    @classmethod
+    def create(
+        cls,
+        columns: Sequence[tuple[str, DataType, str | None]],
+        primary_keys: Sequence[str] = (),
+        partition_keys: Sequence[str] = (),
+        options: Mapping[str, str] | None = None,
+        comment: str | None = None,
+        time_millis: int = 0,
+        *,
+        default_buckets: int = 1,
+    ) -> TableSchema:
+        """The first schema of a new table; ids are given to all columns and nested fields.
+
+        A keyed table without the option ``bucket`` gets ``default_buckets``, written down so that every reader
+        agrees. ``primary-key`` and ``partition`` may come as options instead.
+
+        Raises:
+            SchemaError: no columns, two columns of one name, a key column that does not exist, is not atomic or is
+                named twice, a primary key without the partition columns.
+            OptionError: see ``CoreOptions.parse``.
+        """
+        from tablestore_engine.schema.creation import create_schema
+
+        return create_schema(
+            columns, tuple(primary_keys), tuple(partition_keys), dict(options or {}), comment, time_millis,
+            default_buckets,
+        )  # fmt: skip
+
+    @cached_property
+    def _by_name(self) -> dict[str, DataField]:
+        return {one.name.lower(): one for one in self.fields}
+
+    def field(self, name: str) -> DataField:
+        """The column of that name, without regard to case. Raises ColumnNotFound, which names the nearest one."""
+        found = self._by_name.get(name.lower())
+        if found is None:
+            import difflib
+
+            near = difflib.get_close_matches(name.lower(), self._by_name, n=1)
+            hint = f"Did you mean '{self._by_name[near[0]].name}'?" if near else None
+            hint = hint or f"There are: {', '.join(self.field_names)}."
+            raise ColumnNotFound(f"Column '{name}' does not exist.", hint=hint)
+        return found
+
+    def has_field(self, name: str) -> bool:
+        """Whether there is a column of that name, without regard to case."""
+        return name.lower() in self._by_name
+
+    @cached_property
+    def field_names(self) -> tuple[str, ...]:
+        """The names of all columns, in order."""
+        return tuple(one.name for one in self.fields)
+
+    @property
+    def is_keyed(self) -> bool:
+        """Whether the table has a primary key."""
+        return bool(self.primary_keys)
+
+    @cached_property
+    def trimmed_primary_keys(self) -> tuple[str, ...]:
+        """The primary key without the partition columns, in key order."""
+        return tuple(name for name in self.primary_keys if name not in self.partition_keys)
+
+    @cached_property
+    def trimmed_key_fields(self) -> tuple[DataField, ...]:
+        """The columns of ``trimmed_primary_keys``."""
+        return tuple(self.field(name) for name in self.trimmed_primary_keys)
+
+    @cached_property
+    def bucket_keys(self) -> tuple[str, ...]:
+        """The columns whose hash chooses the bucket; empty for an append table without ``bucket-key``."""
+        return self.core_options.bucket_key or self.trimmed_primary_keys
+
+    @cached_property
+    def bucket_fields(self) -> tuple[DataField, ...]:
+        """The columns of ``bucket_keys``."""
+        return tuple(self.field(name) for name in self.bucket_keys)
+
+    @cached_property
+    def partition_fields(self) -> tuple[DataField, ...]:
+        """The partition columns, in partition order."""
+        return tuple(self.field(name) for name in self.partition_keys)
+
+    @cached_property
+    def core_options(self) -> CoreOptions:
+        """The parsed options; tolerant, because another writer may have stored any."""
+        return CoreOptions.parse(self.options, strict=False, keyed=self.is_keyed)
+
+    def to_json(self) -> str:
+        """The persisted form."""
+        data: dict[str, Any] = {
+            "version": self.version,
+            "id": self.id,
+            "fields": [one.to_json() for one in self.fields],
+            "highestFieldId": self.highest_field_id,
+            "partitionKeys": list(self.partition_keys),
+            "primaryKeys": list(self.primary_keys),
+            "options": dict(self.options),
+        }
+        if self.comment is not None:
+            data["comment"] = self.comment
+        data["timeMillis"] = self.time_millis
+        if self.replaces is not None:
+            data["tablestore.replaces"] = self.replaces
+        return json.dumps(data, indent=2, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> TableSchema:
+        """The schema of a persisted text.
+
+        Raises:
+            ValueError, KeyError, TypeError: the text is not a schema.
+            UnsupportedTypeError: a column has a type that this engine cannot hold.
+        """
+        data = json.loads(text)
+        version = data.get("version", 1)
+        options = dict(data.get("options") or {})
+        # What the first two versions of the format took for granted.
+        if version <= 1:
+            options.setdefault("bucket", "1")
+        if version <= 2:
+            options.setdefault("file.format", "orc")
+        return cls(
+            id=int(data["id"]),
+            fields=tuple(parse_field(one) for one in data["fields"]),
+            highest_field_id=int(data["highestFieldId"]),
+            partition_keys=tuple(data["partitionKeys"]),
+            primary_keys=tuple(data["primaryKeys"]),
+            options=options,
+            comment=data.get("comment"),
+            time_millis=int(data.get("timeMillis") or 0),
+            version=version,
+            replaces=data.get("tablestore.replaces"),
+        )
