@@ -1,0 +1,252 @@
+"""Avro object container files, for manifests and manifest lists.
+
+A file is a header (magic, schema, codec, sync mark) and blocks: record count, byte count, compressed records, sync
+mark. The records of a block are, but for their length in front and a zero behind, an Avro array: one call of the
+Avro library encodes or decodes all of them.
+
+Invariants: files carry their writer's schema, and reading uses only that, so older and newer writers are both read;
+logical types are ignored, so a timestamp is its number.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zlib
+from functools import lru_cache
+from typing import Any
+
+_MAGIC = b"Obj\x01"
+_CODECS = {"zstd": "zstandard", "zstandard": "zstandard", "deflate": "deflate", "snappy": "snappy", "null": "null",
+           "none": "null"}  # fmt: skip
+_NAMESPACE = "org.apache.paimon.avro.generated"
+
+
+def _nullable(kind: Any) -> dict[str, Any]:
+    return {"type": ["null", kind], "default": None}
+
+
+def _stats(name: str) -> dict[str, Any]:
+    fields = [
+        {"name": "_MIN_VALUES", "type": "bytes"},
+        {"name": "_MAX_VALUES", "type": "bytes"},
+        {"name": "_NULL_COUNTS", **_nullable({"type": "array", "items": ["null", "long"]})},
+    ]
+    return {"type": "record", "name": name, "fields": fields}
+
+
+_STRINGS = {"type": "array", "items": "string"}
+_FILE = {
+    "type": "record",
+    "name": "record__FILE",
+    "fields": [
+        {"name": "_FILE_NAME", "type": "string"},
+        {"name": "_FILE_SIZE", "type": "long"},
+        {"name": "_ROW_COUNT", "type": "long"},
+        {"name": "_MIN_KEY", "type": "bytes"},
+        {"name": "_MAX_KEY", "type": "bytes"},
+        {"name": "_KEY_STATS", "type": _stats("record__FILE__KEY_STATS")},
+        {"name": "_VALUE_STATS", "type": _stats("record__FILE__VALUE_STATS")},
+        {"name": "_MIN_SEQUENCE_NUMBER", "type": "long"},
+        {"name": "_MAX_SEQUENCE_NUMBER", "type": "long"},
+        {"name": "_SCHEMA_ID", "type": "long"},
+        {"name": "_LEVEL", "type": "int"},
+        {"name": "_EXTRA_FILES", "type": _STRINGS},
+        {"name": "_CREATION_TIME", **_nullable({"type": "long", "logicalType": "timestamp-millis"})},
+        {"name": "_DELETE_ROW_COUNT", **_nullable("long")},
+        {"name": "_EMBEDDED_FILE_INDEX", **_nullable("bytes")},
+        {"name": "_FILE_SOURCE", **_nullable("int")},
+        {"name": "_VALUE_STATS_COLS", **_nullable(_STRINGS)},
+        {"name": "_EXTERNAL_PATH", **_nullable("string")},
+        {"name": "_FIRST_ROW_ID", **_nullable("long")},
+        {"name": "_WRITE_COLS", **_nullable(_STRINGS)},
+    ],
+}
+SCHEMAS: dict[str, dict[str, Any]] = {
+    "manifest_entry": {
+        "type": "record",
+        "name": "record",
+        "namespace": _NAMESPACE,
+        "fields": [
+            {"name": "_VERSION", "type": "int"},
+            {"name": "_KIND", "type": "int"},
+            {"name": "_PARTITION", "type": "bytes"},
+            {"name": "_BUCKET", "type": "int"},
+            {"name": "_TOTAL_BUCKETS", "type": "int"},
+            {"name": "_FILE", "type": _FILE},
+        ],
+    },
+    "manifest_file_meta": {
+        "type": "record",
+        "name": "record",
+        "namespace": _NAMESPACE,
+        "fields": [
+            {"name": "_VERSION", "type": "int"},
+            {"name": "_FILE_NAME", "type": "string"},
+            {"name": "_FILE_SIZE", "type": "long"},
+            {"name": "_NUM_ADDED_FILES", "type": "long"},
+            {"name": "_NUM_DELETED_FILES", "type": "long"},
+            {"name": "_PARTITION_STATS", "type": _stats("record__PARTITION_STATS")},
+            {"name": "_SCHEMA_ID", "type": "long"},
+            {"name": "_MIN_BUCKET", **_nullable("int")},
+            {"name": "_MAX_BUCKET", **_nullable("int")},
+            {"name": "_MIN_LEVEL", **_nullable("int")},
+            {"name": "_MAX_LEVEL", **_nullable("int")},
+            {"name": "_MIN_ROW_ID", **_nullable("long")},
+            {"name": "_MAX_ROW_ID", **_nullable("long")},
+        ],
+    },
+}
+_META_SCHEMA = {"type": "map", "values": "bytes"}
+
+
+def encode(name: str, records: list[dict[str, Any]], compression: str = "zstd") -> bytes:
+    """The container file of records of the schema ``name``.
+
+    Args:
+        name: ``manifest_entry`` or ``manifest_file_meta``.
+        records: dicts with every field of the schema.
+        compression: zstd, deflate, snappy or null.
+    """
+    import fastavro
+
+    codec = _CODECS[compression.lower()]
+    sync = os.urandom(16)
+    out = io.BytesIO()
+    out.write(_MAGIC)
+    meta = {"avro.schema": json.dumps(SCHEMAS[name]).encode(), "avro.codec": codec.encode()}
+    fastavro.schemaless_writer(out, _array_of("map", ""), meta)
+    out.write(sync)
+    if records:
+        body = io.BytesIO()
+        fastavro.schemaless_writer(body, _array_of("schema", json.dumps(SCHEMAS[name])), records)
+        count = _varint(len(records))
+        block = _compress(body.getvalue()[len(count) : -1], codec)
+        out.write(count + _varint(len(block)) + block + sync)
+    return out.getvalue()
+
+
+def decode(data: bytes) -> list[dict[str, Any]]:
+    """The records of a container file, by the writer's own schema.
+
+    Raises:
+        ValueError: the bytes are not a complete container file, or use a codec that is not known.
+    """
+    try:
+        return _decode(data)
+    except ValueError:
+        raise
+    except Exception as error:  # the libraries below raise their own kinds for damaged bytes
+        raise ValueError(f"{type(error).__name__}: {error}") from error
+
+
+def _decode(data: bytes) -> list[dict[str, Any]]:
+    import fastavro
+
+    stream = io.BytesIO(data)
+    if stream.read(4) != _MAGIC:
+        raise ValueError("it is not an Avro file")
+    meta: Any = fastavro.schemaless_reader(stream, _array_of("map", ""), None)
+    codec = meta.get("avro.codec", b"null").decode()
+    schema = _array_of("schema", meta["avro.schema"].decode())
+    sync = stream.read(16)
+    records: list[dict[str, Any]] = []
+    while stream.tell() < len(data):
+        count, size = _read_varint(stream), _read_varint(stream)
+        block = stream.read(size)
+        if len(block) < size or stream.read(16) != sync:
+            raise ValueError("it ends in the middle or its blocks do not fit together")
+        body = io.BytesIO(_varint(count) + _decompress(block, codec) + b"\0")
+        found: Any = fastavro.schemaless_reader(body, schema, None)
+        if len(found) != count:
+            raise ValueError("a block holds fewer records than it says")
+        records.extend(found)
+    return records
+
+
+@lru_cache(maxsize=64)
+def _array_of(kind: str, schema_text: str) -> Any:
+    import fastavro
+
+    if kind == "map":
+        return fastavro.parse_schema(_META_SCHEMA)
+    return fastavro.parse_schema({"type": "array", "items": _without_logical_types(json.loads(schema_text))})
+
+
+def _without_logical_types(schema: Any) -> Any:
+    if isinstance(schema, dict):
+        return {key: _without_logical_types(value) for key, value in schema.items() if key != "logicalType"}
+    if isinstance(schema, list):
+        return [_without_logical_types(one) for one in schema]
+    return schema
+
+
+def _varint(number: int) -> bytes:
+    rest = number << 1 if number >= 0 else (-number << 1) - 1
+    out = bytearray()
+    while rest > 0x7F:
+        out.append(rest & 0x7F | 0x80)
+        rest >>= 7
+    out.append(rest)
+    return bytes(out)
+
+
+def _read_varint(stream: io.BytesIO) -> int:
+    rest = shift = 0
+    while True:
+        byte = stream.read(1)
+        if not byte:
+            raise ValueError("it ends in the middle")
+        rest |= (byte[0] & 0x7F) << shift
+        shift += 7
+        if byte[0] < 0x80:
+            return rest >> 1 if not rest & 1 else -(rest >> 1) - 1
+
+
+def _compress(block: bytes, codec: str) -> bytes:
+    if codec == "null":
+        return block
+    if codec == "deflate":
+        packer = zlib.compressobj(6, zlib.DEFLATED, -15)
+        return packer.compress(block) + packer.flush()
+    import pyarrow as pa
+
+    if codec == "snappy":
+        return bytes(pa.compress(block, codec="snappy", asbytes=True)) + zlib.crc32(block).to_bytes(4, "big")
+    return bytes(pa.compress(block, codec="zstd", asbytes=True))
+
+
+def _decompress(block: bytes, codec: str) -> bytes:
+    if codec == "null":
+        return block
+    if codec == "deflate":
+        return zlib.decompress(block, -15)
+    import pyarrow as pa
+
+    if codec == "zstandard":
+        # As a stream, because not every writer stores the size of what it compressed.
+        with pa.CompressedInputStream(pa.BufferReader(block), "zstd") as unpacked:
+            return bytes(unpacked.read())
+    if codec == "snappy":
+        size = _snappy_size(block)
+        return bytes(pa.decompress(block[:-4], size, codec="snappy", asbytes=True))
+    if codec == "bzip2":
+        import bz2
+
+        return bz2.decompress(block)
+    if codec == "xz":
+        import lzma
+
+        return lzma.decompress(block)
+    raise ValueError(f"its compression {codec} is not known")
+
+
+def _snappy_size(block: bytes) -> int:
+    size = shift = 0
+    for byte in block[:5]:
+        size |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            break
+    return size
