@@ -1,0 +1,119 @@
+"""What a scan may assume about the rows that anyone will look at.
+
+A *predicate* is a small tree over the columns of one table: comparisons with constants, joined by AND and
+OR. Invariant: it is a *necessary* condition. A row for which the predicate is false or unknown (SQL's
+NULL) cannot influence the answer, so leaving it out is allowed and never required. Column names are as
+the user wrote them (compare without case), and a name need not be a column of the table at all.
+
+The constants carry the type that was written, not the column's. Whoever evaluates a predicate must drop
+a part (take it as "unknown, keep the row") when the column does not exist or when comparing its type with
+that constant needs more than a lossless conversion: ``text_column = 5`` compares numbers in SQL. NaN is
+greater than every number in Spark, while the statistics of a file leave it out.
+
+Constants: bool, int, Decimal, float, str, date, datetime. A datetime without a zone is wall-clock time in
+the session's time zone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Final
+
+Constant = bool | int | Decimal | float | str | date | datetime
+
+COMPARISONS: Final = ("=", "<", "<=", ">", ">=")
+
+
+@dataclass(frozen=True)
+class Compare:
+    """``column op value``, with ``op`` one of ``=  <  <=  >  >=``. ``<=>`` with a constant is ``=``."""
+
+    column: str
+    op: str
+    value: Constant
+
+
+@dataclass(frozen=True)
+class In:
+    """``column IN (values)``; nulls in the list are left out, because they never make it true."""
+
+    column: str
+    values: tuple[Constant, ...]
+
+
+@dataclass(frozen=True)
+class IsNull:
+    """``column IS NULL``."""
+
+    column: str
+
+
+@dataclass(frozen=True)
+class IsNotNull:
+    """``column IS NOT NULL``."""
+
+    column: str
+
+
+@dataclass(frozen=True)
+class And:
+    """All of the children hold."""
+
+    children: tuple[Predicate, ...]
+
+
+@dataclass(frozen=True)
+class Or:
+    """At least one of the children holds."""
+
+    children: tuple[Predicate, ...]
+
+
+Predicate = Compare | In | IsNull | IsNotNull | And | Or
+
+
+def conjunction(parts: tuple[Predicate, ...] | list[Predicate]) -> Predicate | None:
+    """The AND of the parts, flattened and without repetitions; None for no parts at all."""
+    return _join(And, parts)
+
+
+def disjunction(parts: tuple[Predicate, ...] | list[Predicate]) -> Predicate | None:
+    """The OR of the parts, flattened and without repetitions; None for no parts at all."""
+    return _join(Or, parts)
+
+
+def columns_of(predicate: Predicate) -> Iterator[str]:
+    """The column names of a predicate, as written, in order, with repetitions."""
+    if isinstance(predicate, (And, Or)):
+        for child in predicate.children:
+            yield from columns_of(child)
+    else:
+        yield predicate.column
+
+
+def rejects_null(predicate: Predicate) -> bool:
+    """Whether the predicate is never true on a row in which all of its columns are null."""
+    if isinstance(predicate, And):
+        return any(rejects_null(child) for child in predicate.children)
+    if isinstance(predicate, Or):
+        return all(rejects_null(child) for child in predicate.children)
+    return not isinstance(predicate, IsNull)
+
+
+def _join(kind: type[And | Or], parts: tuple[Predicate, ...] | list[Predicate]) -> Predicate | None:
+    flat: list[Predicate] = []
+    for part in parts:
+        for piece in part.children if isinstance(part, (And, Or)) and isinstance(part, kind) else (part,):
+            if not any(_same(piece, other) for other in flat):
+                flat.append(piece)
+    if not flat:
+        return None
+    return flat[0] if len(flat) == 1 else kind(tuple(flat))
+
+
+def _same(left: Predicate, right: Predicate) -> bool:
+    """Equality that tells 1 from True and from 1.0."""
+    return repr(left) == repr(right)
