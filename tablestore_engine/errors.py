@@ -8,7 +8,8 @@
     │   ├── PrimaryKeyError            null, duplicate or missing key values
     │   ├── SqlError                   a statement that cannot be run
     │   │   └── ParseError             … because it cannot be parsed
-    │   ├── NotFoundError              DatabaseNotFound, TableNotFound, ViewNotFound, SnapshotNotFound, ColumnNotFound
+    │   ├── NotFoundError              DatabaseNotFound, TableNotFound, ViewNotFound, SnapshotNotFound,
+    │   │                              ColumnNotFound
     │   ├── AlreadyExistsError         DatabaseAlreadyExists, TableAlreadyExists
     │   ├── NotAManagedTableError      a directory or relation that is not one of our tables
     │   ├── DependencyError            dropping what others read
@@ -141,12 +142,16 @@ class CorruptMetadataError(TableStoreError):
 
 
 class StorageError(TableStoreError):
-    """The file system refused an operation. ``path`` names the file, ``reason`` is the system's own words."""
+    """The file system refused an operation. ``path`` names the file, ``reason`` is the system's own words.
+
+    ``missing`` is true when the reason is that the file does not exist.
+    """
 
     def __init__(self, path: str, reason: str, *, hint: str | None = None) -> None:
         super().__init__(f"Storage failure at {path}: {reason}.", hint=hint)
         self.path = path
         self.reason = reason
+        self.missing = False
         self.args = (path, reason)
 
     @classmethod
@@ -155,7 +160,9 @@ class StorageError(TableStoreError):
         hint = None
         if isinstance(error, PermissionError):
             hint = "Check that the user of this process may write there."
-        return cls(path, error.strerror or str(error) or type(error).__name__, hint=hint)
+        made = cls(path, error.strerror or str(error) or type(error).__name__, hint=hint)
+        made.missing = isinstance(error, FileNotFoundError)
+        return made
 
 
 class EnvironmentProblem(TableStoreError):

@@ -70,7 +70,8 @@ def bucket_ids(
     if num_buckets == 1:
         return np.zeros(len(arrays[0]) if arrays else 0, dtype=np.int32)
     hashes = row_hashes(arrays, types).astype(np.int64)
-    return (np.abs(hashes) % num_buckets).astype(np.int32)
+    buckets: np.ndarray[Any, np.dtype[np.int32]] = (np.abs(hashes) % num_buckets).astype(np.int32)
+    return buckets
 
 
 def row_hashes(
@@ -235,7 +236,7 @@ def _add_bytes(rows: _Rows, position: int, array: pa.Array, valid: Any) -> None:
     ends = ends[array.offset : array.offset + len(array) + 1].astype(np.int64)
     starts, lengths = ends[:-1], np.diff(ends)
     if valid is not None:
-        lengths = np.where(valid, lengths, 0)
+        lengths = np.where(valid, lengths, 0).astype(np.int64)
     word_at = _word_reader(data_buffer, starts, lengths)
     everyone = np.arange(rows.rows)
     inline = lengths <= MAX_INLINE
@@ -274,6 +275,7 @@ def _word_reader(data: pa.Buffer | None, starts: Longs, lengths: Longs) -> Any:
         # The last bytes of the buffer have no word of their own: read an earlier one and shift it down.
         early = np.clip(at - (size - 4), 0, 4)
         words = everywhere[np.clip(at - early, 0, size - 4)].astype(np.uint64) >> (8 * early).astype(np.uint64)
-        return words.astype(np.uint32) & _KEEP[left]
+        kept: Words = words.astype(np.uint32) & _KEEP[left]
+        return kept
 
     return word_at

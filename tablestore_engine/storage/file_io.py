@@ -1,0 +1,299 @@
+"""The file operations that the engine needs, and their form on a local disk.
+
+Vocabulary: *create* makes a file appear whole under a name that was free, and says whether it did: the one operation
+on which commits rest; *write* replaces a file whole. Paths are absolute path strings.
+
+Invariants: nobody ever reads half of a created or written file; of any number of racing creates of one path exactly
+one is told True; every failure of the operating system is a StorageError that names the path. A FileIO can be
+pickled, because executors write data files with it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+from uuid import uuid4
+
+from tablestore_engine.errors import StorageError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# What a file system says that has no hard links.
+_NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV, errno.EINVAL}
+
+
+@dataclass(frozen=True)
+class FileStatus:
+    """One entry of a directory. ``size`` in bytes (0 for a directory), ``mtime_millis`` since 1970."""
+
+    path: str
+    name: str
+    size: int
+    is_dir: bool
+    mtime_millis: int
+
+
+class FileIO(Protocol):
+    """Access to the files of a warehouse. All methods raise StorageError when the storage fails."""
+
+    def read(self, path: str) -> bytes:
+        """The whole file. A StorageError with ``missing`` set when there is none."""
+
+    def write(self, path: str, data: bytes) -> None:
+        """Put a file there, whole, in place of any that was there. Makes the directories above it."""
+
+    def create(self, path: str, data: bytes) -> bool:
+        """Put a file there, whole, unless there is one; True when it was this call that did it."""
+
+    def exists(self, path: str) -> bool:
+        """Whether there is a file or directory."""
+
+    def list(self, path: str) -> list[FileStatus]:
+        """The entries of a directory by name; none when it does not exist."""
+
+    def delete(self, path: str) -> bool:
+        """Remove a file; False when there was none."""
+
+    def delete_tree(self, path: str) -> bool:
+        """Remove a directory with everything in it; False when there was none."""
+
+    def rename(self, src: str, dst: str) -> bool:
+        """Move a directory or file; False, and nothing happens, when ``dst`` exists."""
+
+    def mkdirs(self, path: str) -> None:
+        """Make a directory and those above it, where they are missing."""
+
+    def size(self, path: str) -> int:
+        """The size of a file in bytes."""
+
+    def open_input(self, path: str) -> pa.NativeFile:
+        """A file open for reading, with random access."""
+
+    def open_output(self, path: str) -> pa.NativeFile:
+        """A new file open for writing; it may be seen half written. Makes the directories above it."""
+
+    def local_path(self, path: str) -> str:
+        """The path by which Spark and other libraries of this machine open the file."""
+
+
+@contextmanager
+def _storage_errors(path: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StorageError.of(path, error) from error
+
+
+@dataclass(frozen=True)
+class LocalFileIO:
+    """A local or mounted file system. ``fsync`` makes what is written survive a loss of power, at a price."""
+
+    fsync: bool = False
+
+    def read(self, path: str) -> bytes:
+        """See ``FileIO.read``."""
+        with _storage_errors(path), open(path, "rb") as file:
+            return file.read()
+
+    def write(self, path: str, data: bytes) -> None:
+        """See ``FileIO.write``: a hidden file beside it, renamed over it."""
+        with _storage_errors(path):
+            temporary = self._temporary(path, data)
+            try:
+                os.replace(temporary, path)
+            except BaseException:
+                _discard(temporary)
+                raise
+            self._sync_directory(path)
+
+    def create(self, path: str, data: bytes) -> bool:
+        """See ``FileIO.create``: a hidden file beside it, linked to its name, which only one can do."""
+        with _storage_errors(path):
+            if os.path.lexists(path):  # spares the losers of a race most of the work; the link decides
+                return False
+            temporary = self._temporary(path, data)
+            try:
+                created = self._link(temporary, path, data)
+            finally:
+                _discard(temporary)
+            if created:
+                self._sync_directory(path)
+            return created
+
+    def _link(self, temporary: str, path: str, data: bytes) -> bool:
+        try:
+            os.link(temporary, path)
+            return True
+        except FileExistsError:
+            # A network file system may repeat a request whose answer was lost: then the file there is ours.
+            return os.stat(temporary).st_nlink > 1
+        except OSError as error:
+            if os.stat(temporary).st_nlink > 1:
+                return True
+            if error.errno not in _NO_LINKS:
+                raise
+        return self._create_exclusively(path, data)
+
+    def _create_exclusively(self, path: str, data: bytes) -> bool:
+        # Without links a reader may see the file before it is complete, but still only one writer makes it.
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        except FileExistsError:
+            return False
+        self._fill(descriptor, data)
+        return True
+
+    def _temporary(self, path: str, data: bytes) -> str:
+        directory, name = os.path.split(path)
+        temporary = os.path.join(directory, f".{name}.{uuid4()}.tmp")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        try:
+            descriptor = os.open(temporary, flags, 0o666)
+        except FileNotFoundError:
+            os.makedirs(directory, exist_ok=True)
+            descriptor = os.open(temporary, flags, 0o666)
+        try:
+            self._fill(descriptor, data)
+        except BaseException:
+            _discard(temporary)
+            raise
+        return temporary
+
+    def _fill(self, descriptor: int, data: bytes) -> None:
+        with open(descriptor, "wb", buffering=0) as file:
+            view = memoryview(data)
+            while len(view):
+                view = view[file.write(view) :]
+            if self.fsync:
+                os.fsync(file.fileno())
+
+    def _sync_directory(self, path: str) -> None:
+        if not self.fsync:
+            return
+        descriptor = os.open(os.path.dirname(path), os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def exists(self, path: str) -> bool:
+        """See ``FileIO.exists``."""
+        with _storage_errors(path):
+            try:
+                os.stat(path)
+            except (FileNotFoundError, NotADirectoryError):
+                return False
+            return True
+
+    def list(self, path: str) -> list[FileStatus]:
+        """See ``FileIO.list``."""
+        found = []
+        with _storage_errors(path):
+            try:
+                entries = os.scandir(path)
+            except (FileNotFoundError, NotADirectoryError):
+                return []
+            with entries:
+                for entry in entries:
+                    try:
+                        info = entry.stat()
+                    except FileNotFoundError:  # removed meanwhile
+                        continue
+                    is_dir = stat.S_ISDIR(info.st_mode)
+                    size = 0 if is_dir else info.st_size
+                    found.append(FileStatus(entry.path, entry.name, size, is_dir, info.st_mtime_ns // 10**6))
+        return sorted(found, key=lambda one: one.name)
+
+    def delete(self, path: str) -> bool:
+        """See ``FileIO.delete``."""
+        with _storage_errors(path):
+            try:
+                os.unlink(path)
+            except (FileNotFoundError, NotADirectoryError):
+                return False
+            return True
+
+    def delete_tree(self, path: str) -> bool:
+        """See ``FileIO.delete_tree``."""
+        with _storage_errors(path):
+            if not os.path.lexists(path):
+                return False
+            for _ in range(3):
+                try:
+                    shutil.rmtree(path)
+                    return True
+                except FileNotFoundError:  # somebody else removes the same tree
+                    if not os.path.lexists(path):
+                        return True
+                except OSError as error:
+                    if error.errno != errno.ENOTEMPTY:  # somebody added a file meanwhile
+                        raise
+            shutil.rmtree(path)
+            return True
+
+    def rename(self, src: str, dst: str) -> bool:
+        """See ``FileIO.rename``. Of two racing renames of filled directories onto one name, one is told False."""
+        with _storage_errors(src):
+            if os.path.lexists(dst):
+                return False
+            os.makedirs(os.path.dirname(dst), exist_ok=True)
+            if not os.path.isdir(src):
+                return self._rename_file(src, dst)
+            try:
+                os.rename(src, dst)
+            except OSError as error:
+                if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                    return False
+                raise
+            return True
+
+    def _rename_file(self, src: str, dst: str) -> bool:
+        try:
+            os.link(src, dst)
+        except FileExistsError:
+            return False
+        os.unlink(src)
+        return True
+
+    def mkdirs(self, path: str) -> None:
+        """See ``FileIO.mkdirs``."""
+        with _storage_errors(path):
+            os.makedirs(path, exist_ok=True)
+
+    def size(self, path: str) -> int:
+        """See ``FileIO.size``."""
+        with _storage_errors(path):
+            return os.stat(path).st_size
+
+    def open_input(self, path: str) -> pa.NativeFile:
+        """See ``FileIO.open_input``."""
+        import pyarrow as pa
+
+        with _storage_errors(path):
+            return pa.OSFile(path, "rb")
+
+    def open_output(self, path: str) -> pa.NativeFile:
+        """See ``FileIO.open_output``."""
+        import pyarrow as pa
+
+        with _storage_errors(path):
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            return pa.OSFile(path, "wb")
+
+    def local_path(self, path: str) -> str:
+        """The path itself."""
+        return path
+
+
+def _discard(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        pass  # a hidden left-over is harmless and the failure that led here matters more

@@ -1,0 +1,152 @@
+"""Every name in a warehouse and in a table directory. Nobody else puts paths together.
+
+A name that begins with a dot is *hidden*: it is being built or being removed, and no listing shows it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tablestore_engine.errors import UserError
+
+DATABASE_SUFFIX = ".db"
+_POSTPONE_BUCKET = -2
+_SNAPSHOT = re.compile(r"snapshot-(\d+)")
+_SCHEMA = re.compile(r"schema-(\d+)")
+
+
+def snapshot_id_of(name: str) -> int | None:
+    """The id in the name of a snapshot file, None for any other name."""
+    match = _SNAPSHOT.fullmatch(name)
+    return int(match[1]) if match else None
+
+
+def schema_id_of(name: str) -> int | None:
+    """The id in the name of a schema file, None for any other name."""
+    match = _SCHEMA.fullmatch(name)
+    return int(match[1]) if match else None
+
+
+@dataclass(frozen=True)
+class TablePaths:
+    """The names below one table's directory, ``root``: an absolute path without a slash at its end."""
+
+    root: str
+
+    @property
+    def schema_dir(self) -> str:
+        """The directory of schema files."""
+        return f"{self.root}/schema"
+
+    def schema(self, schema_id: int) -> str:
+        """One version of the schema."""
+        return f"{self.root}/schema/schema-{schema_id}"
+
+    @property
+    def snapshot_dir(self) -> str:
+        """The directory of snapshot files."""
+        return f"{self.root}/snapshot"
+
+    def snapshot(self, snapshot_id: int) -> str:
+        """One snapshot."""
+        return f"{self.root}/snapshot/snapshot-{snapshot_id}"
+
+    @property
+    def latest_hint(self) -> str:
+        """The file that may hold the newest snapshot's id."""
+        return f"{self.root}/snapshot/LATEST"
+
+    @property
+    def earliest_hint(self) -> str:
+        """The file that may hold the oldest snapshot's id."""
+        return f"{self.root}/snapshot/EARLIEST"
+
+    @property
+    def manifest_dir(self) -> str:
+        """The directory of manifests, manifest lists and index manifests."""
+        return f"{self.root}/manifest"
+
+    def manifest(self, name: str) -> str:
+        """A manifest, manifest list or index manifest by its name."""
+        return f"{self.root}/manifest/{name}"
+
+    def manifest_list(self, name: str) -> str:
+        """The same as ``manifest``: lists live in the same directory."""
+        return self.manifest(name)
+
+    def new_manifest_name(self, uuid: str, number: int) -> str:
+        """The name of the ``number``-th manifest of a writer."""
+        return f"manifest-{uuid}-{number}"
+
+    def new_manifest_list_name(self, uuid: str, number: int) -> str:
+        """The name of the ``number``-th manifest list of a writer."""
+        return f"manifest-list-{uuid}-{number}"
+
+    def partition_dir(self, partition_path: str) -> str:
+        """The directory of a partition; the table's own without partitions."""
+        return f"{self.root}/{partition_path}" if partition_path else self.root
+
+    def bucket_dir(self, partition_path: str, bucket: int) -> str:
+        """The directory of a bucket's data files."""
+        name = "postpone" if bucket == _POSTPONE_BUCKET else str(bucket)
+        return f"{self.partition_dir(partition_path)}/bucket-{name}"
+
+    def data_file(self, partition_path: str, bucket: int, name: str) -> str:
+        """A data file by its name."""
+        return f"{self.bucket_dir(partition_path, bucket)}/{name}"
+
+    def new_data_file_name(self, uuid: str, number: int, *, prefix: str = "data-", extension: str = "parquet") -> str:
+        """The name of the ``number``-th data file of a writer."""
+        return f"{prefix}{uuid}-{number}.{extension}"
+
+    @property
+    def side_dir(self) -> str:
+        """The directory of what only this engine knows about."""
+        return f"{self.root}/tablestore"
+
+    def side_file(self, name: str) -> str:
+        """A file of what only this engine knows about."""
+        return f"{self.root}/tablestore/{name}"
+
+
+@dataclass(frozen=True)
+class WarehousePaths:
+    """The names below a warehouse, ``root``: an absolute path without a slash at its end."""
+
+    root: str
+
+    def database_dir(self, database: str) -> str:
+        """The directory of a database. Raises UserError for a name that cannot be one."""
+        return f"{self.root}/{check_name('database', database)}{DATABASE_SUFFIX}"
+
+    def table_dir(self, database: str, table: str) -> str:
+        """The directory of a table. Raises UserError for a name that cannot be one."""
+        return f"{self.database_dir(database)}/{check_name('table', table)}"
+
+    def hidden_table_dir(self, database: str, table: str, mark: str) -> str:
+        """A directory that nobody lists, for a table that is being built or removed; ``mark`` makes it unique."""
+        return f"{self.database_dir(database)}/.{check_name('table', table)}.{mark}"
+
+    def database_of(self, directory_name: str) -> str | None:
+        """The database that a directory below the warehouse is, None for any other directory."""
+        if is_hidden(directory_name) or not directory_name.endswith(DATABASE_SUFFIX):
+            return None
+        return directory_name[: -len(DATABASE_SUFFIX)] or None
+
+
+def is_hidden(name: str) -> bool:
+    """Whether listings leave the name out."""
+    return name.startswith(".")
+
+
+def check_name(kind: str, name: str) -> str:
+    """The name itself. Raises UserError when it cannot be the name of a directory that is listed."""
+    if not name or name != name.strip() or is_hidden(name) or any(one in name for one in "/\\\0\n\r"):
+        raise UserError(
+            f"'{name}' cannot be the name of a {kind}.",
+            hint="A name is not empty, does not begin with a dot and contains no slash.",
+        )
+    if len(name.encode()) > 200:
+        raise UserError(f"The name of the {kind} '{name[:40]}…' is too long: 200 bytes at most.")
+    return name

@@ -1,0 +1,78 @@
+"""The schemas of one table: one file per version, never changed once it exists.
+
+A schema that *replaces* the table (CREATE OR REPLACE … AS) is written before the new rows are. It counts as the
+latest only once a snapshot has been committed with it or a later one; a build that died leaves the old schema.
+"""
+
+from __future__ import annotations
+
+from tablestore_engine.errors import CorruptMetadataError, SchemaError, StorageError
+from tablestore_engine.schema.table_schema import TableSchema
+from tablestore_engine.storage.file_io import FileIO
+from tablestore_engine.storage.paths import TablePaths, schema_id_of
+
+
+class SchemaStore:
+    """Finds, reads and creates the schemas of the table at ``paths``."""
+
+    def __init__(self, io: FileIO, paths: TablePaths) -> None:
+        self._io = io
+        self._paths = paths
+        self._loaded: dict[int, TableSchema] = {}
+
+    def list_ids(self) -> list[int]:
+        """The ids of all schemas, in order."""
+        found = (schema_id_of(one.name) for one in self._io.list(self._paths.schema_dir))
+        return sorted(one for one in found if one is not None)
+
+    def load(self, schema_id: int) -> TableSchema:
+        """One schema; read once.
+
+        Raises:
+            SchemaError: there is none of that id.
+            CorruptMetadataError: its file is damaged.
+            UnsupportedTypeError: it has a column of a type that this engine cannot hold.
+        """
+        schema = self._loaded.get(schema_id)
+        if schema is None:
+            schema = self._loaded[schema_id] = self._read(schema_id)
+        return schema
+
+    def _read(self, schema_id: int) -> TableSchema:
+        path = self._paths.schema(schema_id)
+        try:
+            data = self._io.read(path)
+        except StorageError as error:
+            if error.missing:
+                raise SchemaError(f"Schema {schema_id} of the table at {self._paths.root} does not exist.") from None
+            raise
+        try:
+            schema = TableSchema.from_json(data)
+        except KeyError as error:
+            raise CorruptMetadataError(path, f"{error} is missing") from None
+        except (ValueError, TypeError, AttributeError) as error:
+            raise CorruptMetadataError(path, str(error)) from None
+        if schema.id != schema_id:
+            raise CorruptMetadataError(path, f"it says that it is schema {schema.id}")
+        return schema
+
+    def latest(self, snapshot_schema_id: int | None = None) -> TableSchema | None:
+        """The schema that counts now, None when the table has none.
+
+        Args:
+            snapshot_schema_id: schema id of the latest snapshot, None before the first commit. A schema that
+                replaces the table and is newer than this does not count yet.
+        """
+        committed = -1 if snapshot_schema_id is None else snapshot_schema_id
+        for schema_id in reversed(self.list_ids()):
+            schema = self.load(schema_id)
+            if schema.replaces is None or schema_id <= committed:
+                return schema
+        return None
+
+    def try_create(self, schema: TableSchema) -> bool:
+        """Write a new schema: one atomic create. False when its id is taken, and nothing has happened."""
+        if not self._io.create(self._paths.schema(schema.id), schema.to_json().encode()):
+            return False
+        self._loaded[schema.id] = schema
+        return True

@@ -1,0 +1,185 @@
+"""The snapshots of one table.
+
+A snapshot exists when its file exists. The files LATEST and EARLIEST are hints that spare a listing; they may be
+missing, stale or wrong, and nothing relies on them. Ids grow by one; the oldest may be gone by expiration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tablestore_engine.errors import CorruptMetadataError, SnapshotNotFound, StorageError
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.storage.file_io import FileIO
+from tablestore_engine.storage.paths import TablePaths, snapshot_id_of
+
+# A hint that is older than this many snapshots is worth a listing.
+_STEPS_FROM_HINT = 4
+# Snapshots may expire between finding their id and reading them, but not again and again.
+_ATTEMPTS = 5
+
+
+class SnapshotStore:
+    """Finds, reads and creates the snapshots of the table at ``paths``."""
+
+    def __init__(self, io: FileIO, paths: TablePaths) -> None:
+        self._io = io
+        self._paths = paths
+
+    def ids(self) -> list[int]:
+        """The ids of all snapshots, in order."""
+        found = (snapshot_id_of(one.name) for one in self._io.list(self._paths.snapshot_dir))
+        return sorted(one for one in found if one is not None)
+
+    def exists(self, snapshot_id: int) -> bool:
+        """Whether there is a snapshot of that id."""
+        return self._io.exists(self._paths.snapshot(snapshot_id))
+
+    def latest_id(self) -> int | None:
+        """The newest id, None before the first commit."""
+        hint = self._hint(self._paths.latest_hint)
+        if hint is not None and self.exists(hint):
+            for candidate in range(hint, hint + _STEPS_FROM_HINT):
+                if not self.exists(candidate + 1):
+                    return candidate
+        ids = self.ids()
+        return ids[-1] if ids else None
+
+    def earliest_id(self) -> int | None:
+        """The oldest id that has not expired, None before the first commit."""
+        hint = self._hint(self._paths.earliest_hint)
+        if hint is not None and self.exists(hint) and not self.exists(hint - 1):
+            return hint
+        ids = self.ids()
+        return ids[0] if ids else None
+
+    def _hint(self, path: str) -> int | None:
+        try:
+            hint = int(self._io.read(path))
+        except (StorageError, ValueError):
+            return None
+        return hint if hint > 0 else None
+
+    def load(self, snapshot_id: int) -> Snapshot:
+        """One snapshot.
+
+        Raises:
+            SnapshotNotFound: there is none of that id; the message says which there are.
+            CorruptMetadataError: its file is damaged.
+        """
+        path = self._paths.snapshot(snapshot_id)
+        try:
+            data = self._io.read(path)
+        except StorageError as error:
+            if error.missing:
+                raise self._not_found(snapshot_id) from None
+            raise
+        try:
+            snapshot = Snapshot.from_json(data)
+        except (ValueError, KeyError, TypeError) as error:
+            raise CorruptMetadataError(path, _reason(error)) from None
+        if snapshot.id != snapshot_id:
+            raise CorruptMetadataError(path, f"it says that it is snapshot {snapshot.id}")
+        return snapshot
+
+    def _not_found(self, snapshot_id: int) -> SnapshotNotFound:
+        ids = self.ids()
+        if not ids:
+            return SnapshotNotFound(f"Snapshot {snapshot_id} does not exist: the table has no snapshots yet.")
+        known = f"{ids[0]} to {ids[-1]}" if len(ids) > 1 else f"only {ids[0]}"
+        return SnapshotNotFound(f"Snapshot {snapshot_id} does not exist; there are {known}.")
+
+    def latest(self) -> Snapshot | None:
+        """The newest snapshot, None before the first commit."""
+        for _ in range(_ATTEMPTS):
+            snapshot_id = self.latest_id()
+            if snapshot_id is None:
+                return None
+            try:
+                return self.load(snapshot_id)
+            except SnapshotNotFound:
+                continue
+        raise SnapshotNotFound(f"The newest snapshot of {self._paths.root} vanishes while it is read.")
+
+    def iter(self, *, newest_first: bool = False) -> Iterator[Snapshot]:
+        """All snapshots by id; those that expire meanwhile are left out."""
+        ids = self.ids()
+        for snapshot_id in reversed(ids) if newest_first else ids:
+            try:
+                yield self.load(snapshot_id)
+            except SnapshotNotFound:
+                continue
+
+    def __iter__(self) -> Iterator[Snapshot]:
+        return self.iter()
+
+    def try_create(self, snapshot: Snapshot) -> bool:
+        """Publish a snapshot: one atomic create. False when its id is taken, and nothing has happened.
+
+        Raises:
+            StorageError: the storage failed; the snapshot may or may not be there.
+        """
+        if not self._io.create(self._paths.snapshot(snapshot.id), snapshot.to_json().encode()):
+            return False
+        self._write_hint(self._paths.latest_hint, snapshot.id)
+        if snapshot.id == 1:
+            self._write_hint(self._paths.earliest_hint, snapshot.id)
+        return True
+
+    def write_earliest_hint(self, snapshot_id: int) -> None:
+        """Note the oldest snapshot after an expiration; a failure does no harm."""
+        self._write_hint(self._paths.earliest_hint, snapshot_id)
+
+    def _write_hint(self, path: str, snapshot_id: int) -> None:
+        try:
+            self._io.write(path, str(snapshot_id).encode())
+        except StorageError:
+            pass  # the snapshot is published; a missing or stale hint costs a listing
+
+    def at_or_before(self, time_millis: int) -> Snapshot | None:
+        """The newest snapshot that was committed at or before a time, None when all are later."""
+        latest = self.latest()
+        if latest is None or latest.time_millis <= time_millis:
+            return latest
+        ids = [one for one in self.ids() if one < latest.id]
+        found: Snapshot | None = None
+        low, high = 0, len(ids)
+        while low < high:
+            middle = (low + high) // 2
+            try:
+                snapshot = self.load(ids[middle])
+            except SnapshotNotFound:  # expired meanwhile, and so have all before it
+                low = middle + 1
+                continue
+            if snapshot.time_millis <= time_millis:
+                found, low = snapshot, middle + 1
+            else:
+                high = middle
+        return found
+
+    def find_by_identifier(
+        self, commit_user: str, identifier: int, *, kind: str | None = None, after: int = 0
+    ) -> Snapshot | None:
+        """The newest snapshot that a commit of that user and identifier made, None when there is none.
+
+        Args:
+            commit_user: as in the snapshot.
+            identifier: as in the snapshot.
+            kind: only a snapshot of this commit kind.
+            after: look only at greater ids.
+        """
+        for snapshot_id in reversed(self.ids()):
+            if snapshot_id <= after:
+                break
+            try:
+                one = self.load(snapshot_id)
+            except SnapshotNotFound:
+                continue
+            if one.commit_user == commit_user and one.commit_identifier == identifier:
+                if kind is None or one.commit_kind == kind:
+                    return one
+        return None
+
+
+def _reason(error: Exception) -> str:
+    return f"{error} is missing" if isinstance(error, KeyError) else str(error)
