@@ -158,7 +158,7 @@ def encode_row(values: Sequence[Any], types: Sequence[DataType]) -> bytes:
     end = start + 8 * arity
     fixed = bytearray(end)
     tail: list[bytes] = []
-    for position, (field, value) in enumerate(zip(fields, values)):
+    for position, (field, value) in enumerate(zip(fields, values, strict=True)):
         slot = start + 8 * position
         kind = field.kind
         if value is None:

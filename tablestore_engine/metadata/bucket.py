@@ -144,7 +144,7 @@ def _mix(h: Words, k: Words) -> Words:
 
 def _hash_batch(batch: pa.RecordBatch, types: Sequence[DataType]) -> np.ndarray[Any, np.dtype[np.int32]]:
     rows = _Rows(batch.num_rows, len(types))
-    for position, (array, data_type) in enumerate(zip(batch.columns, types)):
+    for position, (array, data_type) in enumerate(zip(batch.columns, types, strict=True)):
         if not isinstance(data_type, AtomicType):
             raise TypeError(f"a column of type {data_type} cannot be part of a bucket key")
         valid = None
@@ -205,7 +205,9 @@ def _add_decimal(rows: _Rows, position: int, array: pa.Array, data_type: AtomicT
     wanted = to_arrow_type(data_type)
     if array.type != wanted:
         array = array.cast(wanted)
-    raw = np.frombuffer(array.buffers()[1], dtype=np.uint8)[16 * array.offset : 16 * (array.offset + len(array))]
+    raw = np.frombuffer(array.buffers()[1], dtype=np.uint8)[
+        16 * array.offset : 16 * (array.offset + len(array))
+    ]
     stored = raw.reshape(-1, 16)
     if valid is not None:
         stored = np.where(valid[:, None], stored, np.uint8(0))
@@ -234,7 +236,8 @@ def _add_bytes(rows: _Rows, position: int, array: pa.Array, valid: Any) -> None:
     wide = pa.types.is_large_binary(array.type) or pa.types.is_large_string(array.type)
     ends = np.frombuffer(offset_buffer, dtype=np.int64 if wide else np.int32)
     ends = ends[array.offset : array.offset + len(array) + 1].astype(np.int64)
-    starts, lengths = ends[:-1], np.diff(ends)
+    starts: Longs = ends[:-1]
+    lengths: Longs = np.diff(ends)
     if valid is not None:
         lengths = np.where(valid, lengths, 0).astype(np.int64)
     word_at = _word_reader(data_buffer, starts, lengths)
@@ -274,7 +277,9 @@ def _word_reader(data: pa.Buffer | None, starts: Longs, lengths: Longs) -> Any:
         at = starts[rows] + 4 * w
         # The last bytes of the buffer have no word of their own: read an earlier one and shift it down.
         early = np.clip(at - (size - 4), 0, 4)
-        words = everywhere[np.clip(at - early, 0, size - 4)].astype(np.uint64) >> (8 * early).astype(np.uint64)
+        words = everywhere[np.clip(at - early, 0, size - 4)].astype(np.uint64) >> (8 * early).astype(
+            np.uint64
+        )
         kept: Words = words.astype(np.uint32) & _KEEP[left]
         return kept
 

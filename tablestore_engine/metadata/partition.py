@@ -7,6 +7,7 @@ milliseconds and timestamps look like ``2024-01-01T10:00``.
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Sequence
 from datetime import date, datetime, time, timezone
@@ -43,14 +44,19 @@ def partition_path(
         legacy: whether the table has legacy naming.
     """
     parts = []
-    for name, value, data_type in zip(names, values, types):
+    for name, value, data_type in zip(names, values, types, strict=True):
         text = "" if value is None else _text(value, data_type, legacy)
         parts.append(f"{escape(name)}={escape(default_name if not text or text.isspace() else text)}")
     return "/".join(parts)
 
 
 def partition_from_path(
-    path: str, names: Sequence[str], types: Sequence[DataType], default_name: str = DEFAULT_NAME, *, legacy: bool = False
+    path: str,
+    names: Sequence[str],
+    types: Sequence[DataType],
+    default_name: str = DEFAULT_NAME,
+    *,
+    legacy: bool = False,
 ) -> tuple[Any, ...]:
     """The values of a partition directory. Parts of the path that are not ``name=value`` are passed over.
 
@@ -67,7 +73,7 @@ def partition_from_path(
         raise ValueError(f"the path {path} has no directory for {', '.join(missing)}")
     return tuple(
         None if found[name] == default_name else value_from_text(found[name], data_type, legacy=legacy)
-        for name, data_type in zip(names, types)
+        for name, data_type in zip(names, types, strict=True)
     )
 
 
@@ -174,7 +180,7 @@ def _legacy_timestamp(value: datetime) -> str:
 
 def java_float_text(value: float, *, single: bool) -> str:
     """The text that Java gives a float (``single``) or double: ``1.0``, ``1.0E10``, ``NaN``."""
-    if value != value:
+    if math.isnan(value):
         return "NaN"
     if value in (float("inf"), float("-inf")):
         return "Infinity" if value > 0 else "-Infinity"
@@ -221,7 +227,11 @@ def value_from_text(text: str, data_type: DataType, *, legacy: bool = False) -> 
             return Decimal(text)
         if root == "DATE":
             # Day numbers are read either way: a table may have been renamed by an option later on.
-            return date.fromisoformat(text) if "-" in text[1:] else date.fromordinal(int(text) + _EPOCH.toordinal())
+            return (
+                date.fromisoformat(text)
+                if "-" in text[1:]
+                else date.fromordinal(int(text) + _EPOCH.toordinal())
+            )
         if root == "TIME":
             return _time_from(text, legacy)
         if root in ("TIMESTAMP", "TIMESTAMP_LTZ"):

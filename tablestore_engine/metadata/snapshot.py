@@ -69,7 +69,7 @@ class Snapshot:
         """
         data = json.loads(text)
         if not isinstance(data, dict):
-            raise ValueError("it is not a JSON object")
+            raise TypeError("it is not a JSON object")
         for key in _REQUIRED:
             if data.get(key) is None:
                 raise ValueError(f"'{key}' is missing")

@@ -157,7 +157,9 @@ class Option:
         except ValueError as error:
             raise OptionError(f"Option '{name}' cannot be '{text}': {error}.") from None
         if self.choices and value not in self.choices:
-            raise OptionError(f"Option '{name}' cannot be '{text}': one of {', '.join(self.choices)} is expected.")
+            raise OptionError(
+                f"Option '{name}' cannot be '{text}': one of {', '.join(self.choices)} is expected."
+            )
         if self.minimum is not None and value is not None and value < self.minimum:
             raise OptionError(f"Option '{name}' cannot be '{text}': at least {self.minimum} is expected.")
         return value

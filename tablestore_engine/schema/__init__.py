@@ -12,7 +12,15 @@ from tablestore_engine.schema.changes import (
 )
 from tablestore_engine.schema.system import SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.schema.table_schema import TableSchema
-from tablestore_engine.schema.types import ArrayType, AtomicType, DataField, DataType, MapType, RowType, parse_type
+from tablestore_engine.schema.types import (
+    ArrayType,
+    AtomicType,
+    DataField,
+    DataType,
+    MapType,
+    RowType,
+    parse_type,
+)
 
 __all__ = [
     "SEQUENCE_NUMBER",

@@ -67,12 +67,15 @@ def _keys_of(
     text = options.pop(option, None)
     named = tuple(one.strip() for one in text.split(",") if one.strip()) if text else ()
     if given and named and given != named:
-        raise SchemaError(f"The {what} are given twice: {', '.join(given)} and, as an option, {', '.join(named)}.")
+        raise SchemaError(
+            f"The {what} are given twice: {', '.join(given)} and, as an option, {', '.join(named)}."
+        )
     keys = []
     for name in given or named:
         if name.lower() not in by_name:
             raise SchemaError(
-                f"The {what} name '{name}', which is not a column.", hint=f"There are: {', '.join(by_name.values())}."
+                f"The {what} name '{name}', which is not a column.",
+                hint=f"There are: {', '.join(by_name.values())}.",
             )
         keys.append(by_name[name.lower()])
     if len(set(keys)) < len(keys):
@@ -80,7 +83,9 @@ def _keys_of(
     return tuple(keys)
 
 
-def _check_keys(columns: Sequence[Column], primary_keys: tuple[str, ...], partition_keys: tuple[str, ...]) -> None:
+def _check_keys(
+    columns: Sequence[Column], primary_keys: tuple[str, ...], partition_keys: tuple[str, ...]
+) -> None:
     for name, kind, _ in columns:
         if name in (*primary_keys, *partition_keys) and not kind.is_atomic:
             raise SchemaError(f"Column '{name}' has type {kind}, which cannot be part of a key or partition.")
@@ -100,7 +105,10 @@ def _check_keys(columns: Sequence[Column], primary_keys: tuple[str, ...], partit
 
 
 def _check_options(
-    options: CoreOptions, by_name: dict[str, str], primary_keys: tuple[str, ...], partition_keys: tuple[str, ...]
+    options: CoreOptions,
+    by_name: dict[str, str],
+    primary_keys: tuple[str, ...],
+    partition_keys: tuple[str, ...],
 ) -> None:
     for key, names in (("bucket-key", options.bucket_key), ("sequence.field", options.sequence_field)):
         for name in names:
@@ -112,13 +120,17 @@ def _check_options(
     for name in options.bucket_key:
         if name in partition_keys or (primary_keys and name not in primary_keys):
             allowed = [one for one in primary_keys or by_name.values() if one not in partition_keys]
-            raise OptionError(f"Option 'bucket-key' cannot name '{name}'.", hint=f"It can name: {', '.join(allowed)}.")
+            raise OptionError(
+                f"Option 'bucket-key' cannot name '{name}'.", hint=f"It can name: {', '.join(allowed)}."
+            )
     if options.sequence_field and not primary_keys:
         raise OptionError("Option 'sequence.field' needs a primary key.")
     if options.bucket > 0 and not primary_keys and not options.bucket_key:
         raise OptionError("A table without a primary key needs the option 'bucket-key' when 'bucket' is set.")
     if options.bucket < 0 and options.bucket_key:
-        raise OptionError("Option 'bucket-key' needs the option 'bucket'.", hint="For example 'bucket' = '4'.")
+        raise OptionError(
+            "Option 'bucket-key' needs the option 'bucket'.", hint="For example 'bucket' = '4'."
+        )
 
 
 def _number(columns: Sequence[Column]) -> tuple[DataField, ...]:

@@ -15,6 +15,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, TypeVar
 
+from typing_extensions import Self
+
 from tablestore_engine.errors import UnsupportedTypeError
 
 T = TypeVar("T", bound="DataType")
@@ -40,7 +42,7 @@ class DataType:
 
     nullable: bool
 
-    def as_nullable(self: T, nullable: bool) -> T:
+    def as_nullable(self, nullable: bool) -> Self:
         """The same type with the given nullability."""
         return self if self.nullable == nullable else replace(self, nullable=nullable)  # type: ignore[type-var]
 
@@ -80,9 +82,13 @@ class AtomicType(DataType):
         limits = {"DECIMAL": (1, 38), "TIMESTAMP": (0, 9), "TIMESTAMP_LTZ": (0, 9), "TIME": (0, 9)}
         low, high = limits.get(self.root, (1, MAX_LENGTH))
         if self.precision is not None and not low <= self.precision <= high:
-            raise UnsupportedTypeError(f"The precision of {self.root} must be {low} to {high}, not {self.precision}.")
+            raise UnsupportedTypeError(
+                f"The precision of {self.root} must be {low} to {high}, not {self.precision}."
+            )
         if self.scale is not None and not 0 <= self.scale <= (self.precision or 0):
-            raise UnsupportedTypeError(f"The scale of {self.root} must be 0 to {self.precision}, not {self.scale}.")
+            raise UnsupportedTypeError(
+                f"The scale of {self.root} must be 0 to {self.precision}, not {self.scale}."
+            )
 
     def __str__(self) -> str:
         if self.root in _PLAIN:
@@ -126,7 +132,11 @@ class MapType(DataType):
 
     def to_json(self) -> dict[str, Any]:
         """``{"type": "MAP", "key": …, "value": …}``."""
-        return {"type": "MAP" + _suffix(self.nullable), "key": self.key.to_json(), "value": self.value.to_json()}
+        return {
+            "type": "MAP" + _suffix(self.nullable),
+            "key": self.key.to_json(),
+            "value": self.value.to_json(),
+        }
 
 
 @dataclass(frozen=True)
@@ -187,7 +197,11 @@ def parse_type(data: str | Mapping[str, Any]) -> DataType:
 def parse_field(data: Mapping[str, Any]) -> DataField:
     """The field of a persisted object ``{id, name, type, description, defaultValue}``."""
     return DataField(
-        int(data["id"]), data["name"], parse_type(data["type"]), data.get("description"), data.get("defaultValue")
+        int(data["id"]),
+        data["name"],
+        parse_type(data["type"]),
+        data.get("description"),
+        data.get("defaultValue"),
     )
 
 

@@ -8,6 +8,9 @@ one is told True; every failure of the operating system is a StorageError that n
 pickled, because executors write data files with it.
 """
 
+# Paths are strings everywhere, and os is faster with them than pathlib.
+# ruff: noqa: PTH
+
 from __future__ import annotations
 
 import errno
@@ -15,7 +18,7 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 from uuid import uuid4
@@ -26,7 +29,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 # What a file system says that has no hard links.
-_NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV, errno.EINVAL}
+_NO_LINKS = {
+    errno.EPERM,
+    errno.ENOTSUP,
+    errno.EOPNOTSUPP,
+    errno.ENOSYS,
+    errno.EMLINK,
+    errno.EXDEV,
+    errno.EINVAL,
+}
 
 
 @dataclass(frozen=True)
@@ -169,7 +180,7 @@ class LocalFileIO:
     def _fill(self, descriptor: int, data: bytes) -> None:
         with open(descriptor, "wb", buffering=0) as file:
             view = memoryview(data)
-            while len(view):
+            while view:
                 view = view[file.write(view) :]
             if self.fsync:
                 os.fsync(file.fileno())
@@ -293,7 +304,6 @@ class LocalFileIO:
 
 
 def _discard(path: str) -> None:
-    try:
+    # A hidden left-over is harmless, and the failure that led here matters more.
+    with suppress(OSError):
         os.unlink(path)
-    except OSError:
-        pass  # a hidden left-over is harmless and the failure that led here matters more

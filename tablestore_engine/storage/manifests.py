@@ -199,4 +199,4 @@ def _partition_stats(entries: Sequence[ManifestEntry], types: tuple[DataType, ..
 
 def _order(value: Any) -> tuple[bool, Any]:
     # NaN is the greatest number, as it is for every reader of these bounds.
-    return (True, 0) if value != value else (False, value)
+    return (True, 0) if isinstance(value, float) and math.isnan(value) else (False, value)

@@ -96,7 +96,9 @@ class TablePaths:
         """A data file by its name."""
         return f"{self.bucket_dir(partition_path, bucket)}/{name}"
 
-    def new_data_file_name(self, uuid: str, number: int, *, prefix: str = "data-", extension: str = "parquet") -> str:
+    def new_data_file_name(
+        self, uuid: str, number: int, *, prefix: str = "data-", extension: str = "parquet"
+    ) -> str:
         """The name of the ``number``-th data file of a writer."""
         return f"{prefix}{uuid}-{number}.{extension}"
 

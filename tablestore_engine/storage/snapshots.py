@@ -6,6 +6,7 @@ missing, stale or wrong, and nothing relies on them. Ids grow by one; the oldest
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 
 from tablestore_engine.errors import CorruptMetadataError, SnapshotNotFound, StorageError
@@ -131,10 +132,9 @@ class SnapshotStore:
         self._write_hint(self._paths.earliest_hint, snapshot_id)
 
     def _write_hint(self, path: str, snapshot_id: int) -> None:
-        try:
+        # The snapshot is published whatever happens here; a missing or stale hint costs a listing.
+        with contextlib.suppress(StorageError):
             self._io.write(path, str(snapshot_id).encode())
-        except StorageError:
-            pass  # the snapshot is published; a missing or stale hint costs a listing
 
     def at_or_before(self, time_millis: int) -> Snapshot | None:
         """The newest snapshot that was committed at or before a time, None when all are later."""
@@ -175,9 +175,11 @@ class SnapshotStore:
                 one = self.load(snapshot_id)
             except SnapshotNotFound:
                 continue
-            if one.commit_user == commit_user and one.commit_identifier == identifier:
-                if kind is None or one.commit_kind == kind:
-                    return one
+            if (one.commit_user, one.commit_identifier) == (commit_user, identifier) and kind in (
+                None,
+                one.commit_kind,
+            ):
+                return one
         return None
 
 
