@@ -63,6 +63,11 @@ def unscaled(value: Decimal | int | float | str, scale: int) -> int:
     return int(_DECIMALS.quantize(number, Decimal(1).scaleb(-scale)).scaleb(scale, _DECIMALS))
 
 
+def from_unscaled(number: int, scale: int) -> Decimal:
+    """The decimal that an unscaled integer stands for."""
+    return Decimal(number).scaleb(-scale, _DECIMALS)
+
+
 def timestamp_micros(value: datetime) -> int:
     """Microseconds since 1970. A naive value is taken as it stands, an aware one in UTC."""
     return (value - (_EPOCH if value.tzinfo is None else _UTC_EPOCH)) // _MICROSECOND
@@ -99,7 +104,7 @@ class _Field:
         elif root == "DECIMAL":
             self.kind = _FIXED if is_compact(data_type) else _DECIMAL
             self.write = lambda value: unscaled(value, scale)
-            self.read = lambda number: Decimal(number).scaleb(-scale, _DECIMALS)
+            self.read = lambda number: from_unscaled(number, scale)
         elif root in TIMESTAMP_ROOTS:
             aware = root == "TIMESTAMP_LTZ"
             self.kind = _FIXED if is_compact(data_type) else _TIMESTAMP

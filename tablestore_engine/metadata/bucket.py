@@ -234,12 +234,12 @@ def _add_bytes(rows: _Rows, position: int, array: pa.Array, valid: Any) -> None:
         array = array.cast(pa.large_binary())
     _, offset_buffer, data_buffer = array.buffers()
     wide = pa.types.is_large_binary(array.type) or pa.types.is_large_string(array.type)
-    ends = np.frombuffer(offset_buffer, dtype=np.int64 if wide else np.int32)
-    ends = ends[array.offset : array.offset + len(array) + 1].astype(np.int64)
+    stored = np.frombuffer(offset_buffer, dtype=np.int64 if wide else np.int32)
+    ends: Longs = stored[array.offset : array.offset + len(array) + 1].astype(np.int64)
     starts: Longs = ends[:-1]
-    lengths: Longs = np.diff(ends)
+    lengths: Longs = ends[1:] - ends[:-1]
     if valid is not None:
-        lengths = np.where(valid, lengths, 0).astype(np.int64)
+        lengths = lengths * valid
     word_at = _word_reader(data_buffer, starts, lengths)
     everyone = np.arange(rows.rows)
     inline = lengths <= MAX_INLINE

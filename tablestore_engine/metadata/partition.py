@@ -14,7 +14,7 @@ from datetime import date, datetime, time, timezone
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from tablestore_engine.metadata.binary_row import decode_row, encode_row, unscaled
+from tablestore_engine.metadata.binary_row import decode_row, encode_row, from_unscaled, unscaled
 from tablestore_engine.schema.types import BINARY_ROOTS, INTEGER_ROOTS, STRING_ROOTS, AtomicType, DataType
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def _text(value: Any, data_type: DataType, legacy: bool) -> str:
         return java_float_text(float(value), single=root == "FLOAT")
     if root == "DECIMAL" and isinstance(data_type, AtomicType):
         scale = data_type.scale or 0
-        return format(Decimal(unscaled(value, scale)).scaleb(-scale), "f")
+        return format(from_unscaled(unscaled(value, scale), scale), "f")
     if root == "DATE":
         return str((value - _EPOCH).days) if legacy else value.isoformat()
     if root == "TIME":
@@ -186,7 +186,7 @@ def java_float_text(value: float, *, single: bool) -> str:
         return "Infinity" if value > 0 else "-Infinity"
     if value == 0:
         return "-0.0" if str(value).startswith("-") else "0.0"
-    sign, digits, exponent = Decimal(_shortest(value) if single else repr(value)).as_tuple()
+    sign, digits, exponent = Decimal(_shortest(value, "<f" if single else "<d")).as_tuple()
     shown = "".join(map(str, digits)).rstrip("0") or "0"
     point = len(digits) + int(exponent)  # where the decimal point stands, counted from the first digit
     minus = "-" if sign else ""
@@ -198,12 +198,16 @@ def java_float_text(value: float, *, single: bool) -> str:
     return f"{minus}{shown[0]}.{shown[1:] or '0'}E{point - 1}"
 
 
-def _shortest(value: float) -> str:
-    packed = struct.pack("<f", value)
-    for precision in range(1, 10):
+def _shortest(value: float, form: str) -> str:
+    # The fewest digits that give the same float or double again, but at least the two that Java always has.
+    packed = struct.pack(form, value)
+    for precision in range(2, 18):
         text = f"{value:.{precision}g}"
-        if struct.pack("<f", float(text)) == packed:
-            return text
+        try:
+            if struct.pack(form, float(text)) == packed:
+                return text
+        except OverflowError:  # rounded up beyond the greatest float
+            continue
     return repr(value)
 
 

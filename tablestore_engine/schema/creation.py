@@ -9,12 +9,19 @@ from tablestore_engine.errors import OptionError, SchemaError
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.system import is_system_name
 from tablestore_engine.schema.table_schema import TableSchema
-from tablestore_engine.schema.types import AtomicType, DataField, DataType, assign_field_ids, nested_field_ids
+from tablestore_engine.schema.types import (
+    BINARY_ROOTS,
+    AtomicType,
+    DataField,
+    DataType,
+    assign_field_ids,
+    nested_field_ids,
+)
 
 Column = tuple[str, DataType, "str | None"]
 
 # Types whose partition directory is a number in Paimon's old naming and a readable text in the new one.
-_RENAMED_PARTITIONS = ("DATE", "TIME", "TIMESTAMP", "TIMESTAMP_LTZ")
+_RENAMED_PARTITIONS = ("DATE", "TIME")
 
 
 def create_schema(
@@ -89,6 +96,8 @@ def _check_keys(
     for name, kind, _ in columns:
         if name in (*primary_keys, *partition_keys) and not kind.is_atomic:
             raise SchemaError(f"Column '{name}' has type {kind}, which cannot be part of a key or partition.")
+        if name in partition_keys and isinstance(kind, AtomicType) and kind.root in BINARY_ROOTS:
+            raise SchemaError(f"Column '{name}' has type {kind}, which cannot name a partition.")
     missing = [name for name in partition_keys if name not in primary_keys]
     if primary_keys and missing:
         raise SchemaError(

@@ -8,9 +8,6 @@ one is told True; every failure of the operating system is a StorageError that n
 pickled, because executors write data files with it.
 """
 
-# Paths are strings everywhere, and os is faster with them than pathlib.
-# ruff: noqa: PTH
-
 from __future__ import annotations
 
 import errno
