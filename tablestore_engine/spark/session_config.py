@@ -1,0 +1,162 @@
+"""What a session is asked to be, and the Spark settings that follow from it.
+
+Vocabulary: the *wish* is a ``SessionConfig``; the *machine* is how many cores and how much memory there are;
+the *settings* are Spark's own ``key: value`` pairs. Invariant: deciding settings is pure, and a setting
+that the user made is never overridden: ours fill gaps only.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+GIB = 1 << 30
+
+JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+DRIVER_MEMORY = "spark.driver.memory"
+
+# Settings whose work is done by spark-submit before the driver starts: fetching jars, unpacking archives,
+# logging in, extending the class path. With one of these, spark-submit has to start the JVM.
+_SUBMIT_PREFIXES = (
+    "spark.jars",
+    "spark.files",
+    "spark.archives",
+    "spark.submit.",
+    "spark.kerberos.",
+    "spark.driver.extraClassPath",
+    "spark.driver.extraLibraryPath",
+    "spark.driver.defaultJavaOptions",
+    "spark.driver.userClassPathFirst",
+)
+
+
+@dataclass(frozen=True)
+class SessionConfig:
+    """How to get a Spark session.
+
+    Attributes:
+        master: Spark master URL; ``local[*]`` (all cores of this machine) when neither it nor ``remote`` is set.
+        remote: Spark Connect URL, ``sc://host:port``; excludes ``master``.
+        app_name: the name that Spark's user interface and logs show.
+        spark_config: any Spark settings; they win over the defaults of this module.
+        class_data_sharing: start the JVM from an archive of classes that an earlier run left in the cache.
+        cache_dir: where archive and logs live; ``None`` = ``$XDG_CACHE_HOME/dbt-tablestore``.
+        log_to_terminal: leave Spark's log on stderr instead of in a file of the cache: for debugging.
+    """
+
+    master: str | None = None
+    remote: str | None = None
+    app_name: str = "dbt-tablestore"
+    spark_config: Mapping[str, str] = field(default_factory=dict)
+    class_data_sharing: bool = True
+    cache_dir: str | None = None
+    log_to_terminal: bool = False
+
+    @property
+    def effective_master(self) -> str:
+        """The master URL after defaults."""
+        return self.master or self.spark_config.get("spark.master") or "local[*]"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether driver and executors are one process on this machine."""
+        return self.remote is None and re.match(r"local(\[|$)", self.effective_master) is not None
+
+    @property
+    def needs_spark_submit(self) -> bool:
+        """Whether spark-submit has something to do before the driver starts."""
+        return not self.is_local or any(key.startswith(_SUBMIT_PREFIXES) for key in self.spark_config)
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What is here to be used: cores, and memory in bytes."""
+
+    cores: int
+    memory: int
+
+    @classmethod
+    def here(cls) -> Machine:
+        """This machine, or the share of it that its container may use."""
+        affinity = getattr(os, "sched_getaffinity", None)
+        cores = len(affinity(0)) if affinity else os.cpu_count() or 1
+        return cls(cores=cores, memory=_memory())
+
+
+def _memory() -> int:
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # Windows has no sysconf
+        return 8 * GIB
+    for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        try:
+            with open(path, encoding="ascii") as limit:
+                memory = min(memory, int(limit.read()))
+        except (OSError, ValueError):  # no such controller, or "max"
+            continue
+    return memory
+
+
+# What the engine's own plans rely on. Runtime settings: they also go into a session that the user brings.
+REQUIRED_SETTINGS: Mapping[str, str] = {
+    # Columns are found by field id, so that renamed and re-added ones need no rewrite.
+    "spark.sql.parquet.fieldId.read.enabled": "true",
+}
+
+_EVERYWHERE: Mapping[str, str] = {
+    **REQUIRED_SETTINGS,
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.catalogImplementation": "in-memory",  # the warehouse directory is the catalog: no Hive, no Derby
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # A scan names its files; listing them again in a job of its own costs more than it saves.
+    "spark.sql.sources.parallelPartitionDiscovery.threshold": "10000",
+}
+
+_LOCAL: Mapping[str, str] = {
+    "spark.ui.enabled": "false",
+    # Driver and executor are one process: no network, no name service.
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    # dbt's threads share the cores instead of queueing behind the first big model.
+    "spark.scheduler.mode": "FAIR",
+}
+
+
+def driver_memory(machine: Machine) -> int:
+    """Heap of a local driver in bytes: a quarter of the machine, between 1 and 8 GiB.
+
+    In local mode the driver does all the work; the rest is for Python workers and the page cache.
+    """
+    return max(1 * GIB, min(8 * GIB, machine.memory // 4))
+
+
+def shuffle_partitions(machine: Machine) -> int:
+    """Partitions of a shuffle before adaptive execution joins the small ones: enough to spill gently."""
+    return max(8, min(200, 4 * machine.cores))
+
+
+def spark_settings(config: SessionConfig, machine: Machine, scratch: str) -> dict[str, str]:
+    """All Spark settings of a classic session, in no particular order.
+
+    Args:
+        config: the wish.
+        machine: what local mode may use.
+        scratch: a folder that need not exist, for tables that somebody makes in Spark's own catalog.
+    """
+    settings = {
+        **_EVERYWHERE,
+        "spark.master": config.effective_master,
+        "spark.app.name": config.app_name,
+        "spark.sql.warehouse.dir": scratch,
+    }
+    if config.is_local:
+        settings |= _LOCAL
+        settings["spark.sql.shuffle.partitions"] = str(shuffle_partitions(machine))
+        settings[DRIVER_MEMORY] = f"{driver_memory(machine) >> 20}m"
+    settings |= {key: str(value) for key, value in config.spark_config.items()}
+    if config.master:
+        settings["spark.master"] = config.master
+    return settings
