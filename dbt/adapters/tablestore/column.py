@@ -1,0 +1,95 @@
+"""Columns with Spark's types.
+
+A column's `dtype` is the type as Spark writes it (`decimal(10,2)`, `struct<a:int>`), so two columns have the same
+type exactly when their `dtype` is the same text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, ClassVar, Dict, Optional  # noqa: UP035
+
+from dbt.adapters.base.column import Column
+from dbt_common.exceptions import DbtRuntimeError
+
+_SIZED = re.compile(r"^(?:var)?char\s*\(\s*(\d+)\s*\)$")
+_DECIMAL = re.compile(r"^(?:decimal|dec|numeric)\s*\(\s*(\d+)\s*(?:,\s*(-?\d+)\s*)?\)$")
+
+_INTEGERS = ("tinyint", "byte", "smallint", "short", "int", "integer", "bigint", "long")
+_FLOATS = ("float", "real", "double")
+
+
+@dataclass
+class TableStoreColumn(Column):
+    """One column: name, Spark type and, when it came from the catalog, its comment."""
+
+    TYPE_LABELS: ClassVar[Dict[str, str]] = {  # noqa: UP006
+        "TEXT": "string",
+        "STRING": "string",
+        "INTEGER": "int",
+        "LONG": "bigint",
+        "BOOL": "boolean",
+        "FLOAT": "float",
+        "NUMERIC": "decimal",
+        "TIMESTAMP": "timestamp",
+        "DATETIME": "timestamp",
+    }
+
+    comment: Optional[str] = None  # noqa: UP045
+
+    @classmethod
+    def translate_type(cls, dtype: str) -> str:
+        return cls.TYPE_LABELS.get(dtype.upper(), dtype)
+
+    @classmethod
+    def numeric_type(cls, dtype: str, precision: Any, scale: Any) -> str:
+        """`decimal(28,6)`: the one exact numeric type."""
+        if precision is None or scale is None:
+            return "decimal(38,6)" if dtype.lower() in ("numeric", "decimal") else dtype
+        return f"decimal({precision},{scale})"
+
+    @classmethod
+    def string_type(cls, size: int) -> str:
+        """Strings have no length limit."""
+        return "string"
+
+    @property
+    def quoted(self) -> str:
+        return "`" + self.column.replace("`", "``") + "`"
+
+    @property
+    def data_type(self) -> str:
+        return self.dtype
+
+    def is_string(self) -> bool:
+        kind = self.dtype.lower()
+        return kind in ("string", "text", "varchar", "char") or bool(_SIZED.match(kind))
+
+    def is_integer(self) -> bool:
+        return self.dtype.lower() in _INTEGERS
+
+    def is_float(self) -> bool:
+        return self.dtype.lower() in _FLOATS
+
+    def is_numeric(self) -> bool:
+        kind = self.dtype.lower()
+        return kind in ("decimal", "dec", "numeric") or bool(_DECIMAL.match(kind))
+
+    def string_size(self) -> int:
+        if not self.is_string():
+            raise DbtRuntimeError("Called string_size() on non-string field!")
+        match = _SIZED.match(self.dtype.lower())
+        return int(match[1]) if match else 2**31 - 1
+
+    def can_expand_to(self, other_column: Column) -> bool:
+        """Whether values of this column all fit the other one's larger character limit."""
+        if not self.is_string() or not other_column.is_string():
+            return False
+        return other_column.string_size() > self.string_size()
+
+    def literal(self, value: Any) -> str:
+        return f"cast({value} as {self.data_type})"
+
+    def __repr__(self) -> str:
+        return f"<TableStoreColumn {self.name} ({self.data_type})>"

@@ -1,0 +1,190 @@
+"""The cursor: SQL texts in, rows and a response out.
+
+Every text that dbt, its packages, hooks and tests send goes through `Cursor.execute` to `TableStore.execute`. A
+query is planned there and runs when rows are fetched, or by `drain` when nobody wants them.
+
+Invariant: whatever runs in Spark on behalf of a connection carries the connection's tag, so that `cancel` stops
+exactly its work.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.contracts.connection import AdapterResponse
+
+from dbt.adapters.tablestore import results
+from dbt.adapters.tablestore.errors import StatementCancelledError
+from dbt.adapters.tablestore.response import response
+from dbt.adapters.tablestore.statements import changes_session, split
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from tablestore_engine.store import StatementResult, TableStore
+
+    from dbt.adapters.tablestore.environment import Environment, Lease
+
+_numbers = itertools.count(1)
+
+
+class Handle:
+    """One dbt connection: a store with a Spark session of its own, taken when first needed."""
+
+    def __init__(self, environment: Environment, database: str) -> None:
+        self.environment = environment
+        self.database = database
+        self.tag = f"dbt-{os.getpid()}-{next(_numbers)}"
+        self.closed = False
+        self._cancelled = False
+        self._lease: Lease | None = None
+
+    def cursor(self) -> Cursor:
+        return Cursor(self)
+
+    @contextmanager
+    def work(self, statement: str | None = None) -> Iterator[TableStore]:
+        """The store, with everything that runs in Spark meanwhile tagged as this connection's.
+
+        statement: what will run, if it is a statement; one that changes the session keeps it from being lent again.
+        """
+        self._refuse_when_cancelled()
+        if self._lease is None:
+            self._lease = self.environment.acquire(self.database)
+        lease = self._lease
+        if statement is not None and changes_session(statement):
+            lease.reusable = False
+        with self.environment.tagged(lease, self.tag):
+            try:
+                yield lease.store
+            except Exception:
+                self._refuse_when_cancelled()
+                raise
+
+    def cancel(self) -> None:
+        """Stop what runs now, and refuse whatever this connection is asked to run later."""
+        self._cancelled = True
+        if self._lease is not None:
+            self.environment.interrupt(self._lease, self.tag)
+
+    def close(self) -> None:
+        self.closed = True
+        lease, self._lease = self._lease, None
+        if lease is not None:
+            lease.reusable = lease.reusable and not self._cancelled
+            self.environment.release(lease)
+
+    def commit(self) -> None:
+        """Nothing to do: every statement commits by itself."""
+
+    def rollback(self) -> None:
+        """Nothing to do: a statement that fails leaves nothing behind."""
+
+    def _refuse_when_cancelled(self) -> None:
+        if self._cancelled:
+            raise StatementCancelledError("The statement was cancelled.") from None
+
+
+class Cursor:
+    """One statement text at a time, and its rows."""
+
+    def __init__(self, handle: Handle) -> None:
+        self._handle = handle
+        self._frame: DataFrame | None = None
+        self._names: list[str] | None = None
+        self._types: list[str | None] = []
+        self._rows: list[results.Row] | None = None
+        self._position = 0
+        self.response: AdapterResponse = response("OK")
+        self.rowcount = -1
+
+    def execute(self, sql: str, bindings: Sequence[Any] | None = None) -> None:
+        """Run a text of one or more statements; the last one's rows can be fetched.
+
+        bindings: values for `%s` in a text, as some packages pass them; rendered as Spark literals.
+        """
+        if bindings:
+            from dbt.adapters.tablestore.literals import literal
+
+            sql = sql % tuple(literal(one) for one in bindings)
+        statements = split(sql)
+        if not statements:
+            self._take(None)
+        for index, statement in enumerate(statements):
+            with self._handle.work(statement) as store:
+                self._take(store.execute(statement))
+            if index + 1 < len(statements):
+                self.drain()
+
+    def _take(self, result: StatementResult | None) -> None:
+        self._frame, self._names, self._types, self._rows, self._position = None, None, [], None, 0
+        self.rowcount = -1
+        if result is None:
+            self.response = response("OK")
+            return
+        rows_affected = result.rows_affected
+        self.response = response(result.kind, rows_affected)
+        self.rowcount = -1 if rows_affected is None else rows_affected
+        if result.rows is not None:
+            self._names = list(result.columns or ())
+            self._types = [None] * len(self._names)
+            self._rows = [tuple(one) for one in result.rows]
+        elif result.dataframe is not None:
+            self._frame = result.dataframe
+
+    @property
+    def description(self) -> list[tuple[Any, ...]] | None:
+        """DB-API's column descriptions (name, type text, and five Nones); None when there are no rows to fetch."""
+        if self._frame is not None and self._names is None:
+            with self._handle.work():
+                self._names = list(self._frame.columns)
+                self._types = list(results.types_of(self._frame))
+        if self._names is None:
+            return None
+        return [(name, kind, None, None, None, None, None) for name, kind in zip(self._names, self._types, strict=False)]
+
+    def drain(self) -> None:
+        """Run a query whose rows nobody fetches, for its effects and errors."""
+        frame = self._frame
+        if frame is not None and self._rows is None:
+            with self._handle.work():
+                results.run(frame)
+
+    def fetchall(self) -> list[results.Row]:
+        """All rows that were not fetched yet."""
+        rows = self._load()[self._position :]
+        self._position += len(rows)
+        return rows
+
+    def fetchone(self) -> results.Row | None:
+        """The next row; None behind the last."""
+        rows = self.fetchmany(1)
+        return rows[0] if rows else None
+
+    def fetchmany(self, size: int = 1) -> list[results.Row]:
+        """The next `size` rows, or fewer at the end."""
+        rows = self._load()[self._position : self._position + size]
+        self._position += len(rows)
+        return rows
+
+    def first(self, limit: int) -> list[results.Row]:
+        """The first `limit` rows, fetching no more than those."""
+        if self._rows is not None or self._frame is None:
+            return self._load()[:limit]
+        with self._handle.work():
+            return results.rows_of(self._frame, limit)
+
+    def close(self) -> None:
+        self._take(None)
+
+    def _load(self) -> list[results.Row]:
+        if self._rows is None:
+            if self._frame is None:
+                return []
+            with self._handle.work():
+                self._rows = results.rows_of(self._frame)
+            self.rowcount = len(self._rows)
+        return self._rows

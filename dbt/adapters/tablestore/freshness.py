@@ -1,0 +1,46 @@
+"""The newest value of a column, read from a table's files without Spark.
+
+`dbt source freshness` asks for `max(loaded_at_field)`. Where that is a plain date or time column of a table of
+moderate size, one column of its files answers at once; anything else is left to a query.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tablestore_engine.catalog import Catalog
+
+MAX_ROWS = 20_000_000
+"""Above this a query in Spark is the better way."""
+
+_NAME = re.compile(r"^\s*`?(\w+)`?\s*$")
+
+
+@dataclass(frozen=True)
+class Newest:
+    """The greatest value, aware or meant as UTC; None when the table has no rows or only nulls."""
+
+    value: datetime | None
+
+
+def newest(catalog: Catalog, schema: str, name: str, field: str) -> Newest | None:
+    """The greatest value of a time column; None when a query has to find out."""
+    match = _NAME.match(field)
+    if match is None or catalog.object_kind(schema, name) != "table":
+        return None
+    table = catalog.load_table(schema, name)
+    if not table.schema.has_field(match[1]):
+        return None
+    column = table.schema.field(match[1])
+    if getattr(column.type, "root", "") not in ("TIMESTAMP", "TIMESTAMP_LTZ"):
+        return None
+    if (table.statistics().row_count or 0) > MAX_ROWS:
+        return None
+    import pyarrow.compute as pc
+
+    data = table.to_arrow(columns=[column.name])
+    return Newest(pc.max(data.column(column.name)).as_py() if data.num_rows else None)

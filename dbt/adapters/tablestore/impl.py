@@ -1,0 +1,501 @@
+"""The adapter: dbt's questions answered from the catalog, its verbs mapped to one engine call each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from multiprocessing.context import SpawnContext
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.base import BaseRelation, available
+from dbt.adapters.base.impl import ConstraintSupport, FreshnessResponse
+from dbt.adapters.capability import Capability, CapabilityDict, CapabilitySupport, Support
+from dbt.adapters.contracts.connection import AdapterResponse
+from dbt.adapters.contracts.macros import MacroResolverProtocol
+from dbt.adapters.contracts.relation import RelationConfig
+from dbt.adapters.sql import SQLAdapter
+from dbt_common.contracts.constraints import ConstraintType
+from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
+
+from dbt.adapters.tablestore import contracts, incremental, seeds
+from dbt.adapters.tablestore.column import TableStoreColumn
+from dbt.adapters.tablestore.connections import TableStoreConnectionManager
+from dbt.adapters.tablestore.environment import COMMANDS_WITH_ROWS, Environment, environment_of
+from dbt.adapters.tablestore.model_config import (
+    TableLayout,
+    TableStoreConfig,
+    strategy_of,
+    text_literal,
+    unique_keys,
+)
+from dbt.adapters.tablestore.relation import TableStoreRelation
+from dbt.adapters.tablestore.response import response
+
+if TYPE_CHECKING:
+    import agate
+    from dbt_common.contracts.metadata import CatalogTable
+    from tablestore_engine.catalog import Catalog
+
+BUILTIN_STRATEGIES = ("upsert", "merge", "append", "delete+insert", "insert_overwrite", "microbatch")
+
+_FULL = CapabilitySupport(support=Support.Full)
+
+
+@dataclass(frozen=True)
+class SeedLoad:
+    """What became of a seed: the console's message, its code and the statement that was run."""
+
+    message: str
+    code: str
+    sql: str
+
+
+class TableStoreAdapter(SQLAdapter):
+    """dbt's adapter for managed tables."""
+
+    ConnectionManager = TableStoreConnectionManager
+    Relation = TableStoreRelation
+    Column = TableStoreColumn
+    AdapterSpecificConfigs = TableStoreConfig
+
+    CONSTRAINT_SUPPORT = {
+        ConstraintType.check: ConstraintSupport.ENFORCED,
+        ConstraintType.not_null: ConstraintSupport.ENFORCED,
+        ConstraintType.primary_key: ConstraintSupport.ENFORCED,
+        ConstraintType.unique: ConstraintSupport.NOT_ENFORCED,
+        ConstraintType.foreign_key: ConstraintSupport.NOT_ENFORCED,
+    }
+
+    _capabilities = CapabilityDict(
+        {
+            Capability.SchemaMetadataByRelations: _FULL,
+            Capability.TableLastModifiedMetadata: _FULL,
+            Capability.TableLastModifiedMetadataBatch: _FULL,
+            Capability.GetCatalogForSingleRelation: _FULL,
+        }
+    )
+
+    def __init__(self, config: Any, mp_context: SpawnContext) -> None:
+        super().__init__(config, mp_context)
+        self._warned: set[str] = set()
+        if _command() in COMMANDS_WITH_ROWS:
+            self.environment.warm_up()
+
+    @property
+    def environment(self) -> Environment:
+        """The warehouse of this adapter's profile and the Spark that works on it."""
+        return environment_of(self.config.credentials)
+
+    @property
+    def catalog(self) -> Catalog:
+        """The catalog of the warehouse."""
+        return self.environment.catalog
+
+    # ------------------------------------------------------------------ schemas and relations, without Spark
+
+    def list_schemas(self, database: str | None = None) -> list[str]:
+        with self.connections.exception_handler("list schemas"):
+            return list(self.catalog.list_databases())
+
+    @available.parse(lambda *a, **k: False)
+    def check_schema_exists(self, database: str | None, schema: str) -> bool:
+        with self.connections.exception_handler("check schema"):
+            return bool(self.catalog.database_exists(schema))
+
+    def create_schema(self, relation: BaseRelation) -> None:
+        with self.connections.exception_handler("create schema"):
+            self.catalog.create_database(_schema_of(relation), if_not_exists=True)
+
+    def drop_schema(self, relation: BaseRelation) -> None:
+        schema = _schema_of(relation)
+        with self.connections.exception_handler("drop schema"):
+            self.catalog.drop_database(schema, cascade=True, if_exists=True)
+        self.cache.drop_schema(None, schema)
+
+    def list_relations_without_caching(self, schema_relation: BaseRelation) -> list[BaseRelation]:
+        from dbt.adapters.tablestore.metadata import list_relations
+
+        with self.connections.exception_handler("list relations"):
+            return list(list_relations(self.catalog, _schema_of(schema_relation)))
+
+    @available.parse_none
+    def get_relation(self, database: str | None, schema: str, identifier: str) -> BaseRelation | None:
+        return super().get_relation(None, schema, identifier)  # type: ignore[arg-type]
+
+    @available.parse_list
+    def get_columns_in_relation(self, relation: BaseRelation) -> list[TableStoreColumn]:  # type: ignore[override]
+        """The columns of a table, view or temporary view; empty when there is none of that name."""
+        from dbt.adapters.tablestore.metadata import columns_of
+
+        if isinstance(relation, TableStoreRelation) and relation.is_session_name:
+            return self.get_column_schema_from_query(f"select * from {relation.render()}")  # type: ignore[return-value]
+        with self.connections.exception_handler("get columns"):
+            return columns_of(self.catalog, _schema_of(relation), str(relation.identifier))
+
+    @available.parse_none
+    def drop_relation(self, relation: BaseRelation) -> None:
+        self.cache_dropped(relation)
+        if isinstance(relation, TableStoreRelation) and relation.is_session_name:
+            self.execute(f"drop view if exists {relation.render()}")
+            return
+        schema, name = _schema_of(relation), str(relation.identifier)
+        with self.connections.exception_handler("drop relation"):
+            kind = self.catalog.object_kind(schema, name)
+            if kind == "view":
+                self.catalog.drop_view(schema, name, if_exists=True)
+            elif kind == "table":
+                self.catalog.drop_table(schema, name, if_exists=True)
+
+    @available.parse_none
+    def truncate_relation(self, relation: BaseRelation) -> None:
+        self.execute(f"truncate table {relation.render()}")
+
+    @available.parse_none
+    def rename_relation(self, from_relation: BaseRelation, to_relation: BaseRelation) -> None:
+        self.cache_renamed(from_relation, to_relation)
+        kind = "view" if from_relation.is_view else "table"
+        self.execute(f"alter {kind} {from_relation.render()} rename to {to_relation.render()}")
+
+    def expand_column_types(self, goal: BaseRelation, current: BaseRelation) -> None:
+        """Nothing to widen: strings have no length limit."""
+
+    # ------------------------------------------------------------------ catalog and freshness, without Spark
+
+    def get_catalog(
+        self, relation_configs: Iterable[RelationConfig], used_schemas: frozenset[tuple[str, str]]
+    ) -> tuple[agate.Table, list[Exception]]:
+        """The catalog of all relations in the schemas that the project uses."""
+        schemas = sorted({schema.lower() for _, schema in used_schemas if schema})
+        found = [one for schema in schemas for one in self.list_relations_without_caching(_schema(schema))]
+        return self._catalog_of(found)
+
+    def get_catalog_by_relations(
+        self, used_schemas: frozenset[tuple[str, str]], relations: set[BaseRelation]
+    ) -> tuple[agate.Table, list[Exception]]:
+        """The catalog of these relations."""
+        return self._catalog_of(sorted(relations, key=str))
+
+    def _catalog_of(self, relations: Iterable[BaseRelation]) -> tuple[agate.Table, list[Exception]]:
+        from dbt.adapters.events.types import CatalogGenerationError
+        from dbt_common.events.functions import warn_or_error
+
+        from dbt.adapters.tablestore.metadata import catalog_table, describe
+
+        descriptions, failures = [], list[Exception]()
+        for relation in relations:
+            try:
+                with self.connections.exception_handler("catalog"):
+                    one = describe(self.catalog, _schema_of(relation), str(relation.identifier))
+            except DbtRuntimeError as error:
+                warn_or_error(CatalogGenerationError(exc=str(error)))
+                failures.append(error)
+                continue
+            if one is not None:
+                descriptions.append(one)
+        return catalog_table(descriptions), failures
+
+    def get_catalog_for_single_relation(self, relation: BaseRelation) -> CatalogTable | None:
+        from dbt_common.contracts.metadata import CatalogTable, ColumnMetadata, TableMetadata
+
+        from dbt.adapters.tablestore.metadata import describe, stats_of
+
+        with self.connections.exception_handler("catalog"):
+            one = describe(self.catalog, _schema_of(relation), str(relation.identifier))
+        if one is None:
+            return None
+        columns = {
+            column.name: ColumnMetadata(
+                type=column.dtype, index=index, name=column.name, comment=column.comment
+            )
+            for index, column in enumerate(one.columns)
+        }
+        return CatalogTable(
+            metadata=TableMetadata(type=one.kind, schema=one.schema, name=one.name, comment=one.comment),
+            columns=columns,
+            stats=stats_of(one),
+        )
+
+    def calculate_freshness(
+        self,
+        source: BaseRelation,
+        loaded_at_field: str,
+        filter: str | None,
+        macro_resolver: MacroResolverProtocol | None = None,
+    ) -> tuple[AdapterResponse | None, FreshnessResponse]:
+        """Freshness by a column: from the table's files where that needs no expression, else by a query."""
+        from dbt.adapters.tablestore.freshness import newest
+
+        if not filter:
+            with self.connections.exception_handler("freshness"):
+                found = newest(self.catalog, _schema_of(source), str(source.identifier), loaded_at_field)
+            if found is not None:
+                answer = self._create_freshness_response(found.value, datetime.now(timezone.utc))
+                return AdapterResponse(_message="OK", code="METADATA"), answer
+        return super().calculate_freshness(source, loaded_at_field, filter, macro_resolver)
+
+    def calculate_freshness_from_metadata_batch(
+        self, sources: list[BaseRelation], macro_resolver: MacroResolverProtocol | None = None
+    ) -> tuple[list[AdapterResponse | None], dict[BaseRelation, FreshnessResponse]]:
+        """Freshness by the time of the last commit that changed data; compaction does not count."""
+        from dbt.adapters.tablestore.metadata import last_modified
+
+        now = datetime.now(timezone.utc)
+        answers: dict[BaseRelation, FreshnessResponse] = {}
+        for source in sources:
+            with self.connections.exception_handler("freshness"):
+                time = last_modified(self.catalog, _schema_of(source), str(source.identifier))
+            answers[source] = self._create_freshness_response(time, now)
+        return [AdapterResponse(_message="OK", code="METADATA")], answers
+
+    # ------------------------------------------------------------------ queries
+
+    def debug_query(self) -> None:
+        """Check what a run would need: a warehouse that can be written, and Java where Spark runs here."""
+        from dbt.adapters.tablestore.checks import check_environment
+
+        with self.connections.exception_handler("debug"):
+            check_environment(self.config.credentials)
+
+    @available.parse(lambda *a, **k: [])
+    def get_column_schema_from_query(self, sql: str) -> list[TableStoreColumn]:  # type: ignore[override]
+        """The columns that a query would give. Analyses it, reads nothing."""
+        with self.connections.exception_handler(sql):
+            _, cursor = self.connections.add_select_query(sql)
+            return [TableStoreColumn(one[0], str(one[1])) for one in cursor.description or ()]
+
+    @available
+    def run_sql_for_tests(self, sql: str, fetch: str | None, conn: Any) -> Any:
+        """Run one text on a connection: what dbt's test suite calls."""
+        cursor = conn.handle.cursor()
+        with self.connections.exception_handler(sql):
+            cursor.execute(sql)
+            if fetch == "one":
+                return cursor.fetchone()
+            if fetch == "all":
+                return cursor.fetchall()
+            cursor.drain()
+        return None
+
+    # ------------------------------------------------------------------ dialect
+
+    @classmethod
+    def date_function(cls) -> str:
+        return "current_timestamp()"
+
+    @classmethod
+    def is_cancelable(cls) -> bool:
+        return True
+
+    @available
+    @classmethod
+    def quote(cls, identifier: Any) -> str:
+        return "`" + str(identifier).replace("`", "``") + "`"
+
+    @classmethod
+    def convert_text_type(cls, agate_table: agate.Table, col_idx: int) -> str:
+        return "string"
+
+    @classmethod
+    def convert_number_type(cls, agate_table: agate.Table, col_idx: int) -> str:
+        import agate
+
+        return "double" if agate_table.aggregate(agate.MaxPrecision(col_idx)) else "bigint"
+
+    @classmethod
+    def convert_integer_type(cls, agate_table: agate.Table, col_idx: int) -> str:
+        values = [one for one in agate_table.columns[col_idx].values() if one is not None]
+        return "bigint" if all(-(2**63) <= one < 2**63 for one in values) else "decimal(38,0)"
+
+    @classmethod
+    def convert_boolean_type(cls, agate_table: agate.Table, col_idx: int) -> str:
+        return "boolean"
+
+    @classmethod
+    def convert_date_type(cls, agate_table: agate.Table, col_idx: int) -> str:
+        return "date"
+
+    @classmethod
+    def convert_time_type(cls, agate_table: agate.Table, col_idx: int) -> str:
+        return "string"
+
+    @classmethod
+    def convert_datetime_type(cls, agate_table: agate.Table, col_idx: int) -> str:
+        return "timestamp"
+
+    def timestamp_add_sql(self, add_to: str, number: int = 1, interval: str = "hour") -> str:
+        return f"{add_to} + interval {number} {interval}"
+
+    # ------------------------------------------------------------------ incremental models
+
+    def valid_incremental_strategies(self) -> list[str]:
+        return list(BUILTIN_STRATEGIES)
+
+    @available.parse(lambda *a, **k: "append")
+    def tablestore_strategy(self, config: Mapping[str, Any]) -> str:
+        """The incremental strategy of a model's config, by name."""
+        return strategy_of(config)
+
+    @available.parse(lambda *a, **k: False)
+    def tablestore_is_builtin(self, strategy: str) -> bool:
+        """Whether a strategy is one of this adapter's, and not a macro of the user's."""
+        return strategy in BUILTIN_STRATEGIES
+
+    @available.parse(lambda *a, **k: False)
+    def tablestore_is_plain_upsert(
+        self,
+        relation: BaseRelation,
+        config: Mapping[str, Any],
+        columns: list[TableStoreColumn],
+        predicates: Any,
+    ) -> bool:
+        """Whether an upsert into this table needs no MERGE: see `incremental.is_plain_upsert`."""
+        with self.connections.exception_handler("table keys"):
+            table = self.catalog.load_table(_schema_of(relation), str(relation.identifier))
+        existing = self.get_columns_in_relation(relation)
+        return incremental.is_plain_upsert(table.schema.primary_keys, existing, config, columns, predicates)
+
+    @available.parse_list
+    def tablestore_update_columns(
+        self, config: Mapping[str, Any], columns: list[TableStoreColumn]
+    ) -> list[str]:
+        """The quoted columns that a MERGE updates."""
+        return incremental.update_columns(config, columns)
+
+    @available.parse(lambda *a, **k: "")
+    def tablestore_qualified(self, relation: BaseRelation, expression: str, alias: str) -> str:
+        """The expression with `alias.` before each bare column name of the relation."""
+        return incremental.qualified(str(expression), self.get_columns_in_relation(relation), alias)
+
+    @available.parse_none
+    def tablestore_schema_change(
+        self, source: list[TableStoreColumn], target: list[TableStoreColumn]
+    ) -> incremental.SchemaChange:
+        """How the columns of a query differ from those of its table; false when they do not."""
+        return incremental.SchemaChange.between(source, target)
+
+    @available.parse_none
+    def tablestore_evolve(self, relation: BaseRelation, change: incremental.SchemaChange, mode: str) -> None:
+        """Make a table fit its query: `append_new_columns` adds columns, `sync_all_columns` also drops and retypes.
+
+        Adding touches no file; dropping or retyping rewrites the table in one atomic step.
+        """
+        table = relation.render()
+        if mode == "sync_all_columns" and (change.removed or change.retyped):
+            items = ", ".join(change.rewritten())
+            clauses = self.tablestore_clauses_of(relation)
+            self.execute(f"create or replace table {table} {clauses} as select {items} from {table}")
+        elif change.added:
+            specs = ", ".join(f"{one.quoted} {one.dtype}" for one in change.added)
+            self.execute(f"alter table {table} add columns ({specs})")
+
+    @available.parse(lambda *a, **k: "")
+    def tablestore_clauses_of(self, relation: BaseRelation) -> str:
+        """The clauses that create a table with the keys, partitions, options and comment of one that exists."""
+        with self.connections.exception_handler("table layout"):
+            schema = self.catalog.load_table(_schema_of(relation), str(relation.identifier)).schema
+        layout = TableLayout(schema.primary_keys, schema.partition_keys, dict(schema.options))
+        return layout.clauses(schema.comment)
+
+    # ------------------------------------------------------------------ what materializations call
+
+    @available.parse_list
+    def tablestore_contract_columns(self, model: Mapping[str, Any]) -> list[str]:
+        """The select items of an enforced contract; warns about constraints that are only declared."""
+        self.render_raw_columns_constraints(raw_columns=model["columns"])
+        self.render_raw_model_constraints(raw_constraints=model.get("constraints") or [])
+        return contracts.select_list(model)
+
+    @available.parse_none
+    def tablestore_comment_relation(self, relation: BaseRelation, comment: str) -> None:
+        """Set a table's comment unless it has it."""
+        with self.connections.exception_handler("comment"):
+            schema = self.catalog.load_table(_schema_of(relation), str(relation.identifier)).schema
+        if (schema.comment or "") != comment:
+            self.execute(f"comment on table {relation.render()} is {text_literal(comment)}")
+
+    @available.parse_none
+    def tablestore_comment_columns(self, relation: BaseRelation, comments: Mapping[str, str]) -> None:
+        """Set the comments of columns, given by lower-cased name, that do not have them yet."""
+        for column in self.get_columns_in_relation(relation):
+            wanted = comments.get(column.name.lower())
+            if wanted and wanted != column.comment:
+                self.execute(
+                    f"alter table {relation.render()} alter column {column.quoted} comment {text_literal(wanted)}"
+                )
+
+    @available.parse_none
+    def tablestore_load_seed(
+        self, relation: BaseRelation, agate_table: agate.Table, model: Mapping[str, Any], comment: str | None
+    ) -> SeedLoad:
+        """Replace a table by the rows of a seed, in one atomic step."""
+        columns = seeds.columns_of(agate_table, model["config"].get("column_types") or {}, self.convert_type)
+        view = f"__dbt_seed_{relation.identifier}"
+        items = ",\n    ".join(one.item for one in columns)
+        sql = (
+            f"create or replace table {relation.render()}\n  {TableLayout.of(model).clauses(comment)}\n"
+            f"as select\n    {items}\nfrom {self.quote(view)}"
+        )
+        handle = self.connections.get_thread_connection().handle
+        with self.connections.exception_handler(sql), handle.work() as store:
+            store.spark.createDataFrame(seeds.arrow_table(agate_table, columns)).createOrReplaceTempView(view)
+            try:
+                self.execute(sql)
+            finally:
+                store.spark.catalog.dropTempView(view)
+        loaded = response("INSERT", len(agate_table.rows))
+        return SeedLoad(str(loaded), "INSERT", sql)
+
+    @available.parse(lambda *a, **k: "")
+    def tablestore_python_model(self, model: Mapping[str, Any], compiled_code: str) -> str:
+        """Run a Python model; returns the query of its result."""
+        from dbt.adapters.tablestore import python_models
+
+        handle = self.connections.get_thread_connection().handle
+        with self.connections.exception_handler(compiled_code), handle.work("create temporary view") as store:
+            return python_models.run(store, str(model["name"]), compiled_code)
+
+    @available.parse_list
+    def tablestore_keys(self, config: Mapping[str, Any]) -> list[str]:
+        """The columns or expressions that identify a row, each once; empty when there is no key."""
+        return list(unique_keys(config))
+
+    @available.parse(lambda *a, **k: TableLayout())
+    def tablestore_layout(
+        self, model: Mapping[str, Any], primary_key: list[str] | None = None
+    ) -> TableLayout:
+        """The checked primary key, partition columns and options that a node asks for."""
+        return TableLayout.of(model, tuple(primary_key or ()))
+
+    @available
+    def tablestore_literal(self, text: Any) -> str:
+        """A string literal that reads back as exactly this text."""
+        return text_literal(str(text))
+
+    @available.parse_none
+    def tablestore_warn_once(self, message: str) -> None:
+        """Say something once in a dbt command, however many models it concerns."""
+        if message in self._warned:
+            return
+        self._warned.add(message)
+        from dbt.adapters.events.types import AdapterEventWarning
+        from dbt_common.events.functions import warn_or_error
+
+        warn_or_error(AdapterEventWarning(name="tablestore", base_msg=message))
+
+
+def _command() -> str:
+    """The dbt command that runs in this process, such as `run`; empty when dbt is used as a library."""
+    from dbt.flags import get_flags
+
+    return str(getattr(get_flags(), "WHICH", "") or "")
+
+
+def _schema(name: str) -> TableStoreRelation:
+    return TableStoreRelation.create(schema=name)
+
+
+def _schema_of(relation: BaseRelation) -> str:
+    if not relation.schema:
+        raise DbtDatabaseError(f"'{relation.render()}' has no schema.")
+    return str(relation.schema)

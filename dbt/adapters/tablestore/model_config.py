@@ -1,0 +1,220 @@
+"""What a model says about its table, as one checked value.
+
+Vocabulary: the *layout* of a table is its primary key, partition columns and options: everything of a model's
+config that CREATE TABLE writes down. `TableStoreConfig` declares the config keys to dbt; `TableLayout.of` reads
+them from a model and refuses what it does not understand.
+
+Invariant: a `TableLayout` that exists renders to clauses that the engine can parse; a misspelt key or option is
+reported by name, with the nearest right one.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Dict, List, Optional, Union  # noqa: UP035 - dbt reads these at run time
+
+from dbt.adapters.protocol import AdapterConfig
+from dbt_common.exceptions import DbtRuntimeError
+
+Names = Optional[Union[str, List[str]]]  # noqa: UP006,UP007,UP045
+
+KEY_STRATEGIES = ("upsert", "merge")
+"""Incremental strategies for which `unique_key` becomes the table's primary key."""
+
+
+@dataclass
+class TableStoreConfig(AdapterConfig):
+    """The keys that models, seeds and snapshots may set beside dbt's own."""
+
+    primary_key: Names = None
+    partition_by: Names = None
+    buckets: Optional[int] = None  # noqa: UP045
+    merge_engine: Optional[str] = None  # noqa: UP045
+    sequence_field: Names = None
+    table_options: Optional[Dict[str, Any]] = None  # noqa: UP006,UP045
+    enforce_key: Optional[bool] = None  # noqa: UP045
+    incremental_predicates: Names = None
+    merge_update_columns: Names = None
+    merge_exclude_columns: Names = None
+    clustered_by: Names = None
+    tblproperties: Optional[Dict[str, Any]] = None  # noqa: UP006,UP045
+
+
+OWN_KEYS = tuple(one.name for one in fields(TableStoreConfig))
+
+# Keys of dbt-spark projects that say how Spark stores a table; managed tables store themselves.
+IGNORED_SPARK_KEYS = ("file_format", "location_root", "options")
+
+_PLAIN_NAME = re.compile(r"^\w+$|^`(?:[^`]|``)+`$")
+
+
+@dataclass(frozen=True)
+class TableLayout:
+    """Primary key, partition columns and options of the table that a model builds."""
+
+    primary_key: tuple[str, ...] = ()
+    partition_by: tuple[str, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, model: Mapping[str, Any], primary_key: tuple[str, ...] = ()) -> TableLayout:
+        """The layout that the config of a dbt node asks for.
+
+        primary_key: what the materialization itself needs, where the user sets none.
+
+        Raises DbtRuntimeError for a misspelt key, a key set twice, or an option the engine refuses.
+        """
+        config = model.get("config") or {}
+        check_spelling(config)
+        options = _options(config)
+        keys = primary_key_of(config) or primary_key or _contract_key(model)
+        layout = cls(keys, column_names(config, "partition_by"), options)
+        layout._check()
+        return layout
+
+    def _check(self) -> None:
+        from tablestore_engine.errors import TableStoreError
+        from tablestore_engine.options import CoreOptions
+
+        if "sequence.field" in self.options and not self.primary_key:
+            raise DbtRuntimeError("Config `sequence_field` needs a `primary_key` (or `unique_key`).")
+        try:
+            CoreOptions.parse(dict(self.options), keyed=bool(self.primary_key))
+        except TableStoreError as error:
+            raise DbtRuntimeError(f"In the model's config: {error}") from None
+
+    def clauses(self, comment: str | None = None) -> str:
+        """The text between the table's name and AS, for example
+        `(primary key (id) not enforced) partitioned by (dt) with ('bucket' = '4')`."""
+        parts = []
+        if self.primary_key:
+            parts.append(f"(primary key ({_columns(self.primary_key)}) not enforced)")
+        if comment:
+            parts.append(f"comment {text_literal(comment)}")
+        if self.partition_by:
+            parts.append(f"partitioned by ({_columns(self.partition_by)})")
+        if self.options:
+            pairs = ", ".join(f"{text_literal(k)} = {text_literal(v)}" for k, v in self.options.items())
+            parts.append(f"with ({pairs})")
+        return "\n  ".join(parts)
+
+
+def _contract_key(model: Mapping[str, Any]) -> tuple[str, ...]:
+    """The primary key constraint of an enforced contract."""
+    contract = (model.get("config") or {}).get("contract") or {}
+    enforced = contract.get("enforced") if isinstance(contract, Mapping) else contract.enforced
+    if not enforced:
+        return ()
+    from dbt.adapters.tablestore.contracts import primary_key
+
+    return primary_key(model)
+
+
+def primary_key_of(config: Mapping[str, Any]) -> tuple[str, ...]:
+    """The primary key of the table: `primary_key`, or `unique_key` where rows are upserted by it."""
+    keys = column_names(config, "primary_key")
+    if keys or config.get("enforce_key") is False:
+        return keys
+    if config.get("materialized") == "incremental" and strategy_of(config) in KEY_STRATEGIES:
+        unique = unique_keys(config)
+        if all(_PLAIN_NAME.match(one) for one in unique):
+            return tuple(dict.fromkeys(_bare(one) for one in unique))
+    return ()
+
+
+def unique_keys(config: Mapping[str, Any]) -> tuple[str, ...]:
+    """`unique_key` (or else `primary_key`) as a tuple, each once; empty when rows have no key."""
+    names = config.get("unique_key") or config.get("primary_key") or ()
+    if isinstance(names, str):
+        names = [names]
+    return tuple(dict.fromkeys(str(one) for one in names if str(one).strip()))
+
+
+def strategy_of(config: Mapping[str, Any]) -> str:
+    """The incremental strategy: what is configured, else `upsert` when rows have a key, else `append`."""
+    configured = config.get("incremental_strategy")
+    if configured and configured != "default":
+        return str(configured)
+    return "upsert" if unique_keys(config) else "append"
+
+
+def check_spelling(config: Mapping[str, Any]) -> None:
+    """Refuse a config key that nobody reads and that is nearly one of ours."""
+    known = set(OWN_KEYS) | set(IGNORED_SPARK_KEYS) | _dbt_keys()
+    for key in config:
+        if key in known:
+            continue
+        near = difflib.get_close_matches(str(key).lower(), OWN_KEYS, n=1, cutoff=0.85)
+        if near:
+            raise DbtRuntimeError(f"Unknown config '{key}'. Did you mean '{near[0]}'?")
+
+
+def _dbt_keys() -> set[str]:
+    from dbt.artifacts.resources import ModelConfig, SeedConfig, SnapshotConfig
+
+    return {one.name for kind in (ModelConfig, SeedConfig, SnapshotConfig) for one in fields(kind)}
+
+
+def _options(config: Mapping[str, Any]) -> dict[str, str]:
+    """All options of the table, from their own keys and from `table_options` and `tblproperties`."""
+    options: dict[str, str] = {}
+    named: dict[str, Any] = {
+        "bucket": config.get("buckets"),
+        "merge-engine": config.get("merge_engine"),
+        "sequence.field": ",".join(column_names(config, "sequence_field")) or None,
+        "bucket-key": ",".join(column_names(config, "clustered_by")) or None,
+    }
+    source = {"bucket": "buckets", "merge-engine": "merge_engine", "sequence.field": "sequence_field",
+              "bucket-key": "clustered_by"}  # fmt: skip
+    for key, value in named.items():
+        if value is not None:
+            options[key] = str(value)
+    for name in ("table_options", "tblproperties"):
+        given = config.get(name) or {}
+        if not isinstance(given, Mapping):
+            raise DbtRuntimeError(f"Config `{name}` must map option names to values, like `{{'bucket': 4}}`.")
+        for key, value in given.items():
+            if key in options and options[key] != _text(value):
+                other = f"`{source[key]}`" if key in source else "another key"
+                raise DbtRuntimeError(f"Option '{key}' is set twice: by {other} and in `{name}`.")
+            options[str(key)] = _text(value)
+    return options
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (list, tuple)):
+        return ",".join(str(one) for one in value)
+    return str(value)
+
+
+def column_names(config: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    value = config.get(key)
+    if value is None:
+        return ()
+    if isinstance(value, str):
+        value = list(value.split(","))
+    if not isinstance(value, Iterable) or not all(isinstance(one, str) for one in value):
+        raise DbtRuntimeError(f"Config `{key}` must be a column name or a list of column names.")
+    return tuple(dict.fromkeys(_bare(one) for one in value if one.strip()))
+
+
+def _bare(name: str) -> str:
+    name = name.strip()
+    if len(name) > 1 and name[0] == name[-1] == "`":
+        return name[1:-1].replace("``", "`")
+    return name
+
+
+def _columns(names: Iterable[str]) -> str:
+    return ", ".join("`" + one.replace("`", "``") + "`" for one in names)
+
+
+def text_literal(text: str) -> str:
+    """A Spark string literal that reads back as exactly `text`."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"

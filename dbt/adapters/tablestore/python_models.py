@@ -1,0 +1,54 @@
+"""Python models, run in this process: `model(dbt, session)` returns a frame, the engine writes it.
+
+The frame (Spark, pandas or Arrow) becomes a temporary view, and the model goes on as the query `select * from` it:
+every materialization and strategy works for Python as for SQL.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+from dbt_common.exceptions import DbtRuntimeError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from tablestore_engine.store import TableStore
+
+_numbers = itertools.count(1)
+
+
+def run(store: TableStore, name: str, compiled_code: str) -> str:
+    """Run a compiled Python model in the store's session and return the query of its result.
+
+    Raises DbtRuntimeError when the code defines no `model`, or returns nothing that is a frame.
+    """
+    module: dict[str, Any] = {"__name__": f"dbt_python_model_{name}"}
+    exec(compile(compiled_code, f"<python model {name}>", "exec"), module)
+    function = module.get("model")
+    if not callable(function):
+        raise DbtRuntimeError(f"The Python model '{name}' defines no function `model(dbt, session)`.")
+    session = store.spark
+
+    def load(relation: str) -> DataFrame:
+        return store.sql(f"select * from {relation}")
+
+    frame = as_frame(session, function(module["dbtObj"](load), session), name)
+    view = f"__dbt_python_{next(_numbers)}"
+    frame.createOrReplaceTempView(view)
+    return f"select * from {view}"
+
+
+def as_frame(session: SparkSession, result: Any, name: str) -> DataFrame:
+    """A Spark DataFrame of what a model returned."""
+    if hasattr(result, "createOrReplaceTempView"):
+        return result  # type: ignore[no-any-return]
+    kind = type(result).__module__.split(".")[0]
+    if kind in ("pandas", "pyarrow"):
+        return session.createDataFrame(result)
+    if hasattr(result, "to_arrow"):  # polars, DuckDB relations
+        return session.createDataFrame(result.to_arrow())
+    raise DbtRuntimeError(
+        f"The Python model '{name}' returned {type(result).__name__}. "
+        "It must return a Spark, pandas, Arrow or polars frame."
+    )

@@ -1,0 +1,84 @@
+"""Names of tables and views as dbt handles them.
+
+Invariants: a relation has no database, so a name renders as `` `schema`.`name` `` whatever was put in; names are
+compared without regard to case, as the catalog does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, FrozenSet, Optional, TypeVar  # noqa: UP035 - mashumaro reads these at run time
+
+from dbt.adapters.base.relation import BaseRelation, Policy
+from dbt.adapters.contracts.relation import ComponentName, RelationType
+from dbt_common.exceptions import DbtRuntimeError
+
+Self = TypeVar("Self", bound="TableStoreRelation")
+
+
+@dataclass
+class TableStoreQuotePolicy(Policy):
+    database: bool = False
+    schema: bool = True
+    identifier: bool = True
+
+
+@dataclass
+class TableStoreIncludePolicy(Policy):
+    database: bool = False
+    schema: bool = True
+    identifier: bool = True
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TableStoreRelation(BaseRelation):
+    quote_policy: Policy = field(default_factory=TableStoreQuotePolicy)
+    include_policy: Policy = field(default_factory=TableStoreIncludePolicy)
+    quote_character: str = "`"
+    require_alias: bool = False
+    renameable_relations: FrozenSet[str] = frozenset({RelationType.Table, RelationType.View})  # noqa: UP006
+    replaceable_relations: FrozenSet[str] = frozenset({RelationType.Table, RelationType.View})  # noqa: UP006
+
+    def __post_init__(self) -> None:
+        database = self.path.database
+        if not database or database == "None":
+            return
+        if database != self.path.schema:
+            raise DbtRuntimeError(
+                f"'{database}.{self.path.schema}' has a database, but tables have only a schema here. "
+                "Remove `database` from the model or source."
+            )
+        object.__setattr__(self, "path", self.path.replace(database=None))
+
+    @property
+    def is_managed(self) -> bool:
+        """Whether this is a table that the engine stores (a view stores nothing)."""
+        return self.type == RelationType.Table
+
+    @property
+    def is_session_name(self) -> bool:
+        """Whether the name stands for something in the session, such as a temporary view."""
+        return self.schema is None or not self.include_policy.schema
+
+    def quoted(self, identifier: Any) -> str:
+        return "`" + str(identifier).replace("`", "``") + "`"
+
+    def matches(
+        self,
+        database: str | None = None,
+        schema: str | None = None,
+        identifier: Optional[str] = None,  # noqa: UP045
+    ) -> bool:
+        """Whether the parts that are given name this relation; case and quotes do not matter."""
+        if schema is None and identifier is None:
+            raise DbtRuntimeError("Tried to match relation, but no search path was passed!")
+        wanted = {ComponentName.Schema: schema, ComponentName.Identifier: identifier}
+        return all(
+            _bare(self.path.get_part(part)) == _bare(value)
+            for part, value in wanted.items()
+            if value is not None
+        )
+
+
+def _bare(name: str | None) -> str | None:
+    return name.strip("`").lower() if name is not None else None

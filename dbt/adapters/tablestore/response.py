@@ -1,0 +1,18 @@
+"""What dbt prints in brackets and keeps in run_results: the kind of change and how many rows it touched."""
+
+from __future__ import annotations
+
+from dbt.adapters.contracts.connection import AdapterResponse
+
+
+def row_count(rows: int) -> str:
+    """`1,204 rows`, `1 row`."""
+    return f"{rows:,} row" if rows == 1 else f"{rows:,} rows"
+
+
+def response(kind: str, rows: int | None = None) -> AdapterResponse:
+    """The response to a statement: `UPSERT 1,204 rows`, `CREATE VIEW`, `OK` for a query."""
+    if kind == "QUERY":
+        return AdapterResponse(_message="OK", code="SELECT")
+    message = kind if rows is None else f"{kind} {row_count(rows)}"
+    return AdapterResponse(_message=message, code=kind, rows_affected=rows)

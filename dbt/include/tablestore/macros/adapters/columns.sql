@@ -1,0 +1,45 @@
+{% macro tablestore__alter_column_type(relation, column_name, new_column_type) -%}
+  {% call statement('alter_column_type') %}
+    alter table {{ relation.render() }} alter column {{ adapter.quote(column_name) }} type {{ new_column_type }}
+  {% endcall %}
+{%- endmacro %}
+
+{% macro tablestore__alter_relation_add_remove_columns(relation, add_columns, remove_columns) -%}
+  {% if remove_columns %}
+    {% call statement('drop_columns') %}
+      alter table {{ relation.render() }} drop columns ({{ remove_columns | map(attribute='quoted') | join(', ') }})
+    {% endcall %}
+  {% endif %}
+  {% if add_columns %}
+    {% call statement('add_columns') %}
+      alter table {{ relation.render() }} add columns (
+        {%- for column in add_columns %}{{ column.quoted }} {{ column.data_type }}{{ ', ' if not loop.last }}{% endfor -%}
+      )
+    {% endcall %}
+  {% endif %}
+{%- endmacro %}
+
+{% macro tablestore__create_columns(relation, columns) -%}
+  {% do tablestore__alter_relation_add_remove_columns(relation, columns, none) %}
+{%- endmacro %}
+
+{# Docs are written with the table (comment) and, for columns, right after it. #}
+{% macro tablestore__persist_docs(relation, model, for_relation, for_columns) -%}
+  {% if not relation.is_view %}
+    {% if for_relation and config.persist_relation_docs() and model.description %}
+      {% do adapter.tablestore_comment_relation(relation, model.description) %}
+    {% endif %}
+    {% if for_columns and config.persist_column_docs() and model.columns %}
+      {% set names = adapter.get_columns_in_relation(relation) | map(attribute='name') | list %}
+      {% do adapter.tablestore_comment_columns(relation, tablestore_documented_columns(relation, model.columns, names)) %}
+    {% endif %}
+  {% endif %}
+{%- endmacro %}
+
+{% macro tablestore__apply_grants(relation, grant_config, should_revoke=true) -%}
+  {% if grant_config %}
+    {% do adapter.tablestore_warn_once(
+      'grants are ignored: tables are files in a warehouse folder, whose permissions say who may read them.'
+    ) %}
+  {% endif %}
+{%- endmacro %}

@@ -1,0 +1,53 @@
+{% macro tablestore__can_clone_table() -%}
+  {% do return(true) %}
+{%- endmacro %}
+
+{% macro tablestore__create_or_replace_clone(this_relation, defer_relation) -%}
+  create or replace table {{ this_relation.render() }}
+  {{ adapter.tablestore_clauses_of(defer_relation) }}
+  as select * from {{ defer_relation.render() }}
+{%- endmacro %}
+
+
+{% materialization clone, adapter='tablestore' %}
+
+  {%- set relations = {'relations': []} -%}
+  {%- if not defer_relation -%}
+    {{ log("No relation found in state manifest for " ~ model.unique_id, info=True) }}
+    {{ return(relations) }}
+  {%- endif -%}
+
+  {%- set existing_relation = load_cached_relation(this) -%}
+  {%- if existing_relation and not flags.FULL_REFRESH -%}
+    {{ log("Relation " ~ existing_relation.render() ~ " already exists", info=True) }}
+    {{ return(relations) }}
+  {%- endif -%}
+
+  {%- set source = load_cached_relation(defer_relation) -%}
+  {%- if source and source.is_table -%}
+    {%- set target_relation = this.incorporate(type='table') -%}
+    {%- if target_relation.schema == source.schema and target_relation.identifier == source.identifier -%}
+      {{ log("Target relation and defer relation are the same, skipping clone for relation: " ~ target_relation.render()) }}
+    {%- else -%}
+      {%- if existing_relation is not none and not existing_relation.is_table -%}
+        {% do adapter.drop_relation(existing_relation) %}
+      {%- endif -%}
+      {% call statement('main') -%}
+        {{ create_or_replace_clone(target_relation, source) }}
+      {%- endcall %}
+    {%- endif -%}
+    {% do apply_grants(target_relation, config.get('grants'), should_revoke=False) %}
+    {% do persist_docs(target_relation, model) %}
+  {%- else -%}
+    {%- set target_relation = this.incorporate(type='view') -%}
+    {%- if existing_relation is not none and not existing_relation.is_view -%}
+      {% do adapter.drop_relation(existing_relation) %}
+    {%- endif -%}
+    {% call statement('main') -%}
+      create or replace view {{ target_relation.render() }} as select * from {{ defer_relation.render() }}
+    {%- endcall %}
+  {%- endif -%}
+
+  {{ return({'relations': [target_relation]}) }}
+
+{% endmaterialization %}

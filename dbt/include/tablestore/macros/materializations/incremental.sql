@@ -1,0 +1,76 @@
+{% materialization incremental, adapter='tablestore', supported_languages=['sql', 'python'] %}
+
+  {%- set existing_relation = load_cached_relation(this) -%}
+  {%- set target_relation = this.incorporate(type='table') -%}
+  {%- set language = model['language'] -%}
+  {%- set on_schema_change = incremental_validate_on_schema_change(config.get('on_schema_change'), default='ignore') -%}
+  {%- set strategy = adapter.tablestore_strategy(model.config) -%}
+  {%- set strategy_macro = adapter.get_incremental_strategy_macro(context, strategy) -%}
+
+  {{ run_hooks(pre_hooks, inside_transaction=False) }}
+  {{ run_hooks(pre_hooks, inside_transaction=True) }}
+
+  {%- if existing_relation is none or existing_relation.is_view or should_full_refresh() -%}
+    {% do tablestore_build_table(existing_relation, target_relation, compiled_code, language) %}
+  {%- else -%}
+    {%- if language == 'python' -%}
+      {%- set query = adapter.tablestore_python_model(model, compiled_code) -%}
+    {%- else -%}
+      {%- set query = sql -%}
+    {%- endif -%}
+    {%- set dest_columns = tablestore_dest_columns(on_schema_change, query, target_relation) -%}
+    {%- set source = tablestore_source(strategy, query, target_relation) -%}
+    {%- set build_sql = strategy_macro({
+        'target_relation': target_relation,
+        'temp_relation': source,
+        'unique_key': config.get('unique_key'),
+        'dest_columns': dest_columns,
+        'incremental_predicates': config.get('predicates', none) or config.get('incremental_predicates', none),
+    }) -%}
+    {%- set sql_header = config.get('sql_header', none) -%}
+    {% call statement('main') -%}
+      {{ sql_header if sql_header is not none }}
+      {{ build_sql }}
+    {%- endcall %}
+  {%- endif -%}
+
+  {% do apply_grants(target_relation, config.get('grants'), should_revoke=False) %}
+  {% do persist_docs(target_relation, model) %}
+
+  {{ run_hooks(post_hooks, inside_transaction=True) }}
+  {{ run_hooks(post_hooks, inside_transaction=False) }}
+
+  {{ return({'relations': [target_relation]}) }}
+
+{% endmaterialization %}
+
+
+{# What a strategy reads: the model's query in place, so that it runs once; a temporary view for the user's own macros. #}
+{% macro tablestore_source(strategy, query, target_relation) -%}
+  {%- if adapter.tablestore_is_builtin(strategy) -%}
+    {% do return('(\n' ~ query ~ '\n)') %}
+  {%- endif -%}
+  {%- set temp_relation = make_temp_relation(target_relation) -%}
+  {% do run_query(create_table_as(true, temp_relation, query)) %}
+  {% do return(temp_relation) %}
+{%- endmacro %}
+
+
+{# The columns to write. The table's own, unless on_schema_change makes the query's columns count. #}
+{% macro tablestore_dest_columns(on_schema_change, query, target_relation) -%}
+  {%- set target_columns = adapter.get_columns_in_relation(target_relation) -%}
+  {%- if on_schema_change == 'ignore' -%}
+    {% do return(target_columns) %}
+  {%- endif -%}
+  {%- set change = adapter.tablestore_schema_change(adapter.get_column_schema_from_query(query), target_columns) -%}
+  {%- if change -%}
+    {%- if on_schema_change == 'fail' -%}
+      {% do exceptions.raise_compiler_error(
+        'The query of this incremental model no longer fits its table ' ~ target_relation.render() ~ ': ' ~ change.text
+        ~ '. Set on_schema_change to append_new_columns or sync_all_columns, or run once with --full-refresh.'
+      ) %}
+    {%- endif -%}
+    {% do adapter.tablestore_evolve(target_relation, change, on_schema_change) %}
+  {%- endif -%}
+  {% do return(change.source_columns if change else target_columns) %}
+{%- endmacro %}

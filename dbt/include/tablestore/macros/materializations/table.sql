@@ -1,0 +1,36 @@
+{% materialization table, adapter='tablestore', supported_languages=['sql', 'python'] %}
+
+  {%- set existing_relation = load_cached_relation(this) -%}
+  {%- set target_relation = this.incorporate(type='table') -%}
+
+  {{ run_hooks(pre_hooks, inside_transaction=False) }}
+  {{ run_hooks(pre_hooks, inside_transaction=True) }}
+
+  {% do tablestore_build_table(existing_relation, target_relation, compiled_code, model['language']) %}
+
+  {% do apply_grants(target_relation, config.get('grants'), should_revoke=False) %}
+  {% do persist_docs(target_relation, model, for_relation=false) %}
+
+  {{ run_hooks(post_hooks, inside_transaction=True) }}
+  {{ run_hooks(post_hooks, inside_transaction=False) }}
+
+  {{ return({'relations': [target_relation]}) }}
+
+{% endmaterialization %}
+
+
+{# Create or replace a table, as the statement `main`. A view of that name goes only when the table stands. #}
+{% macro tablestore_build_table(existing_relation, target_relation, compiled_code, language='sql') -%}
+  {%- if existing_relation is not none and not existing_relation.is_table -%}
+    {%- set building = make_intermediate_relation(target_relation) -%}
+    {% call statement('main') -%}
+      {{ create_table_as(false, building, compiled_code, language) }}
+    {%- endcall %}
+    {% do adapter.drop_relation(existing_relation) %}
+    {% do adapter.rename_relation(building, target_relation) %}
+  {%- else -%}
+    {% call statement('main') -%}
+      {{ create_table_as(false, target_relation, compiled_code, language) }}
+    {%- endcall %}
+  {%- endif -%}
+{%- endmacro %}
