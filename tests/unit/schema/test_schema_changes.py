@@ -1,0 +1,71 @@
+"""Changes give the next schema and leave the old one as it was."""
+
+from __future__ import annotations
+
+import pytest
+
+from tablestore_engine.errors import OptionError, SchemaError
+from tablestore_engine.schema.changes import AddColumn, RemoveOption, SetComment, SetOption, apply_changes
+from tablestore_engine.schema.table_schema import TableSchema
+from tablestore_engine.schema.types import DataField, RowType, parse_type
+
+INT = parse_type("INT")
+BASE = TableSchema.create([("id", INT, None), ("v", INT, None)], ["id"], options={"write-only": "true"})
+
+
+def test_changes_fold():
+    after = apply_changes(
+        BASE, [AddColumn("n", INT, "new"), SetOption("write-only", "false"), SetComment("hello")], 77
+    )
+    assert after.id == 1
+    assert after.field_names == ("id", "v", "n")
+    assert (after.field("n").id, after.highest_field_id) == (2, 2)
+    assert after.options["write-only"] == "false"
+    assert (after.comment, after.time_millis) == ("hello", 77)
+    assert BASE.field_names == ("id", "v")
+    assert BASE.options["write-only"] == "true"
+
+
+def test_ids_are_never_used_twice():
+    gone = TableSchema(3, BASE.fields, 40, (), ("id",), BASE.options)
+    nested = RowType((DataField(0, "a", INT), DataField(0, "b", INT)))
+    after = apply_changes(gone, [AddColumn("r", nested), AddColumn("s", INT)], 0)
+    assert after.field("r").id == 41
+    assert [one.id for one in after.field("r").type.fields] == [42, 43]
+    assert after.field("s").id == 44
+    assert after.highest_field_id == 44
+
+
+def test_removed_option_is_gone():
+    assert "write-only" not in apply_changes(BASE, [RemoveOption("write-only")], 0).options
+    assert apply_changes(BASE, [RemoveOption("target-file-size")], 0).options == BASE.options
+
+
+@pytest.mark.parametrize(
+    "change",
+    [AddColumn("V", INT), AddColumn("_KEY_x", INT), AddColumn("n", INT.as_nullable(False))],
+    ids=lambda one: one.name,
+)
+def test_bad_columns_are_refused(change):
+    with pytest.raises(SchemaError):
+        apply_changes(BASE, [change], 0)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("bucket", "8"), ("merge-engine", "aggregation"), ("sequence.field", "v"), ("nonsense", "1")]
+)
+def test_options_that_cannot_change_with_data(key, value):
+    with pytest.raises(OptionError):
+        apply_changes(BASE, [SetOption(key, value)], 0)
+
+
+def test_fixed_options_may_change_before_there_is_data_or_to_the_same_value():
+    assert apply_changes(BASE, [SetOption("bucket", "8")], 0, has_data=False).core_options.bucket == 8
+    assert apply_changes(BASE, [SetOption("bucket", "1")], 0).core_options.bucket == 1
+    with pytest.raises(OptionError):
+        apply_changes(BASE, [SetOption("primary-key", "v")], 0, has_data=False)
+
+
+def test_options_of_other_writers_do_not_block_a_change():
+    foreign = TableSchema(0, BASE.fields, 1, (), ("id",), {"bucket": "2", "from.the.future": "x"})
+    assert apply_changes(foreign, [SetComment("c")], 0).options["from.the.future"] == "x"

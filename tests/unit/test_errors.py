@@ -1,0 +1,53 @@
+"""Errors survive the way home from an executor and say one thing to a person."""
+
+from __future__ import annotations
+
+import errno
+import inspect
+import pickle
+
+import pytest
+
+from tablestore_engine import errors
+
+ALL = [one for _, one in inspect.getmembers(errors, inspect.isclass) if issubclass(one, errors.TableStoreError)]
+OF_PATHS = (errors.CorruptMetadataError, errors.StorageError)
+
+
+def make(kind):
+    return kind("/t/f", "gone", hint="Look.") if issubclass(kind, OF_PATHS) else kind("Wrong.", hint="Look.")
+
+
+@pytest.mark.parametrize("kind", ALL, ids=lambda one: one.__name__)
+def test_survives_pickling(kind):
+    error = make(kind)
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is kind
+    assert str(copy) == str(error)
+    assert vars(copy) == vars(error)
+
+
+@pytest.mark.parametrize("kind", ALL, ids=lambda one: one.__name__)
+def test_only_conflicts_are_retryable(kind):
+    assert kind.retryable is issubclass(kind, errors.ConflictError)
+
+
+def test_message_ends_with_the_hint():
+    assert str(errors.OptionError("No.", hint="Try yes.")) == "No. Try yes."
+    assert str(errors.OptionError("No.")) == "No."
+
+
+def test_storage_error_of_an_os_error():
+    error = errors.StorageError.of("/a", FileNotFoundError(errno.ENOENT, "No such file"))
+    assert error.missing
+    assert "/a" in str(error)
+    assert "No such file" in str(error)
+    denied = errors.StorageError.of("/a", PermissionError(errno.EACCES, "Permission denied"))
+    assert not denied.missing
+    assert "write there" in str(denied)
+
+
+def test_user_errors_are_one_family():
+    for kind in (errors.TableNotFound, errors.ParseError, errors.PrimaryKeyError, errors.DependencyError):
+        assert issubclass(kind, errors.UserError)
+    assert not issubclass(errors.ConflictError, errors.UserError)

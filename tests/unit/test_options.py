@@ -1,0 +1,233 @@
+"""Options: every key once, clear refusals, and tolerance for tables that others wrote."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tablestore_engine.errors import OptionError
+from tablestore_engine.options import (
+    OPTIONS,
+    CoreOptions,
+    OptionType,
+    find_option,
+    parse_duration,
+    parse_memory,
+    validate,
+)
+
+MB = 1 << 20
+
+
+def refused(mapping, **more):
+    with pytest.raises(OptionError) as caught:
+        validate(mapping, **more)
+    return str(caught.value)
+
+
+def test_every_key_is_declared_once():
+    keys = [key for option in OPTIONS for key in option.keys]
+    assert len(keys) == len(set(keys))
+
+
+@pytest.mark.parametrize("option", OPTIONS, ids=lambda one: one.key)
+def test_declarations_are_consistent(option):
+    assert option.description.endswith(".")
+    if option.choices and option.default is not None:
+        assert option.default in option.choices
+    if option.accepted is not None:
+        assert option.default in option.accepted
+    assert option.acts_on(option.default)
+    # An exact key is never taken for a pattern.
+    assert option.is_pattern or find_option(option.key) is option
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("128 mb", 128 * MB), ("1gb", 1 << 30), ("64 KB", 1 << 16), ("7", 7), ("3 bytes", 3), ("2 mebibytes", 2 * MB)],
+)
+def test_memory_sizes(text, size):
+    assert parse_memory(text) == size
+
+
+@pytest.mark.parametrize(
+    ("text", "millis"),
+    [("1 h", 3_600_000), ("10 s", 10_000), ("5min", 300_000), ("250", 250), ("2 days", 172_800_000), ("1500 us", 1)],
+)
+def test_durations(text, millis):
+    assert parse_duration(text) == millis
+
+
+@pytest.mark.parametrize("text", ["", "mb", "-1 mb", "1.5 gb", "3 apples"])
+def test_bad_sizes_and_durations(text):
+    with pytest.raises(ValueError, match="expected"):
+        parse_memory(text)
+    with pytest.raises(ValueError, match="expected"):
+        parse_duration(text)
+
+
+@given(st.integers(0, 2**40))
+def test_plain_numbers_are_bytes(number):
+    assert parse_memory(str(number)) == number
+
+
+def test_defaults_depend_on_the_key():
+    keyed, append = CoreOptions.parse({}, keyed=True), CoreOptions.parse({})
+    assert keyed.target_file_size == 128 * MB
+    assert append.target_file_size == 256 * MB
+    assert (keyed.num_sorted_runs_compaction_trigger, keyed.num_sorted_runs_stop_trigger, keyed.num_levels) == (5, 8, 6)
+    assert keyed.merge_engine == "deduplicate"
+    assert keyed.ctas_atomicity == "atomic"
+
+
+def test_derived_defaults_follow_the_trigger():
+    options = CoreOptions.parse({"num-sorted-run.compaction-trigger": "3"})
+    assert (options.num_sorted_runs_stop_trigger, options.num_levels) == (6, 4)
+    assert CoreOptions.parse({"num-sorted-run.compaction-trigger": "3", "num-levels": "9"}).num_levels == 9
+
+
+def test_values_are_parsed():
+    options = CoreOptions.parse(
+        {
+            "bucket": "4",
+            "bucket-key": "a, b",
+            "sequence.field": "t",
+            "sequence.field.sort-order": "Descending",
+            "write-only": "TRUE",
+            "commit.timeout": "1 min",
+            "fields.a.b.stats-mode": "none",
+            "metadata.stats-mode": "truncate(8)",
+        },
+        keyed=True,
+    )
+    assert options.bucket == 4
+    assert options.bucket_key == ("a", "b")
+    assert options.sequence_field == ("t",)
+    assert options.sequence_field_descending
+    assert options.write_only
+    assert options.commit_timeout_millis == 60_000
+    assert options.stats_mode("a.b") == "none"
+    assert options.stats_mode("c") == "truncate(8)"
+    assert pickle.loads(pickle.dumps(options)) == options
+
+
+@pytest.mark.parametrize(
+    ("key", "near"),
+    [("bukcet", "bucket"), ("target_file_size", "target-file-size"), ("commit.max-retry", "commit.max-retries")],
+)
+def test_unknown_key_says_what_was_meant(key, near):
+    assert f"Did you mean '{near}'?" in refused({key: "1"})
+
+
+def test_nonsense_key_gets_no_suggestion():
+    assert refused({"qqqqqqqq": "1"}) == "Unknown table option 'qqqqqqqq'."
+
+
+@pytest.mark.parametrize(
+    "mapping",
+    [
+        {"merge-engine": "aggregation"},
+        {"merge-engine": "partial-update"},
+        {"merge-engine": "first-row"},
+        {"file.format": "orc"},
+        {"file.format": "avro"},
+        {"deletion-vectors.enabled": "true"},
+        {"changelog-producer": "lookup"},
+        {"ignore-delete": "true"},
+        {"partial-update.ignore-delete": "true"},
+        {"fields.v.aggregate-function": "sum"},
+        {"fields.v.function": "sum"},
+        {"bucket": "-2"},
+    ],
+    ids=str,
+)
+def test_what_is_known_but_would_change_answers_is_refused(mapping):
+    (key,) = mapping
+    message = refused(mapping, keyed=True)
+    assert f"'{key}'" in message
+    assert "not supported" in message
+
+
+@pytest.mark.parametrize(
+    "mapping",
+    [
+        {"merge-engine": "deduplicate"},
+        {"deletion-vectors.enabled": "false"},
+        {"changelog-producer": "none"},
+        {"scan.parallelism": "3"},
+        {"snapshot.expire.execution-mode": "async"},
+        {"bucket": "-1"},
+        {"parquet.enable.dictionary": "false"},
+    ],
+    ids=str,
+)
+def test_what_changes_no_answer_is_accepted(mapping):
+    validate(mapping)
+
+
+def test_keyed_tables_need_fixed_buckets():
+    assert "'bucket' = '4'" in refused({"bucket": "-1"}, keyed=True)
+    assert "at least 1" in refused({"bucket": "0"})
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("bucket", "many"),
+        ("write-only", "yes"),
+        ("target-file-size", "12 q"),
+        ("metadata.stats-mode", "some"),
+        ("metadata.stats-mode", "truncate(0)"),
+        ("ctas.atomicity", "maybe"),
+        ("file.compression.zstd-level", "0"),
+    ],
+)
+def test_bad_values_name_key_and_value(key, text):
+    message = refused({key: text})
+    assert f"'{key}' cannot be '{text}'" in message
+    assert "expected" in message
+
+
+FOREIGN = {"merge-engine": "aggregation", "from.the.future": "1", "bucket": "-1", "deletion-vectors.enabled": "odd"}
+
+
+def test_tables_of_others_can_be_parsed():
+    options = CoreOptions.parse(FOREIGN, strict=False, keyed=True)
+    assert options.merge_engine == "aggregation"
+    assert options.bucket == -1
+    assert CoreOptions.parse({"merge-engine": "tablestore-count"}, strict=False).merge_engine == "tablestore-count"
+
+
+def test_bad_values_of_what_is_acted_on_are_never_guessed():
+    with pytest.raises(OptionError, match="bucket"):
+        CoreOptions.parse({"bucket": "x"}, strict=False)
+
+
+@pytest.mark.parametrize(
+    ("mapping", "keyed", "read", "write"),
+    [
+        ({}, True, True, False),
+        ({"bucket": "4"}, True, True, True),
+        ({}, False, True, True),
+        ({"bucket": "4", "changelog-producer": "input"}, True, True, False),
+        ({"bucket": "4", "merge-engine": "tablestore-count"}, True, False, False),
+        ({"bucket": "4", "file.format": "orc"}, True, False, False),
+        ({"bucket": "4", "scan.mode": "latest"}, True, True, True),
+    ],
+    ids=str,
+)
+def test_existing_tables_are_refused_only_where_it_matters(mapping, keyed, read, write):
+    options = CoreOptions.parse(mapping, strict=False, keyed=keyed)
+    for allowed, for_write in ((read, False), (write, True)):
+        if allowed:
+            options.refuse_unsupported(for_write=for_write)
+        else:
+            with pytest.raises(OptionError):
+                options.refuse_unsupported(for_write=for_write)
+
+
+def test_option_types_have_distinct_names():
+    assert len({one.value for one in OptionType}) == len(OptionType)
