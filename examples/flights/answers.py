@@ -1,0 +1,146 @@
+"""What the tables say at the end of the year, against the same questions put to the published file.
+
+The right-hand side is computed here with pyarrow from the raw CSV: neither the engine nor Spark nor dbt is involved.
+
+Vocabulary: `ask` runs a query on the managed tables and returns Arrow; `flights` is the published year without the
+cancelled flights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import date
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from deliveries import COLUMNS, KEY
+
+Ask = Callable[[str], pa.Table]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One question, what the tables say and what the raw data says."""
+
+    question: str
+    told: str
+    recomputed: str
+
+    @property
+    def right(self) -> bool:
+        return self.told == self.recomputed
+
+
+def answers(ask: Ask, flights: pa.Table) -> Iterator[Answer]:
+    """All questions, cheapest to understand first."""
+    yield _number_of_flights(ask, flights)
+    yield _every_column(ask, flights)
+    yield _every_day(ask, flights)
+    yield _worst_day(ask, flights)
+    yield _most_punctual_carrier(ask, flights)
+    yield _most_travelled_aircraft(ask, flights)
+
+
+def _number_of_flights(ask: Ask, flights: pa.Table) -> Answer:
+    (told,) = ask("select count(*) as n from flights")["n"].to_pylist()
+    return Answer("Flights that took off in 2013", f"{told:,}", f"{flights.num_rows:,}")
+
+
+def _every_column(ask: Ask, flights: pa.Table) -> Answer:
+    """Row by row: every value of the twelve columns that the table shares with the file."""
+    told = ask(
+        """
+        select year(flight_date) as year, month(flight_date) as month, day(flight_date) as day,
+            origin, carrier, flight_number as flight, destination as dest, tail_number as tailnum,
+            hour(scheduled_departure) * 100 + minute(scheduled_departure) as sched_dep_time,
+            departure_delay as dep_delay, arrival_delay as arr_delay, air_time, distance
+        from flights
+        """
+    )
+    raw = flights.select(COLUMNS)
+    same = _ordered(told).cast(raw.schema).equals(_ordered(raw))
+    size = f"{raw.num_rows:,} rows × {raw.num_columns} columns"
+    return Answer("Every value of every flight", size if same else "different", size)
+
+
+def _ordered(table: pa.Table) -> pa.Table:
+    return table.sort_by([(name, "ascending") for name in KEY]).combine_chunks()
+
+
+def _every_day(ask: Ask, flights: pa.Table) -> Answer:
+    days = _by_day(flights)
+    raw = set(zip(*(days[name].to_pylist() for name in days.column_names), strict=True))
+    table = ask(
+        """
+        select month(flight_date) as month, day(flight_date) as day, flights, arrived, late, minutes_lost
+        from daily_traffic
+        """
+    )
+    told = set(zip(*(table[name].to_pylist() for name in table.column_names), strict=True))
+    agreeing = f"{len(raw & told)} of {len(told)} days agree"
+    return Answer("The daily figures, kept day by day", agreeing, f"{len(raw)} of {len(raw)} days agree")
+
+
+def _by_day(flights: pa.Table) -> pa.Table:
+    """Month, day, flights, arrived, late, minutes_lost."""
+    delay = flights["arr_delay"]
+    late = pc.fill_null(pc.greater(delay, 15), False).cast(pa.int64())
+    lost = pc.max_element_wise(delay, pa.scalar(0, delay.type), skip_nulls=False)
+    grouped = (
+        flights.select(["month", "day", "arr_delay"])
+        .append_column("late", late)
+        .append_column("lost", lost)
+        .group_by(["month", "day"])
+        .aggregate([([], "count_all"), ("arr_delay", "count"), ("late", "sum"), ("lost", "sum")])
+    )
+    return grouped.select(["month", "day", "count_all", "arr_delay_count", "late_sum", "lost_sum"])
+
+
+def _worst_day(ask: Ask, flights: pa.Table) -> Answer:
+    table = ask("select flight_date, minutes_lost from daily_traffic order by minutes_lost desc limit 1")
+    (worst,) = table.to_pylist()
+    told = f"{worst['flight_date']:%d %B}, {worst['minutes_lost'] / 60:,.0f} hours"
+    row = _by_day(flights).sort_by([("lost_sum", "descending")]).slice(0, 1).to_pylist()[0]
+    day = date(2013, row["month"], row["day"])
+    return Answer("The worst day, in hours lost by arrivals", told, f"{day:%d %B}, {row['lost_sum'] / 60:,.0f} hours")
+
+
+def _most_punctual_carrier(ask: Ask, flights: pa.Table) -> Answer:
+    """Among carriers with a thousand flights, by the share that arrived no more than 15 minutes late."""
+    (best,) = ask(
+        """
+        select carrier, sum(on_time) / sum(arrived) as share
+        from carrier_routes
+        group by carrier having sum(arrived) > 1000
+        order by share desc limit 1
+        """
+    ).to_pylist()
+    told = f"{best['carrier']}, {best['share']:.1%}"
+    arrived = flights.filter(pc.is_valid(flights["arr_delay"]))
+    on_time = pc.less_equal(arrived["arr_delay"], 15).cast(pa.float64())
+    shares = (
+        arrived.select(["carrier"])
+        .append_column("on_time", on_time)
+        .group_by("carrier")
+        .aggregate([("on_time", "mean"), ([], "count_all")])
+    )
+    row = shares.filter(pc.greater(shares["count_all"], 1000)).sort_by([("on_time_mean", "descending")])
+    top = row.slice(0, 1).to_pylist()[0]
+    return Answer("The most punctual carrier", told, f"{top['carrier']}, {top['on_time_mean']:.1%}")
+
+
+def _most_travelled_aircraft(ask: Ask, flights: pa.Table) -> Answer:
+    (top,) = ask("select tail_number, miles from fleet order by miles desc limit 1").to_pylist()
+    miles = (
+        flights.filter(pc.is_valid(flights["tailnum"]))
+        .group_by("tailnum")
+        .aggregate([("distance", "sum")])
+        .sort_by([("distance_sum", "descending")])
+    )
+    raw = miles.slice(0, 1).to_pylist()[0]
+    return Answer(
+        "The aircraft that travelled farthest",
+        f"{top['tail_number']}, {top['miles']:,} miles",
+        f"{raw['tailnum']}, {raw['distance_sum']:,} miles",
+    )
