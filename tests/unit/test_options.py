@@ -47,7 +47,14 @@ def test_declarations_are_consistent(option):
 
 @pytest.mark.parametrize(
     ("text", "size"),
-    [("128 mb", 128 * MB), ("1gb", 1 << 30), ("64 KB", 1 << 16), ("7", 7), ("3 bytes", 3), ("2 mebibytes", 2 * MB)],
+    [
+        ("128 mb", 128 * MB),
+        ("1gb", 1 << 30),
+        ("64 KB", 1 << 16),
+        ("7", 7),
+        ("3 bytes", 3),
+        ("2 mebibytes", 2 * MB),
+    ],
 )
 def test_memory_sizes(text, size):
     assert parse_memory(text) == size
@@ -55,7 +62,14 @@ def test_memory_sizes(text, size):
 
 @pytest.mark.parametrize(
     ("text", "millis"),
-    [("1 h", 3_600_000), ("10 s", 10_000), ("5min", 300_000), ("250", 250), ("2 days", 172_800_000), ("1500 us", 1)],
+    [
+        ("1 h", 3_600_000),
+        ("10 s", 10_000),
+        ("5min", 300_000),
+        ("250", 250),
+        ("2 days", 172_800_000),
+        ("1500 us", 1),
+    ],
 )
 def test_durations(text, millis):
     assert parse_duration(text) == millis
@@ -78,7 +92,11 @@ def test_defaults_depend_on_the_key():
     keyed, append = CoreOptions.parse({}, keyed=True), CoreOptions.parse({})
     assert keyed.target_file_size == 128 * MB
     assert append.target_file_size == 256 * MB
-    assert (keyed.num_sorted_runs_compaction_trigger, keyed.num_sorted_runs_stop_trigger, keyed.num_levels) == (5, 8, 6)
+    assert (
+        keyed.num_sorted_runs_compaction_trigger,
+        keyed.num_sorted_runs_stop_trigger,
+        keyed.num_levels,
+    ) == (5, 8, 6)
     assert keyed.merge_engine == "deduplicate"
     assert keyed.ctas_atomicity == "atomic"
 
@@ -116,7 +134,11 @@ def test_values_are_parsed():
 
 @pytest.mark.parametrize(
     ("key", "near"),
-    [("bukcet", "bucket"), ("target_file_size", "target-file-size"), ("commit.max-retry", "commit.max-retries")],
+    [
+        ("bukcet", "bucket"),
+        ("target_file_size", "target-file-size"),
+        ("commit.max-retry", "commit.max-retries"),
+    ],
 )
 def test_unknown_key_says_what_was_meant(key, near):
     assert f"Did you mean '{near}'?" in refused({key: "1"})
@@ -191,14 +213,22 @@ def test_bad_values_name_key_and_value(key, text):
     assert "expected" in message
 
 
-FOREIGN = {"merge-engine": "aggregation", "from.the.future": "1", "bucket": "-1", "deletion-vectors.enabled": "odd"}
+FOREIGN = {
+    "merge-engine": "aggregation",
+    "from.the.future": "1",
+    "bucket": "-1",
+    "deletion-vectors.enabled": "odd",
+}
 
 
 def test_tables_of_others_can_be_parsed():
     options = CoreOptions.parse(FOREIGN, strict=False, keyed=True)
     assert options.merge_engine == "aggregation"
     assert options.bucket == -1
-    assert CoreOptions.parse({"merge-engine": "tablestore-count"}, strict=False).merge_engine == "tablestore-count"
+    assert (
+        CoreOptions.parse({"merge-engine": "tablestore-count"}, strict=False).merge_engine
+        == "tablestore-count"
+    )
 
 
 def test_bad_values_of_what_is_acted_on_are_never_guessed():

@@ -66,7 +66,10 @@ def test_arrow_types_without_a_place(arrow):
 
 def test_nested_types_both_ways():
     arrow = pa.struct(
-        [pa.field("a", pa.list_(pa.int32()), nullable=False), ("m", pa.map_(pa.string(), pa.list_(pa.int64())))]
+        [
+            pa.field("a", pa.list_(pa.int32()), nullable=False),
+            ("m", pa.map_(pa.string(), pa.list_(pa.int64()))),
+        ]
     )
     assert to_arrow_type(from_arrow_type(arrow)) == arrow
 

@@ -30,12 +30,19 @@ ATOMIC = st.one_of(
         st.booleans(),
     ),
     st.builds(AtomicType, st.just("DECIMAL"), st.booleans(), st.integers(10, 38), st.integers(0, 10)),
-    st.builds(AtomicType, st.sampled_from(["TIMESTAMP", "TIMESTAMP_LTZ", "TIME"]), st.booleans(), st.integers(0, 9)),
     st.builds(
-        AtomicType, st.sampled_from(["CHAR", "VARCHAR", "BINARY", "VARBINARY"]), st.booleans(), st.integers(1, 99)
+        AtomicType, st.sampled_from(["TIMESTAMP", "TIMESTAMP_LTZ", "TIME"]), st.booleans(), st.integers(0, 9)
+    ),
+    st.builds(
+        AtomicType,
+        st.sampled_from(["CHAR", "VARCHAR", "BINARY", "VARBINARY"]),
+        st.booleans(),
+        st.integers(1, 99),
     ),
 )
-FIELDS = st.builds(DataField, st.integers(0, 99), st.text(min_size=1, max_size=5), ATOMIC, st.none() | st.text())
+FIELDS = st.builds(
+    DataField, st.integers(0, 99), st.text(min_size=1, max_size=5), ATOMIC, st.none() | st.text()
+)
 TYPES = st.recursive(
     ATOMIC,
     lambda inner: st.one_of(
@@ -98,7 +105,9 @@ def test_text_form(data_type, text):
 
 
 def test_nested_forms_of_other_writers():
-    assert parse_type({"type": "ARRAY", "element": "INT", "nullable": False}) == ArrayType(AtomicType("INT"), False)
+    assert parse_type({"type": "ARRAY", "element": "INT", "nullable": False}) == ArrayType(
+        AtomicType("INT"), False
+    )
     assert parse_type({"type": "MAP NOT NULL", "key": "INT", "value": "INT"}).nullable is False
 
 

@@ -52,7 +52,8 @@ def test_bad_columns_are_refused(change):
 
 
 @pytest.mark.parametrize(
-    ("key", "value"), [("bucket", "8"), ("merge-engine", "aggregation"), ("sequence.field", "v"), ("nonsense", "1")]
+    ("key", "value"),
+    [("bucket", "8"), ("merge-engine", "aggregation"), ("sequence.field", "v"), ("nonsense", "1")],
 )
 def test_options_that_cannot_change_with_data(key, value):
     with pytest.raises(OptionError):

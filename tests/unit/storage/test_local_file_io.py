@@ -1,0 +1,225 @@
+"""Files appear whole, one of many creators wins, and failures name the path."""
+
+from __future__ import annotations
+
+import errno
+import os
+import pickle
+import threading
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+
+import pytest
+
+from tablestore_engine.errors import StorageError
+from tablestore_engine.storage.file_io import LocalFileIO
+
+IO = LocalFileIO()
+
+
+@pytest.fixture
+def root(tmp_path):
+    return str(tmp_path)
+
+
+def names(path):
+    return sorted(os.listdir(path))
+
+
+@pytest.mark.parametrize("io", [LocalFileIO(), LocalFileIO(fsync=True)], ids=["plain", "fsync"])
+def test_write_create_read(io, root):
+    path = f"{root}/a/b/file"
+    assert not io.exists(path)
+    assert io.create(path, b"one")
+    assert not io.create(path, b"two")
+    assert io.read(path) == b"one"
+    io.write(path, b"three")
+    assert io.read(path) == b"three"
+    assert io.size(path) == 5
+    assert names(f"{root}/a/b") == ["file"]
+    assert io.delete(path)
+    assert not io.delete(path)
+
+
+def test_can_be_pickled():
+    assert pickle.loads(pickle.dumps(LocalFileIO(fsync=True))) == LocalFileIO(fsync=True)
+
+
+def test_list(root):
+    assert IO.list(f"{root}/none") == []
+    IO.write(f"{root}/b", b"12")
+    IO.mkdirs(f"{root}/a/x")
+    first, second = IO.list(root)
+    assert (first.name, first.is_dir, first.size) == ("a", True, 0)
+    assert (second.name, second.is_dir, second.size) == ("b", False, 2)
+    assert second.path == f"{root}/b"
+    assert abs(second.mtime_millis - os.stat(second.path).st_mtime * 1000) < 2
+    assert IO.list(f"{root}/b") == []
+
+
+def test_delete_tree(root):
+    IO.write(f"{root}/t/a/b", b"")
+    assert IO.delete_tree(f"{root}/t")
+    assert not IO.exists(f"{root}/t")
+    assert not IO.delete_tree(f"{root}/t")
+
+
+def test_rename(root):
+    IO.write(f"{root}/src/f", b"1")
+    assert IO.rename(f"{root}/src", f"{root}/deep/dst")
+    assert IO.read(f"{root}/deep/dst/f") == b"1"
+    IO.write(f"{root}/src/f", b"2")
+    assert not IO.rename(f"{root}/src", f"{root}/deep/dst")
+    assert IO.read(f"{root}/deep/dst/f") == b"1"
+    IO.write(f"{root}/one", b"1")
+    IO.write(f"{root}/two", b"2")
+    assert not IO.rename(f"{root}/one", f"{root}/two")
+    assert IO.rename(f"{root}/one", f"{root}/three")
+    assert names(root) == ["deep", "src", "three", "two"]
+
+
+def test_streams(root):
+    with IO.open_output(f"{root}/d/file") as out:
+        out.write(b"hello")
+    with IO.open_input(f"{root}/d/file") as source:
+        source.seek(1)
+        assert source.read() == b"ello"
+    assert IO.local_path(f"{root}/d/file") == f"{root}/d/file"
+
+
+def test_failures_name_the_path(root):
+    with pytest.raises(StorageError) as caught:
+        IO.read(f"{root}/none")
+    assert caught.value.missing
+    assert caught.value.path == f"{root}/none"
+    IO.write(f"{root}/file", b"")
+    for action in (
+        lambda: IO.write(f"{root}/file/below", b""),
+        lambda: IO.create(f"{root}/file/below", b""),
+        lambda: IO.mkdirs(f"{root}/file"),
+        lambda: IO.size(f"{root}/none"),
+        lambda: IO.open_input(f"{root}/none"),
+        lambda: IO.rename(f"{root}/none", f"{root}/other"),
+    ):
+        with pytest.raises(StorageError, match=root):
+            action()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_missing_rights_are_explained(root):
+    os.chmod(root, 0o500)
+    with pytest.raises(StorageError, match="may write there"):
+        IO.write(f"{root}/file", b"")
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(root, monkeypatch):
+    IO.write(f"{root}/file", b"old")
+
+    def fail(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    for name in ("replace", "link"):
+        monkeypatch.setattr(os, name, fail)
+    with pytest.raises(StorageError, match="No space left"):
+        IO.write(f"{root}/file", b"new")
+    with pytest.raises(StorageError, match="No space left"):
+        IO.create(f"{root}/other", b"new")
+    assert names(root) == ["file"]
+    assert IO.read(f"{root}/file") == b"old"
+
+
+def _no_links(*_):
+    raise OSError(errno.EPERM, "Operation not permitted")
+
+
+def test_create_without_hard_links(root, monkeypatch):
+    monkeypatch.setattr(os, "link", _no_links)
+    assert IO.create(f"{root}/file", b"one")
+    monkeypatch.setattr(os.path, "lexists", lambda _: False)
+    assert not IO.create(f"{root}/file", b"two")
+    assert IO.read(f"{root}/file") == b"one"
+    assert names(root) == ["file"]
+
+
+def test_a_link_whose_answer_was_lost_counts(root, monkeypatch):
+    link = os.link
+
+    def lose_the_answer(source, target):
+        link(source, target)
+        raise FileExistsError(errno.EEXIST, "File exists")
+
+    monkeypatch.setattr(os, "link", lose_the_answer)
+    assert IO.create(f"{root}/file", b"one")
+
+
+def _race_threads(directory, contenders):
+    barrier = threading.Barrier(contenders)
+
+    def create(number):
+        barrier.wait()
+        return IO.create(f"{directory}/file", f"{number}".encode() * 10_000)
+
+    with ThreadPoolExecutor(contenders) as pool:
+        return list(pool.map(create, range(contenders)))
+
+
+@pytest.mark.parametrize("links", [True, False], ids=["links", "no links"])
+def test_one_of_many_threads_creates(root, monkeypatch, links):
+    if not links:
+        monkeypatch.setattr(os, "link", _no_links)
+    monkeypatch.setattr(os.path, "lexists", lambda _: False)  # everybody gets as far as the decision
+    for attempt in range(20):
+        directory = f"{root}/{attempt}"
+        won = _race_threads(directory, 8)
+        assert sum(won) == 1
+        assert IO.read(f"{directory}/file") == f"{won.index(True)}".encode() * 10_000
+        assert names(directory) == ["file"]
+
+
+def _create_all(root, number, count):
+    io = LocalFileIO()
+    return [io.create(f"{root}/file-{one}", f"{number}".encode() * 5_000) for one in range(count)]
+
+
+def test_one_of_many_processes_creates(root):
+    with ProcessPoolExecutor(4, mp_context=get_context("spawn")) as pool:
+        jobs = [pool.submit(_create_all, root, number, 200) for number in range(4)]
+        results = [job.result() for job in jobs]
+    for one in range(200):
+        winners = [number for number in range(4) if results[number][one]]
+        assert len(winners) == 1
+        assert IO.read(f"{root}/file-{one}") == f"{winners[0]}".encode() * 5_000
+    assert len(names(root)) == 200
+
+
+def test_readers_never_see_half_a_file(root):
+    path, size, done = f"{root}/file", 300_000, threading.Event()
+    IO.write(path, b"0" * size)
+
+    def rewrite():
+        for number in range(60):
+            IO.write(path, str(number % 10).encode() * size)
+        done.set()
+
+    writer = threading.Thread(target=rewrite)
+    writer.start()
+    while not done.is_set():
+        data = IO.read(path)
+        assert len(data) == size
+        assert len(set(data)) == 1
+    writer.join()
+
+
+def test_one_of_many_renames_wins(root):
+    for attempt in range(20):
+        barrier = threading.Barrier(4)
+
+        def rename(number, attempt=attempt, barrier=barrier):
+            IO.write(f"{root}/{attempt}-{number}/schema/schema-0", str(number).encode())
+            barrier.wait()
+            return IO.rename(f"{root}/{attempt}-{number}", f"{root}/table-{attempt}")
+
+        with ThreadPoolExecutor(4) as pool:
+            won = list(pool.map(rename, range(4)))
+        assert sum(won) == 1
+        assert IO.read(f"{root}/table-{attempt}/schema/schema-0") == str(won.index(True)).encode()

@@ -1,0 +1,81 @@
+"""The schema that counts, also beside one that a dead replacement left."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tablestore_engine.errors import CorruptMetadataError, SchemaError, UnsupportedTypeError
+from tablestore_engine.schema.table_schema import TableSchema
+from tablestore_engine.schema.types import parse_type
+from tablestore_engine.storage.file_io import LocalFileIO
+from tablestore_engine.storage.paths import TablePaths
+from tablestore_engine.storage.schemas import SchemaStore
+
+SCHEMA = TableSchema.create([("id", parse_type("INT"), None)], ["id"])
+
+
+@pytest.fixture
+def paths(tmp_path):
+    return TablePaths(str(tmp_path))
+
+
+@pytest.fixture
+def store(paths):
+    return SchemaStore(LocalFileIO(), paths)
+
+
+def test_versions(store, paths):
+    assert store.latest() is None
+    assert store.list_ids() == []
+    assert store.try_create(SCHEMA)
+    assert store.try_create(replace(SCHEMA, id=1, comment="new"))
+    assert not store.try_create(replace(SCHEMA, id=1, comment="other"))
+    assert store.list_ids() == [0, 1]
+    assert store.latest().comment == "new"
+    again = SchemaStore(LocalFileIO(), paths)
+    assert again.load(0) == SCHEMA
+    assert again.load(0) is again.load(0)
+
+
+def test_ten_comes_after_nine(store):
+    for one in range(11):
+        store.try_create(replace(SCHEMA, id=one))
+    assert store.latest().id == 10
+
+
+def test_a_replacement_counts_once_it_is_committed(store):
+    store.try_create(SCHEMA)
+    store.try_create(replace(SCHEMA, id=1, replaces="build-1"))
+    assert store.latest().id == 0
+    assert store.latest(snapshot_schema_id=0).id == 0
+    assert store.latest(snapshot_schema_id=1).id == 1
+    store.try_create(replace(SCHEMA, id=2))
+    assert store.latest(snapshot_schema_id=0).id == 2
+
+
+def test_only_a_dead_replacement(store):
+    store.try_create(replace(SCHEMA, replaces="build-1"))
+    assert store.latest() is None
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "{}", '{"id": 0, "fields": 3}', replace(SCHEMA, id=4).to_json()]
+)
+def test_damage_names_the_file(store, paths, text):
+    LocalFileIO().write(paths.schema(0), text.encode())
+    with pytest.raises(CorruptMetadataError) as caught:
+        store.latest()
+    assert caught.value.path == paths.schema(0)
+
+
+def test_missing_schema(store):
+    with pytest.raises(SchemaError, match="Schema 3"):
+        store.load(3)
+
+
+def test_types_that_this_engine_cannot_hold(store, paths):
+    LocalFileIO().write(paths.schema(0), SCHEMA.to_json().replace("INT NOT NULL", "VARIANT").encode())
+    with pytest.raises(UnsupportedTypeError, match="VARIANT"):
+        store.latest()
