@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from multiprocessing.context import SpawnContext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dbt.adapters.base import BaseRelation, available
 from dbt.adapters.base.impl import ConstraintSupport, FreshnessResponse
@@ -59,7 +59,7 @@ class TableStoreAdapter(SQLAdapter):
     Column = TableStoreColumn
     AdapterSpecificConfigs = TableStoreConfig
 
-    CONSTRAINT_SUPPORT = {
+    CONSTRAINT_SUPPORT: ClassVar = {
         ConstraintType.check: ConstraintSupport.ENFORCED,
         ConstraintType.not_null: ConstraintSupport.ENFORCED,
         ConstraintType.primary_key: ConstraintSupport.ENFORCED,

@@ -24,7 +24,7 @@ def run(store: TableStore, name: str, compiled_code: str) -> str:
     Raises DbtRuntimeError when the code defines no `model`, or returns nothing that is a frame.
     """
     module: dict[str, Any] = {"__name__": f"dbt_python_model_{name}"}
-    exec(compile(compiled_code, f"<python model {name}>", "exec"), module)
+    exec(compile(compiled_code, f"<python model {name}>", "exec"), module)  # noqa: S102 - the user's own model
     function = module.get("model")
     if not callable(function):
         raise DbtRuntimeError(f"The Python model '{name}' defines no function `model(dbt, session)`.")

@@ -1,0 +1,44 @@
+from dbt.tests.adapter.caching.test_caching import (
+    BaseCachingLowercaseModel,
+    BaseCachingSelectedSchemaOnly,
+    BaseCachingTest,
+    BaseCachingUppercaseModel,
+    BaseNoPopulateCache,
+)
+from dbt.tests.util import run_dbt
+
+
+class WithoutDatabase(BaseCachingTest):
+    """The same inspection, without the database that relations do not have here."""
+
+    def run_and_inspect_cache(self, project, run_args=None):
+        run_dbt(run_args)
+        cache = project.adapter.cache
+        assert len(cache.relations) == 1
+        first = next(iter(cache.relations))
+        assert first.schema == project.test_schema.lower()
+        run_dbt(run_args)
+        assert len(cache.relations) == 1
+        second = next(iter(cache.relations))
+        assert first.database is None
+        assert second.database is None
+        assert first.schema.lower() == second.schema.lower()
+        assert first.identifier.lower() == second.identifier.lower()
+
+
+class TestCachingLowercaseModel(WithoutDatabase, BaseCachingLowercaseModel):
+    pass
+
+
+class TestCachingUppercaseModel(WithoutDatabase, BaseCachingUppercaseModel):
+    pass
+
+
+class TestCachingSelectedSchemaOnly(WithoutDatabase, BaseCachingSelectedSchemaOnly):
+    def test_cache(self, project):
+        BaseCachingSelectedSchemaOnly.test_cache(self, project)
+
+
+class TestNoPopulateCache(WithoutDatabase, BaseNoPopulateCache):
+    def test_cache(self, project):
+        BaseNoPopulateCache.test_cache(self, project)

@@ -1,0 +1,25 @@
+"""dbt's own test fixtures, with this adapter's profile. All tests of a process share one Spark session."""
+
+from __future__ import annotations
+
+import pytest
+from dbt.tests.fixtures.project import *
+
+SPARK_SETTINGS = {"spark.sql.shuffle.partitions": 2, "spark.driver.memory": "1500m"}
+
+
+@pytest.fixture(scope="session")
+def warehouse(tmp_path_factory):
+    return str(tmp_path_factory.mktemp("warehouse"))
+
+
+@pytest.fixture(scope="class")
+def dbt_profile_target(warehouse):
+    return {
+        "type": "tablestore",
+        "warehouse": warehouse,
+        "threads": 4,
+        "user": "dbt",
+        "master": "local[2]",
+        "spark_config": SPARK_SETTINGS,
+    }
