@@ -12,7 +12,7 @@ select
     round(avg(flights.arrival_delay), 2) as average_arrival_delay,
     count(flights.arrival_delay) as arrived,
     count_if(flights.arrival_delay <= 15) as on_time,
-    round(try_divide(on_time, arrived), 4) as share_on_time
+    round(try_divide(count_if(flights.arrival_delay <= 15), count(flights.arrival_delay)), 4) as share_on_time
 from {{ ref('flights') }} as flights
 join {{ ref('airlines') }} as airlines on airlines.carrier = flights.carrier
 join {{ ref('airports') }} as airports on airports.code = flights.destination
