@@ -74,7 +74,6 @@ class Handle:
         self.closed = True
         lease, self._lease = self._lease, None
         if lease is not None:
-            lease.reusable = lease.reusable and not self._cancelled
             self.environment.release(lease)
 
     def commit(self) -> None:

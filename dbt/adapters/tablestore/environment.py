@@ -39,6 +39,7 @@ class Lease:
     session: SparkSession | None = None
     tag: str | None = None
     reusable: bool = True
+    cancelled: bool = False
 
 
 class Environment:
@@ -89,7 +90,7 @@ class Environment:
         def start() -> SparkSession:
             from tablestore_engine.spark.session import new_session
 
-            lease.session = new_session(_root_of(self._credentials).result())
+            lease.session = new_session(_wait(_root_of(self._credentials), lease))
             if lease.tag:
                 lease.session.addTag(lease.tag)
             return lease.session
@@ -111,7 +112,9 @@ class Environment:
                 lease.session.removeTag(tag)
 
     def interrupt(self, lease: Lease, tag: str) -> None:
-        """Stop what runs under the tag. Called from another thread than the one that works."""
+        """Stop what runs under the tag, or waits for Spark. Called from another thread than the one that works."""
+        lease.cancelled = True
+        lease.reusable = False
         if lease.session is not None:
             lease.session.interruptTag(tag)
 
@@ -153,3 +156,16 @@ def _root_of(credentials: TableStoreCredentials) -> Future[SparkSession]:
             )
         )
         return root
+
+
+def _wait(root: Future[SparkSession], lease: Lease) -> SparkSession:
+    """The root session once it stands, unless the lease is cancelled meanwhile."""
+    from concurrent.futures import wait
+
+    while not root.done():
+        if lease.cancelled:
+            from dbt.adapters.tablestore.errors import StatementCancelledError
+
+            raise StatementCancelledError("The statement was cancelled.")
+        wait([root], timeout=0.1)
+    return root.result()

@@ -300,7 +300,9 @@ class TableStoreAdapter(SQLAdapter):
     def convert_number_type(cls, agate_table: agate.Table, col_idx: int) -> str:
         import agate
 
-        return "double" if agate_table.aggregate(agate.MaxPrecision(col_idx)) else "bigint"
+        if agate_table.aggregate(agate.MaxPrecision(col_idx)):
+            return "double"
+        return cls.convert_integer_type(agate_table, col_idx)
 
     @classmethod
     def convert_integer_type(cls, agate_table: agate.Table, col_idx: int) -> str:
