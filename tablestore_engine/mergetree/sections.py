@@ -1,0 +1,55 @@
+"""Sections: groups of files of one bucket whose key intervals overlap, directly or through others.
+
+Files of different sections share no key, so sections are merged one by one and a section that holds a single
+run is read as it is. Inside a section, files are packed into as few runs as possible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tablestore_engine.mergetree.levels import SortedRun, sorted_runs
+from tablestore_engine.metadata.binary_row import decode_row
+from tablestore_engine.metadata.data_file import DataFileMeta
+from tablestore_engine.schema.types import DataType
+
+Key = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    """Runs (newest first) that overlap each other and nothing else of their bucket."""
+
+    runs: tuple[SortedRun, ...]
+
+    @property
+    def files(self) -> tuple[DataFileMeta, ...]:
+        """All files of the section."""
+        return tuple(f for run in self.runs for f in run.files)
+
+    @property
+    def needs_merge(self) -> bool:
+        """Whether one key may stand in several files."""
+        return len(self.runs) > 1
+
+
+def key_interval(file: DataFileMeta, key_types: Sequence[DataType]) -> tuple[Key, Key]:
+    """Smallest and largest key of a file as Python tuples."""
+    return decode_row(file.min_key, key_types), decode_row(file.max_key, key_types)
+
+
+def sections(files: Iterable[DataFileMeta], key_types: Sequence[DataType]) -> list[Section]:
+    """Partition the files of one bucket by key interval, in key order."""
+    intervals = sorted(((*key_interval(f, key_types), f) for f in files), key=lambda item: item[:2])
+    groups: list[list[DataFileMeta]] = []
+    bound: Key | None = None
+    for low, high, file in intervals:
+        if bound is None or low > bound:
+            groups.append([])
+            bound = high
+        else:
+            bound = max(bound, high)
+        groups[-1].append(file)
+    return [Section(tuple(sorted_runs(group))) for group in groups]

@@ -1,0 +1,91 @@
+"""Universal compaction: which runs of one bucket to merge, decided without touching a file.
+
+Runs come newest first. In this order: *size amplification* (the upper runs outweigh the oldest one: merge
+all), *size ratio* (the newest runs are about as big as the next one: merge those), *run count* (too many:
+merge the newest). Merging a few small runs now keeps both the number of runs that a read merges and the
+bytes rewritten per byte given small. After RocksDB's universal compaction, with Paimon's output-level rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tablestore_engine.mergetree.levels import SortedRun
+
+
+@dataclass(frozen=True)
+class UniversalOptions:
+    """Thresholds of the strategy; percentages are whole numbers (200 = 200 %)."""
+
+    run_trigger: int = 5
+    max_size_amplification_percent: int = 200
+    size_ratio: int = 1
+    num_levels: int = 6
+
+    @property
+    def max_level(self) -> int:
+        """The top level, where the oldest run lives."""
+        return self.num_levels - 1
+
+
+@dataclass(frozen=True)
+class CompactionUnit:
+    """Runs to merge into one run of `output_level`; `drop_deletes` when nothing older lies below."""
+
+    runs: tuple[SortedRun, ...]
+    output_level: int
+    drop_deletes: bool
+
+
+def pick_full(runs: Sequence[SortedRun], options: UniversalOptions) -> CompactionUnit | None:
+    """Merge everything into the top level; None when that is the state already."""
+    if not runs or (len(runs) == 1 and runs[0].level == options.max_level and not _has_deletes(runs[0])):
+        return None
+    return CompactionUnit(tuple(runs), options.max_level, drop_deletes=True)
+
+
+def pick(runs: Sequence[SortedRun], options: UniversalOptions) -> CompactionUnit | None:
+    """The next merge that the thresholds ask for, or None."""
+    if len(runs) < options.run_trigger:
+        return None
+    count = _by_size_amplification(runs, options) or _by_size_ratio(runs, options, 1)
+    if count <= 1 and len(runs) > options.run_trigger:
+        count = _by_size_ratio(runs, options, len(runs) - options.run_trigger + 1)
+    return _unit(runs, count, options) if count > 1 else None
+
+
+def _has_deletes(run: SortedRun) -> bool:
+    return any(f.delete_row_count != 0 for f in run.files)
+
+
+def _by_size_amplification(runs: Sequence[SortedRun], options: UniversalOptions) -> int:
+    upper = sum(run.size for run in runs[:-1])
+    return len(runs) if upper * 100 > options.max_size_amplification_percent * runs[-1].size else 0
+
+
+def _by_size_ratio(runs: Sequence[SortedRun], options: UniversalOptions, start: int) -> int:
+    """Take `start` newest runs, then each next run while the taken ones are about its size."""
+    count, size = start, sum(run.size for run in runs[:start])
+    for run in runs[start:]:
+        if size * (100 + options.size_ratio) < run.size * 100:
+            break
+        size += run.size
+        count += 1
+    return count
+
+
+def _unit(runs: Sequence[SortedRun], count: int, options: UniversalOptions) -> CompactionUnit:
+    if count >= len(runs):
+        output_level = options.max_level
+    else:
+        output_level = max(0, runs[count].level - 1)
+    # Level 0 holds unmerged files only, so a merge that would land there takes in the next runs too.
+    while output_level == 0 and count < len(runs):
+        count += 1
+        output_level = options.max_level if count == len(runs) else max(0, runs[count].level - 1)
+    if count >= len(runs):
+        output_level = options.max_level
+    taken = tuple(runs[:count])
+    highest = max((run.level for run in runs), default=0)
+    return CompactionUnit(taken, output_level, drop_deletes=count == len(runs) or output_level >= highest)

@@ -1,0 +1,253 @@
+"""Committing: turning added and removed files into the next snapshot, atomically and at most once.
+
+Steps of one attempt: (1) read the latest snapshot; (2) for a commit that carries its own identity, look whether
+it is there already; (3) let the change *plan* itself against the live files and check conflicts; (4) write the
+manifests; (5) create the snapshot file, which is the one atomic step. Losing the race for (5) starts over with
+the new latest snapshot, a bounded number of times, with jitter. A failure before (5) removes what (4) wrote. A
+failure in (5) whose outcome is unknown removes nothing: it looks for its own snapshot first.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tablestore_engine.errors import CommitOutcomeUnknownError, ConflictError, StorageError
+from tablestore_engine.metadata.manifest import FileKind, ManifestEntry, ManifestFileMeta, merge_entries
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.conflicts import NewFiles, check_conflicts
+from tablestore_engine.operation.scan import live_entries
+from tablestore_engine.schema.table_schema import TableSchema
+from tablestore_engine.storage.manifests import ManifestStore
+from tablestore_engine.storage.schemas import SchemaStore
+from tablestore_engine.storage.snapshots import SnapshotStore
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a commit does to the live files.
+
+    `added` are ADD entries, `removed` DELETE entries of files that must still be live. `replaces` chooses, among
+    the files live at commit time, further ones to remove (INSERT OVERWRITE, TRUNCATE): it never conflicts.
+    `read_snapshot` names the snapshot that a row-level change was computed from: a bucket of `read_buckets`
+    (None: any) that got new rows since then makes it conflict.
+    """
+
+    kind: str  # APPEND, COMPACT or OVERWRITE
+    added: tuple[ManifestEntry, ...] = ()
+    removed: tuple[ManifestEntry, ...] = ()
+    replaces: Callable[[ManifestEntry], bool] | None = None
+    read_snapshot: int | None = None
+    read_buckets: frozenset[tuple[bytes, int]] | None = None
+
+
+@dataclass(frozen=True)
+class CommitIdentity:
+    """Who commits and which of its commits this is; the same pair is never committed twice."""
+
+    user: str
+    identifier: int
+    check_duplicate: bool = False
+
+
+@dataclass(frozen=True)
+class Committer:
+    """Commits to one table. `new_id`, `now_millis`, `sleep` and `random` are passed in so that a run replays."""
+
+    schema: TableSchema
+    snapshots: SnapshotStore
+    manifests: ManifestStore
+    schemas: SchemaStore
+    now_millis: Callable[[], int] = field(default=lambda: int(time.time() * 1000))
+    sleep: Callable[[float], None] = time.sleep
+    jitter: Callable[[], float] = random.random
+    new_id: Callable[[], str] = field(default=lambda: str(uuid.uuid4()))
+
+    def commit(
+        self,
+        change: Change,
+        identity: CommitIdentity,
+        properties: Mapping[str, str] | None = None,
+        *,
+        new_schema: Callable[[], TableSchema] | None = None,
+    ) -> Snapshot:
+        """Publish a change. Returns the snapshot that holds it (an earlier one when it was committed before).
+
+        `new_schema` creates the schema version that the snapshot shall carry, right before the snapshot.
+
+        Raises:
+            ConflictError: the change no longer fits, or the retries are used up; nothing is visible.
+            CommitOutcomeUnknownError: the storage failed while publishing; nothing was removed.
+        """
+        options = self.schema.core_options
+        for attempt in range(options.commit_max_retries + 1):
+            latest = self.snapshots.latest()
+            if latest is not None and (identity.check_duplicate or attempt):
+                done = self.snapshots.find_by_identifier(identity.user, identity.identifier)
+                if done is not None and done.commit_kind == change.kind:
+                    return done
+            created = self._attempt(latest, change, identity, properties, new_schema)
+            if created is not None:
+                return created
+            self.sleep(self._wait_seconds(attempt))
+        raise ConflictError(
+            f"The commit lost {options.commit_max_retries + 1} races against other writers of this table.",
+            hint="Try again, or raise the option 'commit.max-retries'.",
+        )
+
+    def _wait_seconds(self, attempt: int) -> float:
+        options = self.schema.core_options
+        ceiling = min(options.commit_max_retry_wait_millis, options.commit_min_retry_wait_millis * 2**attempt)
+        return (0.5 + self.jitter()) * ceiling / 1000
+
+    def _attempt(
+        self,
+        latest: Snapshot | None,
+        change: Change,
+        identity: CommitIdentity,
+        properties: Mapping[str, str] | None,
+        new_schema: Callable[[], TableSchema] | None,
+    ) -> Snapshot | None:
+        """One try; None when another commit took the snapshot id."""
+        entries = self._entries(latest, change)
+        schema = new_schema() if new_schema else self.schema
+        written: list[str] = []
+        try:
+            base = self._base(latest, written)
+            delta = self._write_manifests(entries, schema, written)
+            base_list, base_size = self.manifests.write_list(base)
+            written.append(base_list)
+            delta_list, delta_size = self.manifests.write_list(delta)
+            written.append(delta_list)
+        except BaseException:
+            self._remove(written)
+            raise
+        added = sum(e.file.row_count for e in entries if e.kind == FileKind.ADD)
+        gone = sum(e.file.row_count for e in entries if e.kind == FileKind.DELETE)
+        snapshot = Snapshot(
+            id=(latest.id if latest else 0) + 1,
+            uuid=self.new_id(),
+            schema_id=schema.id,
+            base_manifest_list=base_list,
+            base_manifest_list_size=base_size,
+            delta_manifest_list=delta_list,
+            delta_manifest_list_size=delta_size,
+            index_manifest=latest.index_manifest if latest else None,
+            commit_user=identity.user,
+            commit_identifier=identity.identifier,
+            commit_kind=change.kind,
+            time_millis=max(self.now_millis(), latest.time_millis if latest else 0),
+            total_record_count=(latest.total_record_count if latest else 0) + added - gone,
+            delta_record_count=added - gone,
+            watermark=latest.watermark if latest else None,
+            statistics=latest.statistics if latest else None,
+            properties=dict(properties) if properties else None,
+        )
+        if self._publish(snapshot):
+            return snapshot
+        self._remove(written)
+        return None
+
+    def _publish(self, snapshot: Snapshot) -> bool:
+        try:
+            return self.snapshots.try_create(snapshot)
+        except StorageError as error:
+            if self._is_ours(snapshot):
+                return True
+            raise CommitOutcomeUnknownError(
+                f"Storage failed while snapshot {snapshot.id} was published ({error.reason}).",
+                hint="Look at the table's snapshots before you try again; no file was removed.",
+            ) from error
+
+    def _is_ours(self, snapshot: Snapshot) -> bool:
+        try:
+            return self.snapshots.load(snapshot.id).uuid == snapshot.uuid
+        except Exception:  # noqa: BLE001 - the storage is failing; anything but a clear yes is "unknown"
+            return False
+
+    def _entries(self, latest: Snapshot | None, change: Change) -> list[ManifestEntry]:
+        live = live_entries(self.manifests, latest) if latest and self._needs_live(change) else []
+        if change.read_snapshot is not None and latest is not None and latest.id != change.read_snapshot:
+            self._check_read(change, latest)
+        removed = list(change.removed)
+        if change.replaces is not None:
+            chosen = {e.identifier for e in removed}
+            removed += [
+                ManifestEntry(FileKind.DELETE, e.partition, e.bucket, e.total_buckets, e.file)
+                for e in live
+                if e.identifier not in chosen and change.replaces(e)
+            ]
+        added = check_conflicts(self.schema, live, NewFiles(change.added, tuple(removed), change.kind))
+        return [*removed, *added]
+
+    def _needs_live(self, change: Change) -> bool:
+        # A plain append of level-0 files cannot conflict, except that a bucket count may have changed.
+        return bool(
+            change.removed
+            or change.replaces is not None
+            or self.schema.primary_keys
+            or any(e.file.level for e in change.added)
+        )
+
+    def _check_read(self, change: Change, latest: Snapshot) -> None:
+        """Conflict when rows were added or removed under a row-level change since it read."""
+        assert change.read_snapshot is not None
+        for snapshot_id in range(change.read_snapshot + 1, latest.id + 1):
+            snapshot = self.snapshots.load(snapshot_id)
+            if snapshot.commit_kind == "COMPACT":
+                continue
+            for meta in self.manifests.read_list(snapshot.delta_manifest_list):
+                for entry in self.manifests.read_manifest(meta.file_name):
+                    if change.read_buckets is None or (entry.partition, entry.bucket) in change.read_buckets:
+                        raise ConflictError(
+                            f"Snapshot {snapshot_id} changed rows that this statement had read.",
+                            hint="Run the statement again.",
+                        )
+
+    def _base(self, latest: Snapshot | None, written: list[str]) -> list[ManifestFileMeta]:
+        """Manifests of everything before this commit, small ones merged when there are many."""
+        if latest is None:
+            return []
+        metas = [
+            *self.manifests.read_list(latest.base_manifest_list),
+            *self.manifests.read_list(latest.delta_manifest_list),
+        ]
+        options = self.schema.core_options
+        small = [m for m in metas if m.file_size < options.manifest_target_size]
+        if len(small) < options.manifest_merge_min_count:
+            return metas
+        big = [m for m in metas if m.file_size >= options.manifest_target_size]
+        # DELETE entries of a small manifest may belong to ADDs of a big one: fold all when there are any.
+        if any(m.num_deleted_files for m in small):
+            small, big = metas, []
+        merged = merge_entries(e for m in small for e in self.manifests.read_manifest(m.file_name))
+        return [*big, *self._write_manifests(merged, self.schema, written)]
+
+    def _write_manifests(
+        self, entries: Sequence[ManifestEntry], schema: TableSchema, written: list[str]
+    ) -> list[ManifestFileMeta]:
+        metas = []
+        for chunk in _chunks(entries, ENTRIES_PER_MANIFEST):
+            meta = self.manifests.write_manifest(chunk, schema)
+            written.append(meta.file_name)
+            metas.append(meta)
+        return metas
+
+    def _remove(self, names: Iterable[str]) -> None:
+        for name in names:
+            try:
+                self.manifests.delete(name)
+            except StorageError:
+                continue  # an orphan that the orphan cleaner removes
+
+
+# About 8 MB of compressed Avro, Paimon's manifest target size, at a few hundred bytes an entry.
+ENTRIES_PER_MANIFEST = 20_000
+
+
+def _chunks(entries: Sequence[ManifestEntry], size: int) -> Iterable[Sequence[ManifestEntry]]:
+    for start in range(0, len(entries), size):
+        yield entries[start : start + size]

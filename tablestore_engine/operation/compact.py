@@ -1,0 +1,146 @@
+"""Compaction of one bucket: streams the rows of some runs through the merge into new files.
+
+A *task* is a frozen description that travels to an executor; executing it touches no metadata. Its result names
+files to remove and to add, which the driver commits as one COMPACT snapshot. A file that overlaps no other
+needs no rewriting when it is big enough and holds no delete that must go: it is *upgraded* to the new level.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tablestore_engine.mergetree.levels import SortedRun
+from tablestore_engine.mergetree.merge import SortColumn, keep_last, merge_sorted
+from tablestore_engine.mergetree.sections import Section, sections
+from tablestore_engine.metadata.data_file import FILE_SOURCE_COMPACT, DataFileMeta
+from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
+from tablestore_engine.operation.data_file_writer import RollingWriter, WriteTarget
+from tablestore_engine.operation.file_read import FileColumns, read_batches
+from tablestore_engine.operation.write import sequence_columns
+from tablestore_engine.schema.system import SEQUENCE_NUMBER, VALUE_KIND, key_field
+from tablestore_engine.schema.table_schema import TableSchema
+
+
+@dataclass(frozen=True)
+class CompactTask:
+    """Merge `files` of one bucket into `output_level`. `schemas` holds the schemas the files were written with."""
+
+    target: WriteTarget
+    schemas: Mapping[int, TableSchema]
+    partition: bytes
+    partition_path: str
+    bucket: int
+    total_buckets: int
+    files: tuple[DataFileMeta, ...]
+    output_level: int
+    drop_deletes: bool
+
+
+def run_compaction(task: CompactTask, task_name: str) -> list[ManifestEntry]:
+    """Execute a task. Returns DELETE and ADD entries; on failure its new files are removed."""
+    schema = task.target.schema
+    if not schema.primary_keys:
+        return _concatenate(task, task_name)
+    writer = _writer(task, task_name)
+    removed: list[DataFileMeta] = []
+    added: list[DataFileMeta] = []
+    try:
+        for section in sections(task.files, [f.type for f in schema.trimmed_key_fields]):
+            if _can_upgrade(task, section):
+                writer.roll()  # a file must not span the interval of one that it does not hold
+                file = section.files[0]
+                if file.level != task.output_level:
+                    removed.append(file)
+                    added.append(file.upgrade(task.output_level))
+                continue
+            removed.extend(section.files)
+            for table in _merged(task, section):
+                writer.write(table)
+        added.extend(writer.close())
+    except BaseException:
+        writer.abort()
+        raise
+    return _entries(task, removed, added)
+
+
+def _can_upgrade(task: CompactTask, section: Section) -> bool:
+    """One big file that overlaps nothing and holds no delete that this compaction must drop."""
+    if len(section.files) != 1:
+        return False
+    file = section.files[0]
+    if task.drop_deletes and file.delete_row_count != 0:
+        return False
+    big_enough = file.file_size >= task.target.schema.core_options.target_file_size // 2
+    return big_enough or len(task.files) == 1
+
+
+def _merged(task: CompactTask, section: Section) -> Iterator[pa.Table]:
+    schema = task.target.schema
+    keys = [key_field(f).name for f in schema.trimmed_key_fields]
+    order = [*sequence_columns(schema), SortColumn(SEQUENCE_NUMBER.name)]
+    oldest_first = [_run_batches(task, run) for run in reversed(section.runs)]
+    for table in merge_sorted(oldest_first, keys, keep_last(keys, order)):
+        yield _without_deletes(table) if task.drop_deletes else table
+
+
+def _without_deletes(table: pa.Table) -> pa.Table:
+    alive = pc.equal(pc.bit_wise_and(table.column(VALUE_KIND.name), 1), 0)
+    return table if pc.all(alive).as_py() else table.filter(alive)
+
+
+def _run_batches(task: CompactTask, run: SortedRun) -> Iterator[pa.RecordBatch]:
+    target = task.target
+    columns = FileColumns(target.schema.field_names, system=True)
+    directory = target.paths.bucket_dir(task.partition_path, task.bucket)
+    return itertools.chain.from_iterable(
+        read_batches(
+            target.io,
+            f.external_path or f"{directory}/{f.file_name}",
+            task.schemas[f.schema_id],
+            target.schema,
+            columns,
+        )
+        for f in run.files
+    )
+
+
+def _concatenate(task: CompactTask, task_name: str) -> list[ManifestEntry]:
+    """Append tables: rewrite small files one after the other, in the order they were written."""
+    target = task.target
+    directory = target.paths.bucket_dir(task.partition_path, task.bucket)
+    writer = _writer(task, task_name)
+    try:
+        for file in task.files:
+            path = file.external_path or f"{directory}/{file.file_name}"
+            columns = FileColumns(target.schema.field_names)
+            for batch in read_batches(target.io, path, task.schemas[file.schema_id], target.schema, columns):
+                writer.write(pa.Table.from_batches([batch]))
+        return _entries(task, list(task.files), writer.close())
+    except BaseException:
+        writer.abort()
+        raise
+
+
+def _writer(task: CompactTask, task_name: str) -> RollingWriter:
+    return RollingWriter(
+        task.target,
+        partition_path=task.partition_path,
+        bucket=task.bucket,
+        level=task.output_level,
+        file_source=FILE_SOURCE_COMPACT,
+        task=task_name,
+    )
+
+
+def _entries(
+    task: CompactTask, removed: list[DataFileMeta], added: list[DataFileMeta]
+) -> list[ManifestEntry]:
+    def entry(kind: FileKind, file: DataFileMeta) -> ManifestEntry:
+        return ManifestEntry(kind, task.partition, task.bucket, task.total_buckets, file)
+
+    return [*(entry(FileKind.DELETE, f) for f in removed), *(entry(FileKind.ADD, f) for f in added)]

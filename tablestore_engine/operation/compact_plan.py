@@ -1,0 +1,71 @@
+"""Which buckets of a table to compact, and into what: from live files to compaction tasks. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from tablestore_engine.mergetree.levels import sorted_runs
+from tablestore_engine.mergetree.universal import CompactionUnit, UniversalOptions, pick, pick_full
+from tablestore_engine.operation.compact import CompactTask
+from tablestore_engine.operation.data_file_writer import WriteTarget
+from tablestore_engine.operation.scan import BucketScan
+from tablestore_engine.schema.table_schema import TableSchema
+
+
+def universal_options(schema: TableSchema) -> UniversalOptions:
+    """The thresholds that the table's options set."""
+    options = schema.core_options
+    return UniversalOptions(
+        run_trigger=options.num_sorted_runs_compaction_trigger,
+        max_size_amplification_percent=options.max_size_amplification_percent,
+        size_ratio=options.size_ratio,
+        num_levels=options.num_levels,
+    )
+
+
+def plan_compaction(
+    buckets: Iterable[BucketScan],
+    target: WriteTarget,
+    load_schema: Callable[[int], TableSchema],
+    *,
+    full: bool,
+) -> list[CompactTask]:
+    """A task for each bucket that needs one: `full` merges all runs, else the thresholds decide."""
+    tasks = []
+    for bucket in buckets:
+        unit = (_append_unit if not target.schema.primary_keys else _keyed_unit)(bucket, target.schema, full)
+        if unit is None:
+            continue
+        files = tuple(f for run in unit.runs for f in run.files)
+        tasks.append(
+            CompactTask(
+                target=target,
+                schemas={i: load_schema(i) for i in {f.schema_id for f in files}},
+                partition=bucket.partition_row,
+                partition_path=bucket.partition_path,
+                bucket=bucket.bucket,
+                total_buckets=bucket.total_buckets,
+                files=files,
+                output_level=unit.output_level,
+                drop_deletes=unit.drop_deletes,
+            )
+        )
+    return tasks
+
+
+def _keyed_unit(bucket: BucketScan, schema: TableSchema, full: bool) -> CompactionUnit | None:
+    runs = sorted_runs(bucket.files)
+    options = universal_options(schema)
+    return pick_full(runs, options) if full else pick(runs, options)
+
+
+def _append_unit(bucket: BucketScan, schema: TableSchema, full: bool) -> CompactionUnit | None:
+    """Small files (under 70 % of the target) are rewritten together once there are enough of them."""
+    options = schema.core_options
+    small = [f for f in bucket.files if f.file_size < options.target_file_size * 7 // 10]
+    enough = 2 if full else options.compaction_min_file_num
+    if len(small) < enough:
+        return None
+    ordered = sorted(small, key=lambda f: (f.creation_time_millis or 0, f.min_sequence_number, f.file_name))
+    runs = tuple(run for f in ordered for run in sorted_runs([f]))
+    return CompactionUnit(runs, output_level=0, drop_deletes=False)

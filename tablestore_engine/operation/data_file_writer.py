@@ -1,0 +1,246 @@
+"""Rolling writer: sorted Arrow batches of one (partition, bucket) in, data files and their metadata out.
+
+Files roll at the target size. Statistics come from the Parquet footer, which the writer has computed anyway.
+Memory is one row group of encoded pages; nothing of the bucket is held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from tablestore_engine.metadata.binary_row import encode_row
+from tablestore_engine.metadata.data_file import DataFileMeta, SimpleStats
+from tablestore_engine.operation.footer_stats import ColumnStats, column_stats
+from tablestore_engine.options import CoreOptions
+from tablestore_engine.schema.arrow import arrow_schema
+from tablestore_engine.schema.system import KEY_PREFIX, SEQUENCE_NUMBER, VALUE_KIND, key_field
+from tablestore_engine.schema.table_schema import TableSchema
+from tablestore_engine.storage.file_io import FileIO
+from tablestore_engine.storage.paths import TablePaths
+
+ROW_GROUP_ROWS = 1_000_000
+_DELETES = pa.array([1, 3], pa.int8())
+
+
+@dataclass(frozen=True)
+class WriteTarget:
+    """Where and as what files are written. Picklable: it travels to executors."""
+
+    io: FileIO
+    paths: TablePaths
+    schema: TableSchema
+    write_id: str  # unique per write; part of every file name
+    creation_time_millis: int
+
+    def file_name(self, task: str, index: int) -> str:
+        """A data file's name; `task` tells the tasks of one write apart."""
+        return f"data-{self.write_id}-{task}{index}.parquet"
+
+
+class RollingWriter:
+    """Writes the files of one bucket at one level; `close()` returns their metadata in key order."""
+
+    def __init__(  # noqa: PLR0913 - each is one fact about the output
+        self,
+        target: WriteTarget,
+        *,
+        partition_path: str,
+        bucket: int,
+        level: int,
+        file_source: int,
+        task: str,
+        first_index: int = 0,
+    ) -> None:
+        self._target = target
+        self._schema = target.schema
+        self._keyed = bool(target.schema.primary_keys)
+        self._directory = target.paths.bucket_dir(partition_path, bucket)
+        self._level = level
+        self._file_source = file_source
+        self._task = task
+        self._next_index = first_index
+        self._options = target.schema.core_options
+        self._arrow_schema = arrow_schema(target.schema.fields, target.schema.trimmed_key_fields)
+        self._files: list[DataFileMeta] = []
+        self._made_directory = False
+        self._open: _OpenFile | None = None
+
+    @property
+    def next_index(self) -> int:
+        """Index that the next file of this task should take."""
+        return self._next_index
+
+    def write(self, table: pa.Table) -> None:
+        """Append rows in the file layout, which continue the key order of the rows before."""
+        if table.num_rows == 0:
+            return
+        if self._open is None:
+            self._open = self._start()
+        self._open.write(table)
+        if self._open.bytes_written >= self._options.target_file_size:
+            self._finish()
+
+    def roll(self) -> None:
+        """Close the current file, so that the next rows start a new one."""
+        if self._open is not None:
+            self._finish()
+
+    def close(self) -> list[DataFileMeta]:
+        """Close the last file. Returns the metadata of all files."""
+        self.roll()
+        return self._files
+
+    def abort(self) -> None:
+        """Remove what was written; never raises for files that are gone."""
+        if self._open is not None:
+            self._open.abandon()
+            self._target.io.delete(self._open.path)
+            self._open = None
+        for file in self._files:
+            self._target.io.delete(f"{self._directory}/{file.file_name}")
+
+    def _start(self) -> _OpenFile:
+        if not self._made_directory:
+            self._target.io.mkdirs(self._directory)
+            self._made_directory = True
+        name = self._target.file_name(self._task, self._next_index)
+        self._next_index += 1
+        return _OpenFile(self._target.io, f"{self._directory}/{name}", name, self._arrow_schema, self._options)
+
+    def _finish(self) -> None:
+        assert self._open is not None
+        written = self._open.close()
+        self._open = None
+        self._files.append(self._meta(written))
+
+    def _meta(self, written: _WrittenFile) -> DataFileMeta:
+        schema = self._schema
+        names = [f.name for f in schema.fields]
+        types = [f.type for f in schema.fields]
+        value_stats = _stats(written.stats, names, types)
+        if self._keyed:
+            key_fields = schema.trimmed_key_fields
+            key_types = [f.type for f in key_fields]
+            key_names = [key_field(f).name for f in key_fields]
+            key_stats = _stats(written.stats, key_names, key_types)
+            min_key, max_key = encode_row(written.min_key, key_types), encode_row(written.max_key, key_types)
+        else:
+            key_stats = SimpleStats(_EMPTY_ROW, _EMPTY_ROW, ())
+            min_key = max_key = _EMPTY_ROW
+        return DataFileMeta(
+            file_name=written.name,
+            file_size=written.size,
+            row_count=written.rows,
+            min_key=min_key,
+            max_key=max_key,
+            key_stats=key_stats,
+            value_stats=value_stats,
+            min_sequence_number=written.min_sequence,
+            max_sequence_number=written.max_sequence,
+            schema_id=schema.id,
+            level=self._level,
+            creation_time_millis=self._target.creation_time_millis,
+            delete_row_count=written.deletes,
+            file_source=self._file_source,
+        )
+
+
+_EMPTY_ROW = encode_row((), ())
+
+
+@dataclass(frozen=True)
+class _WrittenFile:
+    name: str
+    size: int
+    rows: int
+    deletes: int
+    min_sequence: int
+    max_sequence: int
+    min_key: tuple[Any, ...]
+    max_key: tuple[Any, ...]
+    stats: dict[str, ColumnStats]
+
+
+class _OpenFile:
+    def __init__(self, io: FileIO, path: str, name: str, schema: pa.Schema, options: CoreOptions) -> None:
+        self.path = path
+        self._name = name
+        self._schema = schema
+        self._keys = [n for n in schema.names if n.startswith(KEY_PREFIX)]
+        self._keyed = SEQUENCE_NUMBER.name in schema.names
+        self._sink = io.open_output(path)
+        compression = options.file_compression
+        self._footers: list[pq.FileMetaData] = []
+        self._writer = pq.ParquetWriter(
+            self._sink,
+            schema,
+            compression=compression,
+            compression_level=options.file_compression_zstd_level if compression == "zstd" else None,
+            store_decimal_as_integer=True,
+            write_statistics=True,
+            metadata_collector=self._footers,
+        )
+        self._rows = 0
+        self._deletes = 0
+        self._first: tuple[Any, ...] | None = None
+        self._last: tuple[Any, ...] = ()
+        self._sequence: tuple[int, int] | None = None
+
+    @property
+    def bytes_written(self) -> int:
+        return int(self._sink.tell())
+
+    def write(self, table: pa.Table) -> None:
+        table = table.select(self._schema.names).cast(self._schema)
+        if self._keyed:
+            if self._first is None:
+                self._first = tuple(table.column(k)[0].as_py() for k in self._keys)
+            self._last = tuple(table.column(k)[-1].as_py() for k in self._keys)
+            self._deletes += pc.sum(pc.is_in(table.column(VALUE_KIND.name), value_set=_DELETES)).as_py() or 0
+            bounds = pc.min_max(table.column(SEQUENCE_NUMBER.name)).as_py()
+            low, high = self._sequence or (bounds["min"], bounds["max"])
+            self._sequence = (min(low, bounds["min"]), max(high, bounds["max"]))
+        self._rows += table.num_rows
+        for batch in table.to_batches():
+            self._writer.write_batch(batch, row_group_size=ROW_GROUP_ROWS)
+
+    def close(self) -> _WrittenFile:
+        self._writer.close()
+        size = int(self._sink.tell())
+        self._sink.close()
+        footers = self._footers
+        low, high = self._sequence or (0, max(self._rows - 1, 0))
+        return _WrittenFile(
+            name=self._name,
+            size=size,
+            rows=self._rows,
+            deletes=self._deletes,
+            min_sequence=low,
+            max_sequence=high,
+            min_key=self._first or (),
+            max_key=self._last,
+            stats=column_stats(footers[0], self._schema),
+        )
+
+    def abandon(self) -> None:
+        """Close handles without caring for the content."""
+        try:
+            self._writer.close()
+            self._sink.close()
+        except (OSError, pa.ArrowException):
+            return
+
+
+def _stats(stats: dict[str, ColumnStats], names: Sequence[str], types: Sequence[Any]) -> SimpleStats:
+    chosen = [stats[name] for name in names]
+    return SimpleStats(
+        encode_row([s.minimum for s in chosen], types),
+        encode_row([s.maximum for s in chosen], types),
+        tuple(s.null_count for s in chosen),
+    )

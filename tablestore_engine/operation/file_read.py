@@ -1,0 +1,71 @@
+"""Reading one data file as Arrow batches in the shape of the current schema.
+
+Columns are found through the schema that the file was written with, by field id: a column that was added later
+reads null, one that was renamed is found under its old name, one whose type was widened is cast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tablestore_engine.errors import CorruptMetadataError
+from tablestore_engine.schema.arrow import to_arrow_type
+from tablestore_engine.schema.system import SEQUENCE_NUMBER, VALUE_KIND, key_field
+from tablestore_engine.schema.table_schema import TableSchema
+from tablestore_engine.storage.file_io import FileIO
+
+BATCH_ROWS = 65_536
+
+
+@dataclass(frozen=True)
+class FileColumns:
+    """Output columns: the table's `names`, and for keyed tables the system columns when `system` is set."""
+
+    names: tuple[str, ...]
+    system: bool = False
+
+
+def read_batches(
+    io: FileIO, path: str, own: TableSchema, current: TableSchema, columns: FileColumns
+) -> Iterator[pa.RecordBatch]:
+    """Stream a file that was written with schema `own` as rows of schema `current`.
+
+    Raises:
+        CorruptMetadataError: the file is damaged; names it.
+    """
+    by_id = {f.id: f for f in own.fields}
+    targets: list[tuple[str, str | None, pa.DataType]] = []
+    for name in columns.names:
+        field = current.field(name)
+        source = by_id.get(field.id)
+        targets.append((field.name, source.name if source else None, to_arrow_type(field.type)))
+    if columns.system:
+        for field in current.trimmed_key_fields:
+            # The value column holds the same, also in files without `_KEY_` columns (thin mode).
+            source = by_id[field.id]
+            targets.append((key_field(field).name, source.name, to_arrow_type(field.type)))
+        for system in (SEQUENCE_NUMBER, VALUE_KIND):
+            targets.append((system.name, system.name, to_arrow_type(system.type)))
+    wanted = list(dict.fromkeys(source for _, source, _ in targets if source))
+    try:
+        with io.open_input(path) as handle:
+            file = pq.ParquetFile(handle)
+            for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=wanted):
+                yield _shape(batch, targets)
+    except pa.ArrowInvalid as error:
+        raise CorruptMetadataError(path, f"it is not a readable Parquet file ({error})") from error
+
+
+def _shape(batch: pa.RecordBatch, targets: Sequence[tuple[str, str | None, pa.DataType]]) -> pa.RecordBatch:
+    arrays = []
+    for _, source, arrow_type in targets:
+        if source is None or source not in batch.schema.names:
+            arrays.append(pa.nulls(batch.num_rows, arrow_type))
+            continue
+        array = batch.column(source)
+        arrays.append(array if array.type == arrow_type else array.cast(arrow_type))
+    return pa.RecordBatch.from_arrays(arrays, names=[name for name, _, _ in targets])

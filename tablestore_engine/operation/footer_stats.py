@@ -1,0 +1,107 @@
+"""Column statistics of a data file, folded from its Parquet footer.
+
+Only atomic columns have them. Strings and binaries are truncated as `metadata.stats-mode = truncate(16)` says:
+a minimum is cut, a maximum is cut and its last character raised, so both stay bounds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+TRUNCATE_LENGTH = 16
+
+
+@dataclass(frozen=True)
+class ColumnStats:
+    """Bounds and null count of one column; a bound is None when unknown or when every value is null."""
+
+    minimum: Any
+    maximum: Any
+    null_count: int | None
+
+
+_UNKNOWN = ColumnStats(None, None, None)
+
+
+def column_stats(metadata: pq.FileMetaData, schema: pa.Schema) -> dict[str, ColumnStats]:
+    """Fold the row groups' statistics, by top-level column name."""
+    leaves = {
+        metadata.schema.column(i).path: i
+        for i in range(metadata.num_columns)
+        if metadata.schema.column(i).max_repetition_level == 0
+    }
+    result: dict[str, ColumnStats] = {}
+    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+    for field in schema:
+        index = leaves.get(field.name)
+        if index is None or pa.types.is_nested(field.type):
+            result[field.name] = _UNKNOWN
+            continue
+        result[field.name] = _fold([g.column(index) for g in groups], field.type)
+    return result
+
+
+def _fold(chunks: list[Any], arrow_type: pa.DataType) -> ColumnStats:
+    minimum: Any = None
+    maximum: Any = None
+    nulls = 0
+    for chunk in chunks:
+        stats = chunk.statistics
+        if stats is None or not stats.has_null_count:
+            return _UNKNOWN
+        nulls += stats.null_count
+        if stats.null_count == chunk.num_values:
+            continue
+        if not stats.has_min_max:
+            return ColumnStats(None, None, None)
+        low, high = stats.min, stats.max
+        if isinstance(low, float) and (math.isnan(low) or math.isnan(high)):
+            return ColumnStats(None, None, None)
+        minimum = low if minimum is None else min(minimum, low)
+        maximum = high if maximum is None else max(maximum, high)
+    bound = _truncation(arrow_type)
+    return bound(minimum, maximum, nulls)
+
+
+def _truncation(arrow_type: pa.DataType) -> Callable[[Any, Any, int], ColumnStats]:
+    if pa.types.is_string(arrow_type) or pa.types.is_large_string(arrow_type):
+        return _truncate_text
+    if pa.types.is_binary(arrow_type) or pa.types.is_large_binary(arrow_type):
+        return lambda low, high, nulls: ColumnStats(None, None, nulls)
+    if pa.types.is_floating(arrow_type):
+        # Parquet leaves NaN out of its bounds, so they do not bound what Spark's order puts last.
+        return lambda low, high, nulls: ColumnStats(None, None, nulls)
+    return ColumnStats
+
+
+def _truncate_text(minimum: Any, maximum: Any, nulls: int) -> ColumnStats:
+    if minimum is None:
+        return ColumnStats(None, None, nulls)
+    minimum, maximum = _text(minimum), _text(maximum)
+    if len(maximum) > TRUNCATE_LENGTH:
+        raised = _raise_last(maximum[:TRUNCATE_LENGTH])
+        if raised is None:
+            return ColumnStats(None, None, nulls)
+        maximum = raised
+    return ColumnStats(minimum[:TRUNCATE_LENGTH], maximum, nulls)
+
+
+def _text(value: Any) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def _raise_last(text: str) -> str | None:
+    """The least text of this length that is greater than every text with this prefix."""
+    for end in range(len(text), 0, -1):
+        code = ord(text[end - 1]) + 1
+        if 0xD800 <= code <= 0xDFFF:
+            code = 0xE000
+        if code <= 0x10FFFF:
+            return text[: end - 1] + chr(code)
+    return None

@@ -1,0 +1,231 @@
+"""Scan planning: from a snapshot to the files a read needs, before any engine plans anything.
+
+A *bucket scan* is what is left of one (partition, bucket) after pruning. Pruning by partition and by bucket (hash
+of the key) drops whole buckets. Pruning by statistics drops single files only by the primary key, because a file
+that does not hold a key cannot hide a row of it; by other columns it drops a section, since a row that fails the
+predicate in one file may still hide an older one in another.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from tablestore_engine.mergetree.sections import Section, sections
+from tablestore_engine.metadata.binary_row import decode_row
+from tablestore_engine.metadata.data_file import DataFileMeta
+from tablestore_engine.metadata.manifest import ManifestEntry, merge_entries
+from tablestore_engine.metadata.partition import partition_path
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.prune import Bounds, buckets_for, may_match
+from tablestore_engine.schema.predicate import Predicate
+from tablestore_engine.schema.table_schema import TableSchema
+from tablestore_engine.schema.types import DataType
+from tablestore_engine.storage.manifests import ManifestStore
+
+PartitionFilter = Callable[[tuple[Any, ...]], bool]
+
+
+@dataclass(frozen=True)
+class BucketScan:
+    """The files to read of one bucket. `partition` are the partition values in partition order."""
+
+    partition: tuple[Any, ...]
+    partition_row: bytes
+    partition_path: str
+    bucket: int
+    total_buckets: int
+    files: tuple[DataFileMeta, ...]
+
+
+@dataclass(frozen=True)
+class ScanPlan:
+    """What a read of one snapshot touches. `snapshot` is None for a table without one."""
+
+    snapshot: Snapshot | None
+    schema: TableSchema
+    buckets: tuple[BucketScan, ...]
+
+    @property
+    def files(self) -> list[DataFileMeta]:
+        """All files, in no order."""
+        return [f for b in self.buckets for f in b.files]
+
+    @property
+    def file_size(self) -> int:
+        """Bytes of all files."""
+        return sum(f.file_size for f in self.files)
+
+    @property
+    def row_count(self) -> int:
+        """Rows in all files: an upper bound of the rows a read returns."""
+        return sum(f.row_count for f in self.files)
+
+    @cached_property
+    def sections(self) -> tuple[tuple[BucketScan, Section], ...]:
+        """The sections of every bucket; append tables have one section a bucket that needs no merge."""
+        key_types = [f.type for f in self.schema.trimmed_key_fields]
+        return tuple((b, s) for b in self.buckets for s in sections(b.files, key_types))
+
+
+def live_entries(manifests: ManifestStore, snapshot: Snapshot) -> list[ManifestEntry]:
+    """All live files of a snapshot."""
+    metas = [
+        *manifests.read_list(snapshot.base_manifest_list),
+        *manifests.read_list(snapshot.delta_manifest_list),
+    ]
+    return merge_entries(e for meta in metas for e in manifests.read_manifest(meta.file_name))
+
+
+def plan_scan(
+    manifests: ManifestStore,
+    snapshot: Snapshot | None,
+    schema: TableSchema,
+    predicate: Predicate | None = None,
+    partition_filter: PartitionFilter | None = None,
+    schemas: Callable[[int], TableSchema] | None = None,
+) -> ScanPlan:
+    """Plan a read. `schemas` loads the schema that a file was written with (default: all have `schema`)."""
+    if snapshot is None:
+        return ScanPlan(None, schema, ())
+    entries = live_entries(manifests, snapshot)
+    return ScanPlan(snapshot, schema, _prune(entries, schema, predicate, partition_filter, schemas))
+
+
+def group_by_bucket(entries: Iterable[ManifestEntry], schema: TableSchema) -> list[BucketScan]:
+    """Entries grouped by (partition, bucket)."""
+    groups: dict[tuple[bytes, int], list[ManifestEntry]] = defaultdict(list)
+    for entry in entries:
+        groups[entry.partition, entry.bucket].append(entry)
+    types = [f.type for f in schema.partition_fields]
+    default_name = schema.core_options.partition_default_name
+    places: dict[bytes, tuple[tuple[Any, ...], str]] = {}
+    result = []
+    for (row, bucket), members in groups.items():
+        if row not in places:
+            values = decode_row(row, types) if types else ()
+            places[row] = (values, _path(schema, values, default_name))
+        values, path = places[row]
+        result.append(
+            BucketScan(values, row, path, bucket, members[0].total_buckets, tuple(e.file for e in members))
+        )
+    return result
+
+
+def _path(schema: TableSchema, values: tuple[Any, ...], default_name: str) -> str:
+    if not values:
+        return ""
+    return partition_path(schema.partition_keys, values, [f.type for f in schema.partition_fields], default_name)
+
+
+def _prune(
+    entries: list[ManifestEntry],
+    schema: TableSchema,
+    predicate: Predicate | None,
+    partition_filter: PartitionFilter | None,
+    schemas: Callable[[int], TableSchema] | None,
+) -> tuple[BucketScan, ...]:
+    kept = []
+    chosen: dict[int, set[int] | None] = {}
+    accepted: dict[bytes, bool] = {}
+    for scan in group_by_bucket(entries, schema):
+        if scan.partition_row not in accepted:
+            accepted[scan.partition_row] = (
+                partition_filter is None or partition_filter(scan.partition)
+            ) and may_match(predicate, _partition_bounds(schema, scan.partition))
+        if not accepted[scan.partition_row]:
+            continue
+        if scan.total_buckets not in chosen:
+            chosen[scan.total_buckets] = buckets_for(predicate, schema, scan.total_buckets)
+        buckets = chosen[scan.total_buckets]
+        if buckets is not None and scan.bucket not in buckets:
+            continue
+        files = _skip_files(scan, schema, predicate, schemas)
+        if files:
+            kept.append(
+                scan if len(files) == len(scan.files) else BucketScan(**{**scan.__dict__, "files": tuple(files)})
+            )
+    return tuple(kept)
+
+
+def _partition_bounds(
+    schema: TableSchema, values: tuple[Any, ...]
+) -> Callable[[str], tuple[DataType, Bounds] | None]:
+    known = {
+        f.name.lower(): (f.type, Bounds(v, v, int(v is None), 1))
+        for f, v in zip(schema.partition_fields, values, strict=True)
+    }
+    return lambda column: known.get(column.lower())
+
+
+def _skip_files(
+    scan: BucketScan,
+    schema: TableSchema,
+    predicate: Predicate | None,
+    schemas: Callable[[int], TableSchema] | None,
+) -> list[DataFileMeta]:
+    if predicate is None:
+        return list(scan.files)
+
+    def matches(file: DataFileMeta, only: frozenset[str] | None) -> bool:
+        return may_match(predicate, FileBounds(file, schema, schemas).of(only))
+
+    if not schema.primary_keys:
+        return [f for f in scan.files if matches(f, None)]
+    keys = frozenset(name.lower() for name in schema.primary_keys)
+    files = [f for f in scan.files if matches(f, keys)]
+    key_types = [f.type for f in schema.trimmed_key_fields]
+    return [
+        f
+        for section in sections(files, key_types)
+        if any(matches(f, None) for f in section.files)
+        for f in section.files
+    ]
+
+
+class FileBounds:
+    """Statistics of one file by the current schema's column names, matched to the file's own schema by id."""
+
+    def __init__(
+        self, file: DataFileMeta, schema: TableSchema, schemas: Callable[[int], TableSchema] | None
+    ) -> None:
+        self._file = file
+        self._schema = schema
+        self._own = schemas(file.schema_id) if schemas and file.schema_id != schema.id else schema
+
+    @cached_property
+    def _by_id(self) -> Mapping[int, tuple[DataType, Bounds]]:
+        file, own = self._file, self._own
+        names = file.value_stats_cols
+        fields = own.fields if names is None else tuple(own.field(n) for n in names)
+        if file.write_cols is not None and names is None:
+            fields = tuple(own.field(n) for n in file.write_cols if own.has_field(n))
+        types = [f.type for f in fields]
+        stats = file.value_stats
+        if not stats.min_values or len(stats.null_counts) != len(fields):
+            return {}
+        low, high = decode_row(stats.min_values, types), decode_row(stats.max_values, types)
+        if len(low) != len(fields) or len(high) != len(fields):
+            return {}
+        return {
+            f.id: (f.type, Bounds(a, b, n, file.row_count))
+            for f, a, b, n in zip(fields, low, high, stats.null_counts, strict=True)
+        }
+
+    def of(self, only: frozenset[str] | None) -> Callable[[str], tuple[DataType, Bounds] | None]:
+        """Bounds by column name; `only` restricts to these (lower case) columns."""
+
+        def lookup(column: str) -> tuple[DataType, Bounds] | None:
+            if (only is not None and column.lower() not in only) or not self._schema.has_field(column):
+                return None
+            field = self._schema.field(column)
+            if all(own.id != field.id for own in self._own.fields):
+                # Added after the file was written: every row reads null.
+                return field.type, Bounds(None, None, self._file.row_count, self._file.row_count)
+            found = self._by_id.get(field.id)
+            return found if found is not None and found[0].as_nullable(True) == field.type.as_nullable(True) else None
+
+        return lookup

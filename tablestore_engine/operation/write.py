@@ -1,0 +1,260 @@
+"""Writing rows that come sorted by partition, bucket and key: what one task of a write does.
+
+A *write job* is everything a task must know; it travels to executors. Rows are the table's columns plus
+`BUCKET_COLUMN` and, when they are not all inserts, `ROW_KIND_COLUMN` (0 +I, 1 -U, 2 +U, 3 -D). The task removes
+duplicates of a key (the last one wins, or they are an error), gives all rows the job's sequence number and streams
+them into files. One number for the whole write is enough, since a key stands in a write once; it makes the write
+win or lose against another one as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tablestore_engine.errors import PrimaryKeyError, SchemaError
+from tablestore_engine.mergetree.merge import SortColumn, last_of_key_mask, sort_stable
+from tablestore_engine.metadata.binary_row import encode_row
+from tablestore_engine.metadata.bucket import bucket_ids
+from tablestore_engine.metadata.data_file import FILE_SOURCE_APPEND
+from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.partition import partition_path
+from tablestore_engine.operation.data_file_writer import RollingWriter, WriteTarget
+from tablestore_engine.schema.system import SEQUENCE_NUMBER, VALUE_KIND, key_field
+from tablestore_engine.schema.table_schema import TableSchema
+
+BUCKET_COLUMN = "__bucket"
+ROW_KIND_COLUMN = "__row_kind"
+ORDINAL_COLUMN = "__ordinal"
+DELETE_KIND = 3
+_SAMPLE = 5
+
+
+@dataclass(frozen=True)
+class WriteJob:
+    """What the tasks of one write share."""
+
+    target: WriteTarget
+    total_buckets: int
+    sequence_number: int
+    occupied: frozenset[tuple[bytes, int]] = frozenset()
+    refuse_duplicates: bool = False
+
+    @property
+    def schema(self) -> TableSchema:
+        """The schema that rows are written with."""
+        return self.target.schema
+
+    def level_of(self, partition: bytes, bucket: int) -> int:
+        """Rows of an empty bucket land at the top level at once, others at level 0."""
+        if not self.schema.primary_keys or (partition, bucket) in self.occupied:
+            return 0
+        return self.schema.core_options.num_levels - 1
+
+
+@dataclass
+class WriteResult:
+    """Files of a write as ADD entries, and how many rows were given and written."""
+
+    entries: list[ManifestEntry] = field(default_factory=list)
+    rows_in: int = 0
+    rows_out: int = 0
+
+    def add(self, other: WriteResult) -> None:
+        """Fold in the result of another task."""
+        self.entries.extend(other.entries)
+        self.rows_in += other.rows_in
+        self.rows_out += other.rows_out
+
+
+def sequence_columns(schema: TableSchema) -> list[SortColumn]:
+    """The user's sequence fields, by which the last row of a key is found."""
+    options = schema.core_options
+    return [SortColumn(name, options.sequence_field_descending) for name in options.sequence_field]
+
+
+def write_table(job: WriteJob, rows: pa.Table, task: str = "") -> WriteResult:
+    """Write rows that are in memory and in arrival order (later rows win)."""
+    schema = job.schema
+    if schema.bucket_keys and job.total_buckets > 0:
+        arrays = [rows.column(name) for name in schema.bucket_keys]
+        buckets = bucket_ids(arrays, [f.type for f in schema.bucket_fields], job.total_buckets)
+    else:
+        buckets = np.zeros(rows.num_rows, dtype=np.int32)
+    rows = rows.append_column(BUCKET_COLUMN, pa.array(buckets))
+    order = [SortColumn(name) for name in (*schema.partition_keys, BUCKET_COLUMN, *schema.trimmed_primary_keys)]
+    if schema.primary_keys:
+        check_not_null(rows, schema)
+        rows = sort_stable(rows, [*order, *sequence_columns(schema)])
+    elif schema.partition_keys or job.total_buckets > 1:
+        rows = sort_stable(rows, order)
+    return write_sorted(job, rows.to_batches(), task)
+
+
+def write_sorted(job: WriteJob, batches: Iterable[pa.RecordBatch], task: str) -> WriteResult:
+    """Write sorted rows. On any failure the files of this task are removed.
+
+    Raises:
+        PrimaryKeyError: a null in a key column, or a duplicate key where the job refuses them.
+        SchemaError: a null in a NOT NULL column.
+    """
+    writer = _BucketSwitch(job, task)
+    try:
+        for table in _deduplicated(job, batches, writer.result):
+            for group in _groups(table, job.schema):
+                writer.write(group)
+        return writer.close()
+    except BaseException:
+        writer.abort()
+        raise
+
+
+def check_not_null(rows: pa.Table | pa.RecordBatch, schema: TableSchema) -> None:
+    """Raise for a null in a column that is NOT NULL."""
+    for column in schema.fields:
+        if column.type.nullable or rows.column(column.name).null_count == 0:
+            continue
+        if column.name in schema.primary_keys:
+            raise PrimaryKeyError(
+                f"Primary key column '{column.name}' has {rows.column(column.name).null_count} null value(s).",
+                hint="Filter these rows out or give them a key.",
+            )
+        raise SchemaError(
+            f"Column '{column.name}' is NOT NULL, but {rows.column(column.name).null_count} row(s) have no value."
+        )
+
+
+def _deduplicated(job: WriteJob, batches: Iterable[pa.RecordBatch], result: WriteResult) -> Iterator[pa.Table]:
+    """Batches as tables with one row per key; a batch's last row waits for the next batch."""
+    schema = job.schema
+    keys = [*schema.partition_keys, BUCKET_COLUMN, *schema.trimmed_primary_keys]
+    held: pa.Table | None = None
+    for batch in batches:
+        if batch.num_rows == 0:
+            continue
+        result.rows_in += batch.num_rows
+        check_not_null(batch, schema)
+        table = pa.Table.from_batches([batch])
+        if not schema.primary_keys:
+            yield table
+            continue
+        if held is not None:
+            table = pa.concat_tables([held, table])
+        last = last_of_key_mask(table, keys)
+        if job.refuse_duplicates and not last.all():
+            raise _duplicates(table.filter(pa.array(~last)), schema)
+        held = table.slice(table.num_rows - 1)
+        last[-1] = False
+        yield table.filter(pa.array(last))
+    if held is not None:
+        yield held
+
+
+def _duplicates(rows: pa.Table, schema: TableSchema) -> PrimaryKeyError:
+    sample = rows.select(list(schema.primary_keys)).slice(0, _SAMPLE).to_pylist()
+    shown = "; ".join(", ".join(f"{k}={v!r}" for k, v in row.items()) for row in sample)
+    return PrimaryKeyError(
+        f"Duplicate primary key in the rows to write: {shown}.",
+        hint=f"Keep one row per ({', '.join(schema.primary_keys)}), or name a column that orders them.",
+    )
+
+
+def _groups(table: pa.Table, schema: TableSchema) -> Iterator[pa.Table]:
+    """Slices of equal partition and bucket."""
+    if table.num_rows == 0:
+        return
+    ends = np.flatnonzero(last_of_key_mask(table, [*schema.partition_keys, BUCKET_COLUMN])) + 1
+    start = 0
+    for end in ends:
+        yield table.slice(start, int(end) - start)
+        start = int(end)
+
+
+class _BucketSwitch:
+    """Sends groups to the writer of their bucket; at most one is open, because groups come in order."""
+
+    def __init__(self, job: WriteJob, task: str) -> None:
+        self.result = WriteResult()
+        self._job = job
+        self._task = task
+        self._index = 0
+        self._place: tuple[bytes, int] | None = None
+        self._writer: RollingWriter | None = None
+        self._level = 0
+        self._done: list[RollingWriter] = []
+        schema = job.schema
+        self._partition_types = [f.type for f in schema.partition_fields]
+        self._renames = [(f.name, key_field(f).name) for f in schema.trimmed_key_fields]
+
+    def write(self, group: pa.Table) -> None:
+        schema = self._job.schema
+        values = tuple(group.column(name)[0].as_py() for name in schema.partition_keys)
+        place = encode_row(values, self._partition_types), group.column(BUCKET_COLUMN)[0].as_py()
+        if place != self._place:
+            self._finish()
+            self._open(place, values)
+        assert self._writer is not None
+        rows = self._file_rows(group)
+        self.result.rows_out += rows.num_rows
+        self._writer.write(rows)
+
+    def close(self) -> WriteResult:
+        self._finish()
+        return self.result
+
+    def abort(self) -> None:
+        for writer in [*self._done, *([self._writer] if self._writer else [])]:
+            writer.abort()
+
+    def _open(self, place: tuple[bytes, int], values: Sequence[Any]) -> None:
+        job = self._job
+        partition, bucket = place
+        path = ""
+        if values:
+            default = job.schema.core_options.partition_default_name
+            path = partition_path(job.schema.partition_keys, values, self._partition_types, default)
+        self._level = job.level_of(partition, bucket)
+        self._place = place
+        self._writer = RollingWriter(
+            job.target,
+            partition_path=path,
+            bucket=bucket,
+            level=self._level,
+            file_source=FILE_SOURCE_APPEND,
+            task=self._task,
+            first_index=self._index,
+        )
+
+    def _finish(self) -> None:
+        if self._writer is None or self._place is None:
+            return
+        partition, bucket = self._place
+        for file in self._writer.close():
+            entry = ManifestEntry(FileKind.ADD, partition, bucket, self._job.total_buckets, file)
+            self.result.entries.append(entry)
+        self._index = self._writer.next_index
+        self._done.append(self._writer)
+        self._writer = self._place = None
+
+    def _file_rows(self, group: pa.Table) -> pa.Table:
+        if not self._job.schema.primary_keys:
+            return group
+        kinds = (
+            group.column(ROW_KIND_COLUMN)
+            if ROW_KIND_COLUMN in group.column_names
+            else pa.chunked_array([pa.repeat(pa.scalar(0, pa.int8()), group.num_rows)])
+        )
+        if self._level:
+            # Nothing lies below the top level, so a delete there has nothing to hide.
+            alive = pc.equal(pc.bit_wise_and(kinds, 1), 0)
+            if not pc.all(alive).as_py():
+                group, kinds = group.filter(alive), kinds.filter(alive)
+        for name, key_name in self._renames:
+            group = group.append_column(key_name, group.column(name))
+        sequence = pa.repeat(pa.scalar(self._job.sequence_number, pa.int64()), group.num_rows)
+        return group.append_column(SEQUENCE_NUMBER.name, sequence).append_column(VALUE_KIND.name, kinds)
