@@ -37,7 +37,7 @@ class Token(NamedTuple):
     @property
     def is_name(self) -> bool:
         """Whether the token can stand where Spark expects an identifier."""
-        return self.kind == WORD or self.kind == QUOTED
+        return self.kind in (WORD, QUOTED)
 
     @property
     def name(self) -> str:
@@ -95,7 +95,7 @@ def tokenize(text: str) -> list[Token]:
             if end < 0:
                 append(Token(BAD, "", position, length, text[position:]))
                 end = length
-        elif group != "space" and group != "line":
+        elif group not in ("space", "line"):
             # ``tag`` is nested in ``dollar`` and is closed first, so lastgroup still names the alternative.
             append(Token(_KINDS[group or "bad"], "", position, end, found.group()))
         position = end

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.sql.cursor import Cursor
-from tablestore_engine.sql.parse_create import column_definition, column_type, properties, property_key
 from tablestore_engine.sql.parse_rows import partition_spec
+from tablestore_engine.sql.parse_table import column_definition, column_type, properties, property_key
 from tablestore_engine.sql.statements import (
     AddColumns,
     AlterColumn,

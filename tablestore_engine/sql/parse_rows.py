@@ -127,7 +127,9 @@ def _column_list(cursor: Cursor) -> tuple[str, ...]:
 
 def _replace_where(cursor: Cursor, table: TableName, with_sql: str | None) -> Statement:
     """``REPLACE WHERE condition query``."""
-    cursor.expect("WHERE")
+    if cursor.key != "WHERE":
+        raise cursor.error("Only REPLACE WHERE is supported", kind=SqlError, hint="Use MERGE INTO.")
+    cursor.i += 1
     start = cursor.i
     cursor.until("SELECT", "WITH", "VALUES", "FROM", "TABLE", what="a condition")
     if cursor.at_end:  # the query is in parentheses: the last group, with an operand before it

@@ -7,8 +7,8 @@ from tablestore_engine.schema.predicate import Constant
 from tablestore_engine.sql.cursor import Cursor
 from tablestore_engine.sql.lexer import STRING
 from tablestore_engine.sql.literals import constant_at
-from tablestore_engine.sql.parse_create import property_key
 from tablestore_engine.sql.parse_rows import partition_spec
+from tablestore_engine.sql.parse_table import property_key
 from tablestore_engine.sql.statements import (
     AnalyzeTable,
     Call,
