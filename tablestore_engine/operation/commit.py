@@ -117,7 +117,7 @@ class Committer:
         written: list[str] = []
         try:
             base = self._base(latest, written)
-            delta = self._write_manifests(entries, schema, written)
+            delta = self._write_manifests(entries, written)
             base_list, base_size = self.manifests.write_list(base)
             written.append(base_list)
             delta_list, delta_size = self.manifests.write_list(delta)
@@ -224,14 +224,12 @@ class Committer:
         if any(m.num_deleted_files for m in small):
             small, big = metas, []
         merged = merge_entries(e for m in small for e in self.manifests.read_manifest(m.file_name))
-        return [*big, *self._write_manifests(merged, self.schema, written)]
+        return [*big, *self._write_manifests(merged, written)]
 
-    def _write_manifests(
-        self, entries: Sequence[ManifestEntry], schema: TableSchema, written: list[str]
-    ) -> list[ManifestFileMeta]:
+    def _write_manifests(self, entries: Sequence[ManifestEntry], written: list[str]) -> list[ManifestFileMeta]:
         metas = []
-        for chunk in _chunks(entries, ENTRIES_PER_MANIFEST):
-            meta = self.manifests.write_manifest(chunk, schema)
+        target_size = self.schema.core_options.manifest_target_size
+        for meta in self.manifests.write_manifests(entries, target_size):
             written.append(meta.file_name)
             metas.append(meta)
         return metas
@@ -242,12 +240,3 @@ class Committer:
                 self.manifests.delete(name)
             except StorageError:
                 continue  # an orphan that the orphan cleaner removes
-
-
-# About 8 MB of compressed Avro, Paimon's manifest target size, at a few hundred bytes an entry.
-ENTRIES_PER_MANIFEST = 20_000
-
-
-def _chunks(entries: Sequence[ManifestEntry], size: int) -> Iterable[Sequence[ManifestEntry]]:
-    for start in range(0, len(entries), size):
-        yield entries[start : start + size]

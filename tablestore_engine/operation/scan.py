@@ -18,7 +18,7 @@ from tablestore_engine.mergetree.sections import Section, sections
 from tablestore_engine.metadata.binary_row import decode_row
 from tablestore_engine.metadata.data_file import DataFileMeta
 from tablestore_engine.metadata.manifest import ManifestEntry, merge_entries
-from tablestore_engine.metadata.partition import partition_path
+from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.prune import Bounds, buckets_for, may_match
 from tablestore_engine.schema.predicate import Predicate
@@ -66,7 +66,7 @@ class ScanPlan:
 
     @cached_property
     def sections(self) -> tuple[tuple[BucketScan, Section], ...]:
-        """The sections of every bucket; append tables have one section a bucket that needs no merge."""
+        """The sections of every bucket of a keyed table."""
         key_types = [f.type for f in self.schema.trimmed_key_fields]
         return tuple((b, s) for b in self.buckets for s in sections(b.files, key_types))
 
@@ -100,25 +100,19 @@ def group_by_bucket(entries: Iterable[ManifestEntry], schema: TableSchema) -> li
     groups: dict[tuple[bytes, int], list[ManifestEntry]] = defaultdict(list)
     for entry in entries:
         groups[entry.partition, entry.bucket].append(entry)
-    types = [f.type for f in schema.partition_fields]
-    default_name = schema.core_options.partition_default_name
-    places: dict[bytes, tuple[tuple[Any, ...], str]] = {}
-    result = []
-    for (row, bucket), members in groups.items():
-        if row not in places:
-            values = decode_row(row, types) if types else ()
-            places[row] = (values, _path(schema, values, default_name))
-        values, path = places[row]
-        result.append(
-            BucketScan(values, row, path, bucket, members[0].total_buckets, tuple(e.file for e in members))
+    places = PartitionFormat(schema)
+    values = {row: places.decode(row) for row in {row for row, _ in groups}}
+    return [
+        BucketScan(
+            values[row],
+            row,
+            places.path_of(row),
+            bucket,
+            members[0].total_buckets,
+            tuple(e.file for e in members),
         )
-    return result
-
-
-def _path(schema: TableSchema, values: tuple[Any, ...], default_name: str) -> str:
-    if not values:
-        return ""
-    return partition_path(schema.partition_keys, values, [f.type for f in schema.partition_fields], default_name)
+        for (row, bucket), members in groups.items()
+    ]
 
 
 def _prune(

@@ -19,11 +19,10 @@ import pyarrow.compute as pc
 
 from tablestore_engine.errors import PrimaryKeyError, SchemaError
 from tablestore_engine.mergetree.merge import SortColumn, last_of_key_mask, sort_stable
-from tablestore_engine.metadata.binary_row import encode_row
 from tablestore_engine.metadata.bucket import bucket_ids
 from tablestore_engine.metadata.data_file import FILE_SOURCE_APPEND
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
-from tablestore_engine.metadata.partition import partition_path
+from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.data_file_writer import RollingWriter, WriteTarget
 from tablestore_engine.schema.system import SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.schema.table_schema import TableSchema
@@ -188,13 +187,13 @@ class _BucketSwitch:
         self._level = 0
         self._done: list[RollingWriter] = []
         schema = job.schema
-        self._partition_types = [f.type for f in schema.partition_fields]
+        self._partitions = PartitionFormat(schema)
         self._renames = [(f.name, key_field(f).name) for f in schema.trimmed_key_fields]
 
     def write(self, group: pa.Table) -> None:
         schema = self._job.schema
         values = tuple(group.column(name)[0].as_py() for name in schema.partition_keys)
-        place = encode_row(values, self._partition_types), group.column(BUCKET_COLUMN)[0].as_py()
+        place = self._partitions.encode(values), group.column(BUCKET_COLUMN)[0].as_py()
         if place != self._place:
             self._finish()
             self._open(place, values)
@@ -214,15 +213,11 @@ class _BucketSwitch:
     def _open(self, place: tuple[bytes, int], values: Sequence[Any]) -> None:
         job = self._job
         partition, bucket = place
-        path = ""
-        if values:
-            default = job.schema.core_options.partition_default_name
-            path = partition_path(job.schema.partition_keys, values, self._partition_types, default)
         self._level = job.level_of(partition, bucket)
         self._place = place
         self._writer = RollingWriter(
             job.target,
-            partition_path=path,
+            partition_path=self._partitions.path(values) if values else "",
             bucket=bucket,
             level=self._level,
             file_source=FILE_SOURCE_APPEND,

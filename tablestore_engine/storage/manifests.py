@@ -148,6 +148,10 @@ class ManifestStore:
         """The manifests in a manifest list. Raises like ``read_manifest``."""
         return self._read(name, decode_metas)
 
+    def delete(self, name: str) -> None:
+        """Remove a manifest or list that no snapshot names."""
+        self._io.delete(self._paths.manifest(name))
+
     def _read(self, name: str, decode: Callable[[bytes], list[T]]) -> list[T]:
         path = self._paths.manifest(name)
         cached = _cache.get(path)

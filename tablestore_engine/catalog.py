@@ -1,0 +1,385 @@
+"""The catalog: the warehouse directory itself.
+
+`<warehouse>/<database>.db/<table>/` is a table when it has a schema; a view is a JSON file in the database's hidden
+`.views` directory. A name whose directory begins with a dot is being built or removed and is never listed.
+Creating a table fills a hidden directory and renames it, dropping renames and then removes: each is one atomic step
+with cleanable leftovers. Names are looked up without regard to case, as Spark does; new ones are lower-cased.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tablestore_engine.errors import (
+    ConflictError,
+    CorruptMetadataError,
+    DatabaseAlreadyExists,
+    DatabaseNotFound,
+    DependencyError,
+    NotAManagedTableError,
+    StorageError,
+    TableAlreadyExists,
+    TableNotFound,
+    ViewNotFound,
+)
+from tablestore_engine.schema.changes import SchemaChange, apply_changes
+from tablestore_engine.schema.table_schema import TableSchema
+from tablestore_engine.schema.types import DataField, parse_field
+from tablestore_engine.storage.file_io import FileIO, LocalFileIO
+from tablestore_engine.storage.paths import TablePaths, WarehousePaths, check_name, is_hidden
+from tablestore_engine.storage.schemas import SchemaStore
+from tablestore_engine.storage.snapshots import SnapshotStore
+from tablestore_engine.table import Table
+
+DEFAULT_DATABASE = "default"
+_ALTER_ATTEMPTS = 10
+
+
+@dataclass(frozen=True)
+class View:
+    """A view: the query's text, the database that its bare names mean, and the columns it had when created."""
+
+    sql: str
+    database: str
+    columns: tuple[DataField, ...] = ()
+    comment: str | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> str:
+        """The persisted form."""
+        data: dict[str, Any] = {
+            "version": 1,
+            "sql": self.sql,
+            "database": self.database,
+            "columns": [f.to_json() for f in self.columns],
+            "options": dict(self.options),
+        }
+        if self.comment is not None:
+            data["comment"] = self.comment
+        return json.dumps(data, indent=2, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> View:
+        """The view of a persisted text. Raises ValueError, KeyError or TypeError when it is none."""
+        data = json.loads(text)
+        columns = tuple(parse_field(one) for one in data["columns"])
+        return cls(data["sql"], data["database"], columns, data.get("comment"), data.get("options") or {})
+
+
+class Catalog:
+    """Databases, tables and views of one warehouse. Safe for many threads and processes."""
+
+    def __init__(
+        self,
+        warehouse: str | os.PathLike[str],
+        io: FileIO | None = None,
+        *,
+        new_id: Callable[[], str] = lambda: uuid.uuid4().hex,
+        now_millis: Callable[[], int] = lambda: int(time.time() * 1000),
+    ) -> None:
+        root = os.path.abspath(os.path.expanduser(os.fspath(warehouse))).rstrip("/")
+        self.paths = WarehousePaths(root)
+        self.io = io or LocalFileIO()
+        self._new_id = new_id
+        self._now_millis = now_millis
+
+    @property
+    def warehouse(self) -> str:
+        """Absolute path of the warehouse directory."""
+        return self.paths.root
+
+    # -- databases -------------------------------------------------------------------------------------
+
+    def list_databases(self) -> list[str]:
+        """All databases; `default` exists always."""
+        found = {self.paths.database_of(s.name) for s in self.io.list(self.warehouse) if s.is_dir}
+        return sorted({DEFAULT_DATABASE, *(name for name in found if name)})
+
+    def database_exists(self, name: str) -> bool:
+        """Whether there is a database of that name."""
+        return self._database(name) is not None
+
+    def _database(self, name: str) -> str | None:
+        lowered = name.lower()
+        if lowered == DEFAULT_DATABASE or self.io.exists(self.paths.database_dir(lowered)):
+            return lowered
+        # Directories that others made may have upper-case letters.
+        return next((one for one in self.list_databases() if one.lower() == lowered), None)
+
+    def require_database(self, name: str) -> str:
+        """The stored name. Raises DatabaseNotFound, which says which there are."""
+        found = self._database(name)
+        if found is None:
+            raise DatabaseNotFound(
+                f"Schema '{name}' does not exist in {self.warehouse}.",
+                hint=f"There are: {', '.join(self.list_databases())}.",
+            )
+        return found
+
+    def create_database(self, name: str, if_not_exists: bool = False) -> None:
+        """Make a database. Raises DatabaseAlreadyExists, StorageError when the warehouse is not writable."""
+        check_name("schema", name)
+        if self.database_exists(name):
+            if not if_not_exists:
+                raise DatabaseAlreadyExists(f"Schema '{name}' exists already.")
+            return
+        self.io.mkdirs(self.paths.database_dir(name.lower()))
+
+    def drop_database(self, name: str, cascade: bool = False, if_exists: bool = False) -> None:
+        """Remove a database; with `cascade` also what is in it.
+
+        Raises:
+            DatabaseNotFound: there is none, unless `if_exists`.
+            DependencyError: it is not empty and `cascade` is not set.
+        """
+        found = self._database(name)
+        if found is None:
+            if if_exists:
+                return
+            self.require_database(name)
+        assert found is not None
+        if not cascade:
+            inside = [*self.list_tables(found), *self.list_views(found)]
+            if inside:
+                raise DependencyError(
+                    f"Schema '{found}' is not empty: it holds {', '.join(inside[:10])}.",
+                    hint="Drop them first, or use DROP SCHEMA … CASCADE.",
+                )
+        gone = f"{self.warehouse}/.{found}.{self._new_id()}"
+        directory = self.paths.database_dir(found)
+        if self.io.exists(directory) and self.io.rename(directory, gone):
+            self.io.delete_tree(gone)
+
+    # -- tables ----------------------------------------------------------------------------------------
+
+    def list_tables(self, database: str) -> list[str]:
+        """Names of the tables of a database. Raises DatabaseNotFound."""
+        directory = self.paths.database_dir(self.require_database(database))
+        return [
+            s.name
+            for s in self.io.list(directory)
+            if s.is_dir and not is_hidden(s.name) and self.io.exists(TablePaths(s.path).schema_dir)
+        ]
+
+    def _table_dir(self, database: str, name: str) -> str | None:
+        found = self._database(database)
+        if found is None:
+            return None
+        path = self.paths.table_dir(found, name.lower())
+        if self.io.exists(path):
+            return path
+        lowered = name.lower()
+        for status in self.io.list(self.paths.database_dir(found)):
+            if status.is_dir and status.name.lower() == lowered:
+                return status.path
+        return None
+
+    def table_exists(self, database: str, name: str) -> bool:
+        """Whether there is a table of that name."""
+        path = self._table_dir(database, name)
+        return path is not None and self.io.exists(TablePaths(path).schema_dir)
+
+    def load_table(self, database: str, name: str) -> Table:
+        """A table with its current schema.
+
+        Raises:
+            DatabaseNotFound, TableNotFound: there is none.
+            NotAManagedTableError: the directory is something else.
+        """
+        path = self._table_dir(database, name)
+        if path is None:
+            self._missing(database, name)
+        assert path is not None
+        stored = (self.require_database(database), os.path.basename(path))
+        return self._open(path, stored)
+
+    def _missing(self, database: str, name: str) -> None:
+        found = self.require_database(database)
+        tables = [*self.list_tables(found), *self.list_views(found)]
+        import difflib
+
+        near = difflib.get_close_matches(name.lower(), tables, n=1)
+        hint = f"Did you mean '{near[0]}'?" if near else None
+        if self.view_exists(found, name):
+            raise TableNotFound(f"'{found}.{name}' is a view, not a table.")
+        raise TableNotFound(f"Table '{found}.{name}' does not exist.", hint=hint)
+
+    def _open(self, path: str, identifier: tuple[str, str]) -> Table:
+        paths = TablePaths(path)
+        schemas = SchemaStore(self.io, paths)
+        snapshots = SnapshotStore(self.io, paths)
+        ids = schemas.list_ids()
+        if not ids:
+            raise NotAManagedTableError(
+                f"The directory {path} has no schema, so it is not a managed table.",
+                hint="Another program made it; move it away or choose another name.",
+            )
+        schema = schemas.load(ids[-1])
+        if schema.replaces is not None:
+            latest = snapshots.latest()
+            counts = schemas.latest(latest.schema_id if latest else None)
+            if counts is None:
+                raise CorruptMetadataError(paths.schema(ids[0]), "no schema of this table counts")
+            schema = counts
+        return Table(identifier, self.io, paths, schema, schemas, snapshots)
+
+    def create_table(
+        self, database: str, name: str, schema: TableSchema, if_not_exists: bool = False
+    ) -> Table:
+        """Make an empty table.
+
+        Raises:
+            DatabaseNotFound, TableAlreadyExists
+            NotAManagedTableError: a directory of another program is in the way.
+        """
+        found = self.require_database(database)
+        if self._in_the_way(found, name, if_not_exists):
+            return self.load_table(found, name)
+        staged = self.stage_table(found, name, schema)
+        if not self.publish(staged, found, name):
+            self.io.delete_tree(staged.path)
+            if if_not_exists:
+                return self.load_table(found, name)
+            raise TableAlreadyExists(f"Table '{found}.{name}' exists already.")
+        return self.load_table(found, name)
+
+    def _in_the_way(self, database: str, name: str, if_not_exists: bool) -> bool:
+        kind = self.object_kind(database, name)
+        if kind == "table" and if_not_exists:
+            return True
+        if kind is not None:
+            raise TableAlreadyExists(
+                f"{kind.capitalize()} '{database}.{name}' exists already.",
+                hint="Use CREATE OR REPLACE TABLE, or drop it first." if kind == "table" else "Drop the view first.",
+            )
+        if self._table_dir(database, name) is not None:
+            raise NotAManagedTableError(
+                f"The directory {self._table_dir(database, name)} exists, but it is not a managed table.",
+                hint="Move it away or choose another name.",
+            )
+        return False
+
+    def stage_table(self, database: str, name: str, schema: TableSchema) -> Table:
+        """Make a table in a hidden directory, to be filled and then published."""
+        path = self.paths.hidden_table_dir(database, name.lower(), self._new_id())
+        SchemaStore(self.io, TablePaths(path)).try_create(schema)
+        return self._open(path, (database, name.lower()))
+
+    def publish(self, staged: Table, database: str, name: str) -> bool:
+        """Give a staged table its name, in one atomic step. False when the name is taken."""
+        return self.io.rename(staged.path, self.paths.table_dir(database, name.lower()))
+
+    def drop_table(self, database: str, name: str, if_exists: bool = False) -> None:
+        """Remove a table with its data. Raises TableNotFound unless `if_exists`."""
+        if not self.table_exists(database, name):
+            if if_exists and not self.view_exists(database, name):
+                return
+            self.load_table(database, name)
+        path = self._table_dir(database, name)
+        assert path is not None
+        found = self.require_database(database)
+        gone = self.paths.hidden_table_dir(found, os.path.basename(path), self._new_id())
+        try:
+            moved = self.io.rename(path, gone)
+        except StorageError as error:
+            if error.missing:
+                return  # somebody else dropped it
+            raise
+        if moved:
+            self.io.delete_tree(gone)
+
+    def rename_table(self, database: str, name: str, new_database: str, new_name: str) -> None:
+        """Rename a table or view. Raises TableNotFound, TableAlreadyExists, DatabaseNotFound."""
+        target = self.require_database(new_database)
+        check_name("table", new_name)
+        if self.object_kind(target, new_name) is not None:
+            raise TableAlreadyExists(f"'{target}.{new_name}' exists already.")
+        if self.view_exists(database, name):
+            view = self.load_view(database, name)
+            self.create_view(target, new_name, view)
+            self.drop_view(database, name)
+            return
+        path = self.load_table(database, name).path
+        if not self.io.rename(path, self.paths.table_dir(target, new_name.lower())):
+            raise TableAlreadyExists(f"'{target}.{new_name}' exists already.")
+
+    def alter_table(self, database: str, name: str, changes: Sequence[SchemaChange]) -> Table:
+        """Apply schema changes as one new schema.
+
+        Raises:
+            SchemaError, OptionError: a change is not possible.
+            ConflictError: others keep changing the schema.
+        """
+        for _ in range(_ALTER_ATTEMPTS):
+            table = self.load_table(database, name)
+            has_data = table.latest_snapshot() is not None
+            changed = apply_changes(table.schema, changes, self._now_millis(), has_data=has_data)
+            newest = table.schemas.list_ids()[-1]
+            if table.schemas.try_create(replace(changed, id=newest + 1)):
+                return self.load_table(database, name)
+        raise ConflictError(f"The schema of '{database}.{name}' is being changed by others.", hint="Try again.")
+
+    # -- views -----------------------------------------------------------------------------------------
+
+    def _view_path(self, database: str, name: str) -> str:
+        check_name("view", name)
+        return f"{self.paths.database_dir(database)}/.views/{name.lower()}.json"
+
+    def list_views(self, database: str) -> list[str]:
+        """Names of the views of a database. Raises DatabaseNotFound."""
+        directory = f"{self.paths.database_dir(self.require_database(database))}/.views"
+        return [s.name[: -len(".json")] for s in self.io.list(directory) if s.name.endswith(".json")
+                and not is_hidden(s.name)]  # fmt: skip
+
+    def view_exists(self, database: str, name: str) -> bool:
+        """Whether there is a view of that name."""
+        found = self._database(database)
+        return found is not None and self.io.exists(self._view_path(found, name))
+
+    def load_view(self, database: str, name: str) -> View:
+        """A view. Raises DatabaseNotFound, ViewNotFound, CorruptMetadataError."""
+        found = self.require_database(database)
+        path = self._view_path(found, name)
+        try:
+            return View.from_json(self.io.read(path))
+        except StorageError as error:
+            if error.missing:
+                raise ViewNotFound(f"View '{found}.{name}' does not exist.") from None
+            raise
+        except (ValueError, KeyError, TypeError) as error:
+            raise CorruptMetadataError(path, str(error)) from None
+
+    def create_view(
+        self, database: str, name: str, view: View, replace: bool = False, if_not_exists: bool = False
+    ) -> None:
+        """Store a view. Raises TableAlreadyExists."""
+        found = self.require_database(database)
+        if self.table_exists(found, name):
+            raise TableAlreadyExists(
+                f"'{found}.{name}' is a table, so it cannot become a view.", hint="Drop the table first."
+            )
+        data = view.to_json().encode()
+        if replace:
+            self.io.write(self._view_path(found, name), data)
+        elif not self.io.create(self._view_path(found, name), data) and not if_not_exists:
+            raise TableAlreadyExists(f"View '{found}.{name}' exists already.", hint="Use CREATE OR REPLACE VIEW.")
+
+    def drop_view(self, database: str, name: str, if_exists: bool = False) -> None:
+        """Remove a view. Raises ViewNotFound unless `if_exists`."""
+        if if_exists and not self.view_exists(database, name):
+            return
+        found = self.require_database(database)
+        if not self.io.delete(self._view_path(found, name)) and not if_exists:
+            raise ViewNotFound(f"View '{found}.{name}' does not exist.")
+
+    def object_kind(self, database: str, name: str) -> str | None:
+        """`table`, `view` or None."""
+        if self.table_exists(database, name):
+            return "table"
+        return "view" if self.view_exists(database, name) else None

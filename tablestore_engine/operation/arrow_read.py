@@ -1,0 +1,59 @@
+"""Reading the merged rows of a scan as Arrow batches in this process: small tables, single columns, no Spark."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tablestore_engine.mergetree.merge import SortColumn, keep_last, merge_sorted
+from tablestore_engine.metadata.data_file import DataFileMeta
+from tablestore_engine.operation.file_read import FileColumns, read_batches
+from tablestore_engine.operation.scan import BucketScan, ScanPlan
+from tablestore_engine.operation.write import sequence_columns
+from tablestore_engine.schema.arrow import to_arrow_type
+from tablestore_engine.schema.system import SEQUENCE_NUMBER, VALUE_KIND, key_field
+from tablestore_engine.schema.table_schema import TableSchema
+from tablestore_engine.storage.file_io import FileIO
+from tablestore_engine.storage.paths import TablePaths
+
+LoadSchema = Callable[[int], TableSchema]
+
+
+def output_schema(schema: TableSchema, names: tuple[str, ...]) -> pa.Schema:
+    """Arrow schema of the rows that `read_rows` returns."""
+    return pa.schema([(n, to_arrow_type(schema.field(n).type)) for n in names])
+
+
+def read_rows(
+    io: FileIO, paths: TablePaths, plan: ScanPlan, load_schema: LoadSchema, names: tuple[str, ...]
+) -> Iterator[pa.RecordBatch]:
+    """Merged rows of a plan, one batch per run in memory at a time."""
+    schema = plan.schema
+    out = output_schema(schema, names)
+
+    def batches(bucket: BucketScan, file: DataFileMeta, columns: FileColumns) -> Iterator[pa.RecordBatch]:
+        path = file.external_path or f"{paths.bucket_dir(bucket.partition_path, bucket.bucket)}/{file.file_name}"
+        return read_batches(io, path, load_schema(file.schema_id), schema, columns)
+
+    if not schema.primary_keys:
+        for bucket in plan.buckets:
+            for file in bucket.files:
+                for batch in batches(bucket, file, FileColumns(names)):
+                    yield pa.RecordBatch.from_arrays(batch.columns, schema=out)
+        return
+    order = sequence_columns(schema)
+    wanted = (*names, *(c.name for c in order if c.name not in names))
+    keys = [key_field(f).name for f in schema.trimmed_key_fields]
+    reduce = keep_last(keys, [*order, SortColumn(SEQUENCE_NUMBER.name)])
+    for bucket, section in plan.sections:
+        runs = [
+            itertools.chain.from_iterable(batches(bucket, f, FileColumns(wanted, system=True)) for f in run.files)
+            for run in reversed(section.runs)
+        ]
+        for table in merge_sorted(runs, keys, reduce):
+            alive = pc.equal(pc.bit_wise_and(table.column(VALUE_KIND.name), 1), 0)
+            for batch in table.filter(alive).select(list(names)).to_batches():
+                yield pa.RecordBatch.from_arrays(batch.columns, schema=out)

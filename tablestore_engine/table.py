@@ -1,0 +1,200 @@
+"""A managed table as metadata: its schema, snapshots and files. Needs no Spark.
+
+A `Table` is a view of the table at the moment it was loaded: the schema is frozen, snapshots are looked up when asked
+for. Load it again to see a schema change.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from tablestore_engine.errors import SnapshotNotFound
+from tablestore_engine.metadata.manifest import ManifestEntry
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.commit import Committer
+from tablestore_engine.operation.data_file_writer import WriteTarget
+from tablestore_engine.operation.scan import PartitionFilter, ScanPlan, live_entries, plan_scan
+from tablestore_engine.options import CoreOptions
+from tablestore_engine.schema.predicate import Predicate
+from tablestore_engine.schema.table_schema import TableSchema
+from tablestore_engine.storage.file_io import FileIO
+from tablestore_engine.storage.manifests import ManifestStore
+from tablestore_engine.storage.paths import TablePaths
+from tablestore_engine.storage.schemas import SchemaStore
+from tablestore_engine.storage.snapshots import SnapshotStore
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class TableStats:
+    """What the latest snapshot says of a table. Sizes in bytes; `row_count` may count rows that merge later."""
+
+    row_count: int
+    bytes: int
+    files: int
+    last_modified_millis: int | None
+    snapshots: int
+    buckets: int
+    partitions: int
+
+
+@dataclass(frozen=True)
+class Table:
+    """One managed table. `identifier` is (database, name)."""
+
+    identifier: tuple[str, str]
+    io: FileIO
+    paths: TablePaths
+    schema: TableSchema
+    schemas: SchemaStore = field(compare=False)
+    snapshot_store: SnapshotStore = field(compare=False)
+
+    @property
+    def name(self) -> str:
+        """`database.table`."""
+        return ".".join(self.identifier)
+
+    @property
+    def path(self) -> str:
+        """The table's directory."""
+        return self.paths.root
+
+    @property
+    def options(self) -> CoreOptions:
+        """The parsed options."""
+        return self.schema.core_options
+
+    @cached_property
+    def manifests(self) -> ManifestStore:
+        """The table's manifests."""
+        types = [f.type for f in self.schema.partition_fields]
+        return ManifestStore(self.io, self.paths, types, compression=self.options.manifest_compression)
+
+    def latest_snapshot(self) -> Snapshot | None:
+        """The newest snapshot; None for a table that was never written."""
+        return self.snapshot_store.latest()
+
+    def snapshots(self) -> list[Snapshot]:
+        """All snapshots, oldest first."""
+        return list(self.snapshot_store.iter())
+
+    def snapshot(self, snapshot_id: int) -> Snapshot:
+        """One snapshot. Raises SnapshotNotFound, which says which there are."""
+        return self.snapshot_store.load(snapshot_id)
+
+    def snapshot_at(self, time_millis: int) -> Snapshot:
+        """The newest snapshot committed at or before a time (milliseconds since 1970).
+
+        Raises:
+            SnapshotNotFound: the table has none that old; the message says when the oldest was committed.
+        """
+        found = self.snapshot_store.at_or_before(time_millis)
+        if found is not None:
+            return found
+        first = next(self.snapshot_store.iter(), None)
+        when = "it has no snapshots yet" if first is None else f"the oldest is of {_utc(first.time_millis)}"
+        raise SnapshotNotFound(f"Table {self.name} has no snapshot at or before {_utc(time_millis)}: {when}.")
+
+    def schema_of(self, snapshot: Snapshot | None) -> TableSchema:
+        """The schema to read a past snapshot with."""
+        return self.schema if snapshot is None else self.schemas.load(snapshot.schema_id)
+
+    def scan(
+        self,
+        snapshot: Snapshot | None = None,
+        predicate: Predicate | None = None,
+        partition_filter: PartitionFilter | None = None,
+        schema: TableSchema | None = None,
+    ) -> ScanPlan:
+        """Plan a read of a snapshot (default: the latest)."""
+        return plan_scan(
+            self.manifests,
+            snapshot or self.latest_snapshot(),
+            schema or self.schema,
+            predicate,
+            partition_filter,
+            self.schemas.load,
+        )
+
+    def live_files(self, snapshot: Snapshot | None = None) -> list[ManifestEntry]:
+        """The live files of a snapshot (default: the latest)."""
+        snapshot = snapshot or self.latest_snapshot()
+        return live_entries(self.manifests, snapshot) if snapshot else []
+
+    def statistics(self) -> TableStats:
+        """Row count, size and the like, from metadata alone."""
+        snapshot = self.latest_snapshot()
+        if snapshot is None:
+            return TableStats(0, 0, 0, None, 0, 0, 0)
+        entries = live_entries(self.manifests, snapshot)
+        ids = self.snapshot_store.ids()
+        return TableStats(
+            row_count=sum(e.file.row_count - 2 * (e.file.delete_row_count or 0) for e in entries),
+            bytes=sum(e.file.file_size for e in entries),
+            files=len(entries),
+            last_modified_millis=self._last_data_commit(snapshot),
+            snapshots=len(ids),
+            buckets=max((e.total_buckets for e in entries), default=0),
+            partitions=len({e.partition for e in entries}),
+        )
+
+    def _last_data_commit(self, latest: Snapshot) -> int:
+        """Time of the newest snapshot that is not a compaction."""
+        snapshot = latest
+        while snapshot.commit_kind in ("COMPACT", "ANALYZE") and snapshot.id > 1:
+            try:
+                snapshot = self.snapshot_store.load(snapshot.id - 1)
+            except SnapshotNotFound:
+                break
+        return snapshot.time_millis
+
+    def committer(self, schema: TableSchema | None = None) -> Committer:
+        """What commits to this table."""
+        return Committer(schema or self.schema, self.snapshot_store, self.manifests, self.schemas)
+
+    def write_target(
+        self,
+        schema: TableSchema | None = None,
+        new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
+        now_millis: Callable[[], int] = lambda: int(time.time() * 1000),
+    ) -> WriteTarget:
+        """Where a new write puts its files."""
+        return WriteTarget(self.io, self.paths, schema or self.schema, new_id(), now_millis())
+
+    def to_arrow(
+        self,
+        columns: Sequence[str] | None = None,
+        predicate: Predicate | None = None,
+        snapshot: Snapshot | None = None,
+    ) -> pa.Table:
+        """Read rows into memory without Spark: for small tables and single columns.
+
+        `predicate` prunes files; rows are not filtered by it.
+        """
+        import pyarrow as pa
+
+        from tablestore_engine.operation.arrow_read import output_schema, read_rows
+
+        plan = self.scan(snapshot, predicate)
+        names = tuple(self.schema.field(c).name for c in columns) if columns else self.schema.field_names
+        return pa.Table.from_batches(
+            read_rows(self.io, self.paths, plan, self.schemas.load, names), output_schema(plan.schema, names)
+        )
+
+    def properties_of(self, snapshot: Snapshot) -> Mapping[str, str]:
+        """The properties that the committer stored with a snapshot."""
+        return snapshot.properties or {}
+
+    def __iter__(self) -> Iterator[Any]:
+        raise TypeError("A Table is not a sequence of rows; use to_arrow() or TableStore.sql().")
+
+
+def _utc(millis: int) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(millis / 1000))
