@@ -143,7 +143,10 @@ class Cursor:
                 self._types = list(results.types_of(self._frame))
         if self._names is None:
             return None
-        return [(name, kind, None, None, None, None, None) for name, kind in zip(self._names, self._types, strict=False)]
+        return [
+            (name, kind, None, None, None, None, None)
+            for name, kind in zip(self._names, self._types, strict=False)
+        ]
 
     def drain(self) -> None:
         """Run a query whose rows nobody fetches, for its effects and errors."""

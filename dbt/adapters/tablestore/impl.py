@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from datetime import datetime, timezone
 from multiprocessing.context import SpawnContext
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -14,44 +13,24 @@ from dbt.adapters.capability import Capability, CapabilityDict, CapabilitySuppor
 from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.contracts.macros import MacroResolverProtocol
 from dbt.adapters.contracts.relation import RelationConfig
-from dbt.adapters.sql import SQLAdapter
 from dbt_common.contracts.constraints import ConstraintType
-from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
+from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.tablestore import contracts, incremental, seeds
 from dbt.adapters.tablestore.column import TableStoreColumn
 from dbt.adapters.tablestore.connections import TableStoreConnectionManager
-from dbt.adapters.tablestore.environment import COMMANDS_WITH_ROWS, Environment, environment_of
-from dbt.adapters.tablestore.model_config import (
-    TableLayout,
-    TableStoreConfig,
-    strategy_of,
-    text_literal,
-    unique_keys,
-)
-from dbt.adapters.tablestore.relation import TableStoreRelation
-from dbt.adapters.tablestore.response import response
+from dbt.adapters.tablestore.environment import COMMANDS_WITH_ROWS
+from dbt.adapters.tablestore.model_config import TableStoreConfig
+from dbt.adapters.tablestore.relation import TableStoreRelation, schema_of
+from dbt.adapters.tablestore.verbs import TableStoreVerbs
 
 if TYPE_CHECKING:
     import agate
     from dbt_common.contracts.metadata import CatalogTable
-    from tablestore_engine.catalog import Catalog
-
-BUILTIN_STRATEGIES = ("upsert", "merge", "append", "delete+insert", "insert_overwrite", "microbatch")
 
 _FULL = CapabilitySupport(support=Support.Full)
 
 
-@dataclass(frozen=True)
-class SeedLoad:
-    """What became of a seed: the console's message, its code and the statement that was run."""
-
-    message: str
-    code: str
-    sql: str
-
-
-class TableStoreAdapter(SQLAdapter):
+class TableStoreAdapter(TableStoreVerbs):
     """dbt's adapter for managed tables."""
 
     ConnectionManager = TableStoreConnectionManager
@@ -82,16 +61,6 @@ class TableStoreAdapter(SQLAdapter):
         if _command() in COMMANDS_WITH_ROWS:
             self.environment.warm_up()
 
-    @property
-    def environment(self) -> Environment:
-        """The warehouse of this adapter's profile and the Spark that works on it."""
-        return environment_of(self.config.credentials)
-
-    @property
-    def catalog(self) -> Catalog:
-        """The catalog of the warehouse."""
-        return self.environment.catalog
-
     # ------------------------------------------------------------------ schemas and relations, without Spark
 
     def list_schemas(self, database: str | None = None) -> list[str]:
@@ -105,10 +74,10 @@ class TableStoreAdapter(SQLAdapter):
 
     def create_schema(self, relation: BaseRelation) -> None:
         with self.connections.exception_handler("create schema"):
-            self.catalog.create_database(_schema_of(relation), if_not_exists=True)
+            self.catalog.create_database(schema_of(relation), if_not_exists=True)
 
     def drop_schema(self, relation: BaseRelation) -> None:
-        schema = _schema_of(relation)
+        schema = schema_of(relation)
         with self.connections.exception_handler("drop schema"):
             self.catalog.drop_database(schema, cascade=True, if_exists=True)
         self.cache.drop_schema(None, schema)
@@ -117,7 +86,7 @@ class TableStoreAdapter(SQLAdapter):
         from dbt.adapters.tablestore.metadata import list_relations
 
         with self.connections.exception_handler("list relations"):
-            return list(list_relations(self.catalog, _schema_of(schema_relation)))
+            return list(list_relations(self.catalog, schema_of(schema_relation)))
 
     @available.parse_none
     def get_relation(self, database: str | None, schema: str, identifier: str) -> BaseRelation | None:
@@ -131,7 +100,7 @@ class TableStoreAdapter(SQLAdapter):
         if isinstance(relation, TableStoreRelation) and relation.is_session_name:
             return self.get_column_schema_from_query(f"select * from {relation.render()}")  # type: ignore[return-value]
         with self.connections.exception_handler("get columns"):
-            return columns_of(self.catalog, _schema_of(relation), str(relation.identifier))
+            return columns_of(self.catalog, schema_of(relation), str(relation.identifier))
 
     @available.parse_none
     def drop_relation(self, relation: BaseRelation) -> None:
@@ -139,7 +108,7 @@ class TableStoreAdapter(SQLAdapter):
         if isinstance(relation, TableStoreRelation) and relation.is_session_name:
             self.execute(f"drop view if exists {relation.render()}")
             return
-        schema, name = _schema_of(relation), str(relation.identifier)
+        schema, name = schema_of(relation), str(relation.identifier)
         with self.connections.exception_handler("drop relation"):
             kind = self.catalog.object_kind(schema, name)
             if kind == "view":
@@ -186,7 +155,7 @@ class TableStoreAdapter(SQLAdapter):
         for relation in relations:
             try:
                 with self.connections.exception_handler("catalog"):
-                    one = describe(self.catalog, _schema_of(relation), str(relation.identifier))
+                    one = describe(self.catalog, schema_of(relation), str(relation.identifier))
             except DbtRuntimeError as error:
                 warn_or_error(CatalogGenerationError(exc=str(error)))
                 failures.append(error)
@@ -201,7 +170,7 @@ class TableStoreAdapter(SQLAdapter):
         from dbt.adapters.tablestore.metadata import describe, stats_of
 
         with self.connections.exception_handler("catalog"):
-            one = describe(self.catalog, _schema_of(relation), str(relation.identifier))
+            one = describe(self.catalog, schema_of(relation), str(relation.identifier))
         if one is None:
             return None
         columns = {
@@ -228,7 +197,7 @@ class TableStoreAdapter(SQLAdapter):
 
         if not filter:
             with self.connections.exception_handler("freshness"):
-                found = newest(self.catalog, _schema_of(source), str(source.identifier), loaded_at_field)
+                found = newest(self.catalog, schema_of(source), str(source.identifier), loaded_at_field)
             if found is not None:
                 answer = self._create_freshness_response(found.value, datetime.now(timezone.utc))
                 return AdapterResponse(_message="OK", code="METADATA"), answer
@@ -244,7 +213,7 @@ class TableStoreAdapter(SQLAdapter):
         answers: dict[BaseRelation, FreshnessResponse] = {}
         for source in sources:
             with self.connections.exception_handler("freshness"):
-                time = last_modified(self.catalog, _schema_of(source), str(source.identifier))
+                time = last_modified(self.catalog, schema_of(source), str(source.identifier))
             answers[source] = self._create_freshness_response(time, now)
         return [AdapterResponse(_message="OK", code="METADATA")], answers
 
@@ -328,163 +297,6 @@ class TableStoreAdapter(SQLAdapter):
     def timestamp_add_sql(self, add_to: str, number: int = 1, interval: str = "hour") -> str:
         return f"{add_to} + interval {number} {interval}"
 
-    # ------------------------------------------------------------------ incremental models
-
-    def valid_incremental_strategies(self) -> list[str]:
-        return list(BUILTIN_STRATEGIES)
-
-    @available.parse(lambda *a, **k: "append")
-    def tablestore_strategy(self, config: Mapping[str, Any]) -> str:
-        """The incremental strategy of a model's config, by name."""
-        return strategy_of(config)
-
-    @available.parse(lambda *a, **k: False)
-    def tablestore_is_builtin(self, strategy: str) -> bool:
-        """Whether a strategy is one of this adapter's, and not a macro of the user's."""
-        return strategy in BUILTIN_STRATEGIES
-
-    @available.parse(lambda *a, **k: False)
-    def tablestore_is_plain_upsert(
-        self,
-        relation: BaseRelation,
-        config: Mapping[str, Any],
-        columns: list[TableStoreColumn],
-        predicates: Any,
-    ) -> bool:
-        """Whether an upsert into this table needs no MERGE: see `incremental.is_plain_upsert`."""
-        with self.connections.exception_handler("table keys"):
-            table = self.catalog.load_table(_schema_of(relation), str(relation.identifier))
-        existing = self.get_columns_in_relation(relation)
-        return incremental.is_plain_upsert(table.schema.primary_keys, existing, config, columns, predicates)
-
-    @available.parse_list
-    def tablestore_update_columns(
-        self, config: Mapping[str, Any], columns: list[TableStoreColumn]
-    ) -> list[str]:
-        """The quoted columns that a MERGE updates."""
-        return incremental.update_columns(config, columns)
-
-    @available.parse(lambda *a, **k: "")
-    def tablestore_qualified(self, relation: BaseRelation, expression: str, alias: str) -> str:
-        """The expression with `alias.` before each bare column name of the relation."""
-        return incremental.qualified(str(expression), self.get_columns_in_relation(relation), alias)
-
-    @available.parse_none
-    def tablestore_schema_change(
-        self, source: list[TableStoreColumn], target: list[TableStoreColumn]
-    ) -> incremental.SchemaChange:
-        """How the columns of a query differ from those of its table; false when they do not."""
-        return incremental.SchemaChange.between(source, target)
-
-    @available.parse_none
-    def tablestore_evolve(self, relation: BaseRelation, change: incremental.SchemaChange, mode: str) -> None:
-        """Make a table fit its query: `append_new_columns` adds columns, `sync_all_columns` also drops and retypes.
-
-        Adding touches no file; dropping or retyping rewrites the table in one atomic step.
-        """
-        table = relation.render()
-        if mode == "sync_all_columns" and (change.removed or change.retyped):
-            items = ", ".join(change.rewritten())
-            clauses = self.tablestore_clauses_of(relation)
-            self.execute(f"create or replace table {table} {clauses} as select {items} from {table}")
-        elif change.added:
-            specs = ", ".join(f"{one.quoted} {one.dtype}" for one in change.added)
-            self.execute(f"alter table {table} add columns ({specs})")
-
-    @available.parse(lambda *a, **k: "")
-    def tablestore_clauses_of(self, relation: BaseRelation) -> str:
-        """The clauses that create a table with the keys, partitions, options and comment of one that exists."""
-        with self.connections.exception_handler("table layout"):
-            schema = self.catalog.load_table(_schema_of(relation), str(relation.identifier)).schema
-        layout = TableLayout(schema.primary_keys, schema.partition_keys, dict(schema.options))
-        return layout.clauses(schema.comment)
-
-    # ------------------------------------------------------------------ what materializations call
-
-    @available.parse_list
-    def tablestore_contract_columns(self, model: Mapping[str, Any]) -> list[str]:
-        """The select items of an enforced contract; warns about constraints that are only declared."""
-        self.render_raw_columns_constraints(raw_columns=model["columns"])
-        self.render_raw_model_constraints(raw_constraints=model.get("constraints") or [])
-        return contracts.select_list(model)
-
-    @available.parse_none
-    def tablestore_comment_relation(self, relation: BaseRelation, comment: str) -> None:
-        """Set a table's comment unless it has it."""
-        with self.connections.exception_handler("comment"):
-            schema = self.catalog.load_table(_schema_of(relation), str(relation.identifier)).schema
-        if (schema.comment or "") != comment:
-            self.execute(f"comment on table {relation.render()} is {text_literal(comment)}")
-
-    @available.parse_none
-    def tablestore_comment_columns(self, relation: BaseRelation, comments: Mapping[str, str]) -> None:
-        """Set the comments of columns, given by lower-cased name, that do not have them yet."""
-        for column in self.get_columns_in_relation(relation):
-            wanted = comments.get(column.name.lower())
-            if wanted and wanted != column.comment:
-                self.execute(
-                    f"alter table {relation.render()} alter column {column.quoted} comment {text_literal(wanted)}"
-                )
-
-    @available.parse_none
-    def tablestore_load_seed(
-        self, relation: BaseRelation, agate_table: agate.Table, model: Mapping[str, Any], comment: str | None
-    ) -> SeedLoad:
-        """Replace a table by the rows of a seed, in one atomic step."""
-        columns = seeds.columns_of(agate_table, model["config"].get("column_types") or {}, self.convert_type)
-        view = f"__dbt_seed_{relation.identifier}"
-        items = ",\n    ".join(one.item for one in columns)
-        sql = (
-            f"create or replace table {relation.render()}\n  {TableLayout.of(model).clauses(comment)}\n"
-            f"as select\n    {items}\nfrom {self.quote(view)}"
-        )
-        handle = self.connections.get_thread_connection().handle
-        with self.connections.exception_handler(sql), handle.work() as store:
-            store.spark.createDataFrame(seeds.arrow_table(agate_table, columns)).createOrReplaceTempView(view)
-            try:
-                self.execute(sql)
-            finally:
-                store.spark.catalog.dropTempView(view)
-        loaded = response("INSERT", len(agate_table.rows))
-        return SeedLoad(str(loaded), "INSERT", sql)
-
-    @available.parse(lambda *a, **k: "")
-    def tablestore_python_model(self, model: Mapping[str, Any], compiled_code: str) -> str:
-        """Run a Python model; returns the query of its result."""
-        from dbt.adapters.tablestore import python_models
-
-        handle = self.connections.get_thread_connection().handle
-        with self.connections.exception_handler(compiled_code), handle.work("create temporary view") as store:
-            return python_models.run(store, str(model["name"]), compiled_code)
-
-    @available.parse_list
-    def tablestore_keys(self, config: Mapping[str, Any]) -> list[str]:
-        """The columns or expressions that identify a row, each once; empty when there is no key."""
-        return list(unique_keys(config))
-
-    @available.parse(lambda *a, **k: TableLayout())
-    def tablestore_layout(
-        self, model: Mapping[str, Any], primary_key: list[str] | None = None
-    ) -> TableLayout:
-        """The checked primary key, partition columns and options that a node asks for."""
-        return TableLayout.of(model, tuple(primary_key or ()))
-
-    @available
-    def tablestore_literal(self, text: Any) -> str:
-        """A string literal that reads back as exactly this text."""
-        return text_literal(str(text))
-
-    @available.parse_none
-    def tablestore_warn_once(self, message: str) -> None:
-        """Say something once in a dbt command, however many models it concerns."""
-        if message in self._warned:
-            return
-        self._warned.add(message)
-        from dbt.adapters.events.types import AdapterEventWarning
-        from dbt_common.events.functions import warn_or_error
-
-        warn_or_error(AdapterEventWarning(name="tablestore", base_msg=message))
-
 
 def _command() -> str:
     """The dbt command that runs in this process, such as `run`; empty when dbt is used as a library."""
@@ -495,9 +307,3 @@ def _command() -> str:
 
 def _schema(name: str) -> TableStoreRelation:
     return TableStoreRelation.create(schema=name)
-
-
-def _schema_of(relation: BaseRelation) -> str:
-    if not relation.schema:
-        raise DbtDatabaseError(f"'{relation.render()}' has no schema.")
-    return str(relation.schema)

@@ -147,7 +147,19 @@ def _catalog_rows(one: Description) -> list[list[Any]]:
         value = one.stats.get(key)
         stats += [label, value, text, value is not None]
     return [
-        [None, one.schema, one.name, one.kind, one.comment, None, column.name, index, column.dtype, column.comment, *stats]
+        [
+            None,
+            one.schema,
+            one.name,
+            one.kind,
+            one.comment,
+            None,
+            column.name,
+            index,
+            column.dtype,
+            column.comment,
+            *stats,
+        ]
         for index, column in enumerate(one.columns)
     ]
 

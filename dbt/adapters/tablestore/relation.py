@@ -82,3 +82,10 @@ class TableStoreRelation(BaseRelation):
 
 def _bare(name: str | None) -> str | None:
     return name.strip("`").lower() if name is not None else None
+
+
+def schema_of(relation: BaseRelation) -> str:
+    """The schema of a relation. Raises DbtRuntimeError when it has none."""
+    if not relation.schema:
+        raise DbtRuntimeError(f"'{relation.render()}' has no schema.")
+    return str(relation.schema)

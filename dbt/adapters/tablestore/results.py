@@ -8,6 +8,7 @@ a decimal's scale, microseconds, '' and 'null' arrive as they are stored.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timezone
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -23,7 +24,10 @@ def rows_of(frame: DataFrame, limit: int | None = None) -> list[Row]:
     wanted = frame if limit is None else frame.limit(limit)
     if _arrow_fits(wanted):
         return _arrow_rows(wanted.toArrow())
-    return [tuple(_plain(one) for one in row) for row in wanted.collect()]
+    return [
+        tuple(_plain(one, kind) for one, kind in zip(row, types_of(wanted), strict=True))
+        for row in wanted.collect()
+    ]
 
 
 def run(frame: DataFrame) -> None:
@@ -51,9 +55,7 @@ def _arrow_fits(frame: DataFrame) -> bool:
     """Whether Arrow carries every column: not intervals and variants, nor two columns of one name."""
     names = [one.name for one in frame.schema.fields]
     kinds = " ".join(types_of(frame))
-    return len(set(names)) == len(names) and not any(
-        one in kinds for one in ("interval", "variant", "void", "time(")
-    )
+    return len(set(names)) == len(names) and not any(one in kinds for one in ("interval", "variant", "time("))
 
 
 def _arrow_rows(table: pa.Table) -> list[Row]:
@@ -61,10 +63,12 @@ def _arrow_rows(table: pa.Table) -> list[Row]:
     return list(zip(*columns, strict=False)) if columns else [() for _ in range(table.num_rows)]
 
 
-def _plain(value: Any) -> Any:
-    """Spark's Row as a dict, whatever it is nested in."""
+def _plain(value: Any, kind: str) -> Any:
+    """A Row as a dict, and a TIMESTAMP, which Spark hands over in this process's time zone, as an aware one."""
     if hasattr(value, "asDict"):
         return value.asDict(recursive=True)
+    if kind == "timestamp" and value is not None:
+        return value.astimezone(timezone.utc)
     return value
 
 

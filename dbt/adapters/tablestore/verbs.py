@@ -1,0 +1,207 @@
+"""What the materializations call: one method for each step of theirs that is not plain SQL.
+
+The names begin with `tablestore_`, so that nobody mistakes them for dbt's own. While dbt parses a project they do
+nothing and return something empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.base import BaseRelation, available
+from dbt.adapters.sql import SQLAdapter
+
+from dbt.adapters.tablestore import contracts, incremental, seeds
+from dbt.adapters.tablestore.column import TableStoreColumn
+from dbt.adapters.tablestore.environment import Environment, environment_of
+from dbt.adapters.tablestore.model_config import TableLayout, strategy_of, text_literal, unique_keys
+from dbt.adapters.tablestore.relation import schema_of
+from dbt.adapters.tablestore.response import response
+
+if TYPE_CHECKING:
+    import agate
+    from tablestore_engine.catalog import Catalog
+
+BUILTIN_STRATEGIES = ("upsert", "merge", "append", "delete+insert", "insert_overwrite", "microbatch")
+
+
+@dataclass(frozen=True)
+class SeedLoad:
+    """What became of a seed: the console's message, its code and the statement that was run."""
+
+    message: str
+    code: str
+    sql: str
+
+
+class TableStoreVerbs(SQLAdapter):
+    """The part of the adapter that only this adapter's macros use."""
+
+    @property
+    def environment(self) -> Environment:
+        """The warehouse of this adapter's profile and the Spark that works on it."""
+        return environment_of(self.config.credentials)
+
+    @property
+    def catalog(self) -> Catalog:
+        """The catalog of the warehouse."""
+        return self.environment.catalog
+
+    # ------------------------------------------------------------------ incremental models
+
+    def valid_incremental_strategies(self) -> list[str]:
+        return list(BUILTIN_STRATEGIES)
+
+    @available.parse(lambda *a, **k: "append")
+    def tablestore_strategy(self, config: Mapping[str, Any]) -> str:
+        """The incremental strategy of a model's config, by name."""
+        return strategy_of(config)
+
+    @available.parse(lambda *a, **k: False)
+    def tablestore_is_builtin(self, strategy: str) -> bool:
+        """Whether a strategy is one of this adapter's, and not a macro of the user's."""
+        return strategy in BUILTIN_STRATEGIES
+
+    @available.parse(lambda *a, **k: False)
+    def tablestore_is_plain_upsert(
+        self,
+        relation: BaseRelation,
+        config: Mapping[str, Any],
+        columns: list[TableStoreColumn],
+        predicates: Any,
+    ) -> bool:
+        """Whether an upsert into this table needs no MERGE: see `incremental.is_plain_upsert`."""
+        with self.connections.exception_handler("table keys"):
+            table = self.catalog.load_table(schema_of(relation), str(relation.identifier))
+        existing = self.get_columns_in_relation(relation)
+        return incremental.is_plain_upsert(table.schema.primary_keys, existing, config, columns, predicates)
+
+    @available.parse_list
+    def tablestore_update_columns(
+        self, config: Mapping[str, Any], columns: list[TableStoreColumn]
+    ) -> list[str]:
+        """The quoted columns that a MERGE updates."""
+        return incremental.update_columns(config, columns)
+
+    @available.parse(lambda *a, **k: "")
+    def tablestore_qualified(self, relation: BaseRelation, expression: str, alias: str) -> str:
+        """The expression with `alias.` before each bare column name of the relation."""
+        return incremental.qualified(str(expression), self.get_columns_in_relation(relation), alias)
+
+    @available.parse_none
+    def tablestore_schema_change(
+        self, source: list[TableStoreColumn], target: list[TableStoreColumn]
+    ) -> incremental.SchemaChange:
+        """How the columns of a query differ from those of its table; false when they do not."""
+        return incremental.SchemaChange.between(source, target)
+
+    @available.parse_none
+    def tablestore_evolve(self, relation: BaseRelation, change: incremental.SchemaChange, mode: str) -> None:
+        """Make a table fit its query: `append_new_columns` adds columns, `sync_all_columns` also drops and retypes.
+
+        Adding touches no file; dropping or retyping rewrites the table in one atomic step.
+        """
+        table = relation.render()
+        if mode == "sync_all_columns" and (change.removed or change.retyped):
+            items = ", ".join(change.rewritten())
+            clauses = self.tablestore_clauses_of(relation)
+            self.execute(f"create or replace table {table} {clauses} as select {items} from {table}")
+        elif change.added:
+            specs = ", ".join(f"{one.quoted} {one.dtype}" for one in change.added)
+            self.execute(f"alter table {table} add columns ({specs})")
+
+    @available.parse(lambda *a, **k: "")
+    def tablestore_clauses_of(self, relation: BaseRelation) -> str:
+        """The clauses that create a table with the keys, partitions, options and comment of one that exists."""
+        with self.connections.exception_handler("table layout"):
+            schema = self.catalog.load_table(schema_of(relation), str(relation.identifier)).schema
+        layout = TableLayout(schema.primary_keys, schema.partition_keys, dict(schema.options))
+        return layout.clauses(schema.comment)
+
+    # ------------------------------------------------------------------ what materializations call
+
+    @available.parse_list
+    def tablestore_contract_columns(self, model: Mapping[str, Any]) -> list[str]:
+        """The select items of an enforced contract; warns about constraints that are only declared."""
+        self.render_raw_columns_constraints(raw_columns=model["columns"])
+        self.render_raw_model_constraints(raw_constraints=model.get("constraints") or [])
+        return contracts.select_list(model)
+
+    @available.parse_none
+    def tablestore_comment_relation(self, relation: BaseRelation, comment: str) -> None:
+        """Set a table's comment unless it has it."""
+        with self.connections.exception_handler("comment"):
+            schema = self.catalog.load_table(schema_of(relation), str(relation.identifier)).schema
+        if (schema.comment or "") != comment:
+            self.execute(f"comment on table {relation.render()} is {text_literal(comment)}")
+
+    @available.parse_none
+    def tablestore_comment_columns(self, relation: BaseRelation, comments: Mapping[str, str]) -> None:
+        """Set the comments of columns, given by lower-cased name, that do not have them yet."""
+        for column in self.get_columns_in_relation(relation):
+            wanted = comments.get(column.name.lower())
+            if wanted and wanted != column.comment:
+                self.execute(
+                    f"alter table {relation.render()} alter column {column.quoted} comment {text_literal(wanted)}"
+                )
+
+    @available.parse_none
+    def tablestore_load_seed(
+        self, relation: BaseRelation, agate_table: agate.Table, model: Mapping[str, Any], comment: str | None
+    ) -> SeedLoad:
+        """Replace a table by the rows of a seed, in one atomic step."""
+        columns = seeds.columns_of(agate_table, model["config"].get("column_types") or {}, self.convert_type)
+        view = f"__dbt_seed_{relation.identifier}"
+        items = ",\n    ".join(one.item for one in columns)
+        sql = (
+            f"create or replace table {relation.render()}\n  {TableLayout.of(model).clauses(comment)}\n"
+            f"as select\n    {items}\nfrom {self.quote(view)}"
+        )
+        handle = self.connections.get_thread_connection().handle
+        with self.connections.exception_handler(sql), handle.work() as store:
+            store.spark.createDataFrame(seeds.arrow_table(agate_table, columns)).createOrReplaceTempView(view)
+            try:
+                self.execute(sql)
+            finally:
+                store.spark.catalog.dropTempView(view)
+        loaded = response("INSERT", len(agate_table.rows))
+        return SeedLoad(str(loaded), "INSERT", sql)
+
+    @available.parse(lambda *a, **k: "")
+    def tablestore_python_model(self, model: Mapping[str, Any], compiled_code: str) -> str:
+        """Run a Python model; returns the query of its result."""
+        from dbt.adapters.tablestore import python_models
+
+        handle = self.connections.get_thread_connection().handle
+        with self.connections.exception_handler(compiled_code), handle.work("create temporary view") as store:
+            return python_models.run(store, str(model["name"]), compiled_code)
+
+    @available.parse_list
+    def tablestore_keys(self, config: Mapping[str, Any]) -> list[str]:
+        """The columns or expressions that identify a row, each once; empty when there is no key."""
+        return list(unique_keys(config))
+
+    @available.parse(lambda *a, **k: TableLayout())
+    def tablestore_layout(
+        self, model: Mapping[str, Any], primary_key: list[str] | None = None
+    ) -> TableLayout:
+        """The checked primary key, partition columns and options that a node asks for."""
+        return TableLayout.of(model, tuple(primary_key or ()))
+
+    @available
+    def tablestore_literal(self, text: Any) -> str:
+        """A string literal that reads back as exactly this text."""
+        return text_literal(str(text))
+
+    @available.parse_none
+    def tablestore_warn_once(self, message: str) -> None:
+        """Say something once in a dbt command, however many models it concerns."""
+        if message in self._warned:
+            return
+        self._warned.add(message)
+        from dbt.adapters.events.types import AdapterEventWarning
+        from dbt_common.events.functions import warn_or_error
+
+        warn_or_error(AdapterEventWarning(name="tablestore", base_msg=message))
