@@ -1,0 +1,34 @@
+"""What a statement gives back: rows to fetch, or a word on what it did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True)
+class StatementResult:
+    """The result of one statement.
+
+    `kind` is its verb (`UPSERT`, `CREATE TABLE`, `SELECT`). Rows are either a lazy `dataframe` or, when the catalog
+    answered without Spark, `rows` under `columns`. `rows_affected` counts rows that were written, changed or removed.
+    """
+
+    kind: str
+    rows_affected: int | None = None
+    dataframe: DataFrame | None = None
+    columns: tuple[str, ...] | None = None
+    types: tuple[str, ...] | None = None  # Spark type texts of `columns`
+    rows: Sequence[tuple[Any, ...]] | None = None
+    metrics: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def message(self) -> str:
+        """One line for a person: `UPSERT 1,204 rows`."""
+        if self.rows_affected is None:
+            return self.kind
+        return f"{self.kind} {self.rows_affected:,} row{'' if self.rows_affected == 1 else 's'}"
