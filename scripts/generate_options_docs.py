@@ -1,0 +1,164 @@
+"""Writes docs/options.md from the declarations in `tablestore_engine.options`.
+
+    python scripts/generate_options_docs.py            write the page
+    python scripts/generate_options_docs.py --check    only say whether it is fresh (exit code 1 when stale)
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from tablestore_engine.options import OPTIONS, Effect, Option, OptionType
+
+PAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs", "options.md")
+
+INTRODUCTION = """\
+# Table options
+
+*Generated from the code by `make docs`; edit `tablestore_engine/options/catalog.py` instead.*
+
+Options belong to a table. They are set in a dbt model with `table_options`, in SQL with `WITH ('key' = 'value')` or
+`TBLPROPERTIES ('key' = 'value')` at `CREATE TABLE`, and are kept in the table's schema file. The common ones have a
+dbt config of their own:
+
+| dbt config | option |
+|---|---|
+| `buckets` | `bucket` |
+| `merge_engine` | `merge-engine` |
+| `sequence_field` | `sequence.field` |
+| `clustered_by` | `bucket-key` |
+
+```yaml
+models:
+  my_project:
+    orders:
+      +buckets: 8
+      +table_options:
+        target-file-size: 64 mb
+        write-only: true
+```
+
+A key that does not exist and a value that an option cannot take are errors; the message names the nearest key that
+exists. Sizes are written like `128 mb` (b, kb, mb, gb, tb), durations like `10 s` (ms, s, min, h, d), columns as
+`a,b`. A *fixed* option cannot be changed once the table exists.
+"""
+
+OWN = """\
+## Options of this engine only
+
+Other readers of the format carry these along without looking at them.
+"""
+
+KNOWN = """\
+## Options of the format that are accepted and carried, without effect
+
+Tables written by other tools may have them. They change nothing here, and answers are right without them.
+"""
+
+REFUSED = """\
+## Options of the format that are not supported yet
+
+With a value other than the default these would make answers or files wrong, so they are refused: when a table is
+created, and when a table of another tool that has them is read or written.
+"""
+
+
+def page() -> str:
+    """The whole page as text."""
+    acted = [one for one in OPTIONS if one.supported and not one.ours]
+    own = [one for one in OPTIONS if one.ours]
+    later = [one for one in OPTIONS if not one.supported]
+    harmless = [one for one in later if one.effect is Effect.NONE]
+    refused = [one for one in later if one.effect is not Effect.NONE]
+    parts = [
+        INTRODUCTION,
+        "## Options\n",
+        _table(acted),
+        OWN,
+        _table(own),
+        REFUSED,
+        _table(refused),
+        KNOWN,
+        _table(harmless),
+    ]
+    return "\n".join(parts)
+
+
+def _table(options: Iterable[Option]) -> str:
+    rows = ["| option | type | default | what it does |", "|---|---|---|---|"]
+    for one in sorted(options, key=lambda option: option.key):
+        key = _code(one.key)
+        rows.append(f"| {key} | {one.type.value} | {_default(one)} | {' '.join(_sentences(one))} |")
+    return "\n".join(rows) + "\n"
+
+
+def _sentences(option: Option) -> Iterator[str]:
+    yield _escape(option.description)
+    if option.accepted is not None:
+        values = ", ".join(_code(_shown(value, option.type)) for value in option.accepted)
+        yield f"Supported for now: {values}."
+    elif option.choices:
+        yield f"One of {', '.join(_code(value) for value in option.choices)}."
+    if option.immutable:
+        yield "*Fixed.*"
+    if option.fallback_keys:
+        yield f"Also spelt {', '.join(_code(key) for key in option.fallback_keys)}."
+
+
+def _default(option: Option) -> str:
+    value = option.default
+    return "" if value is None or value == () else _code(_shown(value, option.type))
+
+
+def _shown(value: Any, kind: OptionType) -> str:
+    """A value as one would write it."""
+    if kind is OptionType.BOOLEAN:
+        return str(value).lower()
+    if kind is OptionType.MEMORY:
+        return _with_unit(value, (("gb", 1 << 30), ("mb", 1 << 20), ("kb", 1 << 10), ("b", 1)))
+    if kind is OptionType.DURATION:
+        return _with_unit(value, (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000), ("ms", 1)))
+    return str(value)
+
+
+def _with_unit(value: int, units: tuple[tuple[str, int], ...]) -> str:
+    for name, size in units:
+        if value and value % size == 0:
+            return f"{value // size} {name}"
+    return str(value)
+
+
+def _code(text: str) -> str:
+    return f"`{_escape(text)}`"
+
+
+def _escape(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="change nothing; fail when the page is stale")
+    check = parser.parse_args().check
+    wanted = page()
+    try:
+        with open(PAGE, encoding="utf-8") as file:
+            fresh = file.read() == wanted
+    except FileNotFoundError:
+        fresh = False
+    if not fresh and not check:
+        with open(PAGE, "w", encoding="utf-8") as file:
+            file.write(wanted)
+        print(f"Wrote {PAGE}")
+    if not fresh and check:
+        print("docs/options.md is stale: run `make docs`.", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
