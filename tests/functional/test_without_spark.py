@@ -33,6 +33,7 @@ def no_spark(monkeypatch):
     def refuse(config=None):
         raise AssertionError("Spark was started")
 
+    monkeypatch.setattr("dbt.adapters.tablestore.environment._roots", {})
     monkeypatch.setattr("tablestore_engine.spark.session.start_in_background", refuse)
 
 

@@ -1,7 +1,11 @@
 import pytest
+from dbt.tests.adapter.simple_snapshot.fixtures import snapshot_actual_sql
 from dbt.tests.adapter.simple_snapshot.new_record_check_mode import BaseSnapshotNewRecordCheckMode
 from dbt.tests.adapter.simple_snapshot.new_record_dbt_valid_to_current import (
     BaseSnapshotNewRecordDbtValidToCurrent,
+)
+from dbt.tests.adapter.simple_snapshot.new_record_dbt_valid_to_current import (
+    _snapshot_actual_sql as simple_snapshot_actual_sql,
 )
 from dbt.tests.adapter.simple_snapshot.new_record_timestamp_mode import BaseSnapshotNewRecordTimestampMode
 from dbt.tests.adapter.simple_snapshot.test_ephemeral_snapshot_hard_deletes import (
@@ -19,10 +23,82 @@ from dbt.tests.adapter.simple_snapshot.test_various_configs import (
     BaseSnapshotMultiUniqueKey,
 )
 
+from tests.functional.adapter.sparkish import Sparkish, sparkish
+
+
+class AddsColumn:
+    """Columns have no default values."""
+
+    @pytest.fixture(scope="class")
+    def source_alter_sql(self):
+        return "alter table {schema}.src_customers add column dummy_column string"
+
 
 class TestSimpleSnapshot(BaseSimpleSnapshot):
     pass
 
 
 class TestSnapshotCheck(BaseSnapshotCheck):
+    pass
+
+
+class TestSnapshotNewRecordCheckMode(Sparkish, BaseSnapshotNewRecordCheckMode):
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {"snapshot.sql": sparkish(snapshot_actual_sql)}
+
+
+class TestSnapshotNewRecordTimestampMode(Sparkish, BaseSnapshotNewRecordTimestampMode):
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {"snapshot.sql": sparkish(snapshot_actual_sql)}
+
+
+class TestSnapshotNewRecordDbtValidToCurrent(Sparkish, BaseSnapshotNewRecordDbtValidToCurrent):
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {"snapshot.sql": sparkish(simple_snapshot_actual_sql)}
+
+
+class TestSnapshotEphemeralHardDeletes(AddsColumn, Sparkish, BaseSnapshotEphemeralHardDeletes):
+    pass
+
+
+class TestSnapshotNewColumnTimestampStrategy(AddsColumn, Sparkish, BaseSnapshotNewColumnTimestampStrategy):
+    pass
+
+
+class TestSnapshotNewColumnSpecificCheckCols(AddsColumn, Sparkish, BaseSnapshotNewColumnSpecificCheckCols):
+    pass
+
+
+class TestSnapshotNewColumnWithDeletes(AddsColumn, Sparkish, BaseSnapshotNewColumnWithDeletes):
+    pass
+
+
+class TestSnapshotColumnNames(Sparkish, BaseSnapshotColumnNames):
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {"snapshot.sql": sparkish(snapshot_actual_sql)}
+
+
+class TestSnapshotColumnNamesFromDbtProject(Sparkish, BaseSnapshotColumnNamesFromDbtProject):
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {"snapshot.sql": sparkish(snapshot_actual_sql)}
+
+
+class TestSnapshotInvalidColumnNames(Sparkish, BaseSnapshotInvalidColumnNames):
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {"snapshot.sql": sparkish(snapshot_actual_sql)}
+
+
+class TestSnapshotDbtValidToCurrent(Sparkish, BaseSnapshotDbtValidToCurrent):
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {"snapshot.sql": sparkish(snapshot_actual_sql)}
+
+
+class TestSnapshotMultiUniqueKey(Sparkish, BaseSnapshotMultiUniqueKey):
     pass
