@@ -24,7 +24,8 @@ from dbt.adapters.tablestore.statements import changes_session, split
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-    from tablestore_engine.store import StatementResult, TableStore
+    from tablestore_engine.sql.result import StatementResult
+    from tablestore_engine.store import TableStore
 
     from dbt.adapters.tablestore.environment import Environment, Lease
 
@@ -125,11 +126,12 @@ class Cursor:
             self.response = response("OK")
             return
         rows_affected = result.rows_affected
-        self.response = response(result.kind, rows_affected)
+        has_rows = result.rows is not None or result.dataframe is not None
+        self.response = response("SELECT" if has_rows else result.kind, rows_affected)
         self.rowcount = -1 if rows_affected is None else rows_affected
         if result.rows is not None:
             self._names = list(result.columns or ())
-            self._types = [None] * len(self._names)
+            self._types = list(result.types or [None] * len(self._names))
             self._rows = [tuple(one) for one in result.rows]
         elif result.dataframe is not None:
             self._frame = result.dataframe

@@ -12,7 +12,7 @@ def row_count(rows: int) -> str:
 
 def response(kind: str, rows: int | None = None) -> AdapterResponse:
     """The response to a statement: `UPSERT 1,204 rows`, `CREATE VIEW`, `OK` for a query."""
-    if kind == "QUERY":
+    if kind == "SELECT":
         return AdapterResponse(_message="OK", code="SELECT")
     message = kind if rows is None else f"{kind} {row_count(rows)}"
     return AdapterResponse(_message=message, code=kind, rows_affected=rows)

@@ -24,7 +24,7 @@ def test_messages(kind, rows, message):
 
 
 def test_a_query_is_just_ok():
-    assert str(response("QUERY")) == "OK"
+    assert str(response("SELECT")) == "OK"
 
 
 def test_engine_errors_keep_their_message_and_hint():
