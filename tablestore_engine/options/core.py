@@ -1,0 +1,237 @@
+"""The options of one table, parsed: a frozen value that the rest of the engine asks.
+
+``CoreOptions.parse(mapping)`` is strict, for tables that are being created or altered here: an unknown key, a bad
+value, or a value that this engine does not act on and that would change answers is an OptionError.
+``parse(mapping, strict=False)`` is for tables that exist: other writers may have stored anything. Then
+``refuse_unsupported`` says, before reading or writing, whether ignoring what is not acted on would be wrong.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from tablestore_engine.errors import OptionError
+from tablestore_engine.options.catalog import OPTIONS
+from tablestore_engine.options.option import Effect, Option, OptionType
+
+_EXACT: dict[str, Option] = {key: option for option in OPTIONS if not option.is_pattern for key in option.keys}
+_PATTERNS: tuple[tuple[re.Pattern[str], Option], ...] = tuple(
+    # The last '*' of a family may stand for dotted keys, a column name in the middle as well: columns have dots too.
+    (re.compile(re.escape(key).replace(r"\*", ".+")), option)
+    for option in OPTIONS
+    if option.is_pattern
+    for key in option.keys
+)
+_MB = 1 << 20
+
+
+@lru_cache(maxsize=1024)
+def find_option(key: str) -> Option | None:
+    """The option that a key belongs to, by its exact key, another spelling, or a pattern; None if unknown."""
+    if key in _EXACT:
+        return _EXACT[key]
+    for pattern, option in _PATTERNS:
+        if pattern.fullmatch(key):
+            return option
+    return None
+
+
+def _unknown(key: str) -> OptionError:
+    near = difflib.get_close_matches(key.replace("_", "-").lower(), _EXACT, n=1, cutoff=0.6)
+    return OptionError(f"Unknown table option '{key}'.", hint=f"Did you mean '{near[0]}'?" if near else None)
+
+
+def _not_acted_on(key: str, value: str, option: Option) -> OptionError:
+    accepted = ", ".join(_text_of(one) for one in (option.accepted or (option.default,)) if one is not None)
+    hint = f"Only {accepted} is, so far." if accepted else "Leave it out."
+    return OptionError(f"Option '{key}' = '{value}' is not supported by this engine.", hint=hint)
+
+
+def _text_of(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(value) if isinstance(value, tuple) else str(value)
+
+
+def validate(mapping: Mapping[str, str], *, keyed: bool = False) -> None:
+    """Raise an OptionError unless every option is known, well formed and acted on. ``keyed``: has a primary key."""
+    CoreOptions.parse(mapping, keyed=keyed)
+
+
+@dataclass(frozen=True)
+class CoreOptions:
+    """The options of a table. Sizes are bytes, times are milliseconds, column lists are tuples of names."""
+
+    keyed: bool
+    bucket: int
+    bucket_key: tuple[str, ...]
+    merge_engine: str
+    sequence_field: tuple[str, ...]
+    sequence_field_descending: bool
+    ignore_delete: bool
+    target_file_size: int
+    file_format: str
+    file_compression: str
+    file_compression_zstd_level: int
+    data_file_prefix: str
+    thin_mode: bool
+    write_buffer_size: int
+    write_only: bool
+    num_sorted_runs_compaction_trigger: int
+    num_sorted_runs_stop_trigger: int
+    num_levels: int
+    max_size_amplification_percent: int
+    size_ratio: int
+    optimization_interval_millis: int | None
+    total_size_threshold: int | None
+    incremental_size_threshold: int | None
+    compaction_min_file_num: int
+    commit_max_retries: int
+    commit_timeout_millis: int | None
+    commit_min_retry_wait_millis: int
+    commit_max_retry_wait_millis: int
+    commit_user_prefix: str | None
+    dynamic_partition_overwrite: bool
+    manifest_target_size: int
+    manifest_merge_min_count: int
+    manifest_full_compaction_size: int
+    manifest_compression: str
+    snapshot_num_retained_min: int
+    snapshot_num_retained_max: int
+    snapshot_time_retained_millis: int
+    snapshot_expire_limit: int
+    partition_default_name: str
+    partition_legacy_name: bool
+    metadata_stats_mode: str
+    column_stats_modes: Mapping[str, str]
+    changelog_producer: str
+    deletion_vectors: bool
+    ctas_atomicity: str
+    change_tracking: bool
+    raw: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    @classmethod
+    def parse(cls, mapping: Mapping[str, str], *, strict: bool = True, keyed: bool = False) -> CoreOptions:
+        """The parsed options. ``keyed`` says that the table has a primary key, which moves some defaults.
+
+        Raises:
+            OptionError: strict: unknown key (with the nearest known one), bad value, or a value that is known but
+                not acted on and would change answers. Not strict: only bad values of options that are acted on.
+        """
+        values: dict[str, Any] = {}
+        stats_modes: dict[str, str] = {}
+        for key, text in mapping.items():
+            option = find_option(key)
+            if option is None:
+                if strict:
+                    raise _unknown(key)
+                continue
+            value = _parse_one(option, key, str(text), strict)
+            if strict and not option.acts_on(value):
+                raise _not_acted_on(key, str(text), option)
+            if option.key == "fields.*.stats-mode":
+                stats_modes[key[len("fields.") : -len(".stats-mode")]] = value
+            elif not option.is_pattern:
+                values[option.key] = value
+        if strict:
+            _check_buckets(values.get("bucket", -1), "bucket" in values, keyed)
+        return cls._of(values, stats_modes, dict(mapping), keyed)
+
+    @classmethod
+    def _of(cls, given: dict[str, Any], stats_modes: dict[str, str], raw: dict[str, str], keyed: bool) -> CoreOptions:
+        def get(key: str) -> Any:
+            value = given.get(key)
+            return _EXACT[key].default if value is None else value
+
+        trigger = get("num-sorted-run.compaction-trigger")
+        default_name = get("partition.default-name")
+        return cls(
+            keyed=keyed,
+            bucket=get("bucket"),
+            bucket_key=get("bucket-key"),
+            merge_engine=get("merge-engine"),
+            sequence_field=get("sequence.field"),
+            sequence_field_descending=get("sequence.field.sort-order") == "descending",
+            ignore_delete=get("ignore-delete"),
+            target_file_size=get("target-file-size") or (128 * _MB if keyed else 256 * _MB),
+            file_format=get("file.format"),
+            file_compression=get("file.compression"),
+            file_compression_zstd_level=get("file.compression.zstd-level"),
+            data_file_prefix=get("data-file.prefix"),
+            thin_mode=get("data-file.thin-mode"),
+            write_buffer_size=get("write-buffer-size"),
+            write_only=get("write-only"),
+            num_sorted_runs_compaction_trigger=trigger,
+            num_sorted_runs_stop_trigger=get("num-sorted-run.stop-trigger") or trigger + 3,
+            num_levels=get("num-levels") or trigger + 1,
+            max_size_amplification_percent=get("compaction.max-size-amplification-percent"),
+            size_ratio=get("compaction.size-ratio"),
+            optimization_interval_millis=get("compaction.optimization-interval"),
+            total_size_threshold=get("compaction.total-size-threshold"),
+            incremental_size_threshold=get("compaction.incremental-size-threshold"),
+            compaction_min_file_num=get("compaction.min.file-num"),
+            commit_max_retries=get("commit.max-retries"),
+            commit_timeout_millis=get("commit.timeout"),
+            commit_min_retry_wait_millis=get("commit.min-retry-wait"),
+            commit_max_retry_wait_millis=get("commit.max-retry-wait"),
+            commit_user_prefix=get("commit.user-prefix"),
+            dynamic_partition_overwrite=get("dynamic-partition-overwrite"),
+            manifest_target_size=get("manifest.target-file-size"),
+            manifest_merge_min_count=get("manifest.merge-min-count"),
+            manifest_full_compaction_size=get("manifest.full-compaction-threshold-size"),
+            manifest_compression=get("manifest.compression"),
+            snapshot_num_retained_min=get("snapshot.num-retained.min"),
+            snapshot_num_retained_max=get("snapshot.num-retained.max"),
+            snapshot_time_retained_millis=get("snapshot.time-retained"),
+            snapshot_expire_limit=get("snapshot.expire.limit"),
+            partition_default_name=default_name,
+            partition_legacy_name=get("partition.legacy-name"),
+            metadata_stats_mode=get("metadata.stats-mode"),
+            column_stats_modes=stats_modes,
+            changelog_producer=get("changelog-producer"),
+            deletion_vectors=get("deletion-vectors.enabled"),
+            ctas_atomicity=get("ctas.atomicity"),
+            change_tracking=get("change-tracking"),
+            raw=raw,
+        )
+
+    def stats_mode(self, column: str) -> str:
+        """``none``, ``counts``, ``full`` or ``truncate(n)``: the statistics to keep of a column."""
+        return self.column_stats_modes.get(column, self.metadata_stats_mode)
+
+    def refuse_unsupported(self, *, for_write: bool) -> None:
+        """Raise an OptionError when this engine would read (or write) a table with these options wrongly."""
+        for key, text in self.raw.items():
+            option = find_option(key)
+            if option is None or option.effect is Effect.NONE or (option.effect is Effect.WRITE and not for_write):
+                continue
+            value = _parse_one(option, key, str(text), strict=False)
+            if value is not None and not option.acts_on(value):
+                raise _not_acted_on(key, str(text), option)
+        if for_write:
+            _check_buckets(self.bucket, True, self.keyed)
+
+
+def _parse_one(option: Option, key: str, text: str, strict: bool) -> Any:
+    try:
+        return option.parse(text, key)
+    except OptionError:
+        if strict or (option.supported and option.type is not OptionType.ENUM):
+            raise
+        # An enum value of a newer writer stays visible, so that it can be refused where it matters.
+        return text.strip().lower() if option.type is OptionType.ENUM else None
+
+
+def _check_buckets(bucket: int, is_set: bool, keyed: bool) -> None:
+    if bucket == 0:
+        raise OptionError("Option 'bucket' cannot be '0': at least 1 is expected.")
+    if is_set and bucket < 0 and (keyed or bucket == -2):
+        raise OptionError(
+            f"Option 'bucket' = '{bucket}' is not supported for writing here.",
+            hint="Set a fixed number of buckets, for example 'bucket' = '4'.",
+        )
