@@ -1,0 +1,132 @@
+"""The bucket of a row as a Spark column: Paimon's hash, computed by Spark's own functions.
+
+Spark's `hash()` of binary data whose length is a multiple of four is murmur3 by words with seed 42, which is what the
+bucket hash is of the key's BinaryRow. So the BinaryRow is put together from built-in functions: a header of null bits,
+a slot of eight little-endian bytes for each column, and the bytes of long strings behind them. Little-endian bytes of
+a number come from reversing its hexadecimal text, after the two digits of every byte have changed places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from tablestore_engine.metadata.bucket import bucket_ids, hash_words
+from tablestore_engine.schema.types import INTEGER_ROOTS, AtomicType, DataField
+
+_EMPTY = "X''"
+_LOW_DIGITS = 0x0F0F0F0F0F0F0F0F
+_MAX_NATIVE_COLUMNS = 56  # more need a second word of null bits
+_SHORT = 7  # longest string that fits into its slot
+
+
+def bucket_column(fields: Sequence[DataField], num_buckets: int) -> Column:
+    """The bucket (INT) of rows with these bucket key columns."""
+    if num_buckets == 1:
+        return F.lit(0)
+    if len(fields) > _MAX_NATIVE_COLUMNS or any(_slot_kind(f) is None for f in fields):
+        return _by_arrow(fields, num_buckets)
+    return F.abs(F.expr(f"hash({_binary_row(fields)})") % F.lit(num_buckets))
+
+
+def task_column(bucket: Column, num_buckets: int) -> Column:
+    """A column by which `repartition(num_buckets, …)` sends each bucket to a task of its own."""
+    literals = F.array(*[F.lit(v) for v in _balanced(num_buckets)])
+    return F.element_at(literals, bucket + F.lit(1))
+
+
+def _balanced(count: int) -> list[int]:
+    """For each task the first number that Spark's hash partitioning sends there."""
+    found: dict[int, int] = {}
+    number = 0
+    while len(found) < count:
+        found.setdefault(hash_words(number.to_bytes(4, "little")) % count, number)
+        number += 1
+    return [found[task] for task in range(count)]
+
+
+def _slot_kind(field: DataField) -> Callable[[str], str] | None:
+    """SQL of the column as a BIGINT whose little-endian bytes are its slot; None when there is none."""
+    if not isinstance(field.type, AtomicType):
+        return None
+    root = field.type.root
+    if root in INTEGER_ROOTS:
+        width = {"TINYINT": 0xFF, "SMALLINT": 0xFFFF, "INT": 0xFFFFFFFF, "BIGINT": None}[root]
+        return lambda name: f"cast({name} as bigint)" + (f" & {width}L" if width else "")
+    if root == "BOOLEAN":
+        return lambda name: f"cast({name} as bigint)"
+    if root == "DATE":
+        return lambda name: f"cast(unix_date({name}) as bigint) & 4294967295L"
+    if root == "DECIMAL" and (field.type.precision or 10) <= 18:
+        power = 10 ** (field.type.scale or 0)
+        return lambda name: f"cast({name} * {power}BD as bigint)"
+    if root in ("STRING", "VARCHAR", "CHAR"):
+        return lambda name: name
+    return None
+
+
+def _is_text(field: DataField) -> bool:
+    return isinstance(field.type, AtomicType) and field.type.root in ("STRING", "VARCHAR", "CHAR")
+
+
+def _little_endian(number: str) -> str:
+    swapped = (
+        f"shiftleft(({number}) & {_LOW_DIGITS}L, 4) | (shiftrightunsigned({number}, 4) & {_LOW_DIGITS}L)"
+    )
+    return f"unhex(reverse(lpad(hex({swapped}), 16, '0')))"
+
+
+def _binary_row(fields: Sequence[DataField]) -> str:
+    zero = "X'0000000000000000'"
+    names = ["`" + f.name.replace("`", "``") + "`" for f in fields]
+    flags = [
+        f"if({name} is null, {1 << (i + 8)}L, 0L)"
+        for i, (f, name) in enumerate(zip(fields, names, strict=True))
+        if f.type.nullable
+    ]
+    header = _little_endian(" + ".join(flags)) if flags else zero
+    slots, tails, lengths = [], [], []
+    fixed = 8 + 8 * len(fields)
+    for field, name in zip(fields, names, strict=True):
+        kind = _slot_kind(field)
+        assert kind is not None
+        if not _is_text(field):
+            slots.append(f"coalesce({_little_endian(kind(name))}, {zero})")
+            continue
+        data, length = f"cast({name} as binary)", f"cast(octet_length({name}) as bigint)"
+        padded = f"cast(({length} + 7) div 8 * 8 as int)"
+        offset = " + ".join([f"{fixed}L", *lengths])
+        short = f"concat(rpad({data}, {_SHORT}, X'00'), unhex(hex(128L + {length})))"
+        long = _little_endian(f"({length} + shiftleft({offset}, 32))")
+        slots.append(f"coalesce(if({length} <= {_SHORT}, {short}, {long}), {zero})")
+        tails.append(f"coalesce(if({length} <= {_SHORT}, {_EMPTY}, rpad({data}, {padded}, X'00')), {_EMPTY})")
+        lengths.append(f"coalesce(if({length} <= {_SHORT}, 0L, ({length} + 7) div 8 * 8), 0L)")
+    return f"concat({', '.join([header, *slots, *tails])})"
+
+
+def _by_arrow(fields: Sequence[DataField], num_buckets: int) -> Column:
+    """Types whose bytes Spark's functions cannot give: hash in Python, vectorised, on the key columns only."""
+    types = [f.type for f in fields]
+
+    def buckets(key):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202 - pandas_udf reads annotations
+        import pandas as pd
+        import pyarrow as pa
+
+        from tablestore_engine.schema.arrow import to_arrow_type
+
+        arrays = [
+            pa.Array.from_pandas(key.iloc[:, i], type=to_arrow_type(one)) for i, one in enumerate(types)
+        ]
+        return pd.Series(bucket_ids(arrays, types, num_buckets))
+
+    udf = F.pandas_udf(buckets, T.IntegerType(), F.PandasUDFType.SCALAR)  # type: ignore[call-overload]
+    return udf(F.struct(*[F.col("`" + f.name.replace("`", "``") + "`") for f in fields]))  # type: ignore[no-any-return]
+
+
+def all_of(conditions: Sequence[Column]) -> Column:
+    """AND of at least one condition."""
+    return reduce(lambda a, b: a & b, conditions)

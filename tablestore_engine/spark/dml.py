@@ -1,0 +1,189 @@
+"""The verbs on a table's rows: insert, overwrite, delete, update, merge, and compaction after a write.
+
+Every verb writes files first and publishes them by one commit. A verb that read the table before it wrote (delete,
+update, merge) conflicts with others that changed what it read; `retrying` runs it again on the new state.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from pyspark.sql import DataFrame, SparkSession
+
+from tablestore_engine.errors import ConflictError
+from tablestore_engine.metadata.manifest import ManifestEntry
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.commit import Change, CommitIdentity
+from tablestore_engine.operation.write import WriteJob, WriteResult
+from tablestore_engine.schema.table_schema import TableSchema
+from tablestore_engine.spark.compactor import compact_after_write
+from tablestore_engine.spark.writer import Rows, remove_files, write_rows
+from tablestore_engine.table import Table
+
+T = TypeVar("T")
+STATEMENT_ATTEMPTS = 10
+_PROCESS = uuid.uuid4().hex
+_identifiers = itertools.count(1)
+_sequence_lock = threading.Lock()
+_last_sequence = 0
+
+
+@dataclass(frozen=True)
+class WriteOutcome:
+    """What a verb did: the snapshot it made (None when nothing changed) and the rows it wrote or changed."""
+
+    snapshot: Snapshot | None
+    rows: int
+    metrics: Mapping[str, int] = field(default_factory=dict)
+
+
+def new_identity(user: str | None = None) -> CommitIdentity:
+    """An identity that no other commit has."""
+    return CommitIdentity(user or f"tablestore-{_PROCESS}-{os.getpid()}", next(_identifiers))
+
+
+def new_sequence_number(entries: Iterable[ManifestEntry]) -> int:
+    """A sequence number above all of the table's, and different from that of any concurrent write.
+
+    Microseconds since 1970 with ten random bits below: two writers that start on the same snapshot do not tie.
+    """
+    global _last_sequence  # noqa: PLW0603 - one clock for the process
+    used = max((e.file.max_sequence_number for e in entries), default=-1)
+    with _sequence_lock:
+        clock = (time.time_ns() // 1000) << 10 | random.getrandbits(10)
+        _last_sequence = max(used + 1, clock, _last_sequence + 1)
+        return _last_sequence
+
+
+def new_job(
+    table: Table,
+    snapshot: Snapshot | None,
+    *,
+    schema: TableSchema | None = None,
+    into_empty: Callable[[ManifestEntry], bool] | None = None,
+    refuse_duplicates: bool = False,
+) -> WriteJob:
+    """A write job on top of a snapshot. `into_empty` says which live files this write removes."""
+    schema = schema or table.schema
+    schema.core_options.refuse_unsupported(for_write=True)
+    live = table.live_files(snapshot) if snapshot else []
+    staying = [e for e in live if not (into_empty and into_empty(e))]
+    buckets = schema.core_options.bucket
+    return WriteJob(
+        target=table.write_target(schema),
+        total_buckets=buckets,
+        sequence_number=new_sequence_number(live),
+        occupied=frozenset((e.partition, e.bucket) for e in staying),
+        refuse_duplicates=refuse_duplicates,
+    )
+
+
+def insert(
+    spark: SparkSession,
+    table: Table,
+    rows: Rows,
+    *,
+    refuse_duplicates: bool = False,
+    properties: Mapping[str, str] | None = None,
+    identity: CommitIdentity | None = None,
+) -> WriteOutcome:
+    """Append rows, or upsert them by key. Blind: it reads nothing of the table, so it never conflicts."""
+    job = new_job(table, table.latest_snapshot(), refuse_duplicates=refuse_duplicates)
+    result = write_rows(spark, job, rows)
+    return finish(spark, table, job, result, "APPEND", properties=properties, identity=identity)
+
+
+def finish(
+    spark: SparkSession,
+    table: Table,
+    job: WriteJob,
+    result: WriteResult,
+    kind: str,
+    *,
+    removed: tuple[ManifestEntry, ...] = (),
+    replaces: Callable[[ManifestEntry], bool] | None = None,
+    read_snapshot: Snapshot | None = None,
+    new_schema: Callable[[], TableSchema] | None = None,
+    properties: Mapping[str, str] | None = None,
+    identity: CommitIdentity | None = None,
+    rows: int | None = None,
+    metrics: Mapping[str, int] | None = None,
+) -> WriteOutcome:
+    """Commit what a write produced, then compact what is due."""
+    changed = result.rows_in if rows is None else rows
+    if not result.entries and not removed and replaces is None and properties is None:
+        return WriteOutcome(None, changed, metrics or {})
+    change = Change(
+        kind,
+        tuple(result.entries),
+        removed,
+        replaces,
+        read_snapshot=read_snapshot.id if read_snapshot else None,
+    )
+    try:
+        snapshot = table.committer(job.schema).commit(
+            change, identity or new_identity(), properties, new_schema=new_schema
+        )
+    except ConflictError:
+        remove_files(job.target)
+        raise
+    if kind == "APPEND" and new_schema is None:
+        compact_after_write(spark, table, {(e.partition, e.bucket) for e in result.entries})
+    return WriteOutcome(snapshot, changed, metrics or {})
+
+
+def overwrite(
+    spark: SparkSession,
+    table: Table,
+    rows: Rows,
+    *,
+    replaces: Callable[[ManifestEntry], bool] | None,
+    refuse_duplicates: bool = False,
+    properties: Mapping[str, str] | None = None,
+) -> WriteOutcome:
+    """Replace files by rows. `replaces` None: those of the partitions that the rows fall into."""
+    snapshot = table.latest_snapshot()
+    into_empty = replaces or (lambda entry: True)
+    job = new_job(table, snapshot, into_empty=into_empty, refuse_duplicates=refuse_duplicates)
+    result = write_rows(spark, job, rows)
+    if replaces is None:
+        touched = {e.partition for e in result.entries}
+        replaces = lambda entry: entry.partition in touched  # noqa: E731
+        if not touched:
+            return WriteOutcome(None, 0)
+    return finish(spark, table, job, result, "OVERWRITE", replaces=replaces, properties=properties)
+
+
+def truncate(table: Table, chosen: Callable[[ManifestEntry], bool]) -> WriteOutcome:
+    """Remove the chosen files: a metadata change."""
+    live = [e for e in table.live_files() if chosen(e)]
+    if not live:
+        return WriteOutcome(None, 0)
+    rows = sum(e.file.row_count - 2 * (e.file.delete_row_count or 0) for e in live)
+    snapshot = table.committer().commit(Change("OVERWRITE", replaces=chosen), new_identity())
+    return WriteOutcome(snapshot, max(rows, 0))
+
+
+def retrying(action: Callable[[], T]) -> T:
+    """Run a verb that reads and writes again when others changed what it read; bounded."""
+    for attempt in range(STATEMENT_ATTEMPTS):
+        try:
+            return action()
+        except ConflictError:
+            if attempt + 1 == STATEMENT_ATTEMPTS:
+                raise
+            time.sleep(random.uniform(0.05, 0.2) * (attempt + 1))
+    raise AssertionError("unreachable")
+
+
+def as_rows(frame: DataFrame, **kwargs: Any) -> Rows:
+    """Rows of a DataFrame that has the table's columns in order."""
+    return Rows(frame, **kwargs)

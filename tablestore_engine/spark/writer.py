@@ -1,0 +1,212 @@
+"""Writing a DataFrame into a table's files.
+
+Two ways, one writer (`operation.write`). A small result is collected as Arrow and written in this process: one Spark
+job, no Python worker, no shuffle. Anything else is shuffled so that each bucket is one task's, sorted by Spark (which
+spills), and streamed through `mapInArrow` into files; a task returns the metadata of its files. Errors of the engine
+travel home as values, so that a wrong row does not become a stack trace.
+"""
+
+from __future__ import annotations
+
+import pickle
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from tablestore_engine.errors import ExecutionError, TableStoreError
+from tablestore_engine.operation.data_file_writer import WriteTarget
+from tablestore_engine.operation.write import (
+    BUCKET_COLUMN,
+    ORDINAL_COLUMN,
+    ROW_KIND_COLUMN,
+    WriteJob,
+    WriteResult,
+    sequence_columns,
+    write_sorted,
+    write_table,
+)
+from tablestore_engine.schema.arrow import to_arrow_type
+from tablestore_engine.schema.table_schema import TableSchema
+from tablestore_engine.spark.bucket_column import bucket_column, task_column
+from tablestore_engine.spark.run import collect_arrow
+
+SMALL_ROWS = 200_000
+SMALL_INPUT_BYTES = 64 << 20
+_CHUNK_ROWS = 100_000
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A DataFrame with exactly the table's columns in order, and optionally `ROW_KIND_COLUMN`.
+
+    `input_bytes` estimates what it reads; None when nothing is known.
+    """
+
+    frame: DataFrame
+    input_bytes: int | None = None
+
+
+def write_rows(spark: SparkSession, job: WriteJob, rows: Rows) -> WriteResult:
+    """Write rows. On failure the files of the write are removed.
+
+    Raises:
+        TableStoreError: what a task found wrong with the rows.
+        ExecutionError: Spark failed.
+    """
+    try:
+        return _write_rows(spark, job, rows)
+    except BaseException:
+        remove_files(job.target)
+        raise
+
+
+def _write_rows(spark: SparkSession, job: WriteJob, rows: Rows) -> WriteResult:
+    frame = rows.frame
+    if _may_be_small(rows):
+        collected = collect_arrow(frame.limit(SMALL_ROWS + 1))
+        if collected.num_rows <= SMALL_ROWS:
+            return write_table(job, to_table_types(collected, job.schema))
+    return _distributed(job, frame)
+
+
+def _may_be_small(rows: Rows) -> bool:
+    """Whether trying to collect is worth it; trying costs at most one pass over a small input."""
+    size = input_bytes(rows.frame) if rows.input_bytes is None else rows.input_bytes
+    return size <= SMALL_INPUT_BYTES
+
+
+def input_bytes(frame: DataFrame) -> int:
+    """Bytes of the local files that a DataFrame reads; 0 when that cannot be told."""
+    import os
+    from urllib.parse import unquote, urlparse
+
+    try:
+        files = frame.inputFiles()
+    except Exception:  # noqa: BLE001 - an estimate must never fail a write
+        return 0
+    total = 0
+    for file in files:
+        path = unquote(urlparse(file).path) if file.startswith("file:") else file
+        try:
+            total += os.path.getsize(path)
+        except OSError:
+            total += SMALL_INPUT_BYTES  # not on this machine: take it for big
+    return total
+
+
+def to_table_types(rows: pa.Table, schema: TableSchema) -> pa.Table:
+    """Collected rows with the Arrow types of the table."""
+    arrays, names = [], []
+    for name in rows.column_names:
+        column = rows.column(name)
+        target = pa.int8() if name == ROW_KIND_COLUMN else to_arrow_type(schema.field(name).type)
+        arrays.append(column if column.type == target else column.cast(target))
+        names.append(name)
+    return pa.table(arrays, names=names)
+
+
+def _distributed(job: WriteJob, frame: DataFrame) -> WriteResult:
+    schema = job.schema
+    keyed = bool(schema.primary_keys)
+    partitions = [F.col(_quoted(k)) for k in schema.partition_keys]
+    bucketed = bool(schema.bucket_keys) and job.total_buckets > 0
+    bucket = bucket_column(schema.bucket_fields, job.total_buckets) if bucketed else F.lit(0)
+    if keyed:
+        frame = frame.withColumn(ORDINAL_COLUMN, F.monotonically_increasing_id())
+    frame = frame.withColumn(BUCKET_COLUMN, bucket)
+    if partitions:
+        frame = frame.repartition(*partitions, F.col(BUCKET_COLUMN))
+    elif bucketed:
+        task = task_column(F.col(BUCKET_COLUMN), job.total_buckets)
+        frame = frame.repartition(job.total_buckets, task)
+    if keyed:
+        order = [*partitions, F.col(BUCKET_COLUMN), *(F.col(_quoted(k)) for k in schema.trimmed_primary_keys)]
+        for column in sequence_columns(schema):
+            by = F.col(_quoted(column.name))
+            order.append(by.desc_nulls_last() if column.descending else by.asc_nulls_first())
+        frame = frame.sortWithinPartitions(*order, F.col(ORDINAL_COLUMN)).drop(ORDINAL_COLUMN)
+    elif partitions or bucketed:
+        frame = frame.sortWithinPartitions(*partitions, F.col(BUCKET_COLUMN))
+    payloads = collect_arrow(frame.mapInArrow(_task(job), "payload binary"))
+    return _gather(payloads)
+
+
+def _gather(payloads: pa.Table) -> WriteResult:
+    result = WriteResult()
+    errors: list[TableStoreError] = []
+    for payload in payloads.column("payload").to_pylist():
+        outcome = pickle.loads(payload)  # noqa: S301 - written by our own task
+        if isinstance(outcome, TableStoreError):
+            errors.append(outcome)
+        else:
+            result.add(outcome)
+    if errors:
+        raise errors[0]
+    return result
+
+
+def _task(job: WriteJob) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        # A retried task writes under another name: what a lost attempt left is an orphan, never a duplicate.
+        task = f"{uuid.uuid4().hex[:8]}-"
+        outcome: Any
+        try:
+            outcome = write_sorted(job, _chunked(batches, job.schema), task)
+        except TableStoreError as error:
+            outcome = error
+        yield pa.RecordBatch.from_arrays([pa.array([pickle.dumps(outcome)], pa.binary())], names=["payload"])
+
+    return write
+
+
+def _chunked(batches: Iterable[pa.RecordBatch], schema: TableSchema) -> Iterator[pa.RecordBatch]:
+    """Bigger batches: the writer's work per batch is paid less often."""
+    held: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in batches:
+        held.append(batch)
+        rows += batch.num_rows
+        if rows >= _CHUNK_ROWS:
+            yield _joined(held)
+            held, rows = [], 0
+    if rows:
+        yield _joined(held)
+
+
+def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    if len(batches) == 1:
+        return batches[0]
+    return pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
+
+
+def remove_files(target: WriteTarget) -> None:
+    """Remove every file of a write that failed, also those of tasks whose answer was lost."""
+    try:
+        _remove_below(target, target.paths.root, depth=len(target.schema.partition_keys) + 1)
+    except TableStoreError:
+        return  # orphans are harmless; the failure that led here matters more
+
+
+def _remove_below(target: WriteTarget, directory: str, depth: int) -> None:
+    for status in target.io.list(directory):
+        if status.is_dir and depth and status.name not in ("schema", "snapshot", "manifest", "tablestore"):
+            _remove_below(target, status.path, depth - 1)
+        elif not status.is_dir and target.write_id in status.name:
+            target.io.delete(status.path)
+
+
+def job_with_schema(job: WriteJob, schema: TableSchema) -> WriteJob:
+    """The same job for another schema version."""
+    return replace(job, target=replace(job.target, schema=schema))
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+__all__ = ["ExecutionError", "Rows", "input_bytes", "remove_files", "write_rows"]
