@@ -6,7 +6,10 @@
 VENV     ?= .venv
 PYTHON   ?=
 PYTEST   ?=
-WAREHOUSE ?= target/demo
+FOLDER   ?= target/demo
+
+# Other readers of the format pin what they like, so they live apart.
+PYPAIMON ?= $(VENV)-pypaimon
 
 PY       := $(VENV)/bin/python
 INSTALL  := $(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
@@ -19,7 +22,7 @@ RECIPES  := pyproject.toml setup.py constraints.txt
 help:  ## Show this help
 	@echo "make demo   plays a year of flights through dbt; make test   checks everything. All targets:"
 	@echo
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo "PYTHON=/path/to/python3.12 chooses the interpreter, VENV=/path another place for the environment."
 
@@ -42,7 +45,7 @@ $(VENV)/.dev: $(PY) $(RECIPES)
 	@$(INSTALL) --editable '.[dev]'
 	@touch $@ $(VENV)/.demo
 
-$(VENV)/.bench: $(VENV)/.dev
+$(VENV)/.bench: $(VENV)/.dev $(RECIPES)
 	@$(INSTALL) --editable '.[dev,bench]'
 	@touch $@
 
@@ -54,7 +57,7 @@ venv: $(VENV)/.dev  ## Make the development environment
 .PHONY: demo
 demo: $(VENV)/.demo  ## Play the year 2013 of New York's flights through dbt (3 minutes)
 	@sh scripts/check_java.sh
-	@$(PY) examples/flights/play.py --folder '$(WAREHOUSE)'
+	@$(PY) examples/flights/play.py --folder '$(FOLDER)'
 
 # ------------------------------------------------------------------------------------------------------ tests
 
@@ -77,6 +80,44 @@ fault: $(VENV)/.dev  ## Kill writers at every step and race committers
 	@sh scripts/check_java.sh
 	$(PY) -m pytest tests/fault $(PYTEST)
 
+.PHONY: conformance
+conformance: $(VENV)/.dev  ## Run dbt's own adapter tests and write docs/conformance.md
+	@sh scripts/check_java.sh
+	$(PY) scripts/conformance.py
+
+$(PYPAIMON)/.made: $(PY)
+	@echo "Installing other readers of the format into $(PYPAIMON) …"
+	@$(PY) -m venv $(PYPAIMON)
+	@$(PYPAIMON)/bin/python -m pip install --quiet --disable-pip-version-check 'pypaimon[sql]==2.1.0'
+	@touch $@
+
+.PHONY: interop
+interop: $(VENV)/.dev $(PYPAIMON)/.made  ## Let pypaimon and pypaimon-rust read our tables, and read theirs
+	@sh scripts/check_java.sh
+	PYPAIMON_PYTHON='$(abspath $(PYPAIMON))/bin/python' $(PY) -m pytest tests/interop -m interop $(PYTEST)
+
+.PHONY: floors
+floors:  ## Install the lowest dependencies allowed and run the unit tests on them
+	@$(MAKE) --no-print-directory VENV='$(VENV)-floors' '$(VENV)-floors/bin/python'
+	@python3 scripts/floors.py > '$(VENV)-floors/floors.txt'
+	@'$(VENV)-floors/bin/python' -m pip install --quiet --disable-pip-version-check \
+	  --constraint constraints.txt --constraint '$(VENV)-floors/floors.txt' --editable '.[test]'
+	'$(VENV)-floors/bin/python' -m pytest tests/unit $(PYTEST)
+
+# ------------------------------------------------------------------------------------------------- benchmarks
+
+.PHONY: bench
+bench: $(VENV)/.bench  ## Measure against plain Parquet and write docs/benchmarks.md (an hour)
+	@sh scripts/check_java.sh
+	$(PY) -m benchmarks
+
+.PHONY: bench-small
+bench-small: $(VENV)/.bench  ## The same at a hundredth of the size: does it run, and is nothing far off
+	@sh scripts/check_java.sh
+	$(PY) -m benchmarks --small
+
+# ------------------------------------------------------------------------------------------------------ style
+
 .PHONY: lint
 lint: $(VENV)/.dev  ## Check style (ruff), types (mypy) and the direction of imports (import-linter)
 	$(VENV)/bin/ruff check .
@@ -94,9 +135,10 @@ docs: $(VENV)/.dev  ## Write docs/options.md anew from the code
 	$(PY) scripts/generate_options_docs.py
 
 .PHONY: wheel
-wheel: $(VENV)/.dev  ## Build the wheel into dist/
-	$(PY) -m pip wheel --quiet --no-deps --wheel-dir dist .
-	@ls -l dist
+wheel: $(VENV)/.dev  ## Build the wheel into dist/, install it aside and try it
+	@rm -rf dist build
+	$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+	$(PY) scripts/try_wheel.py dist/*.whl
 
 .PHONY: clean
 clean:  ## Remove build products and what demo and tests left; keep the environment

@@ -1,0 +1,57 @@
+"""The documents say what the code says, and their links lead somewhere."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+
+import pytest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PAGES = [*sorted(os.path.relpath(os.path.join(where, name), ROOT) for folder in ("docs", "examples") for where, _, names in os.walk(os.path.join(ROOT, folder)) for name in names if name.endswith(".md")), "README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+
+
+def _text(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def _script(name):
+    spec = importlib.util.spec_from_file_location(name, os.path.join(ROOT, "scripts", f"{name}.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_options_page_is_fresh():
+    assert _text("docs/options.md") == _script("generate_options_docs").page(), "run `make docs`"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page):
+    prose = re.sub(r"```.*?```", "", _text(page), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", prose):
+        if "://" not in target:
+            place = os.path.normpath(os.path.join(ROOT, os.path.dirname(page), target))
+            assert os.path.exists(place), f"{page} links to {target}"
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/format.md", "docs/architecture.md"])
+def test_commands_exist(page):
+    targets = set(re.findall(r"^([a-z-]+):", _text("Makefile"), re.MULTILINE))
+    named = set(re.findall(r"(?:^|`)make ([a-z-]+)", _text(page), re.MULTILINE))
+    assert named <= targets
+
+
+def test_every_target_explains_itself():
+    phony = re.findall(r"^\.PHONY: ([a-z-]+)$", _text("Makefile"), re.MULTILINE)
+    shown = subprocess.run(["make", "--no-print-directory", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert all(re.search(rf"^  {target} +\S", shown.stdout, re.MULTILINE) for target in phony)
+
+
+def test_paths_named_in_the_architecture_exist():
+    for path in re.findall(r"`((?:tablestore_engine|dbt|storage|operation|tests)/[\w/.-]*)`", _text("docs/architecture.md")):
+        inside = path if path.startswith(("tablestore_engine", "dbt", "tests")) else f"tablestore_engine/{path}"
+        assert os.path.exists(os.path.join(ROOT, inside)), path
