@@ -104,16 +104,10 @@ def rejects_null(predicate: Predicate) -> bool:
 
 
 def _join(kind: type[And | Or], parts: tuple[Predicate, ...] | list[Predicate]) -> Predicate | None:
-    flat: list[Predicate] = []
+    found: dict[str, Predicate] = {}  # by repr, which tells 1 from True and from 1.0
     for part in parts:
         for piece in part.children if isinstance(part, (And, Or)) and isinstance(part, kind) else (part,):
-            if not any(_same(piece, other) for other in flat):
-                flat.append(piece)
-    if not flat:
-        return None
-    return flat[0] if len(flat) == 1 else kind(tuple(flat))
-
-
-def _same(left: Predicate, right: Predicate) -> bool:
-    """Equality that tells 1 from True and from 1.0."""
-    return repr(left) == repr(right)
+            found.setdefault(repr(piece), piece)
+    if len(found) > 1:
+        return kind(tuple(found.values()))
+    return next(iter(found.values()), None)

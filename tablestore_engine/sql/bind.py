@@ -22,12 +22,12 @@ from functools import lru_cache
 from typing import Final
 
 from tablestore_engine.schema.predicate import Predicate
+from tablestore_engine.sql.cursor import OWN_CATALOGS
 from tablestore_engine.sql.lexer import QUOTED, Token, quote, tokenize
 from tablestore_engine.sql.predicates import table_predicates
 from tablestore_engine.sql.scan import scan_expression, scan_query
 from tablestore_engine.sql.structure import DottedName, Relation, Select, Structure, TimeTravel
 
-OWN_CATALOGS: Final = frozenset(["spark_catalog", "tablestore"])
 _PATTERN_SIGNS: Final = frozenset("()[]{}|*+?^\\")
 FILE_FORMATS: Final = frozenset(
     ["parquet", "orc", "csv", "json", "text", "avro", "xml", "binaryfile", "delta", "iceberg", "hudi"]
@@ -102,7 +102,10 @@ class _Analysis:
 def _analyze(text: str, expression: bool) -> _Analysis:
     tokens = tokenize(text)
     structure = (scan_expression if expression else scan_query)(tokens, text)
-    predicates = table_predicates(structure, tokens)
+    try:
+        predicates = table_predicates(structure, tokens)
+    except RecursionError:  # a condition nested hundreds of levels deep: it says nothing
+        predicates = [None] * len(structure.tables)
     columns: frozenset[str] | None = None
     if not structure.needs_all_columns and not any(_is_pattern(token) for token in tokens):
         # Any word or string may name a column, so the names of the text are a superset of the columns.

@@ -162,7 +162,7 @@ def _truncate(cursor: Cursor) -> Statement | None:
 
 def _use(cursor: Cursor) -> Statement | None:
     cursor.expect("USE")
-    if cursor.key == "CATALOG" and not cursor.tokens[cursor.i + 1].kind == END:
+    if cursor.key == "CATALOG" and cursor.tokens[cursor.i + 1].kind != END:
         return None
     if cursor.key in ("SCHEMA", "DATABASE", "NAMESPACE") and cursor.tokens[cursor.i + 1].kind != END:
         cursor.i += 1

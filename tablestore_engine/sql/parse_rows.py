@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.sql.cursor import Cursor
+from tablestore_engine.sql.cursor import OWN_CATALOGS, Cursor
 from tablestore_engine.sql.lexer import tokenize
 from tablestore_engine.sql.statements import (
     Assignment,
@@ -254,8 +254,7 @@ def merge(cursor: Cursor, with_sql: str | None) -> Statement:
     target = cursor.table_name()
     target_alias = _alias(cursor, "USING")
     cursor.expect("USING")
-    source, source_name = _merge_source(cursor, with_sql)
-    source_alias = _alias(cursor, "ON")
+    source, source_name, source_alias = _merge_source(cursor, with_sql)
     columns = cursor.names_in_parentheses() if source_alias and cursor.key == "(" else ()
     cursor.expect("ON")
     on = _inline_ctes(with_sql, cursor.until("WHEN", what="a condition"))
@@ -281,17 +280,20 @@ def merge(cursor: Cursor, with_sql: str | None) -> Statement:
     )
 
 
-def _merge_source(cursor: Cursor, with_sql: str | None) -> tuple[str, TableName | None]:
+def _merge_source(cursor: Cursor, with_sql: str | None) -> tuple[str, TableName | None, str | None]:
+    """The source as an item of a FROM list, its name when it is a table, and its alias."""
     start = cursor.i
     if cursor.key == "(":
         cursor.skip_group()
-        return _inline_ctes(with_sql, cursor.slice(start, cursor.i)), None
+        return _inline_ctes(with_sql, cursor.slice(start, cursor.i)), None, _alias(cursor, "ON")
     parts = cursor.dotted("a table or a query in parentheses")
     source = cursor.slice(start, cursor.i)
+    alias = _alias(cursor, "ON") or parts[-1]
     if with_sql is not None and len(parts) == 1:
-        return f"({with_sql} SELECT * FROM {source})", None
-    name = TableName(parts[-2] if len(parts) > 1 else None, parts[-1])
-    return source, name
+        return f"({with_sql} SELECT * FROM {source})", None, alias
+    if len(parts) > 3 or (len(parts) == 3 and parts[0].lower() not in OWN_CATALOGS):
+        return source, None, alias
+    return source, TableName(parts[-2] if len(parts) > 1 else None, parts[-1]), alias
 
 
 def _merge_clause(

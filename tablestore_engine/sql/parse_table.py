@@ -33,8 +33,10 @@ _REFUSED: Final[Mapping[str, tuple[str, str]]] = {
     "STORED": ("STORED AS is not supported", "Write WITH ('file.format' = 'parquet') instead."),
 }
 _AFTER_TYPE: Final = frozenset(
-    ("NOT", "NULL", "COMMENT", "DEFAULT", "GENERATED", "PRIMARY", "UNIQUE", "CHECK", "CONSTRAINT")
-    + ("REFERENCES", "FOREIGN", "FIRST", "AFTER")
+    [
+        *("NOT", "NULL", "COMMENT", "DEFAULT", "GENERATED", "PRIMARY", "UNIQUE", "CHECK", "CONSTRAINT"),
+        *("REFERENCES", "FOREIGN", "FIRST", "AFTER"),
+    ]
 )
 
 
@@ -217,15 +219,21 @@ def column_type(cursor: Cursor, column: str) -> str:
 
 
 def _default(cursor: Cursor) -> str:
-    start = cursor.i
-    cursor.i += 1
-    if cursor.key not in (",", ")"):
-        at = cursor.i
-        if cursor.key not in _AFTER_TYPE and not cursor.at_end:
-            cursor.i = start
-            return cursor.until(",", "COMMENT", "GENERATED", "PRIMARY", "FIRST", "AFTER", "CONSTRAINT")
-        cursor.i = at
+    """The expression behind DEFAULT: its first token may be any, NULL too; then up to what a column says next."""
+    start, depth = cursor.i, 0
+    while not cursor.at_end:
+        key = cursor.key
+        if depth == 0 and (key in (",", ")") or (cursor.i > start and _says_more(cursor))):
+            break
+        depth += 1 if key in ("(", "[") else -1 if key in (")", "]") else 0
+        cursor.i += 1
+    if cursor.i == start:
+        raise cursor.error("Expected a value behind DEFAULT")
     return cursor.slice(start, cursor.i)
+
+
+def _says_more(cursor: Cursor) -> bool:
+    return cursor.sees("NOT", "NULL") or (cursor.key in _AFTER_TYPE and cursor.key not in ("NOT", "NULL"))
 
 
 def _clauses(cursor: Cursor, head: _Head) -> None:

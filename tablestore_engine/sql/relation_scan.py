@@ -124,7 +124,7 @@ class RelationScan:
             i = self._name(i, ctes, select, relation)
         else:
             return i
-        return self._alias(self._suffix(i, relation, ctes, select), relation)
+        return self._alias(self._suffix(i, relation), relation)
 
     def bare_table(self, i: int, ctes: Ctes, select: Select) -> int:
         """``TABLE name``: a table where no alias is legal."""
@@ -199,12 +199,12 @@ class RelationScan:
 
     # -- what may follow a relation --------------------------------------------------------------------
 
-    def _suffix(self, i: int, relation: Relation, ctes: Ctes, select: Select) -> int:
+    def _suffix(self, i: int, relation: Relation) -> int:
         """Time travel, options, sample and watermark."""
         tokens = self.tokens
         if relation.parts:
             before = tokens[i - 1].end
-            i = self._time_travel(i, relation, ctes, select, before)
+            i = self._time_travel(i, relation, before)
         if tokens[i].key == "WITH" and tokens[i + 1].key == "(":
             i = self.skip_parentheses(i + 1)
         if tokens[i].key == "TABLESAMPLE" and tokens[i + 1].key == "(":
@@ -218,7 +218,7 @@ class RelationScan:
             relation.alias_at = tokens[i - 1].end
         return i
 
-    def _time_travel(self, i: int, relation: Relation, ctes: Ctes, select: Select, before: int) -> int:
+    def _time_travel(self, i: int, relation: Relation, before: int) -> int:
         tokens = self.tokens
         if tokens[i].key == "@" and tokens[i + 1].text[:1] in ("v", "V") and tokens[i + 1].text[1:].isdigit():
             relation.time_travel = TimeTravel(version_sql=tokens[i + 1].text[1:])
@@ -232,9 +232,9 @@ class RelationScan:
             return i
         first = at + 3
         if word in _VERSION_WORDS:
-            end = first + 1 if tokens[first].kind in (NUMBER, STRING) else self._value(first, ctes, select)
+            end = first + 1 if tokens[first].kind in (NUMBER, STRING) else self._value(first)
         else:
-            end = self._value(first, ctes, select)
+            end = self._value(first)
         if end == first:
             return i
         value = self.text[tokens[first].start : tokens[end - 1].end]
@@ -245,11 +245,12 @@ class RelationScan:
             relation.time_travel = TimeTravel(timestamp_sql=value)
         return end
 
-    def _value(self, i: int, ctes: Ctes, select: Select) -> int:
-        """Behind one value expression: operands joined by arithmetic operators."""
+    def _value(self, i: int) -> int:
+        """Behind one value expression: operands joined by arithmetic operators. Subqueries in it are left alone:
+        it is cut out, and whoever evaluates it binds it."""
         tokens = self.tokens
         while True:
-            end = self._operand(i, ctes, select)
+            end = self._operand(i)
             if end == i:
                 return i
             if tokens[end].key == "::" and tokens[end + 1].is_name:
@@ -260,7 +261,7 @@ class RelationScan:
                 return end
             i = end + 1
 
-    def _operand(self, i: int, ctes: Ctes, select: Select) -> int:
+    def _operand(self, i: int) -> int:
         tokens = self.tokens
         while tokens[i].key in ("-", "+"):
             i += 1
@@ -268,7 +269,7 @@ class RelationScan:
         if token.kind in (NUMBER, STRING):
             return i + 1
         if token.key == "(":
-            return self.parentheses(i, ctes, select)
+            return self.skip_parentheses(i)
         if token.key == "INTERVAL":
             return self._interval(i + 1)
         if token.key == "CASE":
@@ -280,7 +281,7 @@ class RelationScan:
         i += 1
         while tokens[i].key == "." and tokens[i + 1].is_name:
             i += 2
-        return self.parentheses(i, ctes, select) if tokens[i].key == "(" else i
+        return self.skip_parentheses(i) if tokens[i].key == "(" else i
 
     def _interval(self, i: int) -> int:
         """Behind ``INTERVAL``: ``'1' DAY``, ``2 HOURS 3 MINUTES``, ``'1-2' YEAR TO MONTH``, ``'1 day'``."""

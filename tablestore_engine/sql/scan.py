@@ -98,13 +98,18 @@ class _Scan(RelationScan):
 
     def expression(self, i: int, ctes: Ctes, select: Select) -> int:
         """Expression tokens up to the closing parenthesis of this level, or the end; returns its index."""
-        tokens = self.tokens
+        tokens, depth = self.tokens, 0
         while True:
             token = tokens[i]
-            if token.key == ")" or token.kind == END:
+            if token.kind == END or (token.key == ")" and depth == 0):
                 return i
+            if token.key in ("(", ")") and not (token.key == "(" and self.starts_query(i + 1)):
+                depth += 1 if token.key == "(" else -1
+                i += 1
+                continue
             if token.key == "SELECT" and tokens[i - 1].key in ("ALL", "DISTINCT", *SET_OPERATORS):
-                return self.query(i, ctes, select, Query())
+                i = self.query(i, ctes, select, Query())
+                continue
             i = self.atom(i, ctes, select)
 
     def atom(self, i: int, ctes: Ctes, select: Select) -> int:

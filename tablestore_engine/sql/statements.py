@@ -353,7 +353,8 @@ class MergeClause:
 @dataclass(frozen=True, kw_only=True)
 class Merge(Statement):
     """MERGE INTO. ``SELECT * FROM source_sql AS source_alias`` reads the source; ``source_sql`` is a table's
-    name or a query in parentheses. ``source_name`` is set for a table."""
+    name or a query in parentheses. ``source_name`` is set for a table, whose name is also the alias when the
+    text has none."""
 
     target: TableName
     target_alias: str | None = None
