@@ -5,7 +5,7 @@ flown, that an earlier report is corrected, or that the flight was cancelled. A 
 *provisional*: delays rounded to five minutes, time in the air unknown.
 
 The published data set knows how the year ended. Here it is told as it would have arrived: cancelled flights are
-first reported from the timetable and taken back with the next delivery; every ninth flight is first reported
+first reported from the timetable and taken back with the next delivery; every ninth that landed is first reported
 provisionally and corrected with the next delivery.
 
 Invariant: all deliveries applied in order give exactly the published flights without the cancelled ones. That is
@@ -125,10 +125,10 @@ def _cancelled(flights: pa.Table) -> pa.Table:
 
 
 def _is_provisional(flights: pa.Table) -> pa.ChunkedArray:
-    """True for every ninth flight, by its number and day, so that each run tells the same story."""
+    """True for every ninth flight that landed, by its number and day, so that each run tells the same story."""
     number = pc.add(flights["flight"], flights["day"])
     remainder = pc.subtract(number, pc.multiply(pc.divide(number, 9), 9))
-    return pc.and_(pc.equal(remainder, 0), pc.is_valid(flights["dep_time"]))
+    return pc.and_(pc.equal(remainder, 0), pc.is_valid(flights["air_time"]))
 
 
 def _provisional(flights: pa.Table) -> pa.Table:

@@ -1,0 +1,129 @@
+"""The guides are true: what they show is run, page by page, in a fresh project.
+
+A fenced block of a page is a step. `sql` alone is a statement for the engine, and a table right below it its answer;
+`sql`, `yaml` or `csv` with a path is a file of the dbt project; `console` lines are dbt commands; `skip` is only
+parsed. In the README, `python` is run as it stands.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from dataclasses import dataclass
+
+import pytest
+import yaml
+
+pytestmark = pytest.mark.spark
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+GUIDES = os.path.join(ROOT, "docs", "how-to")
+
+PROJECT = "name: my_project\nprofile: my_project\nflags: {send_anonymous_usage_stats: false}\n"
+PROFILE = {
+    "type": "tablestore",
+    "warehouse": "./warehouse",
+    "schema": "analytics",
+    "threads": 2,
+    "master": "local[2]",
+    "spark_config": {"spark.sql.shuffle.partitions": 2, "spark.driver.memory": "1500m"},
+}
+
+_BLOCK = re.compile(r"^```(?P<kind>\w+)(?: (?P<path>\S+))?\n(?P<text>.*?)^```\n(?P<table>\n(?:\|.*\n)+)?", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Step:
+    kind: str
+    path: str | None
+    text: str
+    answer: tuple[tuple[str, ...], ...] | None
+
+
+def steps(page):
+    with open(page, encoding="utf-8") as file:
+        text = file.read() + "\n"
+    return [
+        Step(found["kind"], found["path"], found["text"], _cells(found["table"]) if found["table"] else None)
+        for found in _BLOCK.finditer(text)
+    ]
+
+
+def _cells(table):
+    """Header and rows of a Markdown table, without the line of dashes."""
+    rows = [tuple(cell.strip() for cell in line.strip("|").split("|")) for line in table.strip().splitlines()]
+    return (rows[0], *rows[2:])
+
+
+class Reader:
+    """Does what a page says, as its reader would."""
+
+    def __init__(self, folder):
+        self.folder = str(folder)
+        self.write("dbt_project.yml", PROJECT)
+        self.write_profile(PROFILE)
+
+    def write(self, path, text):
+        place = os.path.join(self.folder, path)
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        with open(place, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def write_profile(self, output):
+        self.write("profiles.yml", yaml.safe_dump({"my_project": {"target": "dev", "outputs": {"dev": output}}}))
+
+    def take(self, step):
+        if step.path == "skip":
+            from tablestore_engine.sql.parse import parse
+
+            parse(step.text)
+        elif step.path == "profiles.yml":
+            # The page's profile with this machine's share of Spark.
+            shown = yaml.safe_load(step.text)["my_project"]["outputs"]["dev"]
+            self.write_profile({**PROFILE, **shown})
+        elif step.path:
+            self.write(step.path, step.text)
+        elif step.kind == "console":
+            for line in step.text.strip().splitlines():
+                self.dbt(*shlex.split(line)[1:])
+        elif step.kind == "sql":
+            frame = self.store().sql(step.text)
+            if step.answer is not None:
+                told = [tuple(_shown(value) for value in row) for row in frame.collect()]
+                assert (tuple(frame.columns), *told) == step.answer
+        elif step.kind == "yaml":
+            yaml.safe_load(step.text)
+
+    def dbt(self, *arguments):
+        from dbt.cli.main import dbtRunner
+
+        places = ["--project-dir", self.folder, "--profiles-dir", self.folder]
+        outcome = dbtRunner().invoke([*arguments, *places])
+        assert outcome.success, outcome.exception or [one.message for one in outcome.result.results]
+
+    def store(self):
+        from tablestore_engine.store import TableStore
+
+        store = TableStore(os.path.join(self.folder, "warehouse"), database="analytics")
+        store.sql("create schema if not exists analytics")
+        return store
+
+
+def _shown(value):
+    return "null" if value is None else str(value)
+
+
+@pytest.mark.parametrize("page", sorted(os.listdir(GUIDES)))
+def test_guide(page, tmp_path):
+    reader = Reader(tmp_path)
+    for step in steps(os.path.join(GUIDES, page)):
+        reader.take(step)
+
+
+def test_readme(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shown = [step for step in steps(os.path.join(ROOT, "README.md")) if step.kind == "python"]
+    assert shown
+    for step in shown:
+        exec(compile(step.text, "README.md", "exec"), {})
