@@ -1,0 +1,108 @@
+"""Fitting a query's columns to a table's: by position, by name, with a column list and static partition values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+
+from tablestore_engine.errors import SchemaError, UnsupportedTypeError
+from tablestore_engine.schema.table_schema import TableSchema
+from tablestore_engine.spark.run import translated
+from tablestore_engine.spark.types import from_spark_type, to_spark_type
+from tablestore_engine.sql.lexer import quote
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+
+def align(
+    frame: DataFrame,
+    schema: TableSchema,
+    columns: Sequence[str] = (),
+    static: Mapping[str, Column] | None = None,
+    *,
+    by_name: bool = False,
+) -> DataFrame:
+    """The frame with exactly the table's columns, in order and type.
+
+    Args:
+        columns: names that the query's columns stand for, in order; the table's own without.
+        static: values of the columns that the query does not give, by lower-case name.
+        by_name: match by name instead of by position.
+
+    Raises:
+        SchemaError: the columns do not fit; says which.
+    """
+    static = static or {}
+    given = list(frame.columns)
+    if by_name and not columns:
+        sources = _by_name(given, schema, set(static))
+    else:
+        sources = _by_position(given, schema, columns, set(static))
+    # Names of a query's columns may repeat, so columns are taken by position.
+    frame = frame.toDF(*[f"__{i}" for i in range(len(given))])
+    selected = []
+    kinds = {f.name: f.dataType for f in frame.schema.fields}
+    for field in schema.fields:
+        target = to_spark_type(field.type)
+        if field.name.lower() in static:
+            column = static[field.name.lower()].cast(target)
+        elif field.name.lower() in sources:
+            source = f"__{sources[field.name.lower()]}"
+            column = F.col(source)
+            if kinds[source] != target:
+                column = column.cast(target)
+                try:
+                    from_spark_type(kinds[source], field.name)
+                except UnsupportedTypeError as error:
+                    raise SchemaError(str(error)) from error
+        elif not field.type.nullable:
+            raise SchemaError(
+                f"Column '{field.name}' is NOT NULL, but the query gives no value for it.",
+                hint=f"Add it to the column list ({', '.join(columns) or 'none given'}).",
+            )
+        else:
+            column = F.lit(None).cast(target)
+        selected.append(column.alias(field.name))
+    with translated():
+        result = frame.select(*selected)
+        _ = result.columns
+        return result
+
+
+def _by_position(given: list[str], schema: TableSchema, columns: Sequence[str], static: set[str]) -> dict[str, int]:
+    names = list(columns) or [n for n in schema.field_names if n.lower() not in static]
+    for name in columns:
+        schema.field(name)
+        if name.lower() in static:
+            raise SchemaError(f"Column '{name}' is given twice: in the PARTITION clause and in the column list.")
+    if len({n.lower() for n in names}) < len(names):
+        raise SchemaError(f"The column list names a column twice: {', '.join(names)}.")
+    if len(names) != len(given):
+        raise SchemaError(
+            f"The query returns {len(given)} column{'s'[: len(given) != 1]} ({', '.join(given)}), "
+            f"but {len(names)} {'is' if len(names) == 1 else 'are'} expected ({', '.join(names)}).",
+            hint="Name the columns that the query fills: INSERT INTO t (a, b) SELECT …",
+        )
+    return {name.lower(): i for i, name in enumerate(names)}
+
+
+def _by_name(given: list[str], schema: TableSchema, static: set[str]) -> dict[str, int]:
+    sources: dict[str, int] = {}
+    for i, name in enumerate(given):
+        if not schema.has_field(name):
+            raise SchemaError(
+                f"The query returns a column '{name}' that the table does not have.",
+                hint=f"The table has: {', '.join(schema.field_names)}.",
+            )
+        if name.lower() in sources or name.lower() in static:
+            raise SchemaError(f"Column '{name}' is given twice.")
+        sources[name.lower()] = i
+    return sources
+
+
+def quoted_columns(schema: TableSchema) -> list[str]:
+    """All column names, quoted."""
+    return [quote(n) for n in schema.field_names]

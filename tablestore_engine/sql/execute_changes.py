@@ -1,0 +1,395 @@
+"""Executing DELETE, UPDATE and MERGE.
+
+On a keyed table the changed rows are computed by one query and written as an upsert, deletes as rows of kind -D. On a
+table without a key the query also gives the file and row number of each row it changes; the files that hold them are
+rewritten without them. Either way the commit conflicts when others changed the table since it was read, and the
+statement runs again on the new state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+
+from tablestore_engine.errors import PrimaryKeyError, SchemaError, SqlError
+from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.scan import BucketScan, ScanPlan
+from tablestore_engine.operation.write import DELETE_KIND, ROW_KIND_COLUMN
+from tablestore_engine.spark.dml import WriteOutcome, finish, new_job, retrying, truncate
+from tablestore_engine.spark.reader import FILE_COLUMN, POSITION_COLUMN, read_plan, read_positions
+from tablestore_engine.spark.run import collect_arrow, translated
+from tablestore_engine.spark.types import to_spark_type
+from tablestore_engine.spark.writer import Rows, write_rows
+from tablestore_engine.sql.execute_rows import RowContext, result_of
+from tablestore_engine.sql.frames import Frames
+from tablestore_engine.sql.lexer import quote
+from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.statements import Assignment, Delete, Merge, MergeClause, Update
+from tablestore_engine.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_TARGET = "__tablestore_target"
+_SOURCE = "__tablestore_source"
+_ACTION = "__tablestore_action"
+_IN_TARGET = "__tablestore_in_target"
+_IN_SOURCE = "__tablestore_in_source"
+
+
+@dataclass(frozen=True)
+class _Target:
+    """The table that a statement changes, read at one snapshot."""
+
+    table: Table
+    alias: str
+    snapshot: Snapshot | None
+    plan: ScanPlan
+    frames: Frames
+
+    @property
+    def keyed(self) -> bool:
+        return bool(self.table.schema.primary_keys)
+
+    @property
+    def qualifiers(self) -> dict[tuple[str, str], str]:
+        database, name = self.table.identifier
+        return {(database.lower(), name.lower()): self.alias}
+
+    def expression(self, sql: str) -> str:
+        return self.frames.expression(sql, self.qualifiers)
+
+    def source_columns(self) -> list[str]:
+        """Columns of the target's view that say where a row stands."""
+        return [] if self.keyed else [FILE_COLUMN, POSITION_COLUMN]
+
+    def register(self) -> str:
+        """The temporary view of the target's rows; without a key also with their positions."""
+        read = read_plan if self.keyed else _positions
+        return quote(self.frames.register(_TARGET, read(self.frames.spark, self.table, self.plan)))
+
+
+def _positions(spark, table: Table, plan: ScanPlan) -> DataFrame:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    if not plan.buckets:
+        empty = read_plan(spark, table, plan)
+        return empty.withColumn(FILE_COLUMN, F.lit(None).cast("string")).withColumn(
+            POSITION_COLUMN, F.lit(None).cast("bigint")
+        )
+    return read_positions(spark, table, plan)
+
+
+def _target(
+    context: RowContext, frames: Frames, table: Table, alias: str | None, where_sql: str | None
+) -> _Target:
+    predicate = None
+    if where_sql:
+        database, name = table.identifier
+        as_alias = f" AS {quote(alias)}" if alias else ""
+        probe = f"SELECT * FROM {quote(database)}.{quote(name)}{as_alias} WHERE {where_sql}"
+        predicate = frames.predicate_of(probe, table)
+    snapshot = frames.pin(table)
+    plan = table.scan(snapshot, predicate) if snapshot else ScanPlan(None, table.schema, ())
+    return _Target(table, alias or table.identifier[1], snapshot, plan, frames)
+
+
+def execute_delete(statement: Delete, context: RowContext) -> StatementResult:
+    """DELETE FROM [WHERE]."""
+    if statement.where_sql is None:
+        return result_of("DELETE", truncate(context.table(statement.table), lambda entry: True))
+    where = statement.where_sql
+
+    def attempt() -> WriteOutcome:
+        table = context.table(statement.table)
+        target = _target(context, context.frames(), table, statement.alias, where)
+        if not target.plan.buckets:
+            return WriteOutcome(None, 0)
+        items = [*_own_columns(target), f"{DELETE_KIND} AS {_ACTION}"]
+        return _apply(target, _select(target, items, where), {DELETE_KIND: "DELETE"})
+
+    return result_of("DELETE", retrying(attempt))
+
+
+def execute_update(statement: Update, context: RowContext) -> StatementResult:
+    """UPDATE SET [WHERE]."""
+
+    def attempt() -> WriteOutcome:
+        table = context.table(statement.table)
+        target = _target(context, context.frames(), table, statement.alias, statement.where_sql)
+        values = _values(target, statement.assignments)
+        if not target.plan.buckets:
+            return WriteOutcome(None, 0)
+        items = [
+            f"CAST({values[n.lower()]} AS {_sql_type(target, n)}) AS {quote(n)}"
+            if n.lower() in values
+            else f"{quote(target.alias)}.{quote(n)}"
+            for n in table.schema.field_names
+        ]
+        items += [f"{quote(target.alias)}.{c}" for c in target.source_columns()]
+        return _apply(
+            target, _select(target, [*items, f"0 AS {_ACTION}"], statement.where_sql), {0: "UPDATE"}
+        )
+
+    return result_of("UPDATE", retrying(attempt))
+
+
+def _sql_type(target: _Target, column: str) -> str:
+    return to_spark_type(target.table.schema.field(column).type).simpleString()
+
+
+def _own_columns(target: _Target) -> list[str]:
+    names = [*target.table.schema.field_names, *target.source_columns()]
+    return [f"{quote(target.alias)}.{quote(n)}" for n in names]
+
+
+def _select(target: _Target, items: Sequence[str], where_sql: str | None) -> DataFrame:
+    view = target.register()
+    where = f" WHERE {target.expression(where_sql)}" if where_sql else ""
+    return target.frames.run(f"SELECT {', '.join(items)} FROM {view} AS {quote(target.alias)}{where}")
+
+
+def _values(target: _Target, assignments: Sequence[Assignment]) -> dict[str, str]:
+    """Bound value expressions by lower-case column. Raises SchemaError for keys and repeated columns."""
+    schema = target.table.schema
+    values: dict[str, str] = {}
+    for assignment in assignments:
+        field = schema.field(assignment.column)
+        _check_assignable(target, field.name)
+        if field.name.lower() in values:
+            raise SchemaError(f"Column '{field.name}' is assigned twice.")
+        values[field.name.lower()] = target.expression(assignment.value_sql)
+    return values
+
+
+def _check_assignable(target: _Target, name: str) -> None:
+    if name in target.table.schema.primary_keys:
+        raise PrimaryKeyError(
+            f"Column '{name}' belongs to the primary key, which an update cannot change.",
+            hint="Delete the row and insert it under its new key.",
+        )
+
+
+# -- applying a set of changed rows --------------------------------------------------------------------
+
+
+def _apply(target: _Target, changes: DataFrame, actions: dict[int, str]) -> WriteOutcome:
+    """Write rows with `_ACTION` (0: put this row, 3: remove it); one row of the target at most once."""
+    return _apply_keyed(target, changes) if target.keyed else _apply_by_position(target, changes)
+
+
+def _apply_keyed(target: _Target, changes: DataFrame) -> WriteOutcome:
+    kind = F.col(_ACTION).cast("tinyint").alias(ROW_KIND_COLUMN)
+    columns = [F.col(quote(n)) for n in target.table.schema.field_names]
+    job = new_job(target.table, target.snapshot, refuse_duplicates=True)
+    rows = Rows(changes.select(*columns, kind), target.frames.input_bytes)
+    result = write_rows(target.frames.spark, job, rows)
+    if not result.entries:
+        return WriteOutcome(None, result.rows_in)
+    return finish(
+        target.frames.spark, target.table, job, result, "APPEND", read_snapshot=target.snapshot, rows=result.rows_in
+    )
+
+
+def _apply_by_position(target: _Target, changes: DataFrame) -> WriteOutcome:
+    changes = changes.persist()
+    try:
+        return _rewrite_files(target, changes)
+    finally:
+        changes.unpersist()
+
+
+def _rewrite_files(target: _Target, changes: DataFrame) -> WriteOutcome:
+    spark, table = target.frames.spark, target.table
+    touched = collect_arrow(
+        changes.groupBy(FILE_COLUMN).agg(
+            F.count(F.lit(1)).alias("rows"), F.count_distinct(POSITION_COLUMN).alias("positions")
+        )
+    ).to_pylist()
+    total = sum(one["rows"] for one in touched)
+    if not total:
+        return WriteOutcome(None, 0)
+    if any(one[FILE_COLUMN] is not None and one["rows"] != one["positions"] for one in touched):
+        raise _matched_twice()
+    names = {one[FILE_COLUMN].rsplit("/", 1)[-1] for one in touched if one[FILE_COLUMN] is not None}
+    buckets = tuple(
+        BucketScan(**{**b.__dict__, "files": kept})
+        for b in target.plan.buckets
+        if (kept := tuple(f for f in b.files if f.file_name in names))
+    )
+    columns = [quote(n) for n in table.schema.field_names]
+    frame = changes.where(F.col(_ACTION) == 0).select(*columns)
+    if buckets:
+        plan = ScanPlan(target.snapshot, table.schema, buckets)
+        gone = changes.where(F.col(FILE_COLUMN).isNotNull()).select(FILE_COLUMN, POSITION_COLUMN)
+        rest = read_positions(spark, table, plan).join(gone, [FILE_COLUMN, POSITION_COLUMN], "left_anti")
+        frame = rest.select(*columns).unionAll(frame)
+    job = new_job(table, target.snapshot)
+    size = sum(f.file_size for b in buckets for f in b.files)
+    known = target.frames.input_bytes
+    result = write_rows(spark, job, Rows(frame, None if known is None else size + known))
+    removed = tuple(
+        ManifestEntry(FileKind.DELETE, b.partition_row, b.bucket, b.total_buckets, f)
+        for b in buckets
+        for f in b.files
+    )
+    return finish(
+        spark,
+        table,
+        job,
+        result,
+        "OVERWRITE" if removed else "APPEND",
+        removed=removed,
+        read_snapshot=target.snapshot,
+        rows=total,
+    )
+
+
+def _matched_twice() -> SqlError:
+    return SqlError(
+        "MERGE found several source rows for one row of the target, so its result is not determined.",
+        hint="Make the source unique by the columns of the ON condition.",
+    )
+
+
+# -- MERGE ---------------------------------------------------------------------------------------------
+
+
+def execute_merge(statement: Merge, context: RowContext) -> StatementResult:
+    """MERGE INTO with all of Spark's clauses."""
+    if statement.schema_evolution:
+        raise SqlError("MERGE WITH SCHEMA EVOLUTION is not supported.", hint="Add the columns first: ALTER TABLE.")
+
+    def attempt() -> WriteOutcome:
+        table = context.table(statement.target)
+        target = _target(context, context.frames(), table, statement.target_alias, None)
+        try:
+            return _apply(target, _merge_changes(statement, target), {})
+        except PrimaryKeyError as error:
+            if error.message.startswith("Duplicate"):
+                raise SqlError(
+                    f"MERGE would write one key more than once. {error.message}",
+                    hint="Make the source unique by the columns of the ON condition.",
+                ) from error
+            raise
+
+    return result_of("MERGE", retrying(attempt))
+
+
+def _merge_changes(statement: Merge, target: _Target) -> DataFrame:
+    """The rows that a MERGE puts or removes, each with its action."""
+    frames = target.frames
+    source = frames.query(f"SELECT * FROM {statement.source_sql}" + _source_alias(statement))
+    source_names = [c.lower() for c in source.columns]
+    source_view = quote(frames.register(_SOURCE, source))
+    alias = quote(statement.source_alias or (statement.source_name.name if statement.source_name else _SOURCE))
+    qualifiers = dict(target.qualifiers)
+    if statement.source_name is not None:
+        database = statement.source_name.database or frames.database
+        qualifiers[database.lower(), statement.source_name.name.lower()] = alias.strip("`")
+
+    def bound(sql: str) -> str:
+        return frames.expression(sql, qualifiers)
+
+    clauses = [
+        *((f"{_IN_TARGET} AND {_IN_SOURCE}", c) for c in statement.matched),
+        *((f"{_IN_SOURCE} AND {_IN_TARGET} IS NULL", c) for c in statement.not_matched),
+        *((f"{_IN_TARGET} AND {_IN_SOURCE} IS NULL", c) for c in statement.not_matched_by_source),
+    ]
+    picks, values = [], []
+    for number, (state, clause) in enumerate(clauses):
+        condition = f" AND ({bound(clause.condition_sql)})" if clause.condition_sql else ""
+        picks.append(f"WHEN {state}{condition} THEN {number}")
+        values.append(_clause_values(clause, target, alias, source_names, bound))
+    number_of = f"CASE {' '.join(picks)} END"
+    clause_column = "__tablestore_clause"
+    items = [f"{number_of} AS {clause_column}"]
+    for field in target.table.schema.fields:
+        cases = " ".join(
+            f"WHEN {i} THEN CAST({v[field.name.lower()]} AS {_sql_type(target, field.name)})"
+            for i, v in enumerate(values)
+        )
+        items.append(f"CASE {clause_column} {cases} END AS {quote(field.name)}")
+    items += [f"{quote(target.alias)}.{c} AS {c}" for c in target.source_columns()]
+    removes = ", ".join(str(i) for i, (_, c) in enumerate(clauses) if c.action == "DELETE") or "-1"
+    view = target.register()
+    text = (
+        f"SELECT {', '.join(items)} "
+        f"FROM (SELECT *, true AS {_IN_TARGET} FROM {view}) AS {quote(target.alias)} "
+        f"{_join_kind(statement)} JOIN (SELECT *, true AS {_IN_SOURCE} FROM {source_view}) AS {alias} "
+        f"ON {bound(statement.on_sql)}"
+    )
+    action = f"CASE WHEN {clause_column} IN ({removes}) THEN {DELETE_KIND} ELSE 0 END AS {_ACTION}"
+    columns = [quote(n) for n in target.table.schema.field_names] + target.source_columns()
+    with translated():
+        return frames.run(
+            f"SELECT {', '.join(columns)}, {action} FROM ({text}) WHERE {clause_column} IS NOT NULL"
+        )
+
+
+def _source_alias(statement: Merge) -> str:
+    if statement.source_alias is None:
+        return "" if statement.source_name else f" AS {_SOURCE}"
+    columns = f"({', '.join(quote(c) for c in statement.source_columns)})" if statement.source_columns else ""
+    return f" AS {quote(statement.source_alias)}{columns}"
+
+
+def _join_kind(statement: Merge) -> str:
+    if statement.not_matched and statement.not_matched_by_source:
+        return "FULL OUTER"
+    if statement.not_matched:
+        return "RIGHT OUTER"
+    return "LEFT OUTER" if statement.not_matched_by_source else "INNER"
+
+
+def _clause_values(clause, target: _Target, alias: str, source_names: list[str], bound) -> dict[str, str]:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    """SQL of every column's value under one clause."""
+    schema = target.table.schema
+    own = {n.lower(): f"{quote(target.alias)}.{quote(n)}" for n in schema.field_names}
+    if clause.action == "DELETE":
+        return own
+    if clause.action == "UPDATE":
+        return {**own, **_updated(clause, target, alias, source_names, bound)}
+    if clause.star:
+        _check_star(schema.field_names, source_names)
+        return {n.lower(): f"{alias}.{quote(n)}" for n in schema.field_names}
+    columns = clause.columns or schema.field_names
+    if len(columns) != len(clause.values_sql):
+        raise SchemaError(
+            f"MERGE inserts {len(clause.values_sql)} values into {len(columns)} columns ({', '.join(columns)})."
+        )
+    given = {schema.field(c).name.lower(): bound(v) for c, v in zip(columns, clause.values_sql, strict=True)}
+    for field in schema.fields:
+        if field.name.lower() not in given and not field.type.nullable:
+            raise SchemaError(f"Column '{field.name}' is NOT NULL, but MERGE inserts no value for it.")
+    return {n.lower(): given.get(n.lower(), "NULL") for n in schema.field_names}
+
+
+def _updated(clause: MergeClause, target: _Target, alias: str, source_names: list[str], bound) -> dict[str, str]:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    schema = target.table.schema
+    if clause.star:
+        _check_star(schema.field_names, source_names)
+        # The key of a matched row stays: the ON condition may match rows of different keys.
+        return {
+            n.lower(): f"{alias}.{quote(n)}" for n in schema.field_names if n not in schema.primary_keys
+        }
+    values: dict[str, str] = {}
+    for assignment in clause.assignments:
+        field = schema.field(assignment.column)
+        if field.name in schema.primary_keys:
+            continue  # checked by the writer: a matched row keeps its key
+        if field.name.lower() in values:
+            raise SchemaError(f"Column '{field.name}' is assigned twice.")
+        values[field.name.lower()] = bound(assignment.value_sql)
+    return values
+
+
+def _check_star(names: Sequence[str], source_names: list[str]) -> None:
+    missing = [n for n in names if n.lower() not in source_names]
+    if missing:
+        raise SchemaError(
+            f"The source of MERGE has no column {', '.join(missing)}, which UPDATE SET * or INSERT * needs.",
+            hint="Name the columns in the clause instead.",
+        )

@@ -1,0 +1,332 @@
+"""Executing INSERT, INSERT OVERWRITE, TRUNCATE and CREATE TABLE … AS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as F
+
+from tablestore_engine.catalog import Catalog
+from tablestore_engine.errors import (
+    ConflictError,
+    ReadOnlyError,
+    SchemaError,
+    SqlError,
+    TableAlreadyExists,
+    TableNotFound,
+)
+from tablestore_engine.metadata.manifest import ManifestEntry
+from tablestore_engine.metadata.partition import PartitionFormat, value_from_text
+from tablestore_engine.schema.table_schema import TableSchema
+from tablestore_engine.schema.types import DataField, assign_field_ids
+from tablestore_engine.spark.dml import (
+    WriteOutcome,
+    finish,
+    insert,
+    new_job,
+    overwrite,
+    retrying,
+    truncate,
+)
+from tablestore_engine.spark.types import columns_of
+from tablestore_engine.spark.writer import Rows, input_bytes, write_rows
+from tablestore_engine.sql.align import align
+from tablestore_engine.sql.frames import Frames
+from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.statements import (
+    CreateTableAs,
+    InsertInto,
+    InsertOverwrite,
+    PartitionSpec,
+    TableName,
+    Truncate,
+)
+from tablestore_engine.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+BYTES_PER_BUCKET = 128 << 20
+MAX_DEFAULT_BUCKETS = 64
+
+
+@dataclass(frozen=True)
+class RowContext:
+    """What a statement on rows needs. `spark` starts the session when it is first called."""
+
+    catalog: Catalog
+    database: str
+    spark: Callable[[], SparkSession]
+    now_millis: Callable[[], int]
+    session_options: Mapping[str, str]
+    refuse_duplicates: bool = False
+    properties: Mapping[str, str] | None = None
+
+    def frames(self) -> Frames:
+        """A new binder, for one statement."""
+        return Frames(self.spark(), self.catalog, self.database)
+
+    def place(self, name: TableName) -> tuple[str, str]:
+        """Database and name."""
+        return self.catalog.require_database(name.database or self.database), name.name
+
+    def table(self, name: TableName) -> Table:
+        """A table to write to. Raises ReadOnlyError for a view."""
+        database, table = self.place(name)
+        if self.catalog.object_kind(database, table) == "view":
+            raise ReadOnlyError(
+                f"'{database}.{table}' is a view, which cannot be written to.",
+                hint="Write to the table it reads.",
+            )
+        return self.catalog.load_table(database, table)
+
+
+def execute_insert(statement: InsertInto, context: RowContext) -> StatementResult:
+    """INSERT INTO: append rows, or upsert them by key."""
+    table = context.table(statement.table)
+    frames = context.frames()
+    frame = frames.query(statement.query_sql)
+    static = _static_columns(statement.partition, table.schema, frames)
+    aligned = align(frame, table.schema, statement.columns, static, by_name=statement.by_name)
+    outcome = insert(
+        frames.spark,
+        table,
+        Rows(aligned, frames.input_bytes),
+        refuse_duplicates=context.refuse_duplicates,
+        properties=context.properties,
+    )
+    return result_of("UPSERT" if table.schema.primary_keys else "INSERT", outcome)
+
+
+def execute_overwrite(statement: InsertOverwrite, context: RowContext) -> StatementResult:
+    """INSERT OVERWRITE: replace the table, the partitions named, or those that the rows fall into."""
+    table = context.table(statement.table)
+    schema = table.schema
+    if statement.replace_where_sql is not None:
+        raise SqlError(
+            "INSERT INTO … REPLACE WHERE is not supported.",
+            hint="DELETE the rows first, or overwrite whole partitions.",
+        )
+    frames = context.frames()
+    frame = frames.query(statement.query_sql)
+    static = _static_columns(statement.partition, schema, frames)
+    aligned = align(frame, schema, statement.columns, static, by_name=statement.by_name)
+    dynamic = schema.partition_keys and (
+        any(v.value_sql is None for v in statement.partition)
+        or (not statement.partition and schema.core_options.dynamic_partition_overwrite)
+    )
+    replaces = None if dynamic else partition_choice(statement.partition, schema)
+    outcome = overwrite(
+        frames.spark,
+        table,
+        Rows(aligned, frames.input_bytes),
+        replaces=replaces,
+        refuse_duplicates=context.refuse_duplicates,
+        properties=context.properties,
+    )
+    return result_of("OVERWRITE", outcome)
+
+
+def execute_truncate(statement: Truncate, context: RowContext) -> StatementResult:
+    """TRUNCATE TABLE [PARTITION]: a metadata change."""
+    table = context.table(statement.table)
+    return result_of("TRUNCATE TABLE", truncate(table, partition_choice(statement.partition, table.schema)))
+
+
+def partition_choice(spec: PartitionSpec, schema: TableSchema) -> Callable[[ManifestEntry], bool]:
+    """Whether a file is in the partitions that a PARTITION clause names; all files without one."""
+    wanted = partition_values(spec, schema)
+    if not wanted:
+        return lambda entry: True
+    places = PartitionFormat(schema)
+    positions = {schema.partition_keys.index(name): value for name, value in wanted.items()}
+
+    def chosen(entry: ManifestEntry) -> bool:
+        values = places.decode(entry.partition)
+        return all(values[i] == value for i, value in positions.items())
+
+    return chosen
+
+
+def partition_values(spec: PartitionSpec, schema: TableSchema) -> dict[str, Any]:
+    """The static values of a PARTITION clause by partition column. Raises SchemaError, SqlError."""
+    found: dict[str, Any] = {}
+    for entry in spec:
+        field = _partition_field(entry.column, schema)
+        if entry.value_sql is None:
+            continue
+        text = entry.value_sql.strip()
+        for prefix in ("date", "timestamp"):
+            if text.lower().startswith(prefix + " ") or text.lower().startswith(prefix + "'"):
+                text = text[len(prefix) :].strip()
+        if text.upper() == "NULL":
+            found[field.name] = None
+            continue
+        try:
+            found[field.name] = value_from_text(text.strip("'\""), field.type)
+        except ValueError as error:
+            raise SqlError(
+                f"{entry.value_sql} is not a value of partition column '{field.name}': {error}."
+            ) from error
+    return found
+
+
+def _partition_field(name: str, schema: TableSchema) -> DataField:
+    field = schema.field(name)
+    if field.name not in schema.partition_keys:
+        hint = f"It is partitioned by: {', '.join(schema.partition_keys)}." if schema.partition_keys else None
+        raise SchemaError(f"The table is not partitioned by '{name}'.", hint=hint)
+    return field
+
+
+def _static_columns(spec: PartitionSpec, schema: TableSchema, frames: Frames) -> dict[str, Column]:
+    columns = {}
+    for entry in spec:
+        field = _partition_field(entry.column, schema)
+        if entry.value_sql is not None:
+            columns[field.name.lower()] = F.expr(frames.expression(entry.value_sql, {}))
+    return columns
+
+
+def result_of(kind: str, outcome: WriteOutcome) -> StatementResult:
+    """The result of a verb."""
+    return StatementResult(kind, outcome.rows, metrics=outcome.metrics)
+
+
+# -- CREATE TABLE … AS ---------------------------------------------------------------------------------
+
+
+def execute_create_as(statement: CreateTableAs, context: RowContext) -> StatementResult:
+    """CREATE [OR REPLACE] TABLE … AS: all or nothing, and readers of an old table never see a half-built one."""
+    database, name = context.place(statement.table)
+    kind = context.catalog.object_kind(database, name)
+    if kind == "view":
+        raise TableAlreadyExists(f"'{database}.{name}' is a view.", hint="Drop the view first.")
+    if kind == "table" and not statement.replace:
+        if statement.if_not_exists:
+            return StatementResult("CREATE TABLE", 0)
+        raise TableAlreadyExists(
+            f"Table '{database}.{name}' exists already.", hint="Use CREATE OR REPLACE TABLE."
+        )
+    if kind is None and statement.must_exist:
+        raise TableNotFound(f"Table '{database}.{name}' does not exist.", hint="Use CREATE OR REPLACE TABLE.")
+    frames = context.frames()
+    frame = frames.query(statement.query_sql)
+    size = frames.input_bytes
+    if size is None:
+        size = input_bytes(frame)
+    schema = _schema_of_query(statement, context, frame, size)
+    rows = Rows(align(frame, schema), size)
+    if kind == "table":
+        return retrying(lambda: _replace(context, database, name, schema, rows))
+    return _create(statement, context, database, name, schema, rows)
+
+
+def _schema_of_query(
+    statement: CreateTableAs, context: RowContext, frame: DataFrame, size: int
+) -> TableSchema:
+    names = [c.lower() for c in frame.columns]
+    for position, column in enumerate(frame.columns):
+        if names.index(column.lower()) != position:
+            raise SchemaError(
+                f"The query returns two columns named '{column}'.", hint="Give one another alias."
+            )
+    buckets = min(MAX_DEFAULT_BUCKETS, max(1, -(-size // BYTES_PER_BUCKET)))
+    return TableSchema.create(
+        columns_of(frame.schema),
+        statement.primary_key,
+        statement.partition_by,
+        {**context.session_options, **statement.options},
+        statement.comment,
+        context.now_millis(),
+        default_buckets=buckets,
+    )
+
+
+def _create(
+    statement: CreateTableAs, context: RowContext, database: str, name: str, schema: TableSchema, rows: Rows
+) -> StatementResult:
+    catalog = context.catalog
+    staged = catalog.stage_table(database, name, schema)
+    try:
+        job = new_job(staged, None, refuse_duplicates=_refuses(context, schema))
+        result = write_rows(context.spark(), job, rows)
+        outcome = finish(context.spark(), staged, job, result, "APPEND", properties=context.properties)
+        if catalog.publish(staged, database, name):
+            return result_of("CREATE TABLE", outcome)
+    except BaseException:
+        catalog.io.delete_tree(staged.path)
+        raise
+    catalog.io.delete_tree(staged.path)
+    if statement.if_not_exists:
+        return StatementResult("CREATE TABLE", 0)
+    raise TableAlreadyExists(f"Table '{database}.{name}' was created by somebody else meanwhile.")
+
+
+def _refuses(context: RowContext, schema: TableSchema) -> bool:
+    return context.refuse_duplicates and bool(schema.primary_keys)
+
+
+def _replace(
+    context: RowContext, database: str, name: str, wanted: TableSchema, rows: Rows
+) -> StatementResult:
+    """Swap the contents by one snapshot; a changed schema becomes visible with it."""
+    table = context.catalog.load_table(database, name)
+    schema = _next_schema(table, wanted)
+    everything: Callable[[ManifestEntry], bool] = lambda entry: True  # noqa: E731
+    snapshot = table.latest_snapshot()
+    job = new_job(
+        table, snapshot, schema=schema, into_empty=everything, refuse_duplicates=_refuses(context, schema)
+    )
+    result = write_rows(context.spark(), job, rows)
+    changes = schema is not table.schema
+    outcome = finish(
+        context.spark(),
+        table,
+        job,
+        result,
+        "OVERWRITE",
+        replaces=everything,
+        new_schema=(lambda: _publish_schema(table, schema)) if changes else None,
+        properties=context.properties,
+    )
+    return result_of("CREATE TABLE", outcome)
+
+
+def _next_schema(table: Table, wanted: TableSchema) -> TableSchema:
+    """The table's schema when the query's fits it as it is, else the next version, which replaces it."""
+    current = table.schema
+    same = (
+        [(f.name, str(f.type), f.description) for f in wanted.fields]
+        == [(f.name, str(f.type), f.description) for f in current.fields]
+        and wanted.primary_keys == current.primary_keys
+        and wanted.partition_keys == current.partition_keys
+        and dict(wanted.options) == dict(current.options)
+        and wanted.comment == current.comment
+    )
+    if same:
+        return current
+    # New ids for all columns: old files belong to old snapshots only, which are read with their own schema.
+    ids = count(current.highest_field_id + 1)
+    fields = tuple(
+        replace(f, id=next(ids), type=assign_field_ids(f.type, lambda: next(ids))) for f in wanted.fields
+    )
+    return replace(
+        wanted,
+        id=table.schemas.list_ids()[-1] + 1,
+        fields=fields,
+        highest_field_id=next(ids) - 1,
+        replaces=str(current.id),
+    )
+
+
+def _publish_schema(table: Table, schema: TableSchema) -> TableSchema:
+    newest = table.schemas.list_ids()[-1]
+    if newest == schema.id and table.schemas.load(newest) == schema:
+        return schema  # written by an earlier attempt of this commit
+    if newest >= schema.id or not table.schemas.try_create(schema):
+        raise ConflictError("The schema of the table was changed meanwhile.", hint="Run the statement again.")
+    return schema

@@ -1,0 +1,200 @@
+"""From a query's text to a DataFrame that is pinned to one consistent set of snapshots.
+
+One `Frames` serves one statement. Each table is looked up once and read at the snapshot it had then, however often
+the query names it; each view is expanded by binding its own query. A bound table becomes a temporary view named after
+it (`db.orders`, one identifier with a dot, which no user's view is called by accident).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from tablestore_engine.catalog import Catalog
+from tablestore_engine.errors import SnapshotNotFound, SqlError, TableStoreError
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.schema.predicate import Predicate
+from tablestore_engine.spark.reader import read_plan
+from tablestore_engine.spark.run import translated
+from tablestore_engine.spark.system_tables import system_table
+from tablestore_engine.sql.bind import Binding, TableReference, bind, bind_expression
+from tablestore_engine.sql.lexer import quote
+from tablestore_engine.sql.structure import TimeTravel
+from tablestore_engine.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_FILES = re.compile(r"\b(parquet|orc|csv|json|text|avro|delta|binaryfile)\s*\.\s*`|\brange\s*\(", re.IGNORECASE)
+_MAX_VIEW_DEPTH = 100
+
+
+class Frames:
+    """Binds and runs the queries of one statement."""
+
+    def __init__(self, spark: SparkSession, catalog: Catalog, database: str) -> None:
+        self.spark = spark
+        self._catalog = catalog
+        self.database = database
+        self._pinned: dict[tuple[str, str], tuple[Table, Snapshot | None]] = {}
+        self._views: dict[tuple[object, ...], str] = {}
+        self._names: dict[str, int] = {}
+        self._depth: list[str] = []
+        self._bytes = 0
+        self._unknown = False
+
+    @property
+    def input_bytes(self) -> int | None:
+        """Bytes of the files that the bound queries read; None when they also read something else."""
+        return None if self._unknown else self._bytes
+
+    def pin(self, table: Table) -> Snapshot | None:
+        """The snapshot at which this statement reads a table."""
+        key = table.identifier
+        if key not in self._pinned:
+            self._pinned[key] = (table, table.latest_snapshot())
+        return self._pinned[key][1]
+
+    def query(self, sql: str) -> DataFrame:
+        """The rows of a query. Raises the engine's errors for Spark's."""
+        return self.run(self.bound(sql, self.database))
+
+    def bound(self, sql: str, database: str | None = None) -> str:
+        """The query's text with its tables bound to temporary views."""
+        if _FILES.search(sql):
+            self._unknown = True
+        current = database or self.database
+        return bind(sql, lambda reference: self._resolve(reference, current)).text
+
+    def expression(self, sql: str, qualifiers: Mapping[tuple[str, str], str]) -> str:
+        """An expression with the tables of its subqueries bound."""
+        if _FILES.search(sql):
+            self._unknown = True
+        return bind_expression(sql, lambda reference: self._resolve(reference, self.database), qualifiers).text
+
+    def predicate_of(self, sql: str, table: Table) -> Predicate | None:
+        """The pruning predicate that a query puts on its first reference to a table."""
+        found: list[Predicate | None] = []
+
+        def look(reference: TableReference) -> None:
+            if not found:
+                found.append(reference.predicate)
+
+        bind(sql, look)
+        return found[0] if found else None
+
+    def run(self, bound_sql: str) -> DataFrame:
+        """Give a bound text to Spark."""
+        with translated():
+            return self.spark.sql(bound_sql)
+
+    def register(self, name: str, frame: DataFrame) -> str:
+        """Make a temporary view of a frame. Returns its quoted name, unique in this statement."""
+        count = self._names[name] = self._names.get(name, 0) + 1
+        view = name if count == 1 else f"{name}#{count}"
+        frame.createOrReplaceTempView(quote(view))
+        return view
+
+    # -- resolving -------------------------------------------------------------------------------------
+
+    def _resolve(self, reference: TableReference, database: str) -> Binding | None:
+        name, suffix = _split_suffix(reference.name)
+        if reference.database is None and not suffix and self._is_temporary(name):
+            self._unknown = True
+            return None
+        target = reference.database or database
+        if not self._catalog.database_exists(target):
+            self._unknown = True
+            return None
+        target = self._catalog.require_database(target)
+        kind = self._catalog.object_kind(target, name)
+        if kind == "table":
+            return Binding(self._bind_table(reference, target, name, suffix), target)
+        if kind == "view" and not suffix:
+            return Binding(self._bind_view(target, name), target)
+        self._unknown = True
+        if reference.database is not None:
+            self._catalog.load_table(target, name)  # says what is missing, and what is like it
+        return None
+
+    def _is_temporary(self, name: str) -> bool:
+        with translated():
+            return bool(self.spark.catalog.tableExists(quote(name)))
+
+    def _bind_table(self, reference: TableReference, database: str, name: str, suffix: str) -> str:
+        key = (database, name.lower(), suffix, reference.time_travel, repr(reference.predicate))
+        if key in self._views:
+            return self._views[key]
+        table = self._table(database, name)
+        if suffix:
+            view = self.register(f"{table.name}${suffix}", system_table(self.spark, table, suffix))
+        else:
+            if reference.time_travel is not None:
+                snapshot = self._travel(table, reference.time_travel)
+                plan = table.scan(snapshot, reference.predicate, schema=table.schema_of(snapshot))
+            else:
+                pinned = self.pin(table)
+                plan = table.scan(pinned, reference.predicate) if pinned else table.scan(None, None)
+            table.options.refuse_unsupported(for_write=False)
+            self._bytes += plan.file_size
+            view = self.register(table.name, read_plan(self.spark, table, plan))
+        self._views[key] = view
+        return view
+
+    def _table(self, database: str, name: str) -> Table:
+        key = (database, name.lower())
+        for identifier, (table, _) in self._pinned.items():
+            if (identifier[0], identifier[1].lower()) == key:
+                return table
+        table = self._catalog.load_table(database, name)
+        self.pin(table)
+        return table
+
+    def _bind_view(self, database: str, name: str) -> str:
+        key = (database, name.lower(), "view")
+        if key in self._views:
+            return self._views[key]
+        full = f"{database}.{name}"
+        if full in self._depth or len(self._depth) > _MAX_VIEW_DEPTH:
+            raise SqlError(f"View '{full}' reads itself: {' → '.join([*self._depth, full])}.")
+        view = self._catalog.load_view(database, name)
+        self._depth.append(full)
+        try:
+            frame = self.run(self.bound(view.sql, view.database))
+        except TableStoreError as error:
+            raise SqlError(
+                f"View '{full}' cannot be read any more: {error}", hint="Create it again on what exists now."
+            ) from error
+        finally:
+            self._depth.pop()
+        names = [c.name for c in view.columns]
+        if names and [n.lower() for n in names] != [n.lower() for n in frame.columns]:
+            if len(names) == len(frame.columns):
+                frame = frame.toDF(*names)
+            else:
+                by_name = {c.lower() for c in frame.columns}
+                if all(n.lower() in by_name for n in names):
+                    frame = frame.select(*[quote(n) for n in names])
+        self._views[key] = self.register(full, frame)
+        return self._views[key]
+
+    def _travel(self, table: Table, travel: TimeTravel) -> Snapshot:
+        if travel.version_sql is not None:
+            text = travel.version_sql.strip().strip("'\"")
+            if not text.isdigit():
+                raise SnapshotNotFound(
+                    f"'{text}' is not a snapshot of {table.name}.", hint="Give a snapshot id, such as VERSION AS OF 3."
+                )
+            return table.snapshot(int(text))
+        assert travel.timestamp_sql is not None
+        bound = self.expression(travel.timestamp_sql, {})
+        row = self.run(f"SELECT unix_millis(CAST({bound} AS TIMESTAMP)) AS t").first()
+        if row is None or row[0] is None:
+            raise SqlError(f"TIMESTAMP AS OF {travel.timestamp_sql} is not a time.")
+        return table.snapshot_at(int(row[0]))
+
+
+def _split_suffix(name: str) -> tuple[str, str]:
+    base, dollar, suffix = name.partition("$")
+    return (base, suffix.lower()) if dollar and base and suffix else (name, "")

@@ -1,0 +1,24 @@
+"""A statement's result as a DataFrame, for those who call `TableStore.sql`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tablestore_engine.sql.lexer import quote
+from tablestore_engine.sql.result import StatementResult
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def result_frame(spark: SparkSession, result: StatementResult) -> DataFrame:
+    """Rows of a query or of SHOW; `num_affected_rows` for a statement that changed rows; else no columns' rows."""
+    if result.dataframe is not None:
+        return result.dataframe
+    if result.rows is not None and result.columns is not None:
+        types = result.types or ("string",) * len(result.columns)
+        schema = ", ".join(f"{quote(n)} {t}" for n, t in zip(result.columns, types, strict=True))
+        return spark.createDataFrame([tuple(row) for row in result.rows], schema)
+    if result.rows_affected is not None:
+        return spark.createDataFrame([(result.rows_affected,)], "num_affected_rows bigint")
+    return spark.createDataFrame([], "result string")

@@ -1,0 +1,217 @@
+"""The front door: a warehouse with SQL.
+
+    store = TableStore("/data/warehouse")
+    store.sql("CREATE TABLE orders (id BIGINT, total DECIMAL(10, 2), PRIMARY KEY (id) NOT ENFORCED)")
+    store.sql("INSERT INTO orders VALUES (1, 9.50)")
+    store.sql("SELECT * FROM orders").show()
+
+A store keeps the current database; its Spark session starts when the first statement needs one.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from tablestore_engine.catalog import DEFAULT_DATABASE, Catalog
+from tablestore_engine.schema.table_schema import TableSchema
+from tablestore_engine.schema.types import DataType
+from tablestore_engine.sql import statements as S
+from tablestore_engine.sql.execute_catalog import CatalogContext
+from tablestore_engine.sql.execute_catalog import execute as execute_catalog
+from tablestore_engine.sql.parse import parse
+from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.types import parse_sql_type
+from tablestore_engine.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["StatementResult", "TableStore"]
+
+
+class TableStore:
+    """SQL and tables of one warehouse.
+
+    Args:
+        warehouse: directory of the warehouse; made when the first schema or table is.
+        spark: a running session; without one, `session_factory` (default: an embedded session) starts one when needed.
+        database: the current database.
+    """
+
+    def __init__(
+        self,
+        warehouse: str | os.PathLike[str],
+        spark: SparkSession | None = None,
+        *,
+        database: str = DEFAULT_DATABASE,
+        session_factory: Callable[[], SparkSession] | None = None,
+        options: Mapping[str, str] | None = None,
+    ) -> None:
+        self.catalog = Catalog(warehouse)
+        self.database = database
+        self._options = dict(options or {})
+        self._session_factory = session_factory
+        self._spark = spark
+        self._prepared = False
+
+    @property
+    def spark(self) -> SparkSession:
+        """The Spark session; started now if it was not."""
+        from tablestore_engine.spark.session import prepare_session, start_session
+
+        if self._spark is None:
+            self._spark = self._session_factory() if self._session_factory else start_session()
+        if not self._prepared:
+            prepare_session(self._spark)
+            self._prepared = True
+        return self._spark
+
+    def sql(self, text: str) -> DataFrame:
+        """Run one statement. Queries give a lazy DataFrame; other statements have run when this returns.
+
+        Raises:
+            TableStoreError: one of its kinds, with a message for a person.
+        """
+        from tablestore_engine.sql.result_frame import result_frame
+
+        return result_frame(self.spark, self.execute(text))
+
+    def execute(
+        self,
+        text: str,
+        *,
+        refuse_duplicates: bool = False,
+        properties: Mapping[str, str] | None = None,
+    ) -> StatementResult:
+        """Run one statement and say what it did; starts Spark only when rows are needed.
+
+        Args:
+            refuse_duplicates: a key that stands twice in the rows to write is an error instead of an update.
+            properties: stored with the snapshot that the statement makes.
+        """
+        statement = parse(text)
+        if isinstance(statement, S.Noop):
+            return StatementResult("OK")
+        if isinstance(statement, S.Use):
+            self.use(statement.database)
+            return StatementResult("USE")
+        if isinstance(statement, S.ShowCurrentSchema):
+            return StatementResult(
+                "SHOW CURRENT SCHEMA",
+                columns=("catalog", "namespace"),
+                types=("string", "string"),
+                rows=[("tablestore", self.database)],
+            )
+        context = CatalogContext(
+            catalog=self.catalog, database=self.database, session_options=self._options, now_millis=_now_millis
+        )
+        answered = execute_catalog(statement, context)
+        if answered is not None:
+            return answered
+        return self._execute_in_spark(statement, refuse_duplicates, properties)
+
+    def _execute_in_spark(
+        self, statement: S.Statement, refuse_duplicates: bool, properties: Mapping[str, str] | None
+    ) -> StatementResult:
+        from tablestore_engine.sql.execute import execute
+        from tablestore_engine.sql.execute_rows import RowContext
+
+        context = RowContext(
+            catalog=self.catalog,
+            database=self.database,
+            spark=lambda: self.spark,
+            now_millis=_now_millis,
+            session_options=self._options,
+            refuse_duplicates=refuse_duplicates,
+            properties=properties,
+        )
+        return execute(statement, context)
+
+    def use(self, database: str) -> None:
+        """Change the current database. Raises DatabaseNotFound."""
+        self.database = self.catalog.require_database(database)
+
+    def table(self, name: str) -> Table:
+        """A table by `name` or `database.name`. Raises TableNotFound."""
+        database, _, table = name.rpartition(".")
+        return self.catalog.load_table(database or self.database, table)
+
+    def create_table(
+        self,
+        name: str,
+        columns: Mapping[str, str | DataType] | Sequence[tuple[str, str | DataType]],
+        *,
+        primary_key: Sequence[str] = (),
+        partition_by: Sequence[str] = (),
+        options: Mapping[str, str] | None = None,
+        comment: str | None = None,
+        if_not_exists: bool = False,
+    ) -> Table:
+        """Make an empty table. Column types are table types or Spark type texts (`"decimal(10, 2)"`).
+
+        Raises:
+            SchemaError, OptionError, TableAlreadyExists, DatabaseNotFound
+        """
+        pairs = columns.items() if isinstance(columns, Mapping) else columns
+        typed = [(n, parse_sql_type(t, n) if isinstance(t, str) else t, None) for n, t in pairs]
+        schema = TableSchema.create(
+            typed, primary_key, partition_by, {**self._options, **(options or {})}, comment, _now_millis()
+        )
+        database, _, table = name.rpartition(".")
+        return self.catalog.create_table(database or self.database, table, schema, if_not_exists)
+
+    def read(self, name: str, snapshot_id: int | None = None) -> DataFrame:
+        """A table's rows as a DataFrame, pinned to its latest snapshot or to the one given."""
+        from tablestore_engine.spark.reader import read_table
+
+        table = self.table(name)
+        if snapshot_id is None:
+            return read_table(self.spark, table)
+        snapshot = table.snapshot(snapshot_id)
+        return read_table(self.spark, table, snapshot, schema=table.schema_of(snapshot))
+
+    def write(
+        self,
+        name: str,
+        frame: DataFrame,
+        *,
+        overwrite: bool = False,
+        refuse_duplicates: bool = False,
+        properties: Mapping[str, str] | None = None,
+    ) -> int:
+        """Append a DataFrame by column name, or upsert it by key; returns the number of rows given.
+
+        Raises:
+            SchemaError: columns that do not fit. PrimaryKeyError: null or duplicate keys. ConflictError.
+        """
+        from tablestore_engine.spark.dml import insert
+        from tablestore_engine.spark.dml import overwrite as replace
+        from tablestore_engine.spark.writer import Rows
+        from tablestore_engine.sql.align import align
+
+        table = self.table(name)
+        rows = Rows(align(frame, table.schema, by_name=True))
+        if overwrite:
+            return replace(
+                self.spark, table, rows, replaces=lambda entry: True, refuse_duplicates=refuse_duplicates,
+                properties=properties,
+            ).rows  # fmt: skip
+        return insert(
+            self.spark, table, rows, refuse_duplicates=refuse_duplicates, properties=properties
+        ).rows
+
+    def stop(self) -> None:
+        """Stop the Spark session, if this store started it."""
+        from tablestore_engine.spark.session import stop_session
+
+        if self._spark is not None and self._session_factory is None:
+            stop_session(self._spark)
+            self._spark = None
+
+
+def _now_millis() -> int:
+    return int(time.time() * 1000)
+
