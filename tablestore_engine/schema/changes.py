@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
-from tablestore_engine.errors import OptionError, SchemaError
+from tablestore_engine.errors import ColumnNotFound, OptionError, SchemaError
 from tablestore_engine.options import CoreOptions, find_option
 from tablestore_engine.schema.creation import check_names
 from tablestore_engine.schema.table_schema import TableSchema
-from tablestore_engine.schema.types import DataField, DataType, assign_field_ids
+from tablestore_engine.schema.types import ArrayType, DataField, DataType, MapType, RowType, assign_field_ids
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,16 @@ class SetComment:
     comment: str | None
 
 
-SchemaChange = AddColumn | SetOption | RemoveOption | SetComment
+@dataclass(frozen=True)
+class SetColumnComment:
+    """Set the comment of a column, or remove it with None. A dotted name reaches into structs, and by `element`,
+    `key` and `value` into arrays and maps."""
+
+    name: str
+    comment: str | None
+
+
+SchemaChange = AddColumn | SetOption | RemoveOption | SetComment | SetColumnComment
 
 
 def apply_changes(
@@ -58,6 +67,7 @@ def apply_changes(
 
     Raises:
         SchemaError: a column that exists already or is NOT NULL.
+        ColumnNotFound: a comment for a column that does not exist.
         OptionError: an unknown option, a bad value, or one that cannot change on a table with data.
     """
     fields, highest = list(schema.fields), schema.highest_field_id
@@ -77,6 +87,8 @@ def apply_changes(
                 touched.pop(change.key, None)
         elif isinstance(change, SetComment):
             comment = change.comment
+        elif isinstance(change, SetColumnComment):
+            fields = _set_comment(fields, change)
         else:
             raise SchemaError(f"The change {change!r} is not supported.")
     check_names([one.name for one in fields])
@@ -98,6 +110,45 @@ def _add_column(change: AddColumn, highest: int) -> tuple[DataField, int]:
     number = next(ids)
     data_type = assign_field_ids(change.type, lambda: next(ids))
     return DataField(number, change.name, data_type, change.comment), next(ids) - 1
+
+
+def _set_comment(fields: Sequence[DataField], change: SetColumnComment) -> list[DataField]:
+    for path in ([change.name], change.name.split(".")):
+        for at, one in enumerate(fields):
+            if one.name.lower() == path[0].lower():
+                changed = _with_comment(one, path[1:], change.comment)
+                if changed is not None:
+                    return [*fields[:at], changed, *fields[at + 1 :]]
+    raise ColumnNotFound(
+        f"Column '{change.name}' does not exist.", hint=f"There are: {', '.join(one.name for one in fields)}."
+    )
+
+
+def _with_comment(field: DataField, path: Sequence[str], comment: str | None) -> DataField | None:
+    if not path:
+        return replace(field, description=comment)
+    inner = _type_with_comment(field.type, path, comment)
+    return None if inner is None else replace(field, type=inner)
+
+
+def _type_with_comment(data_type: DataType, path: Sequence[str], comment: str | None) -> DataType | None:
+    """The type with the comment of a field inside of it, None when there is no such field."""
+    step, rest = path[0].lower(), path[1:]
+    if isinstance(data_type, RowType):
+        for at, one in enumerate(data_type.fields):
+            changed = _with_comment(one, rest, comment) if one.name.lower() == step else None
+            if changed is not None:
+                return replace(
+                    data_type, fields=(*data_type.fields[:at], changed, *data_type.fields[at + 1 :])
+                )
+    elif isinstance(data_type, ArrayType) and step == "element" and rest:
+        element = _type_with_comment(data_type.element, rest, comment)
+        return None if element is None else replace(data_type, element=element)
+    elif isinstance(data_type, MapType) and step in ("key", "value") and rest:
+        part = _type_with_comment(data_type.key if step == "key" else data_type.value, rest, comment)
+        if part is not None:
+            return replace(data_type, key=part) if step == "key" else replace(data_type, value=part)
+    return None
 
 
 def _check_mutable(schema: TableSchema, key: str, value: str | None, has_data: bool) -> None:

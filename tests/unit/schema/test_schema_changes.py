@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from tablestore_engine.errors import OptionError, SchemaError
-from tablestore_engine.schema.changes import AddColumn, RemoveOption, SetComment, SetOption, apply_changes
+from tablestore_engine.errors import ColumnNotFound, OptionError, SchemaError
+from tablestore_engine.schema.changes import (
+    AddColumn,
+    RemoveOption,
+    SetColumnComment,
+    SetComment,
+    SetOption,
+    apply_changes,
+)
 from tablestore_engine.schema.table_schema import TableSchema
-from tablestore_engine.schema.types import DataField, RowType, parse_type
+from tablestore_engine.schema.types import ArrayType, DataField, MapType, RowType, parse_type
 
 INT = parse_type("INT")
 BASE = TableSchema.create([("id", INT, None), ("v", INT, None)], ["id"], options={"write-only": "true"})
@@ -34,6 +41,35 @@ def test_ids_are_never_used_twice():
     assert [one.id for one in after.field("r").type.fields] == [42, 43]
     assert after.field("s").id == 44
     assert after.highest_field_id == 44
+
+
+def test_comments_of_columns():
+    after = apply_changes(BASE, [SetColumnComment("ID", "the key"), SetColumnComment("v", None)], 0)
+    assert [one.description for one in after.fields] == ["the key", None]
+    assert [(one.id, one.name, one.type) for one in after.fields] == [
+        (one.id, one.name, one.type) for one in BASE.fields
+    ]
+    with pytest.raises(ColumnNotFound, match="id, v"):
+        apply_changes(BASE, [SetColumnComment("nope", "")], 0)
+
+
+def test_comments_inside_of_columns():
+    inner = RowType((DataField(0, "x.y", INT), DataField(0, "z", INT)))
+    columns = [
+        ("a.b", inner, None),
+        ("l", ArrayType(inner), None),
+        ("m", MapType(inner, ArrayType(inner)), None),
+    ]
+    schema = TableSchema.create(columns)
+    comments = ["a.b", "l.element.z", "m.key.z", "m.value.element.Z"]
+    after = apply_changes(schema, [SetColumnComment(name, name) for name in comments], 0)
+    assert after.field("a.b").description == "a.b"
+    assert after.field("l").type.element.fields[1].description == "l.element.z"
+    assert after.field("m").type.key.fields[1].description == "m.key.z"
+    assert after.field("m").type.value.element.fields[1].description == "m.value.element.Z"
+    for name in ("l.z", "l.element", "l.element.q", "m.value.z", "l.element.z.z"):
+        with pytest.raises(ColumnNotFound):
+            apply_changes(schema, [SetColumnComment(name, "")], 0)
 
 
 def test_removed_option_is_gone():

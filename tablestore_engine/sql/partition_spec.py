@@ -1,0 +1,71 @@
+"""PARTITION (…) of a statement against the partition columns of a table."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Any
+
+from tablestore_engine.errors import SqlError
+from tablestore_engine.metadata.partition import PartitionFormat, value_from_text
+from tablestore_engine.schema.table_schema import TableSchema
+from tablestore_engine.schema.types import STRING_ROOTS, AtomicType, DataType
+from tablestore_engine.sql.lexer import tokenize
+from tablestore_engine.sql.literals import constant_at
+from tablestore_engine.sql.statements import PartitionSpec
+
+
+def static_values(schema: TableSchema, spec: PartitionSpec) -> dict[str, Any]:
+    """The values that a spec gives, by the stored name of the column; Python values of the column's type.
+
+    Raises SqlError: the table has no partitions or no such partition column, a column stands twice, or a value is
+    missing or not a constant of the column's type.
+    """
+    if not schema.partition_keys:
+        raise SqlError("The table is not partitioned, so it has no partitions.")
+    names = {name.lower(): name for name in schema.partition_keys}
+    found: dict[str, Any] = {}
+    for one in spec:
+        name = names.get(one.column.lower())
+        if name is None:
+            raise SqlError(
+                f"'{one.column}' is not a partition column.",
+                hint=f"There are: {', '.join(schema.partition_keys)}.",
+            )
+        if name in found:
+            raise SqlError(f"The partition column '{name}' stands twice.")
+        if one.value_sql is None:
+            raise SqlError(f"The partition column '{name}' needs a value.", hint=f"Write {name} = value.")
+        found[name] = _value(one.value_sql, schema.field(name).type, name)
+    return found
+
+
+def live_partitions(
+    schema: TableSchema, partitions: set[bytes], wanted: dict[str, Any]
+) -> list[tuple[str, bytes]]:
+    """Path and row of each partition that has the wanted values, in the order of their paths."""
+    places = PartitionFormat(schema)
+    found = []
+    for row in partitions:
+        values = dict(zip(places.names, places.decode(row), strict=True))
+        if all(values[name] == value for name, value in wanted.items()):
+            found.append((places.path_of(row), row))
+    return sorted(found)
+
+
+def _value(text: str, kind: DataType, name: str) -> Any:
+    tokens = tokenize(text)
+    if tokens[0].key == "NULL" and len(tokens) == 2:
+        return None
+    constant = constant_at(tokens, 0)
+    if constant is None or constant[1] != len(tokens) - 1:
+        raise SqlError(f"The value {text} of the partition column '{name}' is not a plain constant.")
+    value = constant[0]
+    root = kind.root if isinstance(kind, AtomicType) else ""
+    if isinstance(value, bool):
+        value = str(value).lower()
+    elif isinstance(value, (date, datetime)) and root in STRING_ROOTS:
+        value = value.isoformat(" ") if isinstance(value, datetime) else value.isoformat()
+    try:
+        return value_from_text(value.isoformat() if isinstance(value, (date, datetime)) else str(value), kind)
+    except ValueError as error:
+        raise SqlError(f"The partition column '{name}' cannot be {text}: {error}.") from None
