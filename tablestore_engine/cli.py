@@ -1,0 +1,255 @@
+"""The command `tablestore`: look into a warehouse and run SQL in it.
+
+Exit codes: 0 done; 1 the request is wrong (SQL, names, options); 2 the command line is; 3 the machine or the storage
+failed; 75 another writer won, and trying again may help; 130 interrupted. An error is one red line on stderr.
+Invariant: only commands that read or write rows start Spark, and `--help` imports neither Spark nor Arrow.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tablestore_engine.errors import NotFoundError, TableStoreError, UserError
+
+if TYPE_CHECKING:
+    from tablestore_engine.catalog import Catalog
+    from tablestore_engine.sql.result import StatementResult
+    from tablestore_engine.sql.statements import Statement, TableName
+    from tablestore_engine.store import TableStore
+
+WRONG, FAILED, RETRY, INTERRUPTED = 1, 3, 75, 130
+_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
+_PIPE_WIDTH = 10_000  # lines in a file or pipe are not broken
+
+
+class _Commands(click.Group):
+    """A group whose commands end in one line when they fail."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except TableStoreError as error:
+            if ctx.params.get("debug"):
+                raise
+            _complain(str(error))
+            ctx.exit(exit_code(error))
+        except KeyboardInterrupt:
+            _complain("Interrupted.")
+            ctx.exit(INTERRUPTED)
+
+
+def exit_code(error: TableStoreError) -> int:
+    """The exit code for an error."""
+    if error.retryable:
+        return RETRY
+    return WRONG if isinstance(error, UserError) else FAILED
+
+
+def _complain(text: str) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    Console(stderr=True).print(Text(f"Error: {' '.join(text.split())}", style="red"), soft_wrap=True)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--debug", is_flag=True, help="Show where an error comes from.")
+@click.version_option(package_name="dbt-tablestore", prog_name="tablestore")
+def main(debug: bool) -> None:
+    """Managed tables in a warehouse folder: look at them, run SQL on them."""
+
+
+def _warehouse(command: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option(
+        "-w",
+        "--warehouse",
+        envvar="TABLESTORE_WAREHOUSE",
+        required=True,
+        type=click.Path(file_okay=False),
+        help="Folder of the warehouse; $TABLESTORE_WAREHOUSE when left out.",
+    )(command)
+
+
+def _schema(command: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option("-s", "--schema", default="default", show_default=True, help="Schema of bare names.")(
+        command
+    )
+
+
+@main.command()
+@_warehouse
+@_schema
+@click.option("--limit", default=100, show_default=True, help="Rows to show of each result.")
+@click.argument("text")
+def sql(warehouse: str, schema: str, limit: int, text: str) -> None:
+    """Run the statements of TEXT, or of standard input when TEXT is a dash."""
+    from tablestore_engine.sql.parse import split_statements
+
+    statements = split_statements(sys.stdin.read() if text == "-" else text)
+    store = _open(warehouse, schema)
+    try:
+        for statement in statements:
+            _show(store.execute(statement), limit)
+    finally:
+        store.stop()
+
+
+@main.command()
+@_warehouse
+@_schema
+@click.argument("table")
+def compact(warehouse: str, schema: str, table: str) -> None:
+    """Rewrite the files of TABLE so that reading it is fast again."""
+    from tablestore_engine.schema.spark_text import quoted_name
+
+    place = _resolved(_catalog(warehouse), schema, table)
+    store = _open(warehouse, schema)
+    try:
+        _show(store.execute(f"ALTER TABLE {'.'.join(map(quoted_name, place))} COMPACT"))
+    finally:
+        store.stop()
+
+
+@main.command()
+@_warehouse
+@click.argument("schema", required=False)
+def tables(warehouse: str, schema: str | None) -> None:
+    """List the tables and views of SCHEMA, or of all schemas."""
+    catalog = _catalog(warehouse)
+    rows: list[tuple[Any, ...]] = []
+    for database in [catalog.require_database(schema)] if schema else catalog.list_databases():
+        for name in sorted(catalog.list_tables(database)):
+            found = catalog.load_table(database, name)
+            stats = found.statistics()
+            key = ", ".join(found.schema.primary_keys)
+            rows.append(
+                (database, name, "table", key, stats.row_count, stats.bytes, stats.files, stats.snapshots)
+            )
+        rows += [(database, one, "view", "", "", "", "", "") for one in sorted(catalog.list_views(database))]
+    numbers = ["bigint"] * 4
+    titles = ("schema", "name", "kind", "primary key", "rows", "bytes", "files", "snapshots")
+    _table(titles, ["string"] * 4 + numbers, rows)
+
+
+@main.command()
+@_warehouse
+@_schema
+@click.argument("table")
+def describe(warehouse: str, schema: str, table: str) -> None:
+    """Show columns, keys, options and figures of TABLE, which may be a view."""
+    from tablestore_engine.sql.statements import Describe
+
+    catalog = _catalog(warehouse)
+    _show(_answer(catalog, Describe(sql="", table=_table_name(schema, table), extended=True)))
+
+
+@main.command()
+@_warehouse
+@_schema
+@click.option("--limit", default=20, show_default=True, help="Snapshots to show, newest first.")
+@click.argument("table")
+def snapshots(warehouse: str, schema: str, limit: int, table: str) -> None:
+    """List the snapshots of TABLE that can be read."""
+    from tablestore_engine.sql.execute_context import utc
+
+    catalog = _catalog(warehouse)
+    found = catalog.load_table(*_resolved(catalog, schema, table)).snapshots()[::-1]
+    titles = ("id", "committed", "kind", "rows written", "rows in files", "schema", "user")
+    types = ("bigint", "string", "string", "bigint", "bigint", "bigint", "string")
+    rows = [
+        (one.id, utc(one.time_millis), one.commit_kind, one.delta_record_count, one.total_record_count, one.schema_id,
+         one.commit_user)
+        for one in found
+    ]  # fmt: skip
+    _table(titles, types, rows, limit)
+
+
+# -- where ---------------------------------------------------------------------------------------------
+
+
+def _open(warehouse: str, schema: str) -> TableStore:
+    from tablestore_engine.store import TableStore
+
+    store = TableStore(warehouse)
+    store.use(schema)
+    return store
+
+
+def _catalog(warehouse: str) -> Catalog:
+    """The catalog of a warehouse that exists: looking at one never makes it."""
+    from tablestore_engine.catalog import Catalog
+
+    catalog = Catalog(warehouse)
+    if not catalog.io.exists(catalog.warehouse):
+        raise NotFoundError(f"There is no warehouse at {catalog.warehouse}.")
+    return catalog
+
+
+def _table_name(schema: str, name: str) -> TableName:
+    from tablestore_engine.sql.statements import TableName
+
+    database, _, bare = name.rpartition(".")
+    return TableName(database or schema, bare)
+
+
+def _resolved(catalog: Catalog, schema: str, name: str) -> tuple[str, str]:
+    """Stored database and name of a table. Raises TableNotFound, also for a view."""
+    place = _table_name(schema, name)
+    return catalog.load_table(place.database or schema, place.name).identifier
+
+
+def _answer(catalog: Catalog, statement: Statement) -> StatementResult:
+    from tablestore_engine.sql.execute_catalog import CatalogContext, execute
+
+    result = execute(statement, CatalogContext(catalog))
+    assert result is not None
+    return result
+
+
+# -- showing -------------------------------------------------------------------------------------------
+
+
+def _show(result: StatementResult, limit: int | None = None) -> None:
+    """Print the rows of a result, or the line that says what was done."""
+    if result.dataframe is not None:
+        frame = result.dataframe
+        rows = (frame if limit is None else frame.limit(limit + 1)).collect()
+        _table(frame.columns, [kind for _, kind in frame.dtypes], [tuple(row) for row in rows], limit)
+    elif result.columns is not None:
+        _table(result.columns, result.types or (), result.rows or (), limit)
+    else:
+        click.echo(result.message)
+
+
+def _table(
+    titles: Sequence[str], types: Sequence[str], rows: Iterable[Sequence[Any]], limit: int | None = None
+) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = list(rows)
+    cut = limit is not None and len(shown) > limit
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for at, title in enumerate(titles):
+        is_number = at < len(types) and types[at].partition("(")[0] in _NUMBERS
+        table.add_column(Text(title), justify="right" if is_number else "left", overflow="fold")
+    for row in shown[:limit]:
+        table.add_row(*(Text("NULL", style="dim") if value is None else Text(_text(value)) for value in row))
+    console = Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH)
+    console.print(table)
+    count = len(shown[:limit])
+    console.print(f"{count:,} row{'' if count == 1 else 's'}{', and more' if cut else ''}", style="dim")
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+if __name__ == "__main__":
+    main()
