@@ -24,22 +24,26 @@ from dbt.adapters.tablestore.statements import changes_session, split
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-    from tablestore_engine.sql.result import StatementResult
-    from tablestore_engine.store import TableStore
 
     from dbt.adapters.tablestore.environment import Environment, Lease
+    from tablestore_engine.sql.result import StatementResult
+    from tablestore_engine.store import TableStore
 
 _numbers = itertools.count(1)
 
 
 class Handle:
-    """One dbt connection: a store with a Spark session of its own, taken when first needed."""
+    """One dbt connection: a store with a Spark session of its own, taken when first needed.
+
+    refuse_duplicates: whether a key that stands twice in the rows of one write is an error; set while models are built.
+    """
 
     def __init__(self, environment: Environment, database: str) -> None:
         self.environment = environment
         self.database = database
         self.tag = f"dbt-{os.getpid()}-{next(_numbers)}"
         self.closed = False
+        self.refuse_duplicates = False
         self._cancelled = False
         self._lease: Lease | None = None
 
@@ -115,7 +119,7 @@ class Cursor:
             self._take(None)
         for index, statement in enumerate(statements):
             with self._handle.work(statement) as store:
-                self._take(store.execute(statement))
+                self._take(store.execute(statement, refuse_duplicates=self._handle.refuse_duplicates))
             if index + 1 < len(statements):
                 self.drain()
 

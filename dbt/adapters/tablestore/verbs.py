@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base import BaseRelation, available
+from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.sql import SQLAdapter
 
 from dbt.adapters.tablestore import contracts, incremental, seeds
@@ -22,6 +23,7 @@ from dbt.adapters.tablestore.response import response
 
 if TYPE_CHECKING:
     import agate
+
     from tablestore_engine.catalog import Catalog
 
 BUILTIN_STRATEGIES = ("upsert", "merge", "append", "delete+insert", "insert_overwrite", "microbatch")
@@ -79,6 +81,13 @@ class TableStoreVerbs(SQLAdapter):
         return incremental.is_plain_upsert(table.schema.primary_keys, existing, config, columns, predicates)
 
     @available.parse_list
+    def tablestore_primary_key(self, relation: BaseRelation) -> list[str]:
+        """The quoted primary key of a table that exists; empty when it has none."""
+        with self.connections.exception_handler("table keys"):
+            table = self.catalog.load_table(schema_of(relation), str(relation.identifier))
+        return [self.quote(one) for one in table.schema.primary_keys]
+
+    @available.parse_list
     def tablestore_update_columns(
         self, config: Mapping[str, Any], columns: list[TableStoreColumn]
     ) -> list[str]:
@@ -122,6 +131,21 @@ class TableStoreVerbs(SQLAdapter):
 
     # ------------------------------------------------------------------ what materializations call
 
+    @available.parse_none
+    def tablestore_build(self, sql: str, model: Mapping[str, Any]) -> AdapterResponse:
+        """Run the statement that writes a node's rows.
+
+        A key that stands twice in them is an error that names it, unless the model says by `sequence_field` which
+        row counts.
+        """
+        handle = self.connections.get_thread_connection().handle
+        handle.refuse_duplicates = "sequence.field" not in TableLayout.of(model).options
+        try:
+            answer, _ = self.execute(sql)
+        finally:
+            handle.refuse_duplicates = False
+        return answer
+
     @available.parse_list
     def tablestore_contract_columns(self, model: Mapping[str, Any]) -> list[str]:
         """The select items of an enforced contract; warns about constraints that are only declared."""
@@ -163,7 +187,7 @@ class TableStoreVerbs(SQLAdapter):
         with self.connections.exception_handler(sql), handle.work() as store:
             store.spark.createDataFrame(seeds.arrow_table(agate_table, columns)).createOrReplaceTempView(view)
             try:
-                self.execute(sql)
+                self.tablestore_build(sql, model)
             finally:
                 store.spark.catalog.dropTempView(view)
         loaded = response("INSERT", len(agate_table.rows))

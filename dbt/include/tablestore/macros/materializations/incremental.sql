@@ -28,7 +28,7 @@
         'incremental_predicates': config.get('predicates', none) or config.get('incremental_predicates', none),
     }) -%}
     {%- set sql_header = config.get('sql_header', none) -%}
-    {% call statement('main') -%}
+    {% call tablestore_build() -%}
       {{ sql_header if sql_header is not none }}
       {{ build_sql }}
     {%- endcall %}

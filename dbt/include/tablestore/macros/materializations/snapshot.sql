@@ -37,7 +37,7 @@
        ) -%}
   {%- endif -%}
 
-  {% call statement('main') %}
+  {% call tablestore_build() %}
     {{ final_sql }}
   {% endcall %}
 

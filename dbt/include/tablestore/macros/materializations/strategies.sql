@@ -36,6 +36,9 @@
   {%- set predicates = arg_dict['incremental_predicates'] or [] -%}
   {%- if not keys -%}
     {% do return(tablestore__get_incremental_append_sql(arg_dict)) %}
+  {%- elif adapter.tablestore_primary_key(arg_dict['target_relation']) -%}
+    {#- A keyed table holds one row for each key: replacing it is an upsert. -#}
+    {% do return(tablestore__get_incremental_upsert_sql(arg_dict)) %}
   {%- endif -%}
   {%- set columns = arg_dict['dest_columns'] | map(attribute='quoted') | list -%}
   {#- A row of the source stands twice in it when it is the first of its key: once to delete, once to insert. -#}
@@ -56,13 +59,14 @@
   {%- for predicate in ([predicates] if predicates is string else predicates) %}
     and ({{ adapter.tablestore_qualified(arg_dict['target_relation'], predicate, 'DBT_INTERNAL_DEST') }})
   {%- endfor %} then delete
-  when not matched and not DBT_INTERNAL_SOURCE.__dbt_delete then insert ({{ columns | join(', ') }})
-    values ({% for column in columns %}DBT_INTERNAL_SOURCE.{{ column }}{{ ', ' if not loop.last }}{% endfor %})
+  when not matched and not DBT_INTERNAL_SOURCE.__dbt_delete then {{ tablestore_merge_insert(columns) }}
 {%- endmacro %}
 
 {# One batch replaces the rows of its time window. #}
 {% macro tablestore__get_incremental_microbatch_sql(arg_dict) -%}
-  {%- set event_time = adapter.quote(model.config.event_time) -%}
+  {%- set target = arg_dict['target_relation'] -%}
+  {%- set columns = arg_dict['dest_columns'] | map(attribute='quoted') | list -%}
+  {%- set event_time = 'DBT_INTERNAL_DEST.' ~ adapter.quote(model.config.event_time) -%}
   {%- set batch = model.batch -%}
   {%- set window = [] -%}
   {%- if batch and batch.event_time_start -%}
@@ -71,15 +75,35 @@
   {%- if batch and batch.event_time_end -%}
     {% do window.append(event_time ~ " < timestamp '" ~ batch.event_time_end ~ "'") %}
   {%- endif -%}
+  {%- set keys = adapter.tablestore_primary_key(target) -%}
   {%- if not window -%}
     {% do return(tablestore__get_incremental_append_sql(arg_dict)) %}
+  {%- elif keys %}
+  merge into {{ target.render() }} as DBT_INTERNAL_DEST
+  using {{ arg_dict['temp_relation'] }} as DBT_INTERNAL_SOURCE
+  on {% for key in keys %}DBT_INTERNAL_DEST.{{ key }} = DBT_INTERNAL_SOURCE.{{ key }}{{ ' and ' if not loop.last }}{% endfor %}
+  when matched then update set
+    {%- for column in columns %} DBT_INTERNAL_DEST.{{ column }} = DBT_INTERNAL_SOURCE.{{ column }}{{ ',' if not loop.last }}{% endfor %}
+  when not matched then {{ tablestore_merge_insert(columns) }}
+  when not matched by source and {{ window | join(' and ') }} then delete
+  {%- else %}
+  {#- The source gets one row more, which matches the whole window and is never inserted. #}
+  merge into {{ target.render() }} as DBT_INTERNAL_DEST
+  using (
+    select * from {{ arg_dict['temp_relation'] }} as dbt_source
+    full outer join (select true as __dbt_delete) as dbt_window on false
+  ) as DBT_INTERNAL_SOURCE
+  on DBT_INTERNAL_SOURCE.__dbt_delete and {{ window | join(' and ') }}
+  when matched then delete
+  when not matched and DBT_INTERNAL_SOURCE.__dbt_delete is null then {{ tablestore_merge_insert(columns) }}
   {%- endif -%}
-  {%- set columns = arg_dict['dest_columns'] | map(attribute='quoted') | join(', ') -%}
-  insert into {{ arg_dict['target_relation'].render() }} replace where {{ window | join(' and ') }}
-  select {{ columns }}
-  from {{ arg_dict['temp_relation'] }} as dbt_source
 {%- endmacro %}
 
+
+{% macro tablestore_merge_insert(columns) -%}
+  insert ({{ columns | join(', ') }})
+    values ({% for column in columns %}DBT_INTERNAL_SOURCE.{{ column }}{{ ', ' if not loop.last }}{% endfor %})
+{%- endmacro %}
 
 {% macro tablestore_insert_sql(target_relation, source, dest_columns) -%}
   {%- set columns = dest_columns | map(attribute='quoted') | join(', ') -%}
@@ -115,8 +139,7 @@
   {%- else %}
   on false
   {%- endif %}
-  when not matched then insert ({{ columns | map(attribute='quoted') | join(', ') }})
-    values ({% for column in columns %}DBT_INTERNAL_SOURCE.{{ column.quoted }}{{ ', ' if not loop.last }}{% endfor %})
+  when not matched then {{ tablestore_merge_insert(columns | map(attribute='quoted') | list) }}
 {%- endmacro %}
 
 {# dbt's signature, for strategies of the user's own: dbt_spark has another macro of this name. #}

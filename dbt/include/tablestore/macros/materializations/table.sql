@@ -23,14 +23,24 @@
 {% macro tablestore_build_table(existing_relation, target_relation, compiled_code, language='sql') -%}
   {%- if existing_relation is not none and not existing_relation.is_table -%}
     {%- set building = make_intermediate_relation(target_relation) -%}
-    {% call statement('main') -%}
+    {% call tablestore_build() -%}
       {{ create_table_as(false, building, compiled_code, language) }}
     {%- endcall %}
     {% do adapter.drop_relation(existing_relation) %}
     {% do adapter.rename_relation(building, target_relation) %}
   {%- else -%}
-    {% call statement('main') -%}
+    {% call tablestore_build() -%}
       {{ create_table_as(false, target_relation, compiled_code, language) }}
     {%- endcall %}
   {%- endif -%}
+{%- endmacro %}
+
+
+{# The statement `main` of a node that writes rows. #}
+{% macro tablestore_build() -%}
+  {%- set sql = caller() -%}
+  {{ log('Writing runtime sql for node "{}"'.format(model['unique_id'])) }}
+  {{ write(sql) }}
+  {%- set response = adapter.tablestore_build(sql, model) -%}
+  {{ store_result('main', response=response, agate_table=none) }}
 {%- endmacro %}
