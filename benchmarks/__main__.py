@@ -1,0 +1,61 @@
+"""`python -m benchmarks`: run, print a table, and on request keep it in docs/benchmarks.md."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from benchmarks.measure import Report
+from benchmarks.report import print_report, write_report
+from benchmarks.tables import TableBenchmark, peak_memory_mib
+from tablestore_engine import TableStore
+from tablestore_engine.spark.session import SessionConfig, start_session
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--small", action="store_true", help="a few minutes' form: SF 0.05, no dbt comparison")
+    parser.add_argument("--scales", default="1,10", help="scale factors, the first one is the base (default 1,10)")
+    parser.add_argument("--buckets", type=int, default=8)
+    parser.add_argument("--runs", type=int, default=2)
+    parser.add_argument("--data", default=os.path.expanduser("~/.cache/dbt-tablestore/benchmarks"))
+    parser.add_argument("--no-dbt", action="store_true", help="leave the dbt projects out")
+    parser.add_argument("--only-dbt", action="store_true", help="only the dbt projects")
+    parser.add_argument("--write", action="store_true", help="keep the table in docs/benchmarks.md")
+    arguments = parser.parse_args()
+    scales = [0.05] if arguments.small else [float(s) for s in arguments.scales.split(",")]
+    work = Path(tempfile.mkdtemp(prefix="tablestore-bench-"))
+    report = Report()
+    try:
+        if not arguments.only_dbt:
+            _tables(arguments, scales, work, report)
+        if not arguments.no_dbt:
+            from benchmarks.dbt_projects import run as run_dbt
+
+            run_dbt(report, work, small=arguments.small)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    print_report(report)
+    if arguments.write:
+        write_report(report)
+
+
+def _tables(arguments: argparse.Namespace, scales: list[float], work: Path, report: Report) -> None:
+    spark = start_session(SessionConfig(spark_config={"spark.sql.shuffle.partitions": "8"}))
+    store = TableStore(work / "warehouse", spark)
+    store.execute("create schema bench")
+    upserts = []
+    for scale in scales:
+        bench = TableBenchmark(store, work, Path(arguments.data), scale, arguments.buckets, arguments.runs)
+        upserts.append(bench.run(report)[1])
+    if len(scales) > 1:
+        what = f"the same 60,000 rows into SF {scales[1]:g} ÷ into SF {scales[0]:g}"
+        report.add(what, upserts[1], upserts[0], 1.2)
+    report.note(f"Peak memory of the Python driver: {peak_memory_mib()[0]:.0f} MiB")
+
+
+if __name__ == "__main__":
+    main()

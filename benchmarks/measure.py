@@ -1,0 +1,58 @@
+"""Timing: alternate what is compared, take the best of a few, report ratios.
+
+The machine is noisy, and what disturbs only ever adds time: the minimum of several alternating runs is the figure that
+repeats. Ratios are of such minima, taken in one process.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the report. `ratio` is measured ÷ base; `bar` is what it should not exceed."""
+
+    what: str
+    seconds: float
+    base_seconds: float
+    bar: float | None = None
+
+    @property
+    def ratio(self) -> float:
+        return self.seconds / self.base_seconds
+
+
+@dataclass
+class Report:
+    """The lines of a run and the facts around them."""
+
+    rows: list[Row] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, what: str, seconds: float, base_seconds: float, bar: float | None = None) -> None:
+        row = Row(what, seconds, base_seconds, bar)
+        self.rows.append(row)
+        verdict = "" if bar is None else f"  (bar {bar:g})"
+        print(f"{what}: {seconds:.2f} s ÷ {base_seconds:.2f} s = {row.ratio:.2f}{verdict}", flush=True)
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+        print(text, flush=True)
+
+
+def once(action: Callable[[], object]) -> float:
+    """Seconds of one run."""
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
+
+
+def alternating(first: Callable[[], object], second: Callable[[], object], runs: int) -> tuple[float, float]:
+    """Minima of two actions that take turns; each has a warm-up run that does not count."""
+    first()
+    second()
+    times = [(once(first), once(second)) for _ in range(runs)]
+    return min(a for a, _ in times), min(b for _, b in times)

@@ -1,0 +1,45 @@
+"""The report as a table on the terminal and as a page of the documentation."""
+
+from __future__ import annotations
+
+import os
+import platform
+from datetime import datetime, timezone
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.measure import Report
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
+_BEGIN, _END = "<!-- measured -->", "<!-- /measured -->"
+
+
+def print_report(report: Report) -> None:
+    """Print the lines with their bars."""
+    table = Table("what", "seconds", "base", "ratio", "bar")
+    for row in report.rows:
+        met = row.bar is None or row.ratio <= row.bar
+        colour = "green" if met else "red"
+        bar = "" if row.bar is None else f"≤ {row.bar:g}"
+        table.add_row(row.what, f"{row.seconds:.2f}", f"{row.base_seconds:.2f}", f"[{colour}]{row.ratio:.2f}[/]", bar)
+    Console(width=130).print(table)
+
+
+def write_report(report: Report) -> None:
+    """Put the lines between the marks of docs/benchmarks.md."""
+    lines = [
+        f"Measured {datetime.now(timezone.utc):%Y-%m-%d} on {os.cpu_count()} cores, "
+        f"Python {platform.python_version()}, by `make bench`.",
+        "",
+        "| what | seconds | base | ratio | bar |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    for row in report.rows:
+        bar = "" if row.bar is None else f"≤ {row.bar:g}"
+        lines.append(f"| {row.what} | {row.seconds:.2f} | {row.base_seconds:.2f} | {row.ratio:.2f} | {bar} |")
+    lines += ["", *[f"- {note}" for note in report.notes]]
+    text = PAGE.read_text(encoding="utf-8")
+    start, end = text.index(_BEGIN) + len(_BEGIN), text.index(_END)
+    PAGE.write_text(text[:start] + "\n" + "\n".join(lines) + "\n" + text[end:], encoding="utf-8")

@@ -1,0 +1,124 @@
+"""The storage benchmark: loading, upserting, reading and compacting lineitem."""
+
+from __future__ import annotations
+
+import resource
+import shutil
+from pathlib import Path
+
+from benchmarks.data import KEYS, UPSERT_ROWS_AT_SCALE_1, changes, lineitem
+from benchmarks.measure import Report, alternating, once
+from tablestore_engine import TableStore
+
+Q1 = """
+select l_returnflag, l_linestatus, sum(l_quantity), sum(l_extendedprice),
+       sum(l_extendedprice * (1 - l_discount)), sum(l_extendedprice * (1 - l_discount) * (1 + l_tax)),
+       avg(l_quantity), avg(l_extendedprice), avg(l_discount), count(*)
+from {t} where l_shipdate <= date'1998-09-02' group by 1, 2
+"""
+SUM = "select sum(l_quantity) from {t}"
+POINT = "select * from {t} where l_orderkey = {key}"
+BARS_Q1 = {1: 1.4, 10: 1.2}
+BARS_SUM = {1: 3.0, 10: 2.0}
+
+
+class TableBenchmark:
+    """One scale factor. `work` is a scratch folder; `data` keeps generated files between runs."""
+
+    def __init__(self, store: TableStore, work: Path, data: Path, scale: float, buckets: int, runs: int) -> None:
+        self.store, self.work, self.scale, self.buckets, self.runs = store, work, scale, buckets, runs
+        self.source = lineitem(data, scale)
+        self.data = data
+        self.name = f"bench.lineitem_{str(scale).replace('.', '_')}"
+        self.label = f"SF {scale:g}"
+
+    def run(self, report: Report) -> tuple[float, float]:
+        """Everything but the comparison across scales. Returns seconds of CTAS and of the upsert."""
+        ctas = self._load(report)
+        upsert = self._upsert(report, ctas)
+        self._reads(report, "after one upsert", BARS_Q1.get(int(self.scale)), BARS_SUM.get(int(self.scale)))
+        self._point(report)
+        report.note(f"{self.label}: compaction {once(lambda: self.store.execute(f'alter table {self.name} compact')):.1f} s")
+        self._reads(report, "after compaction", 1.1, 1.1)
+        return ctas, upsert
+
+    def _load(self, report: Report) -> float:
+        spark, plain = self.store.spark, str(self.work / "plain_load")
+        rows = spark.read.parquet(self.source)
+
+        def spark_write() -> None:
+            spread = rows.repartition(self.buckets, *KEYS).sortWithinPartitions(*KEYS)
+            spread.write.mode("overwrite").parquet(plain)
+
+        def ctas() -> None:
+            self.store.execute(
+                f"create or replace table {self.name} (primary key ({', '.join(KEYS)}) not enforced) "
+                f"with ('bucket' = '{self.buckets}') as select * from parquet.`{self.source}`"
+            )
+
+        mine, base = alternating(ctas, spark_write, 1 if self.scale > 2 else self.runs)
+        report.add(f"{self.label}: CTAS ÷ Spark's own sorted write", mine, base, 1.3)
+        shutil.rmtree(plain, ignore_errors=True)
+        return mine
+
+    def _upsert(self, report: Report, ctas: float) -> float:
+        batches = []
+        for seed in range(3):
+            path = str(self.work / f"changes_{self.scale}_{seed}")
+            frame = changes(self.store.spark, self.source, self.scale, self._batch_rows(), seed + 1)
+            frame.coalesce(1).write.mode("overwrite").parquet(path)
+            batches.append(path)
+        # Two on a scratch table warm the path up; the third is the one that reads are measured after.
+        scratch = f"{self.name}_warm"
+        self.store.execute(
+            f"create or replace table {scratch} (primary key ({', '.join(KEYS)}) not enforced) "
+            f"with ('bucket' = '{self.buckets}') as select * from parquet.`{batches[0]}`"
+        )
+        self.store.execute(f"insert into {scratch} select * from parquet.`{batches[1]}`")
+        seconds = once(lambda: self.store.execute(f"insert into {self.name} select * from parquet.`{batches[2]}`"))
+        again = []
+        for path in batches[:2]:
+            again.append(once(lambda p=path: self.store.execute(f"insert into {scratch} select * from parquet.`{p}`")))
+        seconds = min(seconds, *again) if self.scale <= 1 else seconds
+        report.add(f"{self.label}: upserting {self._batch_rows():,} rows ÷ CTAS", seconds, ctas, 0.08)
+        return seconds
+
+    def _batch_rows(self) -> int:
+        return int(UPSERT_ROWS_AT_SCALE_1 * min(self.scale, 1))
+
+    def _plain(self) -> str:
+        """Plain Parquet of equal content, written by Spark."""
+        path = str(self.work / "plain_equal")
+        frame = self.store.read(self.name).repartition(self.buckets, *KEYS).sortWithinPartitions(*KEYS)
+        frame.write.mode("overwrite").parquet(path)
+        return f"parquet.`{path}`"
+
+    def _reads(self, report: Report, when: str, bar_q1: float | None, bar_sum: float | None) -> None:
+        plain = self._plain()
+        for label, query, bar in (("Q1", Q1, bar_q1), ("sum(l_quantity)", SUM, bar_sum)):
+            mine, base = alternating(
+                lambda q=query: self._collect(q.format(t=self.name)),
+                lambda q=query: self._collect(q.format(t=plain)),
+                self.runs + 2,
+            )
+            report.add(f"{self.label}: {label} {when} ÷ plain Parquet", mine, base, bar)
+
+    def _point(self, report: Report) -> None:
+        plain = self._plain()
+        mine, base = alternating(
+            lambda: self._collect(POINT.format(t=self.name, key=1_234_567 % int(6_000_000 * self.scale))),
+            lambda: self._collect(POINT.format(t=plain, key=1_234_567 % int(6_000_000 * self.scale))),
+            self.runs + 4,
+        )
+        report.add(f"{self.label}: where l_orderkey = … on {self.buckets} buckets ÷ plain Parquet", mine, base, 1.0)
+
+    def _collect(self, sql: str) -> None:
+        frame = self.store.execute(sql).dataframe
+        assert frame is not None
+        frame.collect()
+
+
+def peak_memory_mib() -> tuple[float, float]:
+    """Peak resident memory of this process and of its largest child that has ended, in MiB."""
+    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return own, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
