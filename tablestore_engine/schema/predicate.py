@@ -8,7 +8,7 @@ the user wrote them (compare without case), and a name need not be a column of t
 The constants carry the type that was written, not the column's. Whoever evaluates a predicate must drop
 a part (take it as "unknown, keep the row") when the column does not exist or when comparing its type with
 that constant needs more than a lossless conversion: ``text_column = 5`` compares numbers in SQL. NaN is
-greater than every number in Spark, while the statistics of a file leave it out.
+greater than every number in Spark, while the statistics of a file leave it out; CHAR compares padded.
 
 Constants: bool, int, Decimal, float, str, date, datetime. A datetime without a zone is wall-clock time in
 the session's time zone.

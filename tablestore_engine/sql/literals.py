@@ -89,9 +89,10 @@ def convert(value: Constant | None, type_name: str) -> Constant | None:
 
 
 def plain_string(token: Token) -> str | None:
-    """The value of a string token without escapes; None when it has any."""
+    """The value of a string token without escapes; None when it has any, or is not in single quotes (Spark can
+    be told to take double quotes for names)."""
     text = token.text
-    if text[0] == "$":
+    if text[0] in '$"' or text[:2].lower() == 'r"':
         return None
     body = text[2:-1] if text[0] in "rR" else text[1:-1]
     if text[0] not in "rR" and ("\\" in body or text[0] in body):

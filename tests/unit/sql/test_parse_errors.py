@@ -174,6 +174,6 @@ def test_any_text_is_a_statement_or_a_sql_error(text: str) -> None:
     try:
         statement = parse(text)
     except SqlError as error:
-        assert str(error)  # noqa: PT017
+        assert str(error)
     else:
         assert statement.sql == text or text.startswith("explain")
