@@ -16,12 +16,16 @@ from tablestore_engine.mergetree.levels import SortedRun
 
 @dataclass(frozen=True)
 class UniversalOptions:
-    """Thresholds of the strategy; percentages are whole numbers (200 = 200 %)."""
+    """Thresholds of the strategy; percentages are whole numbers (200 = 200 %).
+
+    `keep_deletes` for tables in which a late row may be older than a delete: the delete must outlive every merge.
+    """
 
     run_trigger: int = 5
     max_size_amplification_percent: int = 200
     size_ratio: int = 1
     num_levels: int = 6
+    keep_deletes: bool = False
 
     @property
     def max_level(self) -> int:
@@ -40,9 +44,12 @@ class CompactionUnit:
 
 def pick_full(runs: Sequence[SortedRun], options: UniversalOptions) -> CompactionUnit | None:
     """Merge everything into the top level; None when that is the state already."""
-    if not runs or (len(runs) == 1 and runs[0].level == options.max_level and not _has_deletes(runs[0])):
+    if not runs:
         return None
-    return CompactionUnit(tuple(runs), options.max_level, drop_deletes=True)
+    done = options.keep_deletes or not _has_deletes(runs[0])
+    if len(runs) == 1 and runs[0].level == options.max_level and done:
+        return None
+    return CompactionUnit(tuple(runs), options.max_level, drop_deletes=not options.keep_deletes)
 
 
 def pick(runs: Sequence[SortedRun], options: UniversalOptions) -> CompactionUnit | None:
@@ -86,6 +93,5 @@ def _unit(runs: Sequence[SortedRun], count: int, options: UniversalOptions) -> C
         output_level = options.max_level if count == len(runs) else max(0, runs[count].level - 1)
     if count >= len(runs):
         output_level = options.max_level
-    taken = tuple(runs[:count])
-    highest = max((run.level for run in runs), default=0)
-    return CompactionUnit(taken, output_level, drop_deletes=count == len(runs) or output_level >= highest)
+    drop_deletes = count == len(runs) and not options.keep_deletes
+    return CompactionUnit(tuple(runs[:count]), output_level, drop_deletes)

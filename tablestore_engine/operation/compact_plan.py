@@ -20,6 +20,8 @@ def universal_options(schema: TableSchema) -> UniversalOptions:
         max_size_amplification_percent=options.max_size_amplification_percent,
         size_ratio=options.size_ratio,
         num_levels=options.num_levels,
+        # A row that comes late, with a smaller sequence field than a delete, must stay hidden.
+        keep_deletes=bool(options.sequence_field),
     )
 
 

@@ -244,8 +244,8 @@ class _BucketSwitch:
             if ROW_KIND_COLUMN in group.column_names
             else pa.chunked_array([pa.repeat(pa.scalar(0, pa.int8()), group.num_rows)])
         )
-        if self._level:
-            # Nothing lies below the top level, so a delete there has nothing to hide.
+        if self._level and not self._job.schema.core_options.sequence_field:
+            # Nothing lies below the top level, so a delete there has nothing to hide, unless older rows may come.
             alive = pc.equal(pc.bit_wise_and(kinds, 1), 0)
             if not pc.all(alive).as_py():
                 group, kinds = group.filter(alive), kinds.filter(alive)

@@ -1,0 +1,229 @@
+"""Tables for tests without Spark: make one, write rows, compact, read back, and check what must always hold.
+
+`write` and `compact` do what the Spark side does around the operations; rows are dictionaries. `check_invariants` reads
+every live file and compares it with what its metadata says.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import uuid
+from collections import defaultdict
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tablestore_engine.catalog import Catalog
+from tablestore_engine.metadata.binary_row import decode_row
+from tablestore_engine.metadata.bucket import bucket_of
+from tablestore_engine.metadata.data_file import EMPTY_STATS, DataFileMeta
+from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.partition import PartitionFormat
+from tablestore_engine.operation.commit import Change, CommitIdentity
+from tablestore_engine.operation.compact import run_compaction
+from tablestore_engine.operation.compact_plan import plan_compaction
+from tablestore_engine.operation.write import ROW_KIND_COLUMN, WriteJob, write_table
+from tablestore_engine.schema.arrow import to_arrow_type
+from tablestore_engine.schema.system import SEQUENCE_NUMBER, VALUE_KIND, key_field
+from tablestore_engine.schema.table_schema import TableSchema
+from tablestore_engine.schema.types import parse_type
+
+PUT, DELETE = 0, 3
+_ids = itertools.count(1)
+
+
+def schema_of(columns, primary_keys=(), partition_keys=(), options=None, **kwargs):
+    """A schema from `{"name": "TYPE"}`."""
+    typed = [(name, parse_type(text), None) for name, text in columns.items()]
+    return TableSchema.create(typed, primary_keys, partition_keys, dict(options or {}), **kwargs)
+
+
+def make_table(warehouse, columns, primary_keys=(), partition_keys=(), options=None, *, name="t", io=None):
+    """An empty table `default.<name>`."""
+    catalog = warehouse if isinstance(warehouse, Catalog) else Catalog(warehouse, io)
+    return catalog.create_table("default", name, schema_of(columns, primary_keys, partition_keys, options))
+
+
+def arrow_rows(schema, rows, kinds=None):
+    """Dictionaries as an Arrow table with the table's types; missing columns are null."""
+    columns = {f.name: pa.array([row.get(f.name) for row in rows], to_arrow_type(f.type)) for f in schema.fields}
+    if kinds is not None:
+        columns[ROW_KIND_COLUMN] = pa.array(kinds, pa.int8())
+    return pa.table(columns)
+
+
+def new_job(table, *, refuse_duplicates=False, sequence=None, into_empty=False):
+    """A write job on the table's latest snapshot."""
+    live = table.live_files()
+    return WriteJob(
+        target=table.write_target(),
+        total_buckets=table.schema.core_options.bucket,
+        sequence_number=max((e.file.max_sequence_number for e in live), default=-1) + 1 if sequence is None else sequence,
+        occupied=frozenset() if into_empty else frozenset((e.partition, e.bucket) for e in live),
+        refuse_duplicates=refuse_duplicates,
+    )
+
+
+def identity(user="test"):
+    """An identity that nobody else has."""
+    return CommitIdentity(f"{user}-{os.getpid()}", next(_ids))
+
+
+def write(table, rows, kinds=None, *, kind="APPEND", job=None, properties=None, **change):
+    """Write dictionaries and commit them. Returns the snapshot."""
+    job = job or new_job(table)
+    result = write_table(job, arrow_rows(job.schema, rows, kinds), f"{uuid.uuid4().hex[:6]}-")
+    return table.committer(job.schema).commit(
+        Change(kind, tuple(result.entries), **change), identity(), properties
+    )
+
+
+def compact(table, *, full=True):
+    """Run the compactions that are due. Returns the snapshot, None when nothing was."""
+    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas.load, full=full)
+    entries = [e for task in tasks for e in run_compaction(task, f"c{uuid.uuid4().hex[:6]}-")]
+    if not entries:
+        return None
+    change = Change(
+        "COMPACT",
+        added=tuple(e for e in entries if e.kind == FileKind.ADD),
+        removed=tuple(e for e in entries if e.kind == FileKind.DELETE),
+    )
+    return table.committer().commit(change, identity("compact"))
+
+
+def read(table, **kwargs):
+    """All rows as dictionaries, in no particular order."""
+    return table.to_arrow(**kwargs).to_pylist()
+
+
+def by_key(table, key="id", **kwargs):
+    """Rows by one key column."""
+    rows = read(table, **kwargs)
+    found = {row[key]: row for row in rows}
+    assert len(found) == len(rows), "a key stands twice in the answer"
+    return found
+
+
+def path_of(table, entry):
+    """The path of a live file."""
+    directory = PartitionFormat(table.schema).path_of(entry.partition)
+    return table.paths.data_file(directory, entry.bucket, entry.file.file_name)
+
+
+def data_files(table):
+    """Paths of all data files below a table, live or not."""
+    return {
+        os.path.join(directory, name)
+        for directory, _, names in os.walk(table.path)
+        for name in names
+        if os.path.basename(directory).startswith("bucket-") and not name.startswith(".")
+    }
+
+
+def live_paths(table):
+    """Paths of the files of the latest snapshot."""
+    return {path_of(table, e) for e in table.live_files()}
+
+
+def meta(name="f", *, level=0, size=100, low=0, high=0, sequence=0, deletes=0, rows=1, key_types=None):
+    """A made-up data file whose key is one BIGINT from `low` to `high`."""
+    from tablestore_engine.metadata.binary_row import encode_row
+
+    types = key_types or [parse_type("BIGINT NOT NULL")]
+    low_sequence, high_sequence = sequence if isinstance(sequence, tuple) else (sequence, sequence)
+    return DataFileMeta(
+        file_name=name,
+        file_size=size,
+        row_count=rows,
+        min_key=encode_row(low if isinstance(low, tuple) else (low,), types),
+        max_key=encode_row(high if isinstance(high, tuple) else (high,), types),
+        key_stats=EMPTY_STATS,
+        value_stats=EMPTY_STATS,
+        min_sequence_number=low_sequence,
+        max_sequence_number=high_sequence,
+        schema_id=0,
+        level=level,
+        creation_time_millis=0,
+        delete_row_count=deletes,
+        file_source=0,
+    )
+
+
+def add(file, *, partition=b"\0\0\0\0", bucket=0, total=1):
+    """An ADD entry."""
+    return ManifestEntry(FileKind.ADD, partition, bucket, total, file)
+
+
+def check_invariants(table):
+    """What format.md promises of every live file; reads them all."""
+    entries = table.live_files()
+    assert all(e.kind == FileKind.ADD for e in entries)
+    counts = defaultdict(set)
+    levels = defaultdict(list)
+    for entry in entries:
+        counts[entry.partition].add(entry.total_buckets)
+        check_file(table, entry)
+        if table.schema.primary_keys:
+            types = [f.type for f in table.schema.trimmed_key_fields]
+            interval = decode_row(entry.file.min_key, types), decode_row(entry.file.max_key, types)
+            if entry.file.level > 0:
+                levels[entry.partition, entry.bucket, entry.file.level].append(interval)
+    assert all(len(found) == 1 for found in counts.values()), "several bucket counts in one partition"
+    for place, intervals in levels.items():
+        intervals.sort()
+        for (_, high), (low, _) in itertools.pairwise(intervals):
+            assert high < low, f"files of {place} overlap: {high} and {low}"
+    snapshot = table.latest_snapshot()
+    if snapshot is not None:
+        assert snapshot.total_record_count == sum(e.file.row_count for e in entries)
+
+
+def check_file(table, entry):
+    """One live file against its metadata: size, rows, order, keys, bucket, sequence numbers, deletes, bounds."""
+    file, schema = entry.file, table.schemas.load(entry.file.schema_id)
+    path = path_of(table, entry)
+    assert os.path.getsize(path) == file.file_size
+    stored = pq.ParquetFile(path)
+    rows = stored.read()
+    assert rows.num_rows == file.row_count > 0
+    for field in stored.schema_arrow:
+        assert b"PARQUET:field_id" in field.metadata, field.name
+    partition = dict(zip(schema.partition_keys, PartitionFormat(schema).decode(entry.partition), strict=True))
+    for name, value in partition.items():
+        assert set(rows.column(name).to_pylist()) == {value}
+    check_bounds(rows, file, schema)
+    if not schema.primary_keys:
+        assert rows.column_names == list(schema.field_names)
+        return
+    keys = [key_field(f).name for f in schema.trimmed_key_fields]
+    assert rows.column_names == [*keys, SEQUENCE_NUMBER.name, VALUE_KIND.name, *schema.field_names]
+    found = list(zip(*(rows.column(k).to_pylist() for k in keys), strict=True))
+    assert all(a < b for a, b in itertools.pairwise(found)), "keys are not strictly ascending"
+    types = [f.type for f in schema.trimmed_key_fields]
+    assert decode_row(file.min_key, types) == found[0]
+    assert decode_row(file.max_key, types) == found[-1]
+    for key, name in zip(keys, schema.trimmed_primary_keys, strict=True):
+        assert rows.column(key).to_pylist() == rows.column(name).to_pylist()
+    sequences = rows.column(SEQUENCE_NUMBER.name).to_pylist()
+    assert (min(sequences), max(sequences)) == (file.min_sequence_number, file.max_sequence_number)
+    kinds = rows.column(VALUE_KIND.name).to_pylist()
+    assert sum(kind in (1, 3) for kind in kinds) == file.delete_row_count
+    names = [f.name for f in schema.bucket_fields]
+    values = list(zip(*(rows.column(n).to_pylist() for n in names), strict=True))
+    bucket_types = [f.type for f in schema.bucket_fields]
+    for one in values:
+        assert bucket_of(one, bucket_types, entry.total_buckets) == entry.bucket
+
+
+def check_bounds(rows, file, schema):
+    """Value statistics bound every value, and count the nulls."""
+    types = [f.type for f in schema.fields]
+    low, high = decode_row(file.value_stats.min_values, types), decode_row(file.value_stats.max_values, types)
+    for field, least, greatest, nulls in zip(schema.fields, low, high, file.value_stats.null_counts, strict=True):
+        values = rows.column(field.name).to_pylist()
+        if nulls is not None:
+            assert nulls == sum(v is None for v in values), field.name
+        if least is not None:
+            assert all(least <= v <= greatest for v in values if v is not None), field.name
