@@ -9,7 +9,7 @@ PYTEST   ?=
 FOLDER   ?= target/demo
 
 # Other readers of the format pin what they like, so they live apart.
-PYPAIMON ?= $(VENV)-pypaimon
+INTEROP  ?= $(VENV)-interop
 
 PY       := $(VENV)/bin/python
 INSTALL  := $(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
@@ -85,16 +85,16 @@ conformance: $(VENV)/.dev  ## Run dbt's own adapter tests and write docs/conform
 	@sh scripts/check_java.sh
 	$(PY) scripts/conformance.py
 
-$(PYPAIMON)/.made: $(PY)
-	@echo "Installing other readers of the format into $(PYPAIMON) …"
-	@$(PY) -m venv $(PYPAIMON)
-	@$(PYPAIMON)/bin/python -m pip install --quiet --disable-pip-version-check 'pypaimon[sql]==2.1.0'
+$(INTEROP)/.made: tests/interop/requirements.txt | $(PY)
+	@echo "Installing other readers of the format into $(INTEROP) …"
+	@$(PY) -m venv --clear $(INTEROP)
+	@$(INTEROP)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/interop/requirements.txt
 	@touch $@
 
 .PHONY: interop
-interop: $(VENV)/.dev $(PYPAIMON)/.made  ## Let pypaimon and pypaimon-rust read our tables, and read theirs
+interop: $(VENV)/.dev $(INTEROP)/.made  ## Let pypaimon and pypaimon-rust read our tables, and read theirs
 	@sh scripts/check_java.sh
-	PYPAIMON_PYTHON='$(abspath $(PYPAIMON))/bin/python' $(PY) -m pytest tests/interop -m interop $(PYTEST)
+	PYPAIMON_PYTHON='$(abspath $(INTEROP))/bin/python' $(PY) -m pytest tests/interop $(PYTEST)
 
 .PHONY: floors
 floors:  ## Install the lowest dependencies allowed and run the unit tests on them

@@ -1,0 +1,65 @@
+"""Fixtures of the interop tests. `PYPAIMON_PYTHON` names the interpreter of the other readers (make interop)."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from compare import assert_same
+from ours import OurTable
+from readers import READERS, OtherReaderError, PaimonReader
+
+from tablestore_engine.catalog import Catalog
+
+
+def pytest_collection_modifyitems(items):
+    here = Path(__file__).parent
+    for item in items:
+        if here in Path(item.fspath).parents:
+            item.add_marker(pytest.mark.interop)
+
+
+@pytest.fixture(scope="session")
+def paimon(tmp_path_factory):
+    python = os.environ.get("PYPAIMON_PYTHON")
+    if not python:
+        pytest.skip("PYPAIMON_PYTHON is not set; `make interop` sets it")
+    reader = PaimonReader(python, tmp_path_factory.mktemp("exchange"))
+    yield reader
+    reader.close()
+
+
+@pytest.fixture(scope="session")
+def catalog(tmp_path_factory):
+    return Catalog(tmp_path_factory.mktemp("warehouse"))
+
+
+@pytest.fixture
+def name(request):
+    """A table name of the test's own."""
+    return re.sub(r"\W+", "_", request.node.name).strip("_").lower()
+
+
+@pytest.fixture
+def all_read(paimon):
+    """Check that every reader finds the rows that the engine finds; `fails` names readers and their own message."""
+
+    def check(table: OurTable, expected=None, *, snapshot=None, fails=None):
+        own = table.read(snapshot)
+        if expected is not None:
+            assert_same(own, expected, "tablestore")
+        for reader in READERS:
+            message = (fails or {}).get(reader)
+            if message is None:
+                found = paimon.read(reader, table.warehouse, table.name, snapshot=snapshot)
+                assert_same(found, own, reader)
+            else:
+                with pytest.raises((OtherReaderError, AssertionError), match=message):
+                    assert_same(
+                        paimon.read(reader, table.warehouse, table.name, snapshot=snapshot), own, reader
+                    )
+        return own
+
+    return check
