@@ -17,8 +17,12 @@ from tablestore_engine.spark.session import SessionConfig, start_session
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--small", action="store_true", help="a few minutes' form: SF 0.05, no dbt comparison")
-    parser.add_argument("--scales", default="1,10", help="scale factors, the first one is the base (default 1,10)")
+    parser.add_argument(
+        "--small", action="store_true", help="a few minutes' form: SF 0.05, no dbt comparison"
+    )
+    parser.add_argument(
+        "--scales", default="1,10", help="scale factors, the first one is the base (default 1,10)"
+    )
     parser.add_argument("--buckets", type=int, default=8)
     parser.add_argument("--runs", type=int, default=2)
     parser.add_argument("--data", default=os.path.expanduser("~/.cache/dbt-tablestore/benchmarks"))

@@ -34,7 +34,16 @@ def lineitem(folder: Path, scale: float) -> str:
     path = target / "lineitem.parquet"
     if not path.exists():
         target.mkdir(parents=True, exist_ok=True)
-        command = [generator(), "parquet", "-s", f"{scale:g}", "--tables", "lineitem", "--output-dir", str(target)]
+        command = [
+            generator(),
+            "parquet",
+            "-s",
+            f"{scale:g}",
+            "--tables",
+            "lineitem",
+            "--output-dir",
+            str(target),
+        ]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return str(path)
 

@@ -14,10 +14,7 @@ from pathlib import Path
 from benchmarks.measure import Report, alternating
 
 DBT = Path(sys.executable).with_name("dbt")
-BARE = (
-    "from pyspark.sql import SparkSession; "
-    "SparkSession.builder.getOrCreate().sql('select 1').collect()"
-)
+BARE = "from pyspark.sql import SparkSession; SparkSession.builder.getOrCreate().sql('select 1').collect()"
 
 
 def run(report: Report, work: Path, *, small: bool) -> None:
@@ -44,7 +41,9 @@ def _project(folder: Path, adapter: str, models: int) -> Path:
     (folder / "profiles.yml").write_text(f"bench:\n  target: dev\n  outputs:\n    dev:\n      {profile}\n")
     materialized = "table" if adapter == "tablestore" else "table\n    +file_format: parquet"
     (folder / "dbt_project.yml").write_text(
-        "name: bench\nversion: '1.0'\nprofile: bench\nmodels:\n  bench:\n    +materialized: " + materialized + "\n"
+        "name: bench\nversion: '1.0'\nprofile: bench\nmodels:\n  bench:\n    +materialized: "
+        + materialized
+        + "\n"
     )
     for number in range(models):
         # Ten roots of 1,000 rows; the others each aggregate or filter one that came before.

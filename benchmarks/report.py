@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -23,15 +22,16 @@ def print_report(report: Report) -> None:
         met = row.bar is None or row.ratio <= row.bar
         colour = "green" if met else "red"
         bar = "" if row.bar is None else f"≤ {row.bar:g}"
-        table.add_row(row.what, f"{row.seconds:.2f}", f"{row.base_seconds:.2f}", f"[{colour}]{row.ratio:.2f}[/]", bar)
+        table.add_row(
+            row.what, f"{row.seconds:.2f}", f"{row.base_seconds:.2f}", f"[{colour}]{row.ratio:.2f}[/]", bar
+        )
     Console(width=130).print(table)
 
 
 def write_report(report: Report) -> None:
     """Put the lines between the marks of docs/benchmarks.md."""
     lines = [
-        f"Measured {datetime.now(timezone.utc):%Y-%m-%d} on {os.cpu_count()} cores, "
-        f"Python {platform.python_version()}, by `make bench`.",
+        f"Measured {datetime.now(timezone.utc):%Y-%m-%d} on {os.cpu_count()} cores by `make bench`.",
         "",
         "| what | seconds | base | ratio | bar |",
         "|---|---:|---:|---:|---:|",

@@ -25,7 +25,9 @@ BARS_SUM = {1: 3.0, 10: 2.0}
 class TableBenchmark:
     """One scale factor. `work` is a scratch folder; `data` keeps generated files between runs."""
 
-    def __init__(self, store: TableStore, work: Path, data: Path, scale: float, buckets: int, runs: int) -> None:
+    def __init__(
+        self, store: TableStore, work: Path, data: Path, scale: float, buckets: int, runs: int
+    ) -> None:
         self.store, self.work, self.scale, self.buckets, self.runs = store, work, scale, buckets, runs
         self.source = lineitem(data, scale)
         self.data = data
@@ -38,7 +40,9 @@ class TableBenchmark:
         upsert = self._upsert(report, ctas)
         self._reads(report, "after one upsert", BARS_Q1.get(int(self.scale)), BARS_SUM.get(int(self.scale)))
         self._point(report)
-        report.note(f"{self.label}: compaction {once(lambda: self.store.execute(f'alter table {self.name} compact')):.1f} s")
+        report.note(
+            f"{self.label}: compaction {once(lambda: self.store.execute(f'alter table {self.name} compact')):.1f} s"
+        )
         self._reads(report, "after compaction", 1.1, 1.1)
         return ctas, upsert
 
@@ -75,10 +79,13 @@ class TableBenchmark:
             f"with ('bucket' = '{self.buckets}') as select * from parquet.`{batches[0]}`"
         )
         self.store.execute(f"insert into {scratch} select * from parquet.`{batches[1]}`")
-        seconds = once(lambda: self.store.execute(f"insert into {self.name} select * from parquet.`{batches[2]}`"))
-        again = []
-        for path in batches[:2]:
-            again.append(once(lambda p=path: self.store.execute(f"insert into {scratch} select * from parquet.`{p}`")))
+        seconds = once(
+            lambda: self.store.execute(f"insert into {self.name} select * from parquet.`{batches[2]}`")
+        )
+        again = [
+            once(lambda p=path: self.store.execute(f"insert into {scratch} select * from parquet.`{p}`"))
+            for path in batches[:2]
+        ]
         seconds = min(seconds, *again) if self.scale <= 1 else seconds
         report.add(f"{self.label}: upserting {self._batch_rows():,} rows ÷ CTAS", seconds, ctas, 0.08)
         return seconds
@@ -110,7 +117,9 @@ class TableBenchmark:
             lambda: self._collect(POINT.format(t=plain, key=1_234_567 % int(6_000_000 * self.scale))),
             self.runs + 4,
         )
-        report.add(f"{self.label}: where l_orderkey = … on {self.buckets} buckets ÷ plain Parquet", mine, base, 1.0)
+        report.add(
+            f"{self.label}: where l_orderkey = … on {self.buckets} buckets ÷ plain Parquet", mine, base, 1.0
+        )
 
     def _collect(self, sql: str) -> None:
         frame = self.store.execute(sql).dataframe

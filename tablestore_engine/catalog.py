@@ -256,7 +256,9 @@ class Catalog:
         if kind is not None:
             raise TableAlreadyExists(
                 f"{kind.capitalize()} '{database}.{name}' exists already.",
-                hint="Use CREATE OR REPLACE TABLE, or drop it first." if kind == "table" else "Drop the view first.",
+                hint="Use CREATE OR REPLACE TABLE, or drop it first."
+                if kind == "table"
+                else "Drop the view first.",
             )
         if self._table_dir(database, name) is not None:
             raise NotAManagedTableError(
@@ -323,7 +325,9 @@ class Catalog:
             newest = table.schemas.list_ids()[-1]
             if table.schemas.try_create(replace(changed, id=newest + 1)):
                 return self.load_table(database, name)
-        raise ConflictError(f"The schema of '{database}.{name}' is being changed by others.", hint="Try again.")
+        raise ConflictError(
+            f"The schema of '{database}.{name}' is being changed by others.", hint="Try again."
+        )
 
     # -- views -----------------------------------------------------------------------------------------
 
@@ -368,7 +372,9 @@ class Catalog:
         if replace:
             self.io.write(self._view_path(found, name), data)
         elif not self.io.create(self._view_path(found, name), data) and not if_not_exists:
-            raise TableAlreadyExists(f"View '{found}.{name}' exists already.", hint="Use CREATE OR REPLACE VIEW.")
+            raise TableAlreadyExists(
+                f"View '{found}.{name}' exists already.", hint="Use CREATE OR REPLACE VIEW."
+            )
 
     def drop_view(self, database: str, name: str, if_exists: bool = False) -> None:
         """Remove a view. Raises ViewNotFound unless `if_exists`."""

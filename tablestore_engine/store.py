@@ -89,6 +89,7 @@ class TableStore:
         """Run one statement and say what it did; starts Spark only when rows are needed.
 
         Args:
+            text: one statement.
             refuse_duplicates: a key that stands twice in the rows to write is an error instead of an update.
             properties: stored with the snapshot that the statement makes.
         """
@@ -106,7 +107,10 @@ class TableStore:
                 rows=[("tablestore", self.database)],
             )
         context = CatalogContext(
-            catalog=self.catalog, database=self.database, session_options=self._options, now_millis=_now_millis
+            catalog=self.catalog,
+            database=self.database,
+            session_options=self._options,
+            now_millis=_now_millis,
         )
         answered = execute_catalog(statement, context)
         if answered is not None:
@@ -187,10 +191,10 @@ class TableStore:
         Raises:
             SchemaError: columns that do not fit. PrimaryKeyError: null or duplicate keys. ConflictError.
         """
+        from tablestore_engine.spark.align import align
         from tablestore_engine.spark.dml import insert
         from tablestore_engine.spark.dml import overwrite as replace
         from tablestore_engine.spark.writer import Rows
-        from tablestore_engine.sql.align import align
 
         table = self.table(name)
         rows = Rows(align(frame, table.schema, by_name=True))
@@ -214,4 +218,3 @@ class TableStore:
 
 def _now_millis() -> int:
     return int(time.time() * 1000)
-

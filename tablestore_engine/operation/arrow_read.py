@@ -35,7 +35,9 @@ def read_rows(
     out = output_schema(schema, names)
 
     def batches(bucket: BucketScan, file: DataFileMeta, columns: FileColumns) -> Iterator[pa.RecordBatch]:
-        path = file.external_path or f"{paths.bucket_dir(bucket.partition_path, bucket.bucket)}/{file.file_name}"
+        path = (
+            file.external_path or f"{paths.bucket_dir(bucket.partition_path, bucket.bucket)}/{file.file_name}"
+        )
         return read_batches(io, path, load_schema(file.schema_id), schema, columns)
 
     if not schema.primary_keys:
@@ -50,7 +52,9 @@ def read_rows(
     reduce = keep_last(keys, [*order, SortColumn(SEQUENCE_NUMBER.name)])
     for bucket, section in plan.sections:
         runs = [
-            itertools.chain.from_iterable(batches(bucket, f, FileColumns(wanted, system=True)) for f in run.files)
+            itertools.chain.from_iterable(
+                batches(bucket, f, FileColumns(wanted, system=True)) for f in run.files
+            )
             for run in reversed(section.runs)
         ]
         for table in merge_sorted(runs, keys, reduce):

@@ -101,7 +101,7 @@ class Committer:
     def _wait_seconds(self, attempt: int) -> float:
         options = self.schema.core_options
         ceiling = min(options.commit_max_retry_wait_millis, options.commit_min_retry_wait_millis * 2**attempt)
-        return (0.5 + self.jitter()) * ceiling / 1000
+        return float((0.5 + self.jitter()) * ceiling / 1000)
 
     def _attempt(
         self,
@@ -165,7 +165,7 @@ class Committer:
     def _is_ours(self, snapshot: Snapshot) -> bool:
         try:
             return self.snapshots.load(snapshot.id).uuid == snapshot.uuid
-        except Exception:  # noqa: BLE001 - the storage is failing; anything but a clear yes is "unknown"
+        except Exception:
             return False
 
     def _entries(self, latest: Snapshot | None, change: Change) -> list[ManifestEntry]:
@@ -226,7 +226,9 @@ class Committer:
         merged = merge_entries(e for m in small for e in self.manifests.read_manifest(m.file_name))
         return [*big, *self._write_manifests(merged, written)]
 
-    def _write_manifests(self, entries: Sequence[ManifestEntry], written: list[str]) -> list[ManifestFileMeta]:
+    def _write_manifests(
+        self, entries: Sequence[ManifestEntry], written: list[str]
+    ) -> list[ManifestFileMeta]:
         metas = []
         target_size = self.schema.core_options.manifest_target_size
         for meta in self.manifests.write_manifests(entries, target_size):

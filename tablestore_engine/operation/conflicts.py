@@ -55,7 +55,8 @@ def check_conflicts(
         raise ConflictError("Another compaction of the same bucket was committed first.")
     lowered = {(e.partition, e.bucket) for e in overlapping}
     return tuple(
-        replace(e, file=replace(e.file, level=0)) if (e.partition, e.bucket) in lowered else e for e in new.added
+        replace(e, file=replace(e.file, level=0)) if (e.partition, e.bucket) in lowered else e
+        for e in new.added
     )
 
 

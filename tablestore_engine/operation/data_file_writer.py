@@ -46,7 +46,7 @@ class WriteTarget:
 class RollingWriter:
     """Writes the files of one bucket at one level; `close()` returns their metadata in key order."""
 
-    def __init__(  # noqa: PLR0913 - each is one fact about the output
+    def __init__(
         self,
         target: WriteTarget,
         *,
@@ -111,7 +111,9 @@ class RollingWriter:
             self._made_directory = True
         name = self._target.file_name(self._task, self._next_index)
         self._next_index += 1
-        return _OpenFile(self._target.io, f"{self._directory}/{name}", name, self._arrow_schema, self._options)
+        return _OpenFile(
+            self._target.io, f"{self._directory}/{name}", name, self._arrow_schema, self._options
+        )
 
     def _finish(self) -> None:
         assert self._open is not None

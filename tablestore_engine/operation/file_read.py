@@ -48,8 +48,7 @@ def read_batches(
             # The value column holds the same, also in files without `_KEY_` columns (thin mode).
             source = by_id[field.id]
             targets.append((key_field(field).name, source.name, to_arrow_type(field.type)))
-        for system in (SEQUENCE_NUMBER, VALUE_KIND):
-            targets.append((system.name, system.name, to_arrow_type(system.type)))
+        targets += [(one.name, one.name, to_arrow_type(one.type)) for one in (SEQUENCE_NUMBER, VALUE_KIND)]
     wanted = list(dict.fromkeys(source for _, source, _ in targets if source))
     try:
         with io.open_input(path) as handle:

@@ -6,6 +6,7 @@ column's type is lossless, because the engine that evaluates the query may conve
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -106,17 +107,14 @@ def buckets_for(predicate: Predicate | None, schema: TableSchema, num_buckets: i
     allowed = _equalities(predicate)
     choices: list[Sequence[Any]] = []
     for field in schema.bucket_fields:
-        values = allowed.get(field.name.lower())
-        if values is None:
+        constants = allowed.get(field.name.lower())
+        if constants is None:
             return None
-        converted = [key_value(v, field.type) for v in values]
+        converted = [key_value(v, field.type) for v in constants]
         if any(v is None for v in converted):
             return None
         choices.append(converted)
-    combinations = 1
-    for values in choices:
-        combinations *= len(values)
-    if combinations > MAX_KEY_COMBINATIONS:
+    if math.prod(len(values) for values in choices) > MAX_KEY_COMBINATIONS:
         return None
     types = [f.type for f in schema.bucket_fields]
     return {bucket_of(values, types, num_buckets) for values in product(*choices)}

@@ -140,7 +140,9 @@ def _prune(
         files = _skip_files(scan, schema, predicate, schemas)
         if files:
             kept.append(
-                scan if len(files) == len(scan.files) else BucketScan(**{**scan.__dict__, "files": tuple(files)})
+                scan
+                if len(files) == len(scan.files)
+                else BucketScan(**{**scan.__dict__, "files": tuple(files)})
             )
     return tuple(kept)
 
@@ -220,6 +222,10 @@ class FileBounds:
                 # Added after the file was written: every row reads null.
                 return field.type, Bounds(None, None, self._file.row_count, self._file.row_count)
             found = self._by_id.get(field.id)
-            return found if found is not None and found[0].as_nullable(True) == field.type.as_nullable(True) else None
+            return (
+                found
+                if found is not None and found[0].as_nullable(True) == field.type.as_nullable(True)
+                else None
+            )
 
         return lookup

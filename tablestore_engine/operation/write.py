@@ -86,7 +86,9 @@ def write_table(job: WriteJob, rows: pa.Table, task: str = "") -> WriteResult:
     else:
         buckets = np.zeros(rows.num_rows, dtype=np.int32)
     rows = rows.append_column(BUCKET_COLUMN, pa.array(buckets))
-    order = [SortColumn(name) for name in (*schema.partition_keys, BUCKET_COLUMN, *schema.trimmed_primary_keys)]
+    order = [
+        SortColumn(name) for name in (*schema.partition_keys, BUCKET_COLUMN, *schema.trimmed_primary_keys)
+    ]
     if schema.primary_keys:
         check_not_null(rows, schema)
         rows = sort_stable(rows, [*order, *sequence_columns(schema)])
@@ -128,7 +130,9 @@ def check_not_null(rows: pa.Table | pa.RecordBatch, schema: TableSchema) -> None
         )
 
 
-def _deduplicated(job: WriteJob, batches: Iterable[pa.RecordBatch], result: WriteResult) -> Iterator[pa.Table]:
+def _deduplicated(
+    job: WriteJob, batches: Iterable[pa.RecordBatch], result: WriteResult
+) -> Iterator[pa.Table]:
     """Batches as tables with one row per key; a batch's last row waits for the next batch."""
     schema = job.schema
     keys = [*schema.partition_keys, BUCKET_COLUMN, *schema.trimmed_primary_keys]

@@ -9,7 +9,6 @@ a number come from reversing its hexadecimal text, after the two digits of every
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
@@ -17,6 +16,7 @@ from pyspark.sql import types as T
 
 from tablestore_engine.metadata.bucket import bucket_ids, hash_words
 from tablestore_engine.schema.types import INTEGER_ROOTS, AtomicType, DataField
+from tablestore_engine.spark.names import quoted
 
 _EMPTY = "X''"
 _LOW_DIGITS = 0x0F0F0F0F0F0F0F0F
@@ -82,14 +82,16 @@ def _little_endian(number: str) -> str:
 
 def _binary_row(fields: Sequence[DataField]) -> str:
     zero = "X'0000000000000000'"
-    names = ["`" + f.name.replace("`", "``") + "`" for f in fields]
+    names = [quoted(f.name) for f in fields]
     flags = [
         f"if({name} is null, {1 << (i + 8)}L, 0L)"
         for i, (f, name) in enumerate(zip(fields, names, strict=True))
         if f.type.nullable
     ]
     header = _little_endian(" + ".join(flags)) if flags else zero
-    slots, tails, lengths = [], [], []
+    slots: list[str] = []
+    tails: list[str] = []
+    lengths: list[str] = []
     fixed = 8 + 8 * len(fields)
     for field, name in zip(fields, names, strict=True):
         kind = _slot_kind(field)
@@ -123,10 +125,8 @@ def _by_arrow(fields: Sequence[DataField], num_buckets: int) -> Column:
         ]
         return pd.Series(bucket_ids(arrays, types, num_buckets))
 
-    udf = F.pandas_udf(buckets, T.IntegerType(), F.PandasUDFType.SCALAR)  # type: ignore[call-overload]
-    return udf(F.struct(*[F.col("`" + f.name.replace("`", "``") + "`") for f in fields]))  # type: ignore[no-any-return]
+    from pyspark.sql.pandas.functions import PandasUDFType, pandas_udf
 
-
-def all_of(conditions: Sequence[Column]) -> Column:
-    """AND of at least one condition."""
-    return reduce(lambda a, b: a & b, conditions)
+    udf = pandas_udf(buckets, T.IntegerType(), PandasUDFType.SCALAR)
+    column: Column = udf(F.struct(*[F.col(quoted(f.name)) for f in fields]))
+    return column

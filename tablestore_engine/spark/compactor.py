@@ -71,18 +71,19 @@ def _run_and_commit(
     for outcome in outcomes:
         if not isinstance(outcome, TableStoreError):
             entries.extend(outcome)
+    if errors:
+        _remove_new(table, tasks, entries)
+        raise errors[0]
+    if not entries:
+        return None
     try:
-        if errors:
-            raise errors[0]
-        if not entries:
-            return None
         change = Change(
             "COMPACT",
             added=tuple(e for e in entries if e.kind == FileKind.ADD),
             removed=tuple(e for e in entries if e.kind == FileKind.DELETE),
         )
         return table.committer().commit(change, CommitIdentity(f"compact-{uuid.uuid4().hex}", 1))
-    except (ConflictError, *{type(e) for e in errors}):
+    except ConflictError:
         _remove_new(table, tasks, entries)
         raise
 

@@ -180,7 +180,7 @@ def retrying(action: Callable[[], T]) -> T:
         except ConflictError:
             if attempt + 1 == STATEMENT_ATTEMPTS:
                 raise
-            time.sleep(random.uniform(0.05, 0.2) * (attempt + 1))
+            time.sleep((0.05 + 0.15 * random.random()) * (attempt + 1))  # noqa: S311 - spreads retries
     raise AssertionError("unreachable")
 
 

@@ -27,6 +27,7 @@ from tablestore_engine.schema.predicate import Predicate
 from tablestore_engine.schema.system import SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import DataType
+from tablestore_engine.spark.names import quoted
 from tablestore_engine.spark.types import to_spark_schema, to_spark_type
 from tablestore_engine.table import Table
 
@@ -69,8 +70,14 @@ def read_plan(spark: SparkSession, table: Table, plan: ScanPlan) -> DataFrame:
 
 def read_positions(spark: SparkSession, table: Table, plan: ScanPlan) -> DataFrame:
     """Rows of an append table's plan with the file (`FILE_COLUMN`) and row number that each stands at."""
-    reader = _Reader(spark, table, plan)
-    return reader.raw([(b, f) for b in plan.buckets for f in b.files], positions=True)
+    files = [(b, f) for b in plan.buckets for f in b.files]
+    if not files:
+        nowhere = (
+            F.lit(None).cast("string").alias(FILE_COLUMN),
+            F.lit(None).cast("bigint").alias(POSITION_COLUMN),
+        )
+        return empty_frame(spark, plan.schema).select("*", *nowhere)
+    return _Reader(spark, table, plan).raw(files, positions=True)
 
 
 def empty_frame(spark: SparkSession, schema: TableSchema) -> DataFrame:
@@ -124,7 +131,7 @@ class _Reader:
         return reduce(DataFrame.unionAll, parts)
 
     def _merged(self, merge: _Merge) -> list[DataFrame]:
-        keys = [_quoted(k) for k in self._schema.primary_keys]
+        keys = [quoted(k) for k in self._schema.primary_keys]
         upper = self.raw(merge.upper, system=True)
         changed = upper.select(*keys)
         if not merge.one_upper_run:
@@ -147,25 +154,23 @@ class _Reader:
     def _newest(self, rows: DataFrame) -> DataFrame:
         """Per key the row with the greatest sequence."""
         options = self._schema.core_options
-        order: list[Column] = []
-        for name in options.sequence_field:
-            # Nulls are the smallest in a struct comparison and stay so when the order is descending.
-            order.append(F.col(_quoted(name)))
-        order.append(F.col(SEQUENCE_NUMBER.name))
-        rank = F.struct(*order)
-        row = F.struct(*[F.col(_quoted(c)) for c in rows.columns])
-        best = F.min_by if options.sequence_field_descending else F.max_by
-        if options.sequence_field_descending:
-            rank = F.struct(*order[:-1], (-F.col(SEQUENCE_NUMBER.name)).alias("n"))
-        keys = [F.col(_quoted(k)) for k in self._schema.primary_keys]
+        descending = options.sequence_field_descending
+        number = F.col(SEQUENCE_NUMBER.name)
+        # A struct compares field by field with nulls first. Descending, the smallest is the best, and of equals
+        # still the latest written.
+        order = [F.col(quoted(name)) for name in options.sequence_field]
+        rank = F.struct(*order, (-number if descending else number).alias("n"))
+        best = F.min_by if descending else F.max_by
+        row = F.struct(*[F.col(quoted(c)) for c in rows.columns])
+        keys = [F.col(quoted(k)) for k in self._schema.primary_keys]
         return rows.groupBy(*keys).agg(best(row, rank).alias(_ROW)).select(f"{_ROW}.*")
 
     def _alive(self, rows: DataFrame) -> DataFrame:
         kept = rows.where(F.col(VALUE_KIND.name).isin(0, 2))
-        return kept.select(*[_quoted(n) for n in self._schema.field_names])
+        return kept.select(*[quoted(n) for n in self._schema.field_names])
 
     def _columns(self, frame: DataFrame) -> list[str]:
-        return [_quoted(c) for c in frame.columns]
+        return [quoted(c) for c in frame.columns]
 
     def raw(self, files: Sequence[Placed], *, system: bool = False, positions: bool = False) -> DataFrame:
         """The rows of files as they are: one scan, and one more for each schema that Spark cannot bridge."""
@@ -212,7 +217,7 @@ class _Reader:
             if past is None:
                 column = F.lit(None).cast(target)
             else:
-                column = F.col(_quoted(past.name))
+                column = F.col(quoted(past.name))
                 if own is not self._schema:
                     column = column.cast(target)
             selected.append(column.alias(field.name))
@@ -241,7 +246,3 @@ def _same_for_spark(past: DataType, current: DataType) -> bool:
     if past.as_nullable(True) == current.as_nullable(True):
         return True
     return (getattr(past, "root", None), getattr(current, "root", None)) in _NATIVE_CASTS
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"

@@ -73,7 +73,9 @@ def short_message(text: str) -> str:
         text = found[1] if found else text
     if "Traceback (most recent call last)" in text:
         lines = [line for line in text.strip().splitlines() if line.strip()]
-        last = next((line for line in reversed(lines) if re.match(r"^[\w.]*(Error|Exception)\b", line)), lines[-1])
+        last = next(
+            (line for line in reversed(lines) if re.match(r"^[\w.]*(Error|Exception)\b", line)), lines[-1]
+        )
         text = last
     elif cause:
         text = cause[-1]

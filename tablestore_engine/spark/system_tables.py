@@ -90,20 +90,26 @@ def _partitions(table: Table) -> _Rows:
 
 SYSTEM_TABLES: dict[str, tuple[str, Callable[[Table], _Rows]]] = {
     "snapshots": (
-        "snapshot_id bigint, schema_id bigint, commit_user string, commit_identifier bigint, commit_kind string, "
-        "commit_time timestamp, total_record_count bigint, delta_record_count bigint, properties string",
+        (
+            "snapshot_id bigint, schema_id bigint, commit_user string, commit_identifier bigint, commit_kind string, "
+            "commit_time timestamp, total_record_count bigint, delta_record_count bigint, properties string"
+        ),
         _snapshots,
     ),
     "schemas": (
-        "schema_id bigint, fields string, partition_keys string, primary_keys string, options string, "
-        "comment string, update_time timestamp",
+        (
+            "schema_id bigint, fields string, partition_keys string, primary_keys string, options string, "
+            "comment string, update_time timestamp"
+        ),
         _schemas,
     ),
     "options": ("key string, value string", _options),
     "files": (
-        "partition string, bucket int, file_name string, schema_id bigint, level int, record_count bigint, "
-        "file_size_in_bytes bigint, delete_record_count bigint, min_sequence_number bigint, "
-        "max_sequence_number bigint, creation_time timestamp",
+        (
+            "partition string, bucket int, file_name string, schema_id bigint, level int, record_count bigint, "
+            "file_size_in_bytes bigint, delete_record_count bigint, min_sequence_number bigint, "
+            "max_sequence_number bigint, creation_time timestamp"
+        ),
         _files,
     ),
     "partitions": (

@@ -33,6 +33,7 @@ from tablestore_engine.operation.write import (
 from tablestore_engine.schema.arrow import to_arrow_type
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.spark.bucket_column import bucket_column, task_column
+from tablestore_engine.spark.names import quoted
 from tablestore_engine.spark.run import collect_arrow
 
 SMALL_ROWS = 200_000
@@ -87,7 +88,7 @@ def input_bytes(frame: DataFrame) -> int:
 
     try:
         files = frame.inputFiles()
-    except Exception:  # noqa: BLE001 - an estimate must never fail a write
+    except Exception:
         return 0
     total = 0
     for file in files:
@@ -113,7 +114,7 @@ def to_table_types(rows: pa.Table, schema: TableSchema) -> pa.Table:
 def _distributed(job: WriteJob, frame: DataFrame) -> WriteResult:
     schema = job.schema
     keyed = bool(schema.primary_keys)
-    partitions = [F.col(_quoted(k)) for k in schema.partition_keys]
+    partitions = [F.col(quoted(k)) for k in schema.partition_keys]
     bucketed = bool(schema.bucket_keys) and job.total_buckets > 0
     bucket = bucket_column(schema.bucket_fields, job.total_buckets) if bucketed else F.lit(0)
     if keyed:
@@ -125,9 +126,9 @@ def _distributed(job: WriteJob, frame: DataFrame) -> WriteResult:
         task = task_column(F.col(BUCKET_COLUMN), job.total_buckets)
         frame = frame.repartition(job.total_buckets, task)
     if keyed:
-        order = [*partitions, F.col(BUCKET_COLUMN), *(F.col(_quoted(k)) for k in schema.trimmed_primary_keys)]
+        order = [*partitions, F.col(BUCKET_COLUMN), *(F.col(quoted(k)) for k in schema.trimmed_primary_keys)]
         for column in sequence_columns(schema):
-            by = F.col(_quoted(column.name))
+            by = F.col(quoted(column.name))
             order.append(by.desc_nulls_last() if column.descending else by.asc_nulls_first())
         frame = frame.sortWithinPartitions(*order, F.col(ORDINAL_COLUMN)).drop(ORDINAL_COLUMN)
     elif partitions or bucketed:
@@ -203,10 +204,6 @@ def _remove_below(target: WriteTarget, directory: str, depth: int) -> None:
 def job_with_schema(job: WriteJob, schema: TableSchema) -> WriteJob:
     """The same job for another schema version."""
     return replace(job, target=replace(job.target, schema=schema))
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
 
 
 __all__ = ["ExecutionError", "Rows", "input_bytes", "remove_files", "write_rows"]

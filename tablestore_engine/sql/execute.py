@@ -77,22 +77,24 @@ def _partition_filter(schema: TableSchema, wanted: dict[str, Any]) -> PartitionF
 
 def _call(statement: S.Call, context: RowContext) -> StatementResult:
     if statement.procedure != "compact":
-        raise SqlError(f"There is no procedure sys.{statement.procedure}.", hint="There is: sys.compact(table => 't').")
+        raise SqlError(
+            f"There is no procedure sys.{statement.procedure}.", hint="There is: sys.compact(table => 't')."
+        )
     known = ("table", "partitions")
     arguments = dict(zip(known, statement.positional, strict=False)) | dict(statement.named)
     unknown = set(arguments) - set(known)
     if unknown or not arguments.get("table"):
         raise SqlError(
-            f"sys.compact does not take {', '.join(sorted(unknown))}." if unknown else "sys.compact needs a table.",
+            f"sys.compact does not take {', '.join(sorted(unknown))}."
+            if unknown
+            else "sys.compact needs a table.",
             hint="CALL sys.compact(table => 'db.t', partitions => 'dt=2024-01-01').",
         )
     table = _named_table(str(arguments["table"]), context)
     partitions = str(arguments.get("partitions") or "")
     chosen = _partition_list(table.schema, partitions) if partitions else None
     snapshot = compact_table(context.spark, table, chosen)
-    return StatementResult(
-        "CALL", columns=("compacted",), types=("boolean",), rows=[(snapshot is not None,)]
-    )
+    return StatementResult("CALL", columns=("compacted",), types=("boolean",), rows=[(snapshot is not None,)])
 
 
 def _named_table(name: str, context: RowContext) -> Table:
@@ -108,7 +110,9 @@ def _partition_list(schema: TableSchema, text: str) -> PartitionFilter:
         for pair in part.split(","):
             column, equals, value = pair.partition("=")
             if not equals:
-                raise SqlError(f"'{part}' is not a partition.", hint="Write partitions as 'dt=2024-01-01,hr=1'.")
+                raise SqlError(
+                    f"'{part}' is not a partition.", hint="Write partitions as 'dt=2024-01-01,hr=1'."
+                )
             spec.append(S.PartitionValue(column.strip(), value.strip()))
         chosen = _partition_filter(schema, partition_values(tuple(spec), schema))
         if chosen is not None:
@@ -136,7 +140,8 @@ def _create_view(statement: S.CreateView, context: RowContext) -> StatementResul
         raise SqlError(f"The view names {len(statement.columns)} columns, its query returns {len(columns)}.")
     named = statement.columns or tuple((n, c) for n, _, c in columns)
     fields = tuple(
-        DataField(i, n, kind, comment) for i, ((n, comment), (_, kind, _)) in enumerate(zip(named, columns, strict=True))
+        DataField(i, n, kind, comment)
+        for i, ((n, comment), (_, kind, _)) in enumerate(zip(named, columns, strict=True))
     )
     view = View(statement.query_sql, context.database, fields, statement.comment, statement.options)
     catalog.create_view(database, name, view, statement.replace or statement.must_exist)
@@ -159,4 +164,3 @@ _RUNNERS: dict[type[S.Statement], Callable[[Any, RowContext], StatementResult]] 
     S.Update: execute_update,
     S.Merge: execute_merge,
 }
-

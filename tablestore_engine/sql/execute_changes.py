@@ -8,22 +8,18 @@ statement runs again on the new state.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pyspark.sql import functions as F
-
 from tablestore_engine.errors import PrimaryKeyError, SchemaError, SqlError
-from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.scan import BucketScan, ScanPlan
-from tablestore_engine.operation.write import DELETE_KIND, ROW_KIND_COLUMN
-from tablestore_engine.spark.dml import WriteOutcome, finish, new_job, retrying, truncate
+from tablestore_engine.operation.scan import ScanPlan
+from tablestore_engine.operation.write import DELETE_KIND
+from tablestore_engine.spark.changes import ACTION_COLUMN, Read, apply_changes
+from tablestore_engine.spark.dml import WriteOutcome, retrying, truncate
 from tablestore_engine.spark.reader import FILE_COLUMN, POSITION_COLUMN, read_plan, read_positions
-from tablestore_engine.spark.run import collect_arrow, translated
 from tablestore_engine.spark.types import to_spark_type
-from tablestore_engine.spark.writer import Rows, write_rows
 from tablestore_engine.sql.execute_rows import RowContext, result_of
 from tablestore_engine.sql.frames import Frames
 from tablestore_engine.sql.lexer import quote
@@ -36,7 +32,6 @@ if TYPE_CHECKING:
 
 _TARGET = "__tablestore_target"
 _SOURCE = "__tablestore_source"
-_ACTION = "__tablestore_action"
 _IN_TARGET = "__tablestore_in_target"
 _IN_SOURCE = "__tablestore_in_source"
 
@@ -69,17 +64,13 @@ class _Target:
 
     def register(self) -> str:
         """The temporary view of the target's rows; without a key also with their positions."""
-        read = read_plan if self.keyed else _positions
+        read = read_plan if self.keyed else read_positions
         return quote(self.frames.register(_TARGET, read(self.frames.spark, self.table, self.plan)))
 
-
-def _positions(spark, table: Table, plan: ScanPlan) -> DataFrame:  # type: ignore[no-untyped-def]  # noqa: ANN001
-    if not plan.buckets:
-        empty = read_plan(spark, table, plan)
-        return empty.withColumn(FILE_COLUMN, F.lit(None).cast("string")).withColumn(
-            POSITION_COLUMN, F.lit(None).cast("bigint")
-        )
-    return read_positions(spark, table, plan)
+    def apply(self, changes: DataFrame) -> WriteOutcome:
+        """Write the changed rows."""
+        read = Read(self.table, self.snapshot, self.plan, self.frames.input_bytes)
+        return apply_changes(self.frames.spark, read, changes)
 
 
 def _target(
@@ -107,8 +98,8 @@ def execute_delete(statement: Delete, context: RowContext) -> StatementResult:
         target = _target(context, context.frames(), table, statement.alias, where)
         if not target.plan.buckets:
             return WriteOutcome(None, 0)
-        items = [*_own_columns(target), f"{DELETE_KIND} AS {_ACTION}"]
-        return _apply(target, _select(target, items, where), {DELETE_KIND: "DELETE"})
+        items = [*_own_columns(target), f"{DELETE_KIND} AS {ACTION_COLUMN}"]
+        return target.apply(_select(target, items, where))
 
     return result_of("DELETE", retrying(attempt))
 
@@ -129,9 +120,7 @@ def execute_update(statement: Update, context: RowContext) -> StatementResult:
             for n in table.schema.field_names
         ]
         items += [f"{quote(target.alias)}.{c}" for c in target.source_columns()]
-        return _apply(
-            target, _select(target, [*items, f"0 AS {_ACTION}"], statement.where_sql), {0: "UPDATE"}
-        )
+        return target.apply(_select(target, [*items, f"0 AS {ACTION_COLUMN}"], statement.where_sql))
 
     return result_of("UPDATE", retrying(attempt))
 
@@ -172,101 +161,21 @@ def _check_assignable(target: _Target, name: str) -> None:
         )
 
 
-# -- applying a set of changed rows --------------------------------------------------------------------
-
-
-def _apply(target: _Target, changes: DataFrame, actions: dict[int, str]) -> WriteOutcome:
-    """Write rows with `_ACTION` (0: put this row, 3: remove it); one row of the target at most once."""
-    return _apply_keyed(target, changes) if target.keyed else _apply_by_position(target, changes)
-
-
-def _apply_keyed(target: _Target, changes: DataFrame) -> WriteOutcome:
-    kind = F.col(_ACTION).cast("tinyint").alias(ROW_KIND_COLUMN)
-    columns = [F.col(quote(n)) for n in target.table.schema.field_names]
-    job = new_job(target.table, target.snapshot, refuse_duplicates=True)
-    rows = Rows(changes.select(*columns, kind), target.frames.input_bytes)
-    result = write_rows(target.frames.spark, job, rows)
-    if not result.entries:
-        return WriteOutcome(None, result.rows_in)
-    return finish(
-        target.frames.spark, target.table, job, result, "APPEND", read_snapshot=target.snapshot, rows=result.rows_in
-    )
-
-
-def _apply_by_position(target: _Target, changes: DataFrame) -> WriteOutcome:
-    changes = changes.persist()
-    try:
-        return _rewrite_files(target, changes)
-    finally:
-        changes.unpersist()
-
-
-def _rewrite_files(target: _Target, changes: DataFrame) -> WriteOutcome:
-    spark, table = target.frames.spark, target.table
-    touched = collect_arrow(
-        changes.groupBy(FILE_COLUMN).agg(
-            F.count(F.lit(1)).alias("rows"), F.count_distinct(POSITION_COLUMN).alias("positions")
-        )
-    ).to_pylist()
-    total = sum(one["rows"] for one in touched)
-    if not total:
-        return WriteOutcome(None, 0)
-    if any(one[FILE_COLUMN] is not None and one["rows"] != one["positions"] for one in touched):
-        raise _matched_twice()
-    names = {one[FILE_COLUMN].rsplit("/", 1)[-1] for one in touched if one[FILE_COLUMN] is not None}
-    buckets = tuple(
-        BucketScan(**{**b.__dict__, "files": kept})
-        for b in target.plan.buckets
-        if (kept := tuple(f for f in b.files if f.file_name in names))
-    )
-    columns = [quote(n) for n in table.schema.field_names]
-    frame = changes.where(F.col(_ACTION) == 0).select(*columns)
-    if buckets:
-        plan = ScanPlan(target.snapshot, table.schema, buckets)
-        gone = changes.where(F.col(FILE_COLUMN).isNotNull()).select(FILE_COLUMN, POSITION_COLUMN)
-        rest = read_positions(spark, table, plan).join(gone, [FILE_COLUMN, POSITION_COLUMN], "left_anti")
-        frame = rest.select(*columns).unionAll(frame)
-    job = new_job(table, target.snapshot)
-    size = sum(f.file_size for b in buckets for f in b.files)
-    known = target.frames.input_bytes
-    result = write_rows(spark, job, Rows(frame, None if known is None else size + known))
-    removed = tuple(
-        ManifestEntry(FileKind.DELETE, b.partition_row, b.bucket, b.total_buckets, f)
-        for b in buckets
-        for f in b.files
-    )
-    return finish(
-        spark,
-        table,
-        job,
-        result,
-        "OVERWRITE" if removed else "APPEND",
-        removed=removed,
-        read_snapshot=target.snapshot,
-        rows=total,
-    )
-
-
-def _matched_twice() -> SqlError:
-    return SqlError(
-        "MERGE found several source rows for one row of the target, so its result is not determined.",
-        hint="Make the source unique by the columns of the ON condition.",
-    )
-
-
 # -- MERGE ---------------------------------------------------------------------------------------------
 
 
 def execute_merge(statement: Merge, context: RowContext) -> StatementResult:
     """MERGE INTO with all of Spark's clauses."""
     if statement.schema_evolution:
-        raise SqlError("MERGE WITH SCHEMA EVOLUTION is not supported.", hint="Add the columns first: ALTER TABLE.")
+        raise SqlError(
+            "MERGE WITH SCHEMA EVOLUTION is not supported.", hint="Add the columns first: ALTER TABLE."
+        )
 
     def attempt() -> WriteOutcome:
         table = context.table(statement.target)
         target = _target(context, context.frames(), table, statement.target_alias, None)
         try:
-            return _apply(target, _merge_changes(statement, target), {})
+            return target.apply(_merge_changes(statement, target))
         except PrimaryKeyError as error:
             if error.message.startswith("Duplicate"):
                 raise SqlError(
@@ -284,7 +193,9 @@ def _merge_changes(statement: Merge, target: _Target) -> DataFrame:
     source = frames.query(f"SELECT * FROM {statement.source_sql}" + _source_alias(statement))
     source_names = [c.lower() for c in source.columns]
     source_view = quote(frames.register(_SOURCE, source))
-    alias = quote(statement.source_alias or (statement.source_name.name if statement.source_name else _SOURCE))
+    alias = quote(
+        statement.source_alias or (statement.source_name.name if statement.source_name else _SOURCE)
+    )
     qualifiers = dict(target.qualifiers)
     if statement.source_name is not None:
         database = statement.source_name.database or frames.database
@@ -321,12 +232,11 @@ def _merge_changes(statement: Merge, target: _Target) -> DataFrame:
         f"{_join_kind(statement)} JOIN (SELECT *, true AS {_IN_SOURCE} FROM {source_view}) AS {alias} "
         f"ON {bound(statement.on_sql)}"
     )
-    action = f"CASE WHEN {clause_column} IN ({removes}) THEN {DELETE_KIND} ELSE 0 END AS {_ACTION}"
+    action = f"CASE WHEN {clause_column} IN ({removes}) THEN {DELETE_KIND} ELSE 0 END AS {ACTION_COLUMN}"
     columns = [quote(n) for n in target.table.schema.field_names] + target.source_columns()
-    with translated():
-        return frames.run(
-            f"SELECT {', '.join(columns)}, {action} FROM ({text}) WHERE {clause_column} IS NOT NULL"
-        )
+    return frames.run(
+        f"SELECT {', '.join(columns)}, {action} FROM ({text}) WHERE {clause_column} IS NOT NULL"
+    )
 
 
 def _source_alias(statement: Merge) -> str:
@@ -344,7 +254,9 @@ def _join_kind(statement: Merge) -> str:
     return "LEFT OUTER" if statement.not_matched_by_source else "INNER"
 
 
-def _clause_values(clause, target: _Target, alias: str, source_names: list[str], bound) -> dict[str, str]:  # type: ignore[no-untyped-def]  # noqa: ANN001
+def _clause_values(
+    clause: MergeClause, target: _Target, alias: str, source_names: list[str], bound: Callable[[str], str]
+) -> dict[str, str]:
     """SQL of every column's value under one clause."""
     schema = target.table.schema
     own = {n.lower(): f"{quote(target.alias)}.{quote(n)}" for n in schema.field_names}
@@ -367,14 +279,14 @@ def _clause_values(clause, target: _Target, alias: str, source_names: list[str],
     return {n.lower(): given.get(n.lower(), "NULL") for n in schema.field_names}
 
 
-def _updated(clause: MergeClause, target: _Target, alias: str, source_names: list[str], bound) -> dict[str, str]:  # type: ignore[no-untyped-def]  # noqa: ANN001
+def _updated(
+    clause: MergeClause, target: _Target, alias: str, source_names: list[str], bound: Callable[[str], str]
+) -> dict[str, str]:
     schema = target.table.schema
     if clause.star:
         _check_star(schema.field_names, source_names)
         # The key of a matched row stays: the ON condition may match rows of different keys.
-        return {
-            n.lower(): f"{alias}.{quote(n)}" for n in schema.field_names if n not in schema.primary_keys
-        }
+        return {n.lower(): f"{alias}.{quote(n)}" for n in schema.field_names if n not in schema.primary_keys}
     values: dict[str, str] = {}
     for assignment in clause.assignments:
         field = schema.field(assignment.column)

@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql import functions as F
-
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import (
     ConflictError,
@@ -22,6 +20,7 @@ from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat, value_from_text
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import DataField, assign_field_ids
+from tablestore_engine.spark.align import align, expression
 from tablestore_engine.spark.dml import (
     WriteOutcome,
     finish,
@@ -33,7 +32,6 @@ from tablestore_engine.spark.dml import (
 )
 from tablestore_engine.spark.types import columns_of
 from tablestore_engine.spark.writer import Rows, input_bytes, write_rows
-from tablestore_engine.sql.align import align
 from tablestore_engine.sql.frames import Frames
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements import (
@@ -187,7 +185,7 @@ def _static_columns(spec: PartitionSpec, schema: TableSchema, frames: Frames) ->
     for entry in spec:
         field = _partition_field(entry.column, schema)
         if entry.value_sql is not None:
-            columns[field.name.lower()] = F.expr(frames.expression(entry.value_sql, {}))
+            columns[field.name.lower()] = expression(frames.expression(entry.value_sql, {}))
     return columns
 
 

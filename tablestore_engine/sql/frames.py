@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.errors import SnapshotNotFound, SqlError, TableStoreError
+from tablestore_engine.errors import SnapshotNotFound, SqlError, TableNotFound, TableStoreError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.schema.predicate import Predicate
 from tablestore_engine.spark.reader import read_plan
@@ -26,7 +26,9 @@ from tablestore_engine.table import Table
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_FILES = re.compile(r"\b(parquet|orc|csv|json|text|avro|delta|binaryfile)\s*\.\s*`|\brange\s*\(", re.IGNORECASE)
+_FILES = re.compile(
+    r"\b(parquet|orc|csv|json|text|avro|delta|binaryfile)\s*\.\s*`|\brange\s*\(", re.IGNORECASE
+)
 _MAX_VIEW_DEPTH = 100
 
 
@@ -41,6 +43,7 @@ class Frames:
         self._views: dict[tuple[object, ...], str] = {}
         self._names: dict[str, int] = {}
         self._depth: list[str] = []
+        self._unresolved: list[tuple[str, str]] = []
         self._bytes = 0
         self._unknown = False
 
@@ -71,7 +74,9 @@ class Frames:
         """An expression with the tables of its subqueries bound."""
         if _FILES.search(sql):
             self._unknown = True
-        return bind_expression(sql, lambda reference: self._resolve(reference, self.database), qualifiers).text
+        return bind_expression(
+            sql, lambda reference: self._resolve(reference, self.database), qualifiers
+        ).text
 
     def predicate_of(self, sql: str, table: Table) -> Predicate | None:
         """The pruning predicate that a query puts on its first reference to a table."""
@@ -86,8 +91,13 @@ class Frames:
 
     def run(self, bound_sql: str) -> DataFrame:
         """Give a bound text to Spark."""
-        with translated():
-            return self.spark.sql(bound_sql)
+        try:
+            with translated():
+                return self.spark.sql(bound_sql)
+        except TableNotFound:
+            for database, name in self._unresolved:
+                self._catalog.load_table(database, name)  # says where it was looked for, and what is like it
+            raise
 
     def register(self, name: str, frame: DataFrame) -> str:
         """Make a temporary view of a frame. Returns its quoted name, unique in this statement."""
@@ -115,7 +125,8 @@ class Frames:
             return Binding(self._bind_view(target, name), target)
         self._unknown = True
         if reference.database is not None:
-            self._catalog.load_table(target, name)  # says what is missing, and what is like it
+            self._catalog.load_table(target, name)
+        self._unresolved.append((target, name))
         return None
 
     def _is_temporary(self, name: str) -> bool:
@@ -184,7 +195,8 @@ class Frames:
             text = travel.version_sql.strip().strip("'\"")
             if not text.isdigit():
                 raise SnapshotNotFound(
-                    f"'{text}' is not a snapshot of {table.name}.", hint="Give a snapshot id, such as VERSION AS OF 3."
+                    f"'{text}' is not a snapshot of {table.name}.",
+                    hint="Give a snapshot id, such as VERSION AS OF 3.",
                 )
             return table.snapshot(int(text))
         assert travel.timestamp_sql is not None

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from tablestore_engine.errors import SchemaError, UnsupportedTypeError
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.spark.run import translated
 from tablestore_engine.spark.types import from_spark_type, to_spark_type
-from tablestore_engine.sql.lexer import quote
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
 
 
 def align(
@@ -28,6 +24,8 @@ def align(
     """The frame with exactly the table's columns, in order and type.
 
     Args:
+        frame: the query's result.
+        schema: the table's.
         columns: names that the query's columns stand for, in order; the table's own without.
         static: values of the columns that the query does not give, by lower-case name.
         by_name: match by name instead of by position.
@@ -72,12 +70,16 @@ def align(
         return result
 
 
-def _by_position(given: list[str], schema: TableSchema, columns: Sequence[str], static: set[str]) -> dict[str, int]:
+def _by_position(
+    given: list[str], schema: TableSchema, columns: Sequence[str], static: set[str]
+) -> dict[str, int]:
     names = list(columns) or [n for n in schema.field_names if n.lower() not in static]
     for name in columns:
         schema.field(name)
         if name.lower() in static:
-            raise SchemaError(f"Column '{name}' is given twice: in the PARTITION clause and in the column list.")
+            raise SchemaError(
+                f"Column '{name}' is given twice: in the PARTITION clause and in the column list."
+            )
     if len({n.lower() for n in names}) < len(names):
         raise SchemaError(f"The column list names a column twice: {', '.join(names)}.")
     if len(names) != len(given):
@@ -103,6 +105,6 @@ def _by_name(given: list[str], schema: TableSchema, static: set[str]) -> dict[st
     return sources
 
 
-def quoted_columns(schema: TableSchema) -> list[str]:
-    """All column names, quoted."""
-    return [quote(n) for n in schema.field_names]
+def expression(sql: str) -> Column:
+    """A bound SQL expression as a column."""
+    return F.expr(sql)

@@ -1,0 +1,101 @@
+"""Applying a set of changed rows: what DELETE, UPDATE and MERGE have in common.
+
+A *change* is a row with the table's columns and `ACTION_COLUMN`: 0 puts the row, 3 removes it. On a table without a
+key it also says by `FILE_COLUMN` and `POSITION_COLUMN` which row it takes the place of (null for a new one).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from tablestore_engine.errors import SqlError
+from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.scan import ScanPlan
+from tablestore_engine.operation.write import ROW_KIND_COLUMN
+from tablestore_engine.spark.dml import WriteOutcome, finish, new_job
+from tablestore_engine.spark.names import quoted
+from tablestore_engine.spark.reader import FILE_COLUMN, POSITION_COLUMN, read_positions
+from tablestore_engine.spark.run import collect_arrow
+from tablestore_engine.spark.writer import Rows, write_rows
+from tablestore_engine.table import Table
+
+ACTION_COLUMN = "__tablestore_action"
+
+
+@dataclass(frozen=True)
+class Read:
+    """What the changes were computed from: a table at a snapshot, and the bytes of all inputs (None: unknown)."""
+
+    table: Table
+    snapshot: Snapshot | None
+    plan: ScanPlan
+    input_bytes: int | None
+
+
+def apply_changes(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcome:
+    """Write changed rows as one commit, which conflicts when the table changed since it was read.
+
+    Raises:
+        ConflictError: run the statement again.
+        PrimaryKeyError, SqlError: a row of the target is changed twice.
+    """
+    if read.table.schema.primary_keys:
+        return _upsert(spark, read, changes)
+    changes = changes.persist()
+    try:
+        return _rewrite_files(spark, read, changes)
+    finally:
+        changes.unpersist()
+
+
+def _columns(read: Read) -> list[str]:
+    return [quoted(n) for n in read.table.schema.field_names]
+
+
+def _upsert(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcome:
+    kind = F.col(ACTION_COLUMN).cast("tinyint").alias(ROW_KIND_COLUMN)
+    job = new_job(read.table, read.snapshot, refuse_duplicates=True)
+    result = write_rows(spark, job, Rows(changes.select(*_columns(read), kind), read.input_bytes))
+    if not result.entries:
+        return WriteOutcome(None, result.rows_in)
+    return finish(spark, read.table, job, result, "APPEND", read_snapshot=read.snapshot)
+
+
+def _rewrite_files(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcome:
+    positions = F.count_distinct(POSITION_COLUMN).alias("positions")
+    counted = changes.groupBy(FILE_COLUMN).agg(F.count(F.lit(1)).alias("rows"), positions)
+    touched = collect_arrow(counted).to_pylist()
+    total = sum(one["rows"] for one in touched)
+    if not total:
+        return WriteOutcome(None, 0)
+    if any(one[FILE_COLUMN] is not None and one["rows"] != one["positions"] for one in touched):
+        raise SqlError(
+            "MERGE found several source rows for one row of the target, so its result is not determined.",
+            hint="Make the source unique by the columns of the ON condition.",
+        )
+    names = {one[FILE_COLUMN].rsplit("/", 1)[-1] for one in touched if one[FILE_COLUMN] is not None}
+    kept = ((b, tuple(f for f in b.files if f.file_name in names)) for b in read.plan.buckets)
+    buckets = tuple(replace(b, files=files) for b, files in kept if files)
+    frame = changes.where(F.col(ACTION_COLUMN) == 0).select(*_columns(read))
+    if buckets:
+        gone = changes.where(F.col(FILE_COLUMN).isNotNull()).select(FILE_COLUMN, POSITION_COLUMN)
+        rest = read_positions(spark, read.table, ScanPlan(read.snapshot, read.table.schema, buckets))
+        rest = rest.join(gone, [FILE_COLUMN, POSITION_COLUMN], "left_anti")
+        frame = rest.select(*_columns(read)).unionAll(frame)
+    job = new_job(read.table, read.snapshot)
+    size = sum(f.file_size for b in buckets for f in b.files)
+    known = None if read.input_bytes is None else size + read.input_bytes
+    result = write_rows(spark, job, Rows(frame, known))
+    removed = tuple(
+        ManifestEntry(FileKind.DELETE, b.partition_row, b.bucket, b.total_buckets, f)
+        for b in buckets
+        for f in b.files
+    )
+    kind = "OVERWRITE" if removed else "APPEND"
+    return finish(
+        spark, read.table, job, result, kind, removed=removed, read_snapshot=read.snapshot, rows=total
+    )

@@ -1,0 +1,8 @@
+"""Names in the text that is given to Spark."""
+
+from __future__ import annotations
+
+
+def quoted(name: str) -> str:
+    """The name in backquotes, so that any character may stand in it."""
+    return "`" + name.replace("`", "``") + "`"
