@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from decimal import Decimal
+from decimal import Context, Decimal
 from itertools import product
 from typing import Any
 
@@ -20,6 +20,8 @@ from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import INTEGER_ROOTS, AtomicType, DataType
 
 MAX_KEY_COMBINATIONS = 1_000
+_BITS = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
+_DECIMALS = Context(prec=80)
 
 
 @dataclass(frozen=True)
@@ -126,10 +128,13 @@ def key_value(value: Any, data_type: DataType) -> Any:
     if converted is None or not isinstance(data_type, AtomicType):
         return None
     if data_type.root in INTEGER_ROOTS:
-        return int(converted) if converted == int(converted) else None
+        fits = converted == int(converted) and int(converted).bit_length() < _BITS[data_type.root]
+        return int(converted) if fits else None
     if data_type.root == "DECIMAL":
-        exact = Decimal(converted)
-        scaled = exact.quantize(Decimal(1).scaleb(-(data_type.scale or 0)))
+        exact, scale = Decimal(converted), data_type.scale or 0
+        if exact.adjusted() + 1 > (data_type.precision or 10) - scale:
+            return None
+        scaled = exact.quantize(Decimal(1).scaleb(-scale), context=_DECIMALS)
         return scaled if scaled == exact else None
     return converted
 
