@@ -32,8 +32,10 @@ class Change:
 
     `added` are ADD entries, `removed` DELETE entries of files that must still be live. `replaces` chooses, among
     the files live at commit time, further ones to remove (INSERT OVERWRITE, TRUNCATE): it never conflicts.
-    `read_snapshot` names the snapshot that a row-level change was computed from: a bucket of `read_buckets`
-    (None: any) that got new rows since then makes it conflict.
+    `read_snapshot` names the snapshot that a row-level change was computed from (0: there was none yet): a bucket of
+    `read_buckets` (None: any) that got new rows since then makes it conflict. `restarts` leaves everything before it
+    behind, without naming it: for a table that is replaced by one with other partition columns, in whose manifests the
+    old files could not be described.
     """
 
     kind: str  # APPEND, COMPACT or OVERWRITE
@@ -42,6 +44,7 @@ class Change:
     replaces: Callable[[ManifestEntry], bool] | None = None
     read_snapshot: int | None = None
     read_buckets: frozenset[tuple[bytes, int]] | None = None
+    restarts: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,12 +86,17 @@ class Committer:
             CommitOutcomeUnknownError: the storage failed while publishing; nothing was removed.
         """
         options = self.schema.core_options
+        searched = 0  # an identity that is new can only stand behind the snapshot that the first attempt began on
         for attempt in range(options.commit_max_retries + 1):
             latest = self.snapshots.latest()
             if latest is not None and (identity.check_duplicate or attempt):
-                done = self.snapshots.find_by_identifier(identity.user, identity.identifier)
-                if done is not None and done.commit_kind == change.kind:
+                done = self.snapshots.find_by_identifier(
+                    identity.user, identity.identifier, kind=change.kind, after=searched
+                )
+                if done is not None:
                     return done
+            if attempt == 0 and latest is not None and not identity.check_duplicate:
+                searched = latest.id
             created = self._attempt(latest, change, identity, properties, new_schema)
             if created is not None:
                 return created
@@ -112,11 +120,12 @@ class Committer:
         new_schema: Callable[[], TableSchema] | None,
     ) -> Snapshot | None:
         """One try; None when another commit took the snapshot id."""
+        self._check_schema(latest)
         entries = self._entries(latest, change)
         schema = new_schema() if new_schema else self.schema
         written: list[str] = []
         try:
-            base = self._base(latest, written)
+            base = [] if change.restarts else self._base(latest, written)
             delta = self._write_manifests(entries, written)
             base_list, base_size = self.manifests.write_list(base)
             written.append(base_list)
@@ -127,10 +136,14 @@ class Committer:
             raise
         added = sum(e.file.row_count for e in entries if e.kind == FileKind.ADD)
         gone = sum(e.file.row_count for e in entries if e.kind == FileKind.DELETE)
+        before = latest.total_record_count if latest else 0
+        if change.restarts:
+            gone = before
         snapshot = Snapshot(
             id=(latest.id if latest else 0) + 1,
             uuid=self.new_id(),
-            schema_id=schema.id,
+            # A write that began before a column was added does not take the column away again.
+            schema_id=max(schema.id, latest.schema_id if latest else 0),
             base_manifest_list=base_list,
             base_manifest_list_size=base_size,
             delta_manifest_list=delta_list,
@@ -140,7 +153,7 @@ class Committer:
             commit_identifier=identity.identifier,
             commit_kind=change.kind,
             time_millis=max(self.now_millis(), latest.time_millis if latest else 0),
-            total_record_count=(latest.total_record_count if latest else 0) + added - gone,
+            total_record_count=before + added - gone,
             delta_record_count=added - gone,
             watermark=latest.watermark if latest else None,
             statistics=latest.statistics if latest else None,
@@ -168,7 +181,17 @@ class Committer:
         except Exception:
             return False
 
+    def _check_schema(self, latest: Snapshot | None) -> None:
+        """Conflict when the table was replaced after the schema of this commit was read."""
+        for schema_id in range(self.schema.id + 1, (latest.schema_id if latest else 0) + 1):
+            if self.schemas.load(schema_id).replaces is not None:
+                raise ConflictError(
+                    "The table was replaced by another one meanwhile.", hint="Run the statement again."
+                )
+
     def _entries(self, latest: Snapshot | None, change: Change) -> list[ManifestEntry]:
+        if change.restarts:
+            return list(change.added)
         live = live_entries(self.manifests, latest) if latest and self._needs_live(change) else []
         if change.read_snapshot is not None and latest is not None and latest.id != change.read_snapshot:
             self._check_read(change, latest)

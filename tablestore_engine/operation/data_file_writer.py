@@ -186,6 +186,8 @@ class _OpenFile:
             compression_level=options.file_compression_zstd_level if compression == "zstd" else None,
             store_decimal_as_integer=True,
             write_statistics=True,
+            # Keys are nearly unique: a dictionary of them would be built and thrown away.
+            use_dictionary=[n for n in schema.names if n not in self._keys],
             metadata_collector=self._footers,
         )
         self._rows = 0

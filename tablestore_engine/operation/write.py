@@ -94,11 +94,11 @@ def write_table(job: WriteJob, rows: pa.Table, task: str = "") -> WriteResult:
         rows = sort_stable(rows, [*order, *sequence_columns(schema)])
     elif schema.partition_keys or job.total_buckets > 1:
         rows = sort_stable(rows, order)
-    return write_sorted(job, rows.to_batches(), task)
+    return write_sorted(job, [rows], task)
 
 
-def write_sorted(job: WriteJob, batches: Iterable[pa.RecordBatch], task: str) -> WriteResult:
-    """Write sorted rows. On any failure the files of this task are removed.
+def write_sorted(job: WriteJob, tables: Iterable[pa.Table], task: str) -> WriteResult:
+    """Write sorted rows, given as consecutive tables. On any failure the files of this task are removed.
 
     Raises:
         PrimaryKeyError: a null in a key column, or a duplicate key where the job refuses them.
@@ -106,7 +106,7 @@ def write_sorted(job: WriteJob, batches: Iterable[pa.RecordBatch], task: str) ->
     """
     writer = _BucketSwitch(job, task)
     try:
-        for table in _deduplicated(job, batches, writer.result):
+        for table in _deduplicated(job, tables, writer.result):
             for group in _groups(table, job.schema):
                 writer.write(group)
         return writer.close()
@@ -130,30 +130,28 @@ def check_not_null(rows: pa.Table | pa.RecordBatch, schema: TableSchema) -> None
         )
 
 
-def _deduplicated(
-    job: WriteJob, batches: Iterable[pa.RecordBatch], result: WriteResult
-) -> Iterator[pa.Table]:
-    """Batches as tables with one row per key; a batch's last row waits for the next batch."""
+def _deduplicated(job: WriteJob, tables: Iterable[pa.Table], result: WriteResult) -> Iterator[pa.Table]:
+    """Tables with one row per key; a table's last row waits for the next table."""
     schema = job.schema
     keys = [*schema.partition_keys, BUCKET_COLUMN, *schema.trimmed_primary_keys]
     held: pa.Table | None = None
-    for batch in batches:
-        if batch.num_rows == 0:
+    for given in tables:
+        if given.num_rows == 0:
             continue
-        result.rows_in += batch.num_rows
-        check_not_null(batch, schema)
-        table = pa.Table.from_batches([batch])
+        result.rows_in += given.num_rows
+        check_not_null(given, schema)
         if not schema.primary_keys:
-            yield table
+            yield given
             continue
-        if held is not None:
-            table = pa.concat_tables([held, table])
+        table = given if held is None else pa.concat_tables([held, given])
         last = last_of_key_mask(table, keys)
-        if job.refuse_duplicates and not last.all():
+        unique = bool(last.all())
+        if job.refuse_duplicates and not unique:
             raise _duplicates(table.filter(pa.array(~last)), schema)
         held = table.slice(table.num_rows - 1)
-        last[-1] = False
-        yield table.filter(pa.array(last))
+        rest = table.slice(0, table.num_rows - 1)
+        # A filter copies every column: the usual case, no duplicates, is spared it.
+        yield rest if unique else rest.filter(pa.array(last[:-1]))
     if held is not None:
         yield held
 
@@ -190,6 +188,7 @@ class _BucketSwitch:
         self._writer: RollingWriter | None = None
         self._level = 0
         self._done: list[RollingWriter] = []
+        self._seen: set[tuple[bytes, int]] = set()
         schema = job.schema
         self._partitions = PartitionFormat(schema)
         self._renames = [(f.name, key_field(f).name) for f in schema.trimmed_key_fields]
@@ -199,6 +198,9 @@ class _BucketSwitch:
         values = tuple(group.column(name)[0].as_py() for name in schema.partition_keys)
         place = self._partitions.encode(values), group.column(BUCKET_COLUMN)[0].as_py()
         if place != self._place:
+            if place in self._seen:
+                raise AssertionError(f"rows of bucket {place[1]} are not in one piece: they came unsorted")
+            self._seen.add(place)
             self._finish()
             self._open(place, values)
         assert self._writer is not None

@@ -35,6 +35,11 @@ class Read:
     plan: ScanPlan
     input_bytes: int | None
 
+    @property
+    def snapshot_id(self) -> int:
+        """The snapshot's id; 0 for a table that had none."""
+        return self.snapshot.id if self.snapshot else 0
+
 
 def apply_changes(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcome:
     """Write changed rows as one commit, which conflicts when the table changed since it was read.
@@ -62,7 +67,7 @@ def _upsert(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcome
     result = write_rows(spark, job, Rows(changes.select(*_columns(read), kind), read.input_bytes))
     if not result.entries:
         return WriteOutcome(None, result.rows_in)
-    return finish(spark, read.table, job, result, "APPEND", read_snapshot=read.snapshot)
+    return finish(spark, read.table, job, result, "APPEND", read_snapshot=read.snapshot_id)
 
 
 def _rewrite_files(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcome:
@@ -97,5 +102,5 @@ def _rewrite_files(spark: SparkSession, read: Read, changes: DataFrame) -> Write
     )
     kind = "OVERWRITE" if removed else "APPEND"
     return finish(
-        spark, read.table, job, result, kind, removed=removed, read_snapshot=read.snapshot, rows=total
+        spark, read.table, job, result, kind, removed=removed, read_snapshot=read.snapshot_id, rows=total
     )

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from pyspark.sql import DataFrame, SparkSession
 
-from tablestore_engine.errors import ConflictError
+from tablestore_engine.errors import CommitOutcomeUnknownError, ConflictError, TableStoreError
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit import Change, CommitIdentity
@@ -110,14 +110,15 @@ def finish(
     *,
     removed: tuple[ManifestEntry, ...] = (),
     replaces: Callable[[ManifestEntry], bool] | None = None,
-    read_snapshot: Snapshot | None = None,
+    restarts: bool = False,
+    read_snapshot: int | None = None,
     new_schema: Callable[[], TableSchema] | None = None,
     properties: Mapping[str, str] | None = None,
     identity: CommitIdentity | None = None,
     rows: int | None = None,
     metrics: Mapping[str, int] | None = None,
 ) -> WriteOutcome:
-    """Commit what a write produced, then compact what is due."""
+    """Commit what a write produced, then compact what is due. For the arguments see `Change`."""
     changed = result.rows_in if rows is None else rows
     if not result.entries and not removed and replaces is None and properties is None:
         return WriteOutcome(None, changed, metrics or {})
@@ -126,13 +127,16 @@ def finish(
         tuple(result.entries),
         removed,
         replaces,
-        read_snapshot=read_snapshot.id if read_snapshot else None,
+        read_snapshot=read_snapshot,
+        restarts=restarts,
     )
     try:
         snapshot = table.committer(job.schema).commit(
             change, identity or new_identity(), properties, new_schema=new_schema
         )
-    except ConflictError:
+    except CommitOutcomeUnknownError:
+        raise  # the snapshot may be there, and then it names these files
+    except TableStoreError:
         remove_files(job.target)
         raise
     if kind == "APPEND" and new_schema is None:
