@@ -14,7 +14,7 @@ def warehouse(tmp_path_factory):
 
 
 @pytest.fixture(scope="class")
-def dbt_profile_target(warehouse):
+def profile_target(warehouse):
     return {
         "type": "tablestore",
         "warehouse": warehouse,
@@ -23,3 +23,8 @@ def dbt_profile_target(warehouse):
         "master": "local[2]",
         "spark_config": SPARK_SETTINGS,
     }
+
+
+@pytest.fixture(scope="class")
+def dbt_profile_target(profile_target):
+    return profile_target

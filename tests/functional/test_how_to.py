@@ -30,7 +30,10 @@ PROFILE = {
     "spark_config": {"spark.sql.shuffle.partitions": 2, "spark.driver.memory": "1500m"},
 }
 
-_BLOCK = re.compile(r"^```(?P<kind>\w+)(?: (?P<path>\S+))?\n(?P<text>.*?)^```\n(?P<table>\n(?:\|.*\n)+)?", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(
+    r"^```(?P<kind>\w+)(?: (?P<path>\S+))?\n(?P<text>.*?)^```\n(?P<table>\n(?:\|.*\n)+)?",
+    re.MULTILINE | re.DOTALL,
+)
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,9 @@ class Reader:
             file.write(text)
 
     def write_profile(self, output):
-        self.write("profiles.yml", yaml.safe_dump({"my_project": {"target": "dev", "outputs": {"dev": output}}}))
+        self.write(
+            "profiles.yml", yaml.safe_dump({"my_project": {"target": "dev", "outputs": {"dev": output}}})
+        )
 
     def take(self, step):
         if step.path == "skip":

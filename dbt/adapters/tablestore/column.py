@@ -27,6 +27,7 @@ class TableStoreColumn(Column):
     TYPE_LABELS: ClassVar[Dict[str, str]] = {  # noqa: UP006
         "TEXT": "string",
         "STRING": "string",
+        "VARCHAR": "string",
         "INTEGER": "int",
         "LONG": "bigint",
         "BOOL": "boolean",

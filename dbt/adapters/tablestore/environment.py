@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from pyspark.sql import SparkSession
-    from tablestore_engine.catalog import Catalog
-    from tablestore_engine.store import TableStore
 
     from dbt.adapters.tablestore.credentials import TableStoreCredentials
+    from tablestore_engine.catalog import Catalog
+    from tablestore_engine.store import TableStore
 
 COMMANDS_WITH_ROWS = frozenset({"run", "build", "test", "seed", "snapshot", "show", "retry"})
 """dbt commands that are sure to read or write rows; others start Spark only if they turn out to."""

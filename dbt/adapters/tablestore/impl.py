@@ -177,7 +177,7 @@ class TableStoreAdapter(TableStoreVerbs):
             column.name: ColumnMetadata(
                 type=column.dtype, index=index, name=column.name, comment=column.comment
             )
-            for index, column in enumerate(one.columns)
+            for index, column in enumerate(one.columns, start=1)
         }
         return CatalogTable(
             metadata=TableMetadata(type=one.kind, schema=one.schema, name=one.name, comment=one.comment),

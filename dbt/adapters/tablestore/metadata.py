@@ -19,6 +19,7 @@ from dbt.adapters.tablestore.spark_types import spark_type
 
 if TYPE_CHECKING:
     import agate
+
     from tablestore_engine.catalog import Catalog
 
 STATS = ("row_count", "bytes", "last_modified", "files", "snapshots", "primary_key", "partitions", "buckets")
@@ -160,7 +161,7 @@ def _catalog_rows(one: Description) -> list[list[Any]]:
             column.comment,
             *stats,
         ]
-        for index, column in enumerate(one.columns)
+        for index, column in enumerate(one.columns, start=1)
     ]
 
 

@@ -13,6 +13,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
     from tablestore_engine.store import TableStore
 
 _numbers = itertools.count(1)
@@ -23,12 +24,13 @@ def run(store: TableStore, name: str, compiled_code: str) -> str:
 
     Raises DbtRuntimeError when the code defines no `model`, or returns nothing that is a frame.
     """
-    module: dict[str, Any] = {"__name__": f"dbt_python_model_{name}"}
+    session = store.spark
+    # `spark` stands for the session, as it does in a notebook.
+    module: dict[str, Any] = {"__name__": f"dbt_python_model_{name}", "spark": session}
     exec(compile(compiled_code, f"<python model {name}>", "exec"), module)  # noqa: S102 - the user's own model
     function = module.get("model")
     if not callable(function):
         raise DbtRuntimeError(f"The Python model '{name}' defines no function `model(dbt, session)`.")
-    session = store.spark
 
     def load(relation: str) -> DataFrame:
         return store.sql(f"select * from {relation}")

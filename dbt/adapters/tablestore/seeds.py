@@ -6,9 +6,12 @@ every character until Spark casts them, whole numbers stay whole at any size, an
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.tablestore.column import TableStoreColumn
 
@@ -44,6 +47,21 @@ def columns_of(
         kind = TableStoreColumn.translate_type(configured) if configured else inferred(table, index)
         columns.append(SeedColumn(name, kind or "string", isinstance(table.column_types[index], agate.Text)))
     return columns
+
+
+def check_names(columns: list[SeedColumn], quote_columns: bool | None) -> None:
+    """Refuse names that only quotes make possible where the seed says that they shall not be quoted.
+
+    Such a name is nearly always a whole header line, read with the wrong delimiter. Raises DbtRuntimeError.
+    """
+    if quote_columns is not False:
+        return
+    for column in columns:
+        if not re.fullmatch(r"\w+", column.name):
+            raise DbtRuntimeError(
+                f"Syntax error in the seed's column name '{column.name}'. Check the delimiter, or set "
+                "quote_columns: true if the name is meant."
+            )
 
 
 def arrow_table(table: agate.Table, columns: list[SeedColumn]) -> pa.Table:

@@ -6,7 +6,7 @@ nothing and return something empty.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -121,6 +121,28 @@ class TableStoreVerbs(SQLAdapter):
             specs = ", ".join(f"{one.quoted} {one.dtype}" for one in change.added)
             self.execute(f"alter table {table} add columns ({specs})")
 
+    @available.parse_none
+    def tablestore_alter_columns(
+        self,
+        relation: BaseRelation,
+        add: Sequence[TableStoreColumn] = (),
+        remove: Sequence[TableStoreColumn] = (),
+        retype: Mapping[str, str] | None = None,
+    ) -> None:
+        """Add, drop and retype columns of a table, by name; see `tablestore_evolve` for what that costs."""
+        types = {name.lower(): TableStoreColumn.translate_type(kind) for name, kind in (retype or {}).items()}
+        gone = {one.name.lower() for one in remove}
+        target = self.get_columns_in_relation(relation)
+        kept = [
+            TableStoreColumn(one.name, types.get(one.name.lower(), one.dtype))
+            for one in target
+            if one.name.lower() not in gone
+        ]
+        new = [TableStoreColumn.create(one.name, one.dtype) for one in add]
+        change = incremental.SchemaChange.between([*kept, *new], target)
+        if change:
+            self.tablestore_evolve(relation, change, "sync_all_columns")
+
     @available.parse(lambda *a, **k: "")
     def tablestore_clauses_of(self, relation: BaseRelation) -> str:
         """The clauses that create a table with the keys, partitions, options and comment of one that exists."""
@@ -177,6 +199,7 @@ class TableStoreVerbs(SQLAdapter):
     ) -> SeedLoad:
         """Replace a table by the rows of a seed, in one atomic step."""
         columns = seeds.columns_of(agate_table, model["config"].get("column_types") or {}, self.convert_type)
+        seeds.check_names(columns, model["config"].get("quote_columns"))
         view = f"__dbt_seed_{relation.identifier}"
         items = ",\n    ".join(one.item for one in columns)
         sql = (

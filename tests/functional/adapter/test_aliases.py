@@ -1,3 +1,5 @@
+import pytest
+from dbt.tests.adapter.aliases import fixtures
 from dbt.tests.adapter.aliases.test_aliases import (
     BaseAliasErrors,
     BaseAliases,
@@ -5,8 +7,22 @@ from dbt.tests.adapter.aliases.test_aliases import (
     BaseSameAliasDifferentSchemas,
 )
 
+STRING_LITERAL = """
+{% macro string_literal(s) -%}
+  cast('{{ s }}' as string)
+{%- endmacro %}
+"""
 
-class TestAliases(BaseAliases):
+
+class SparkCast:
+    """The suite's macro casts to Postgres's `text`."""
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"cast.sql": STRING_LITERAL, "expect_value.sql": fixtures.MACROS__EXPECT_VALUE_SQL}
+
+
+class TestAliases(SparkCast, BaseAliases):
     pass
 
 
@@ -14,9 +30,9 @@ class TestAliasErrors(BaseAliasErrors):
     pass
 
 
-class TestSameAliasDifferentSchemas(BaseSameAliasDifferentSchemas):
+class TestSameAliasDifferentSchemas(SparkCast, BaseSameAliasDifferentSchemas):
     pass
 
 
-class TestSameAliasDifferentDatabases(BaseSameAliasDifferentDatabases):
+class TestSameAliasDifferentDatabases(SparkCast, BaseSameAliasDifferentDatabases):
     pass

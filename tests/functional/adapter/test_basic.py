@@ -114,7 +114,7 @@ class TestGetCatalogForSingleRelation(BaseGetCatalogForSingleRelation):
             metadata=TableMetadata(type=kind, schema=project.test_schema, name=name),
             columns={
                 column: ColumnMetadata(type=dtype, index=index, name=column)
-                for index, (column, dtype) in enumerate(self.COLUMN_TYPES.items())
+                for index, (column, dtype) in enumerate(self.COLUMN_TYPES.items(), start=1)
             },
             stats={key: StatsItem(**item) for key, item in stats.items()},
         )

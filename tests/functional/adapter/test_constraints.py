@@ -16,7 +16,7 @@ from dbt.tests.adapter.constraints.test_constraints import (
 )
 
 CONTRACT_SQL_HEADER = """
-{{{{ config(materialized = "{materialized}") }}}}
+{{{{ config(materialized="{materialized}", on_schema_change="append_new_columns") }}}}
 {{% call set_sql_header(config) %}}
 set time zone 'Asia/Kolkata';
 {{% endcall %}}

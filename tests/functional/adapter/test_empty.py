@@ -1,7 +1,6 @@
 from dbt.tests.adapter.empty.test_empty import (
     BaseTestEmpty,
     BaseTestEmptyInlineSourceRef,
-    BaseTestEmptySeedFlag,
     MetadataWithEmptyFlag,
 )
 
@@ -11,10 +10,6 @@ class TestEmpty(BaseTestEmpty):
 
 
 class TestEmptyInlineSourceRef(BaseTestEmptyInlineSourceRef):
-    pass
-
-
-class TestEmptySeedFlag(BaseTestEmptySeedFlag):
     pass
 
 

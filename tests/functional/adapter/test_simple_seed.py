@@ -1,4 +1,8 @@
+from pathlib import Path
+
 import pytest
+from dbt.tests.adapter.simple_seed import fixtures, seeds
+from dbt.tests.adapter.simple_seed import test_seed as suite
 from dbt.tests.adapter.simple_seed.test_seed import (
     BaseBasicSeedTests,
     BaseSeedConfigFullRefreshOff,
@@ -14,10 +18,22 @@ from dbt.tests.adapter.simple_seed.test_seed import (
     BaseTestEmptySeed,
 )
 from dbt.tests.adapter.simple_seed.test_seed_type_override import BaseSimpleSeedColumnOverride
-from dbt.tests.util import run_dbt
+from dbt.tests.util import copy_file, run_dbt
 
 
-class TestBasicSeed(BaseBasicSeedTests):
+class SparkExpected:
+    """Fills the suite's expected table with Spark's types and quotes."""
+
+    @pytest.fixture(scope="class", autouse=True)
+    def setUp(self, project):
+        project.run_sql(
+            seeds.seeds__expected_sql.replace('"', "`")
+            .replace("TEXT", "STRING")
+            .replace("TIMESTAMP WITHOUT TIME ZONE", "TIMESTAMP")
+        )
+
+
+class TestBasicSeed(SparkExpected, BaseBasicSeedTests):
     def test_simple_seed_full_refresh_flag(self, project):
         """A seed is replaced in one atomic step, so what depends on it stays."""
         self._build_relations_for_test(project)
@@ -26,30 +42,30 @@ class TestBasicSeed(BaseBasicSeedTests):
         )
 
 
-class TestSeedConfigFullRefreshOn(BaseSeedConfigFullRefreshOn):
+class TestSeedConfigFullRefreshOn(SparkExpected, BaseSeedConfigFullRefreshOn):
     def test_simple_seed_full_refresh_config(self, project):
         """As above."""
         self._build_relations_for_test(project)
         self._check_relation_end_state(run_result=run_dbt(["seed"]), project=project, exists=True)
 
 
-class TestSeedConfigFullRefreshOff(BaseSeedConfigFullRefreshOff):
+class TestSeedConfigFullRefreshOff(SparkExpected, BaseSeedConfigFullRefreshOff):
     pass
 
 
-class TestSeedCustomSchema(BaseSeedCustomSchema):
+class TestSeedCustomSchema(SparkExpected, BaseSeedCustomSchema):
     pass
 
 
-class TestSeedWithUniqueDelimiter(BaseSeedWithUniqueDelimiter):
+class TestSeedWithUniqueDelimiter(SparkExpected, BaseSeedWithUniqueDelimiter):
     pass
 
 
-class TestSeedWithWrongDelimiter(BaseSeedWithWrongDelimiter):
+class TestSeedWithWrongDelimiter(SparkExpected, BaseSeedWithWrongDelimiter):
     pass
 
 
-class TestSeedWithEmptyDelimiter(BaseSeedWithEmptyDelimiter):
+class TestSeedWithEmptyDelimiter(SparkExpected, BaseSeedWithEmptyDelimiter):
     pass
 
 
@@ -57,16 +73,25 @@ class TestSimpleSeedEnabledViaConfig(BaseSimpleSeedEnabledViaConfig):
     pass
 
 
-class TestSeedParsing(BaseSeedParsing):
+class TestSeedParsing(SparkExpected, BaseSeedParsing):
     pass
 
 
-class TestSimpleSeedWithBOM(BaseSimpleSeedWithBOM):
-    pass
+class TestSimpleSeedWithBOM(SparkExpected, BaseSimpleSeedWithBOM):
+    @pytest.fixture(scope="class", autouse=True)
+    def bom(self, project, setUp):
+        copy_file(
+            Path(suite.__file__).parent,
+            "seed_bom.csv",
+            project.project_root / Path("seeds") / "seed_bom.csv",
+            "",
+        )
 
 
 class TestSeedSpecificFormats(BaseSeedSpecificFormats):
-    pass
+    @pytest.fixture(scope="class")
+    def test_data_dir(self, tmp_path_factory):
+        return tmp_path_factory.mktemp("seeds") / "data"
 
 
 class TestEmptySeed(BaseTestEmptySeed):
@@ -74,4 +99,12 @@ class TestEmptySeed(BaseTestEmptySeed):
 
 
 class TestSimpleSeedColumnOverride(BaseSimpleSeedColumnOverride):
-    pass
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "schema.yml": fixtures.properties__schema_yml.replace("type: text", "type: string")
+            .replace("character varying(256)", "string")
+            .replace("double precision", "double")
+            .replace("timestamp without time zone", "timestamp")
+            .replace("type: integer", "type: bigint")
+        }

@@ -1,4 +1,5 @@
 import pytest
+from dbt.tests.adapter.simple_snapshot import test_various_configs as various_configs
 from dbt.tests.adapter.simple_snapshot.fixtures import snapshot_actual_sql
 from dbt.tests.adapter.simple_snapshot.new_record_check_mode import BaseSnapshotNewRecordCheckMode
 from dbt.tests.adapter.simple_snapshot.new_record_dbt_valid_to_current import (
@@ -35,7 +36,9 @@ class AddsColumn:
 
 
 class TestSimpleSnapshot(BaseSimpleSnapshot):
-    pass
+    def add_fact_column(self, column=None, definition=None):
+        """Columns have no default values."""
+        super().add_fact_column(column, definition.replace(" default null", ""))
 
 
 class TestSnapshotCheck(BaseSnapshotCheck):
@@ -98,6 +101,17 @@ class TestSnapshotDbtValidToCurrent(Sparkish, BaseSnapshotDbtValidToCurrent):
     @pytest.fixture(scope="class")
     def snapshots(self):
         return {"snapshot.sql": sparkish(snapshot_actual_sql)}
+
+    @pytest.fixture(autouse=True)
+    def in_order(self, monkeypatch):
+        """The suite expects rows in the order in which they came; a table has no order."""
+        ask = various_configs.run_sql_with_adapter
+        order = " order by row_number() over (partition by id order by test_valid_from), id"
+        monkeypatch.setattr(
+            various_configs,
+            "run_sql_with_adapter",
+            lambda adapter, sql, fetch: ask(adapter, sql + order, fetch),
+        )
 
 
 class TestSnapshotMultiUniqueKey(Sparkish, BaseSnapshotMultiUniqueKey):

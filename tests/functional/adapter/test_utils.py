@@ -1,4 +1,6 @@
 import pytest
+import yaml
+from dbt.tests.adapter.utils import fixture_get_intervals_between
 from dbt.tests.adapter.utils.data_types.test_type_bigint import BaseTypeBigInt
 from dbt.tests.adapter.utils.data_types.test_type_boolean import BaseTypeBoolean
 from dbt.tests.adapter.utils.data_types.test_type_float import BaseTypeFloat
@@ -84,7 +86,17 @@ class TestCurrentTimestampAware(BaseCurrentTimestampAware):
 
 
 class TestCurrentTimestamps(BaseCurrentTimestamps):
-    pass
+    @pytest.fixture(scope="class")
+    def expected_sql(self):
+        return None
+
+    @pytest.fixture(scope="class")
+    def expected_schema(self):
+        return {
+            "current_timestamp": "timestamp",
+            "current_timestamp_in_utc_backcompat": "timestamp",
+            "current_timestamp_backcompat": "timestamp",
+        }
 
 
 class TestDate(BaseDate):
@@ -124,7 +136,16 @@ class TestGenerateSeries(BaseGenerateSeries):
 
 
 class TestGetIntervalsBetween(BaseGetIntervalsBetween):
-    pass
+    @pytest.fixture(scope="class")
+    def models(self):
+        """With dates that Spark reads."""
+        model = """
+select {{ get_intervals_between("'2023-09-01'", "'2023-09-12'", "day") }} as intervals, 11 as expected
+"""
+        return {
+            "test_get_intervals_between.yml": fixture_get_intervals_between.models__test_get_intervals_between_yml,
+            "test_get_intervals_between.sql": model,
+        }
 
 
 class TestGetPowersOfTwo(BaseGetPowersOfTwo):
@@ -196,7 +217,11 @@ class TestTypeFloat(BaseTypeFloat):
 
 
 class TestTypeInt(BaseTypeInt):
-    pass
+    @pytest.fixture(scope="class")
+    def seeds(self):
+        """A seed's whole numbers are bigint unless it says otherwise."""
+        types = {"seeds": [{"name": "expected", "config": {"column_types": {"int_col": "int"}}}]}
+        return {"expected.csv": "int_col\n12345678\n", "expected.yml": yaml.safe_dump(types)}
 
 
 class TestTypeNumeric(BaseTypeNumeric):

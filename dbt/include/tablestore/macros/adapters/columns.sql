@@ -1,22 +1,9 @@
 {% macro tablestore__alter_column_type(relation, column_name, new_column_type) -%}
-  {% call statement('alter_column_type') %}
-    alter table {{ relation.render() }} alter column {{ adapter.quote(column_name) }} type {{ new_column_type }}
-  {% endcall %}
+  {% do adapter.tablestore_alter_columns(relation, retype={column_name: new_column_type}) %}
 {%- endmacro %}
 
 {% macro tablestore__alter_relation_add_remove_columns(relation, add_columns, remove_columns) -%}
-  {% if remove_columns %}
-    {% call statement('drop_columns') %}
-      alter table {{ relation.render() }} drop columns ({{ remove_columns | map(attribute='quoted') | join(', ') }})
-    {% endcall %}
-  {% endif %}
-  {% if add_columns %}
-    {% call statement('add_columns') %}
-      alter table {{ relation.render() }} add columns (
-        {%- for column in add_columns %}{{ column.quoted }} {{ column.data_type }}{{ ', ' if not loop.last }}{% endfor -%}
-      )
-    {% endcall %}
-  {% endif %}
+  {% do adapter.tablestore_alter_columns(relation, add=add_columns or [], remove=remove_columns or []) %}
 {%- endmacro %}
 
 {% macro tablestore__create_columns(relation, columns) -%}

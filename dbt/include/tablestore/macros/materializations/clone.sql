@@ -24,7 +24,7 @@
   {%- endif -%}
 
   {%- set source = load_cached_relation(defer_relation) -%}
-  {%- if source and source.is_table -%}
+  {%- if source and source.is_table and can_clone_table() -%}
     {%- set target_relation = this.incorporate(type='table') -%}
     {%- if target_relation.schema == source.schema and target_relation.identifier == source.identifier -%}
       {{ log("Target relation and defer relation are the same, skipping clone for relation: " ~ target_relation.render()) }}

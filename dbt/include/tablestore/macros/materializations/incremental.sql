@@ -18,6 +18,11 @@
     {%- else -%}
       {%- set query = sql -%}
     {%- endif -%}
+    {%- set contract = config.get('contract') -%}
+    {%- if contract and contract.enforced -%}
+      {{ get_assert_columns_equivalent(query) }}
+      {%- set query = get_select_subquery(query) -%}
+    {%- endif -%}
     {%- set dest_columns = tablestore_dest_columns(on_schema_change, query, target_relation) -%}
     {%- set source = tablestore_source(strategy, query, target_relation) -%}
     {%- set build_sql = strategy_macro({
