@@ -71,7 +71,8 @@ class Screen:
             TimeElapsedColumn(),
             TextColumn("[dim]{task.description}[/]"),
         )
-        with Progress(*columns, console=self.console, transient=True) as progress:
+        # In a log file the line could not move, only leave blank ones behind.
+        with Progress(*columns, console=self.console, transient=True, disable=not self.console.is_terminal) as progress:
             yield Building(progress, progress.add_task("dbt reads the project", total=None))
 
     def delivered(self, played: Played) -> None:
