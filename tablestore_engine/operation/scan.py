@@ -88,7 +88,12 @@ def plan_scan(
     partition_filter: PartitionFilter | None = None,
     schemas: Callable[[int], TableSchema] | None = None,
 ) -> ScanPlan:
-    """Plan a read. `schemas` loads the schema that a file was written with (default: all have `schema`)."""
+    """Plan a read. `schemas` loads the schema that a file was written with (default: all have `schema`).
+
+    Raises:
+        OptionError: the table has options, of another writer, that this engine would read wrongly.
+    """
+    schema.core_options.refuse_unsupported(for_write=False)
     if snapshot is None:
         return ScanPlan(None, schema, ())
     entries = live_entries(manifests, snapshot)

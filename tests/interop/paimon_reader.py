@@ -59,8 +59,8 @@ def _read_pypaimon(command: dict[str, Any]) -> pa.Table:
 
 
 def _predicate(builder: Any, where: list[Any]) -> Any:
-    """[column, method of the builder, constant, name of the constant's Python type]"""
-    column, method, text, kind = where
+    """[column, method of the builder, constant, name of its Python type, name of its Arrow type]"""
+    column, method, text, kind, _ = where
     return getattr(builder, method)(column, _CONSTANTS[kind](text))
 
 
@@ -91,16 +91,9 @@ def _read_datafusion(command: dict[str, Any]) -> pa.Table:
     at = "" if command.get("snapshot") is None else f" VERSION AS OF {int(command['snapshot'])}"
     condition = ""
     if command.get("where"):
-        column, method, text, kind = command["where"]
+        column, method, text, _, arrow_type = command["where"]
         operator = {"equal": "=", "less_or_equal": "<=", "greater_or_equal": ">="}[method]
-        literal = {
-            "int": "{}",
-            "str": "'{}'",
-            "Decimal": "{}",
-            "date": "DATE '{}'",
-            "datetime": "TIMESTAMP '{}'",
-        }[kind]
-        condition = f' WHERE "{column}" {operator} {literal.format(text)}'
+        condition = f""" WHERE "{column}" {operator} arrow_cast('{text}', '{arrow_type}')"""
     batches = context.sql(f'SELECT {names} FROM paimon."{database}"."{table}"{at}{condition}')
     return pa.Table.from_batches(batches) if batches else _empty(command)
 

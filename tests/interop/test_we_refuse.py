@@ -1,0 +1,79 @@
+"""Tables of others that mean what this engine does not do yet: refused by name, never misread."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from ours import OurTable
+from readers import READERS, OtherReaderError
+
+from tablestore_engine.errors import OptionError
+
+SCHEMA = pa.schema([pa.field("id", pa.int64(), False), ("a", pa.int32()), ("b", pa.string())])
+KEYED = {
+    "partial_update": {"merge-engine": "partial-update"},
+    "aggregation": {"merge-engine": "aggregation", "fields.a.aggregate-function": "sum"},
+    "first_row": {"merge-engine": "first-row"},
+    "deletion_vectors": {"deletion-vectors.enabled": "true"},
+    "orc": {"file.format": "orc"},
+    "avro": {"file.format": "avro"},
+    "ignore_delete": {"ignore-delete": "true"},
+}
+APPEND = {
+    "deletion_vectors": {"deletion-vectors.enabled": "true"},
+    "data_evolution": {"row-tracking.enabled": "true", "data-evolution.enabled": "true"},
+}
+
+
+def _refused(table: OurTable, options: dict[str, str]) -> None:
+    names = "|".join(options)
+    with pytest.raises(OptionError, match=f"'({names})'.* is not supported by this engine"):
+        table.read()
+    with pytest.raises(OptionError, match=f"'({names})'.* is not supported by this engine"):
+        table.write([{"id": 1}])
+
+
+@pytest.mark.parametrize("case", KEYED)
+def test_keyed_tables(paimon, catalog, name, case):
+    options = {"bucket": "1", **KEYED[case]}
+    paimon.create(catalog.warehouse, f"db.{name}", SCHEMA, primary_keys=["id"], options=options)
+    rows = pa.Table.from_pylist([{"id": i, "a": i, "b": "x"} for i in range(5)], SCHEMA)
+    paimon.write(catalog.warehouse, f"db.{name}", rows)
+    paimon.write(catalog.warehouse, f"db.{name}", rows)
+    _refused(OurTable(catalog, "db", name), KEYED[case])
+
+
+@pytest.mark.parametrize("case", APPEND)
+def test_append_tables(paimon, catalog, name, case):
+    paimon.create(catalog.warehouse, f"db.{name}", SCHEMA, options=APPEND[case])
+    rows = pa.Table.from_pylist([{"id": i, "a": i, "b": "x"} for i in range(5)], SCHEMA)
+    paimon.write(catalog.warehouse, f"db.{name}", rows)
+    _refused(OurTable(catalog, "db", name), APPEND[case])
+
+
+def test_row_tracking_is_read_but_not_written(paimon, catalog, name):
+    paimon.create(catalog.warehouse, f"db.{name}", SCHEMA, options={"row-tracking.enabled": "true"})
+    rows = pa.Table.from_pylist([{"id": i, "a": i, "b": "x"} for i in range(5)], SCHEMA)
+    paimon.write(catalog.warehouse, f"db.{name}", rows)
+    table = OurTable(catalog, "db", name)
+    assert table.read().sort_by("id").to_pylist() == rows.to_pylist()
+    with pytest.raises(OptionError, match=r"row-tracking\.enabled"):
+        table.write([{"id": 1}])
+
+
+def test_an_unknown_merge_engine_stops_every_reader(paimon, catalog, name):
+    """What guards the tables of ours that Paimon cannot express."""
+    paimon.create(catalog.warehouse, f"db.{name}", SCHEMA, primary_keys=["id"], options={"bucket": "1"})
+    rows = pa.Table.from_pylist([{"id": i, "a": i, "b": "x"} for i in range(5)], SCHEMA)
+    paimon.write(catalog.warehouse, f"db.{name}", rows)
+    table = OurTable(catalog, "db", name)
+    path = table.table.paths.schema(0)
+    io = table.table.io
+    io.write(
+        path, io.read(path).replace(b'"bucket": "1"', b'"bucket": "1", "merge-engine": "tablestore-count"')
+    )
+    assert b"tablestore-count" in io.read(path)
+    _refused(table, {"merge-engine": ""})
+    for reader in READERS:
+        with pytest.raises(OtherReaderError, match=r"(?i)merge-?engine"):
+            paimon.read(reader, catalog.warehouse, table.name)
