@@ -74,8 +74,12 @@ class Table:
     @cached_property
     def manifests(self) -> ManifestStore:
         """The table's manifests."""
-        types = [f.type for f in self.schema.partition_fields]
-        return ManifestStore(self.io, self.paths, types, compression=self.options.manifest_compression)
+        return self._manifests(self.schema)
+
+    def _manifests(self, schema: TableSchema) -> ManifestStore:
+        types = [f.type for f in schema.partition_fields]
+        compression = schema.core_options.manifest_compression
+        return ManifestStore(self.io, self.paths, types, compression=compression)
 
     def latest_snapshot(self) -> Snapshot | None:
         """The newest snapshot; None for a table that was never written."""
@@ -156,8 +160,12 @@ class Table:
         return snapshot.time_millis
 
     def committer(self, schema: TableSchema | None = None) -> Committer:
-        """What commits to this table."""
-        return Committer(schema or self.schema, self.snapshot_store, self.manifests, self.schemas)
+        """What commits to this table, with `schema` when a new one comes with the commit."""
+        schema = schema or self.schema
+        types = [f.type for f in schema.partition_fields]
+        same = types == [f.type for f in self.schema.partition_fields]
+        manifests = self.manifests if same else self._manifests(schema)
+        return Committer(schema, self.snapshot_store, manifests, self.schemas)
 
     def write_target(
         self,
@@ -187,6 +195,23 @@ class Table:
         return pa.Table.from_batches(
             read_rows(self.io, self.paths, plan, self.schemas.load, names), output_schema(plan.schema, names)
         )
+
+    def write(self, rows: pa.Table, properties: Mapping[str, str] | None = None) -> Snapshot:
+        """Append rows that are in memory, or upsert them by key, without Spark.
+
+        `rows` has the table's columns, in any order. Returns the snapshot that holds them.
+
+        Raises:
+            SchemaError: columns that do not fit. PrimaryKeyError: a null in a key.
+        """
+        from tablestore_engine.operation.commit import Change
+        from tablestore_engine.operation.new_write import new_identity, new_job
+        from tablestore_engine.operation.write import write_table
+        from tablestore_engine.operation.write_rows import table_rows
+
+        job = new_job(self.write_target(), self.live_files())
+        result = write_table(job, table_rows(rows, self.schema))
+        return self.committer().commit(Change("APPEND", tuple(result.entries)), new_identity(), properties)
 
     def properties_of(self, snapshot: Snapshot) -> Mapping[str, str]:
         """The properties that the committer stored with a snapshot."""

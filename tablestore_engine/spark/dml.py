@@ -6,13 +6,9 @@ update, merge) conflicts with others that changed what it read; `retrying` runs 
 
 from __future__ import annotations
 
-import itertools
-import os
 import random
-import threading
 import time
-import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -22,6 +18,8 @@ from tablestore_engine.errors import CommitOutcomeUnknownError, ConflictError, T
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit import Change, CommitIdentity
+from tablestore_engine.operation.new_write import new_identity
+from tablestore_engine.operation.new_write import new_job as start_job
 from tablestore_engine.operation.write import WriteJob, WriteResult
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.spark.compactor import compact_after_write
@@ -30,10 +28,6 @@ from tablestore_engine.table import Table
 
 T = TypeVar("T")
 STATEMENT_ATTEMPTS = 10
-_PROCESS = uuid.uuid4().hex
-_identifiers = itertools.count(1)
-_sequence_lock = threading.Lock()
-_last_sequence = 0
 
 
 @dataclass(frozen=True)
@@ -45,24 +39,6 @@ class WriteOutcome:
     metrics: Mapping[str, int] = field(default_factory=dict)
 
 
-def new_identity(user: str | None = None) -> CommitIdentity:
-    """An identity that no other commit has."""
-    return CommitIdentity(user or f"tablestore-{_PROCESS}-{os.getpid()}", next(_identifiers))
-
-
-def new_sequence_number(entries: Iterable[ManifestEntry]) -> int:
-    """A sequence number above all of the table's, and different from that of any concurrent write.
-
-    Microseconds since 1970 with ten random bits below: two writers that start on the same snapshot do not tie.
-    """
-    global _last_sequence  # noqa: PLW0603 - one clock for the process
-    used = max((e.file.max_sequence_number for e in entries), default=-1)
-    with _sequence_lock:
-        clock = (time.time_ns() // 1000) << 10 | random.getrandbits(10)
-        _last_sequence = max(used + 1, clock, _last_sequence + 1)
-        return _last_sequence
-
-
 def new_job(
     table: Table,
     snapshot: Snapshot | None,
@@ -72,18 +48,9 @@ def new_job(
     refuse_duplicates: bool = False,
 ) -> WriteJob:
     """A write job on top of a snapshot. `into_empty` says which live files this write removes."""
-    schema = schema or table.schema
-    schema.core_options.refuse_unsupported(for_write=True)
     live = table.live_files(snapshot) if snapshot else []
-    staying = [e for e in live if not (into_empty and into_empty(e))]
-    buckets = schema.core_options.bucket
-    return WriteJob(
-        target=table.write_target(schema),
-        total_buckets=buckets,
-        sequence_number=new_sequence_number(live),
-        occupied=frozenset((e.partition, e.bucket) for e in staying),
-        refuse_duplicates=refuse_duplicates,
-    )
+    target = table.write_target(schema)
+    return start_job(target, live, into_empty=into_empty, refuse_duplicates=refuse_duplicates)
 
 
 def insert(

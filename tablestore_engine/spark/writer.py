@@ -23,14 +23,13 @@ from tablestore_engine.operation.data_file_writer import WriteTarget
 from tablestore_engine.operation.write import (
     BUCKET_COLUMN,
     ORDINAL_COLUMN,
-    ROW_KIND_COLUMN,
     WriteJob,
     WriteResult,
     sequence_columns,
     write_sorted,
     write_table,
 )
-from tablestore_engine.schema.arrow import to_arrow_type
+from tablestore_engine.operation.write_rows import table_rows
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.spark.bucket_column import bucket_column, task_column
 from tablestore_engine.spark.names import quoted
@@ -71,7 +70,7 @@ def _write_rows(spark: SparkSession, job: WriteJob, rows: Rows) -> WriteResult:
     if _may_be_small(rows):
         collected = collect_arrow(frame.limit(SMALL_ROWS + 1))
         if collected.num_rows <= SMALL_ROWS:
-            return write_table(job, to_table_types(collected, job.schema))
+            return write_table(job, table_rows(collected, job.schema))
     return _distributed(job, frame)
 
 
@@ -98,17 +97,6 @@ def input_bytes(frame: DataFrame) -> int:
         except OSError:
             total += SMALL_INPUT_BYTES  # not on this machine: take it for big
     return total
-
-
-def to_table_types(rows: pa.Table, schema: TableSchema) -> pa.Table:
-    """Collected rows with the Arrow types of the table."""
-    arrays, names = [], []
-    for name in rows.column_names:
-        column = rows.column(name)
-        target = pa.int8() if name == ROW_KIND_COLUMN else to_arrow_type(schema.field(name).type)
-        arrays.append(column if column.type == target else column.cast(target))
-        names.append(name)
-    return pa.table(arrays, names=names)
 
 
 def _distributed(job: WriteJob, frame: DataFrame) -> WriteResult:

@@ -1,0 +1,39 @@
+"""Arrow rows with a table's columns in order and type."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from tablestore_engine.errors import SchemaError
+from tablestore_engine.operation.write import ROW_KIND_COLUMN
+from tablestore_engine.schema.arrow import to_arrow_type
+from tablestore_engine.schema.table_schema import TableSchema
+
+
+def table_rows(rows: pa.Table, schema: TableSchema) -> pa.Table:
+    """The rows as the table holds them; `ROW_KIND_COLUMN` is kept when it is there.
+
+    Raises:
+        SchemaError: a column is missing, unknown, or its values do not fit the column's type.
+    """
+    given = {name.lower(): name for name in rows.column_names}
+    unknown = [n for n in rows.column_names if n != ROW_KIND_COLUMN and not schema.has_field(n)]
+    missing = [n for n in schema.field_names if n.lower() not in given]
+    if unknown or missing:
+        raise SchemaError(
+            f"The rows do not fit the table: {'no column ' + ', '.join(missing) if missing else ''}"
+            f"{'; ' if missing and unknown else ''}{'unknown column ' + ', '.join(unknown) if unknown else ''}.",
+            hint=f"The table has: {', '.join(schema.field_names)}.",
+        )
+    arrays, names = [], []
+    for field in schema.fields:
+        column, target = rows.column(given[field.name.lower()]), to_arrow_type(field.type)
+        try:
+            arrays.append(column if column.type == target else column.cast(target))
+        except pa.ArrowException as error:
+            raise SchemaError(f"Column '{field.name}' cannot be written as {field.type}: {error}.") from error
+        names.append(field.name)
+    if ROW_KIND_COLUMN in rows.column_names:
+        arrays.append(rows.column(ROW_KIND_COLUMN).cast(pa.int8()))
+        names.append(ROW_KIND_COLUMN)
+    return pa.table(arrays, names=names)
