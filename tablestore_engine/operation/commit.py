@@ -86,7 +86,9 @@ class Committer:
             CommitOutcomeUnknownError: the storage failed while publishing; nothing was removed.
         """
         options = self.schema.core_options
-        searched = 0  # an identity that is new can only stand behind the snapshot that the first attempt began on
+        searched = (
+            0  # an identity that is new can only stand behind the snapshot that the first attempt began on
+        )
         for attempt in range(options.commit_max_retries + 1):
             latest = self.snapshots.latest()
             if latest is not None and (identity.check_duplicate or attempt):

@@ -6,7 +6,8 @@ Memory is one row group of encoded pages; nothing of the bucket is held.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from tablestore_engine.errors import StorageError
 from tablestore_engine.metadata.binary_row import encode_row
 from tablestore_engine.metadata.data_file import DataFileMeta, SimpleStats
 from tablestore_engine.operation.footer_stats import ColumnStats, column_stats
@@ -97,13 +99,15 @@ class RollingWriter:
         return self._files
 
     def abort(self) -> None:
-        """Remove what was written; never raises for files that are gone."""
+        """Remove what was written; never raises: the failure that led here matters more."""
+        paths = [f"{self._directory}/{file.file_name}" for file in self._files]
         if self._open is not None:
             self._open.abandon()
-            self._target.io.delete(self._open.path)
+            paths.append(self._open.path)
             self._open = None
-        for file in self._files:
-            self._target.io.delete(f"{self._directory}/{file.file_name}")
+        for path in paths:
+            with suppress(StorageError):
+                self._target.io.delete(path)
 
     def _start(self) -> _OpenFile:
         if not self._made_directory:
@@ -211,13 +215,15 @@ class _OpenFile:
             low, high = self._sequence or (bounds["min"], bounds["max"])
             self._sequence = (min(low, bounds["min"]), max(high, bounds["max"]))
         self._rows += table.num_rows
-        for batch in table.to_batches():
-            self._writer.write_batch(batch, row_group_size=ROW_GROUP_ROWS)
+        with _storage_errors(self.path):
+            for batch in table.to_batches():
+                self._writer.write_batch(batch, row_group_size=ROW_GROUP_ROWS)
 
     def close(self) -> _WrittenFile:
-        self._writer.close()
-        size = int(self._sink.tell())
-        self._sink.close()
+        with _storage_errors(self.path):
+            self._writer.close()
+            size = int(self._sink.tell())
+            self._sink.close()
         footers = self._footers
         low, high = self._sequence or (0, max(self._rows - 1, 0))
         return _WrittenFile(
@@ -239,6 +245,15 @@ class _OpenFile:
             self._sink.close()
         except (OSError, pa.ArrowException):
             return
+
+
+@contextmanager
+def _storage_errors(path: str) -> Iterator[None]:
+    """Arrow writes by itself, so a full disk shows up here and not in the file IO."""
+    try:
+        yield
+    except OSError as error:
+        raise StorageError.of(path, error) from error
 
 
 def _stats(stats: dict[str, ColumnStats], names: Sequence[str], types: Sequence[Any]) -> SimpleStats:

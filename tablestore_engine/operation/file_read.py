@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tablestore_engine.errors import CorruptMetadataError
+from tablestore_engine.errors import CorruptMetadataError, StorageError
 from tablestore_engine.schema.arrow import to_arrow_type
 from tablestore_engine.schema.system import SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.schema.table_schema import TableSchema
@@ -36,6 +36,7 @@ def read_batches(
 
     Raises:
         CorruptMetadataError: the file is damaged; names it.
+        StorageError: it cannot be read.
     """
     by_id = {f.id: f for f in own.fields}
     targets: list[tuple[str, str | None, pa.DataType]] = []
@@ -56,6 +57,11 @@ def read_batches(
             for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=wanted):
                 yield _shape(batch, targets)
     except pa.ArrowInvalid as error:
+        raise CorruptMetadataError(path, f"it is not a readable Parquet file ({error})") from error
+    except OSError as error:
+        if error.errno is not None:
+            raise StorageError.of(path, error) from error
+        # So Arrow speaks of pages that it cannot decode.
         raise CorruptMetadataError(path, f"it is not a readable Parquet file ({error})") from error
 
 

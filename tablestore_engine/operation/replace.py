@@ -68,7 +68,9 @@ def schema_publisher(
         if newest == schema.id and schemas.load(newest) == schema:
             return schema  # written by an earlier attempt of this commit
         if newest >= schema.id or not schemas.try_create(schema):
-            raise ConflictError("The schema of the table was changed meanwhile.", hint="Run the statement again.")
+            raise ConflictError(
+                "The schema of the table was changed meanwhile.", hint="Run the statement again."
+            )
         return schema
 
     return publish

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from itertools import count
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import (
-    ConflictError,
     ReadOnlyError,
     SchemaError,
     SqlError,
@@ -18,8 +16,9 @@ from tablestore_engine.errors import (
 )
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat, value_from_text
+from tablestore_engine.operation.replace import everything, next_schema, restarts, schema_publisher
 from tablestore_engine.schema.table_schema import TableSchema
-from tablestore_engine.schema.types import DataField, assign_field_ids
+from tablestore_engine.schema.types import DataField
 from tablestore_engine.spark.align import align, expression
 from tablestore_engine.spark.dml import (
     WriteOutcome,
@@ -83,7 +82,14 @@ class RowContext:
 
 
 def execute_insert(statement: InsertInto, context: RowContext) -> StatementResult:
-    """INSERT INTO: append rows, or upsert them by key."""
+    """INSERT INTO: append rows, or upsert them by key.
+
+    It conflicts only when the table became another one meanwhile (replaced, or with other buckets): then it runs again.
+    """
+    return retrying(lambda: _insert(statement, context))
+
+
+def _insert(statement: InsertInto, context: RowContext) -> StatementResult:
     table = context.table(statement.table)
     frames = context.frames()
     frame = frames.query(statement.query_sql)
@@ -273,14 +279,12 @@ def _replace(
 ) -> StatementResult:
     """Swap the contents by one snapshot; a changed schema becomes visible with it."""
     table = context.catalog.load_table(database, name)
-    schema = _next_schema(table, wanted)
-    everything: Callable[[ManifestEntry], bool] = lambda entry: True  # noqa: E731
+    schema = next_schema(table.schema, wanted, table.schemas.list_ids()[-1])
     snapshot = table.latest_snapshot()
     job = new_job(
         table, snapshot, schema=schema, into_empty=everything, refuse_duplicates=_refuses(context, schema)
     )
     result = write_rows(context.spark(), job, rows)
-    changes = schema is not table.schema
     outcome = finish(
         context.spark(),
         table,
@@ -288,43 +292,8 @@ def _replace(
         result,
         "OVERWRITE",
         replaces=everything,
-        new_schema=(lambda: _publish_schema(table, schema)) if changes else None,
+        restarts=restarts(table.schema, schema),
+        new_schema=schema_publisher(table.schemas, table.schema, schema),
         properties=context.properties,
     )
     return result_of("CREATE TABLE", outcome)
-
-
-def _next_schema(table: Table, wanted: TableSchema) -> TableSchema:
-    """The table's schema when the query's fits it as it is, else the next version, which replaces it."""
-    current = table.schema
-    same = (
-        [(f.name, str(f.type), f.description) for f in wanted.fields]
-        == [(f.name, str(f.type), f.description) for f in current.fields]
-        and wanted.primary_keys == current.primary_keys
-        and wanted.partition_keys == current.partition_keys
-        and dict(wanted.options) == dict(current.options)
-        and wanted.comment == current.comment
-    )
-    if same:
-        return current
-    # New ids for all columns: old files belong to old snapshots only, which are read with their own schema.
-    ids = count(current.highest_field_id + 1)
-    fields = tuple(
-        replace(f, id=next(ids), type=assign_field_ids(f.type, lambda: next(ids))) for f in wanted.fields
-    )
-    return replace(
-        wanted,
-        id=table.schemas.list_ids()[-1] + 1,
-        fields=fields,
-        highest_field_id=next(ids) - 1,
-        replaces=str(current.id),
-    )
-
-
-def _publish_schema(table: Table, schema: TableSchema) -> TableSchema:
-    newest = table.schemas.list_ids()[-1]
-    if newest == schema.id and table.schemas.load(newest) == schema:
-        return schema  # written by an earlier attempt of this commit
-    if newest >= schema.id or not table.schemas.try_create(schema):
-        raise ConflictError("The schema of the table was changed meanwhile.", hint="Run the statement again.")
-    return schema

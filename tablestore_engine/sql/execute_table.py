@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from typing import NoReturn
 
 from tablestore_engine.errors import SqlError, TableNotFound
+from tablestore_engine.operation.replace import replace_empty
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import DataType
 from tablestore_engine.sql.execute_context import CatalogContext, answer, done
@@ -22,7 +22,6 @@ from tablestore_engine.sql.statements import (
     RenameTable,
 )
 from tablestore_engine.sql.types import parse_sql_type
-from tablestore_engine.table import Table
 
 
 def create_table(statement: CreateTable, context: CatalogContext) -> StatementResult:
@@ -44,7 +43,7 @@ def create_table(statement: CreateTable, context: CatalogContext) -> StatementRe
         context,
     )
     if exists and statement.replace:
-        _replace(context.catalog.load_table(database, name), schema)
+        replace_empty(context.catalog.load_table(database, name), schema)
         return done("REPLACE TABLE")
     context.catalog.create_table(database, name, schema, statement.if_not_exists)
     return done("CREATE TABLE")
@@ -98,17 +97,6 @@ def new_schema(
         said if comment is None else comment,
         context.now_millis(),
     )
-
-
-def _replace(table: Table, schema: TableSchema) -> None:
-    try:
-        replace_empty = import_module("tablestore_engine.operation.replace").replace_empty
-    except (ModuleNotFoundError, AttributeError):
-        raise SqlError(
-            f"Table {table.name} exists, and replacing it by an empty one is not supported.",
-            hint="Use CREATE OR REPLACE TABLE … AS SELECT …, or drop the table first.",
-        ) from None
-    replace_empty(table, schema)
 
 
 def create_table_like(statement: CreateTableLike, context: CatalogContext) -> StatementResult:
