@@ -86,9 +86,8 @@ class Committer:
             CommitOutcomeUnknownError: the storage failed while publishing; nothing was removed.
         """
         options = self.schema.core_options
-        searched = (
-            0  # an identity that is new can only stand behind the snapshot that the first attempt began on
-        )
+        # An identity that is new can only stand behind the snapshot that the first attempt began on.
+        searched = 0
         for attempt in range(options.commit_max_retries + 1):
             latest = self.snapshots.latest()
             if latest is not None and (identity.check_duplicate or attempt):
@@ -122,7 +121,7 @@ class Committer:
         new_schema: Callable[[], TableSchema] | None,
     ) -> Snapshot | None:
         """One try; None when another commit took the snapshot id."""
-        self._check_schema(latest)
+        self._check_schema(latest, new_schema)
         entries = self._entries(latest, change)
         schema = new_schema() if new_schema else self.schema
         written: list[str] = []
@@ -183,9 +182,11 @@ class Committer:
         except Exception:
             return False
 
-    def _check_schema(self, latest: Snapshot | None) -> None:
+    def _check_schema(self, latest: Snapshot | None, new_schema: Callable[[], TableSchema] | None) -> None:
         """Conflict when the table was replaced after the schema of this commit was read."""
-        for schema_id in range(self.schema.id + 1, (latest.schema_id if latest else 0) + 1):
+        # A new schema was derived from the one that it replaces.
+        known = self.schema.id if new_schema is None else int(self.schema.replaces or self.schema.id)
+        for schema_id in range(known + 1, (latest.schema_id if latest else 0) + 1):
             if self.schemas.load(schema_id).replaces is not None:
                 raise ConflictError(
                     "The table was replaced by another one meanwhile.", hint="Run the statement again."

@@ -116,7 +116,7 @@ def test_comparable(value, kind, expected):
         (Decimal("1E+40"), "DECIMAL(38, 2)", None),
         (Decimal("0.00"), "DECIMAL(4, 4)", Decimal("0.0000")),
         (Decimal("99.99"), "DECIMAL(4, 2)", Decimal("99.99")),
-        (Decimal("100"), "DECIMAL(4, 2)", None),
+        (Decimal(100), "DECIMAL(4, 2)", None),
         (2**31 - 1, "INT", 2**31 - 1),
         (2**31, "INT", None),
         (-(2**31), "INT", None),  # could be hashed, but all buckets are right too

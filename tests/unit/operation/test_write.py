@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 
 import pyarrow as pa
@@ -43,7 +44,7 @@ def test_the_last_row_of_a_key_wins(keyed):
 def sorted_tables(table, rows, cuts):
     data = arrow_rows(table.schema, rows).append_column(BUCKET_COLUMN, pa.array([0] * len(rows), pa.int32()))
     edges = [0, *cuts, len(rows)]
-    return [data.slice(a, z - a) for a, z in zip(edges, edges[1:], strict=False)]
+    return [data.slice(a, z - a) for a, z in itertools.pairwise(edges)]
 
 
 @pytest.mark.parametrize("cuts", [[], [1], [2], [3], [1, 2, 3, 4], [2, 2]])
