@@ -14,7 +14,7 @@ from tablestore_engine.errors import EnvironmentProblem, TableStoreError
 
 # Where the part for people ends: Java's stack, or the tree of an unresolved plan.
 _NOISE = re.compile(
-    r"(\n\s*JVM stacktrace:|\n\s+at [\w.$]+\(|;\n['+ ]|;?\n'\w+ ?\[|\nTraceback \(most recent)"
+    r"\n\s*JVM stacktrace:|\n\s+at [\w.$]+\(|\nTraceback \(most recent|;?\n(['+:]|\s*'?[A-Z]\w+ (\[|\())"
 )
 
 

@@ -43,8 +43,11 @@ def run(store: TableStore, name: str, compiled_code: str) -> str:
 
 def as_frame(session: SparkSession, result: Any, name: str) -> DataFrame:
     """A Spark DataFrame of what a model returned."""
+    if hasattr(result, "to_spark"):  # pandas API on Spark
+        result = result.to_spark()
     if hasattr(result, "createOrReplaceTempView"):
-        return result  # type: ignore[no-any-return]
+        # A frame of another session cannot be named in ours.
+        return result if result.sparkSession is session else session.createDataFrame(result.toArrow())
     kind = type(result).__module__.split(".")[0]
     if kind in ("pandas", "pyarrow"):
         return session.createDataFrame(result)

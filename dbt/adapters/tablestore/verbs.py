@@ -6,6 +6,7 @@ nothing and return something empty.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     import agate
 
     from tablestore_engine.catalog import Catalog
+
+_numbers = itertools.count(1)
 
 BUILTIN_STRATEGIES = ("upsert", "merge", "append", "delete+insert", "insert_overwrite", "microbatch")
 
@@ -200,7 +203,7 @@ class TableStoreVerbs(SQLAdapter):
         """Replace a table by the rows of a seed, in one atomic step."""
         columns = seeds.columns_of(agate_table, model["config"].get("column_types") or {}, self.convert_type)
         seeds.check_names(columns, model["config"].get("quote_columns"))
-        view = f"__dbt_seed_{relation.identifier}"
+        view = f"__dbt_seed_{next(_numbers)}"
         items = ",\n    ".join(one.item for one in columns)
         sql = (
             f"create or replace table {relation.render()}\n  {TableLayout.of(model).clauses(comment)}\n"

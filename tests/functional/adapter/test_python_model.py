@@ -1,3 +1,4 @@
+import pytest
 from dbt.tests.adapter.python_model.test_python_model import (
     BasePythonEmptyTests,
     BasePythonIncrementalTests,
@@ -5,7 +6,12 @@ from dbt.tests.adapter.python_model.test_python_model import (
     BasePythonModelTests,
     BasePythonSampleTests,
 )
-from dbt.tests.adapter.python_model.test_spark import BasePySparkTests
+from dbt.tests.adapter.python_model.test_spark import (
+    PANDAS_MODEL,
+    PANDAS_ON_SPARK_MODEL,
+    PYSPARK_MODEL,
+    BasePySparkTests,
+)
 
 
 class TestPythonModel(BasePythonModelTests):
@@ -28,5 +34,21 @@ class TestPythonSample(BasePythonSampleTests):
     pass
 
 
+ARROW_MODEL = """
+def model(dbt, session):
+    import pyarrow
+
+    return pyarrow.table({"City": ["Buenos Aires"], "Latitude": [-34.58]})
+"""
+
+
 class TestPySpark(BasePySparkTests):
-    pass
+    @pytest.fixture(scope="class")
+    def models(self):
+        """An Arrow table in place of Koalas, which ended with Spark 3.2."""
+        return {
+            "pandas_df.py": PANDAS_MODEL,
+            "pyspark_df.py": PYSPARK_MODEL,
+            "pandas_on_spark_df.py": PANDAS_ON_SPARK_MODEL,
+            "arrow_df.py": ARROW_MODEL,
+        }
