@@ -96,6 +96,17 @@ interop: $(VENV)/.dev $(INTEROP)/.made  ## Let pypaimon and pypaimon-rust read o
 	@sh scripts/check_java.sh
 	PYPAIMON_PYTHON='$(abspath $(INTEROP))/bin/python' $(PY) -m pytest tests/interop $(PYTEST)
 
+$(INTEROP)-java/.made: tests/interop/java/pom.xml
+	@echo "Fetching Java Paimon into $(INTEROP)-java (100 megabytes) …"
+	@mvn --quiet --batch-mode -f tests/interop/java/pom.xml dependency:copy-dependencies \
+	  -DexcludeTransitive=true -DoutputDirectory='$(abspath $(INTEROP)-java)'
+	@touch $@
+
+.PHONY: interop-java
+interop-java: $(VENV)/.dev $(INTEROP)-java/.made  ## Let Java Paimon read our tables and write on top of them (needs Maven)
+	@sh scripts/check_java.sh
+	PAIMON_JARS='$(abspath $(INTEROP)-java)' $(PY) -m pytest tests/interop/test_java.py $(PYTEST)
+
 .PHONY: floors
 floors:  ## Install the lowest dependencies allowed and run the unit tests on them
 	@$(MAKE) --no-print-directory VENV='$(VENV)-floors' '$(VENV)-floors/bin/python'

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from compare import assert_same
+from java_paimon import JavaPaimon
 from ours import OurTable
 from readers import READERS, OtherReaderError, PaimonReader
 
@@ -63,3 +64,13 @@ def all_read(paimon):
         return own
 
     return check
+
+
+@pytest.fixture(scope="session")
+def java(tmp_path_factory):
+    jars = os.environ.get("PAIMON_JARS")
+    if not jars:
+        pytest.skip("PAIMON_JARS is not set; `make interop-java` sets it")
+    server = JavaPaimon(jars, tmp_path_factory.mktemp("java"))
+    yield server
+    server.close()

@@ -1,0 +1,273 @@
+import java.io.BufferedReader;
+import java.io.BufferedWriter;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Paths;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.paimon.data.BinaryRow;
+import org.apache.paimon.data.GenericRow;
+import org.apache.paimon.data.InternalArray;
+import org.apache.paimon.data.InternalMap;
+import org.apache.paimon.data.InternalRow;
+import org.apache.paimon.data.Timestamp;
+import org.apache.paimon.disk.IOManager;
+import org.apache.paimon.fs.Path;
+import org.apache.paimon.fs.local.LocalFileIO;
+import org.apache.paimon.reader.RecordReader;
+import org.apache.paimon.table.FileStoreTable;
+import org.apache.paimon.table.FileStoreTableFactory;
+import org.apache.paimon.table.sink.BatchTableCommit;
+import org.apache.paimon.table.sink.BatchTableWrite;
+import org.apache.paimon.table.sink.BatchWriteBuilder;
+import org.apache.paimon.table.source.DataSplit;
+import org.apache.paimon.table.source.ReadBuilder;
+import org.apache.paimon.table.source.Split;
+import org.apache.paimon.types.ArrayType;
+import org.apache.paimon.types.DataField;
+import org.apache.paimon.types.DataType;
+import org.apache.paimon.types.DecimalType;
+import org.apache.paimon.types.MapType;
+import org.apache.paimon.types.RowType;
+
+/**
+ * Java Paimon as a judge. One command per line on stdin, fields separated by tabs; one line of answer: "ok …" or
+ * "error …".
+ *
+ * <pre>
+ *   read     path  out  [snapshot]   rows as JSON lines into the file out; its first line names columns and types
+ *   compact  path                    full compaction of every bucket
+ *   copy     path  from              writes all rows of the table `from` into the table `path`
+ *   delete   path  from              deletes the keys of all rows of the table `from` from the table `path`
+ * </pre>
+ *
+ * A value is written so that no two values look alike and no library has to agree on a text: numbers of floating point
+ * by their bits, decimals by all their digits, times in microseconds, bytes in hexadecimal, maps as lists of pairs.
+ */
+public final class PaimonServer {
+    public static void main(String[] arguments) throws Exception {
+        PrintStream answers = System.out;
+        System.setOut(System.err);
+        BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line = commands.readLine(); line != null; line = commands.readLine()) {
+            String[] command = line.split("\t", -1);
+            String answer;
+            try {
+                answer = "ok " + execute(command);
+            } catch (Throwable error) {
+                StringBuilder text = new StringBuilder("error");
+                for (Throwable one = error; one != null; one = one.getCause()) {
+                    text.append(' ').append(one.getClass().getSimpleName()).append(": ").append(one.getMessage());
+                }
+                answer = text.toString().replace('\n', ' ').replace('\r', ' ');
+                error.printStackTrace();
+            }
+            answers.println(answer);
+            answers.flush();
+        }
+    }
+
+    private static String execute(String[] command) throws Exception {
+        switch (command[0]) {
+            case "read":
+                return "" + read(command[1], command[2], command.length > 3 ? command[3] : null);
+            case "compact":
+                return "" + compact(command[1]);
+            case "copy":
+                return "" + copy(command[1], command[2], false);
+            case "delete":
+                return "" + copy(command[1], command[2], true);
+            default:
+                throw new IllegalArgumentException("unknown command " + command[0]);
+        }
+    }
+
+    private static FileStoreTable open(String path) {
+        return FileStoreTableFactory.create(LocalFileIO.create(), new Path(path));
+    }
+
+    private static long read(String path, String out, String snapshot) throws Exception {
+        FileStoreTable table = open(path);
+        if (snapshot != null) {
+            Map<String, String> options = new HashMap<>();
+            options.put("scan.snapshot-id", snapshot);
+            table = table.copy(options);
+        }
+        List<DataField> fields = table.rowType().getFields();
+        ReadBuilder builder = table.newReadBuilder();
+        List<Split> splits = builder.newScan().plan().splits();
+        long[] count = {0};
+        try (BufferedWriter writer = Files.newBufferedWriter(Paths.get(out));
+                RecordReader<InternalRow> reader = builder.newRead().createReader(splits)) {
+            StringBuilder head = new StringBuilder("[");
+            for (DataField field : fields) {
+                head.append(head.length() > 1 ? "," : "").append('[').append(quoted(field.name())).append(',')
+                        .append(quoted(field.type().toString())).append(']');
+            }
+            writer.write(head.append("]\n").toString());
+            reader.forEachRemaining(row -> {
+                StringBuilder text = new StringBuilder();
+                appendRow(text, row, fields);
+                try {
+                    writer.write(text.append('\n').toString());
+                } catch (java.io.IOException error) {
+                    throw new java.io.UncheckedIOException(error);
+                }
+                count[0]++;
+            });
+        }
+        return count[0];
+    }
+
+    private static long compact(String path) throws Exception {
+        FileStoreTable table = open(path);
+        BatchWriteBuilder builder = table.newBatchWriteBuilder();
+        int buckets = 0;
+        try (BatchTableWrite write = builder.newWrite();
+                BatchTableCommit commit = builder.newCommit()) {
+            write.withIOManager(IOManager.create(System.getProperty("java.io.tmpdir")));
+            List<String> done = new ArrayList<>();
+            for (Split split : table.newReadBuilder().newScan().plan().splits()) {
+                DataSplit data = (DataSplit) split;
+                BinaryRow partition = data.partition();
+                if (done.contains(partition.hashCode() + "/" + data.bucket())) {
+                    continue;
+                }
+                done.add(partition.hashCode() + "/" + data.bucket());
+                write.compact(partition, data.bucket(), true);
+                buckets++;
+            }
+            commit.commit(write.prepareCommit());
+        }
+        return buckets;
+    }
+
+    private static long copy(String path, String from, boolean asDeletes) throws Exception {
+        FileStoreTable table = open(path);
+        FileStoreTable source = open(from);
+        ReadBuilder reading = source.newReadBuilder();
+        List<DataField> fields = source.rowType().getFields();
+        InternalRow.FieldGetter[] getters = new InternalRow.FieldGetter[fields.size()];
+        for (int i = 0; i < getters.length; i++) {
+            getters[i] = InternalRow.createFieldGetter(fields.get(i).type(), i);
+        }
+        BatchWriteBuilder builder = table.newBatchWriteBuilder();
+        long[] count = {0};
+        try (BatchTableWrite write = builder.newWrite();
+                BatchTableCommit commit = builder.newCommit();
+                RecordReader<InternalRow> reader =
+                        reading.newRead().createReader(reading.newScan().plan().splits())) {
+            write.withIOManager(IOManager.create(System.getProperty("java.io.tmpdir")));
+            reader.forEachRemaining(row -> {
+                GenericRow copy = new GenericRow(getters.length);
+                for (int i = 0; i < getters.length; i++) {
+                    copy.setField(i, getters[i].getFieldOrNull(row));
+                }
+                if (asDeletes) {
+                    copy.setRowKind(org.apache.paimon.types.RowKind.DELETE);
+                }
+                try {
+                    write.write(copy);
+                } catch (Exception error) {
+                    throw new IllegalStateException(error);
+                }
+                count[0]++;
+            });
+            commit.commit(write.prepareCommit());
+        }
+        return count[0];
+    }
+
+    private static void appendRow(StringBuilder text, InternalRow row, List<DataField> fields) {
+        text.append('[');
+        for (int i = 0; i < fields.size(); i++) {
+            text.append(i > 0 ? "," : "");
+            DataType type = fields.get(i).type();
+            append(text, InternalRow.createFieldGetter(type, i).getFieldOrNull(row), type);
+        }
+        text.append(']');
+    }
+
+    private static void appendArray(StringBuilder text, InternalArray array, DataType type) {
+        InternalArray.ElementGetter getter = InternalArray.createElementGetter(type);
+        text.append('[');
+        for (int i = 0; i < array.size(); i++) {
+            text.append(i > 0 ? "," : "");
+            append(text, getter.getElementOrNull(array, i), type);
+        }
+        text.append(']');
+    }
+
+    private static void append(StringBuilder text, Object value, DataType type) {
+        if (value == null) {
+            text.append("null");
+            return;
+        }
+        switch (type.getTypeRoot()) {
+            case BOOLEAN:
+            case TINYINT:
+            case SMALLINT:
+            case INTEGER:
+            case BIGINT:
+            case DATE:
+            case TIME_WITHOUT_TIME_ZONE:
+                text.append(value);
+                break;
+            case FLOAT:
+                text.append(Double.doubleToLongBits((double) (Float) value));
+                break;
+            case DOUBLE:
+                text.append(Double.doubleToLongBits((Double) value));
+                break;
+            case DECIMAL:
+                text.append(quoted(((org.apache.paimon.data.Decimal) value).toBigDecimal()
+                        .setScale(((DecimalType) type).getScale()).toPlainString()));
+                break;
+            case TIMESTAMP_WITHOUT_TIME_ZONE:
+            case TIMESTAMP_WITH_LOCAL_TIME_ZONE:
+                Timestamp moment = (Timestamp) value;
+                text.append(Math.addExact(Math.multiplyExact(moment.getMillisecond(), 1000L),
+                        moment.getNanoOfMillisecond() / 1000L));
+                break;
+            case BINARY:
+            case VARBINARY:
+                StringBuilder hexadecimal = new StringBuilder();
+                for (byte one : (byte[]) value) {
+                    hexadecimal.append(String.format("%02x", one));
+                }
+                text.append(quoted(hexadecimal.toString()));
+                break;
+            case ARRAY:
+                appendArray(text, (InternalArray) value, ((ArrayType) type).getElementType());
+                break;
+            case MAP:
+                text.append('[');
+                appendArray(text, ((InternalMap) value).keyArray(), ((MapType) type).getKeyType());
+                text.append(',');
+                appendArray(text, ((InternalMap) value).valueArray(), ((MapType) type).getValueType());
+                text.append(']');
+                break;
+            case ROW:
+                appendRow(text, (InternalRow) value, ((RowType) type).getFields());
+                break;
+            default:
+                text.append(quoted(value.toString()));
+        }
+    }
+
+    private static String quoted(String value) {
+        StringBuilder text = new StringBuilder("\"");
+        for (char one : value.toCharArray()) {
+            if (one < ' ' || one == '"' || one == '\\' || one > '~') {
+                text.append(String.format("\\u%04x", (int) one));
+            } else {
+                text.append(one);
+            }
+        }
+        return text.append('"').toString();
+    }
+}
