@@ -129,7 +129,7 @@ def test_a_lone_file_is_upgraded_not_rewritten(tmp_path):
     write(table, rows(1))
     write(table, rows(2))
     write(table, [], kind="OVERWRITE", replaces=lambda entry: entry.file.level > 0)
-    ((before,),) = ([p for p in live_paths(table)],)
+    ((before,),) = (list(live_paths(table)),)
     compact(table)
     assert levels(table) == [3]
     assert live_paths(table) == {before}
@@ -228,7 +228,7 @@ def test_files_of_older_schemas(tmp_path):
 def test_a_damaged_file_is_named_and_nothing_is_left(table, damage):
     write(table, rows(*range(100)))
     write(table, rows(1, v=1))
-    path = sorted(live_paths(table))[0]
+    path = min(live_paths(table))
     with open(path, "rb") as file:
         data = file.read()
     data = {"cut": data[: len(data) // 2], "overwritten": b"PAR1" + b"x" * 200 + b"PAR1", "empty": b""}[damage]

@@ -1,0 +1,99 @@
+"""The actions that faults strike, on tables without Spark; each can be run again after it failed."""
+
+from __future__ import annotations
+
+import uuid
+
+from engine_support import arrow_rows, compact, identity, make_table, new_job, read, schema_of, write
+
+from tablestore_engine.catalog import Catalog
+from tablestore_engine.errors import TableNotFound
+from tablestore_engine.operation.commit import Change
+from tablestore_engine.operation.replace import next_schema, replace_all, schema_publisher
+from tablestore_engine.operation.write import WriteJob, write_table
+from tablestore_engine.schema.changes import AddColumn
+from tablestore_engine.schema.types import parse_type
+
+COLUMNS = {"p": "STRING", "id": "INT", "v": "INT"}
+KEYS, PARTITION = ["p", "id"], ["p"]
+OPTIONS = {"bucket": "2", "manifest.merge-min-count": "3", "commit.max-retries": "2"}
+OLD = [{"p": p, "id": n, "v": 0} for p in "ab" for n in range(6)]
+NEW = [{"p": p, "id": n, "v": 1} for p in "bc" for n in range(6)]
+
+
+def prepare(warehouse):
+    """A table with a history: two writes and what a compaction made of them."""
+    table = make_table(warehouse, COLUMNS, KEYS, PARTITION, OPTIONS)
+    write(table, OLD)
+    write(table, OLD[::2])
+    compact(table)
+    write(table, OLD[1::3])
+
+
+def load(warehouse, io=None):
+    return Catalog(warehouse, io).load_table("default", "t")
+
+
+def state(warehouse):
+    """Columns and rows; None when there is no table."""
+    try:
+        table = load(warehouse)
+    except TableNotFound:
+        return None
+    return table.schema.field_names, sorted(map(repr, read(table)))
+
+
+def upsert(warehouse, io):
+    write(load(warehouse, io), NEW)
+
+
+def overwrite(warehouse, io):
+    table = load(warehouse, io)
+    write(table, NEW, job=new_job(table, into_empty=True), kind="OVERWRITE", replaces=lambda entry: True)
+
+
+def compaction(warehouse, io):
+    compact(load(warehouse, io))
+
+
+def ctas(warehouse, io):
+    """CREATE TABLE … AS under a name that is free: staged, filled, published."""
+    catalog = Catalog(warehouse, io)
+    if catalog.table_exists("default", "t"):
+        catalog.drop_table("default", "t")
+    staged = catalog.stage_table("default", "t", schema_of(COLUMNS, KEYS, PARTITION, OPTIONS))
+    try:
+        write(staged, NEW)
+        catalog.publish(staged, "default", "t")
+    except BaseException:
+        catalog.io.delete_tree(staged.path)
+        raise
+
+
+def replacement(warehouse, io):
+    """CREATE OR REPLACE TABLE … AS with other columns and partitions."""
+    table = load(warehouse, io)
+    wanted = schema_of({"id": "INT", "name": "STRING"}, ["id"])
+    schema = next_schema(table.schema, wanted, table.schemas.list_ids()[-1])
+    job = WriteJob(table.write_target(schema), schema.core_options.bucket, 10_000)
+    rows = arrow_rows(schema, [{"id": n, "name": "x"} for n in range(5)])
+    entries = write_table(job, rows, f"{uuid.uuid4().hex[:6]}-").entries
+    publisher = schema_publisher(table.schemas, table.schema, schema)
+    change: Change = replace_all(table.schema, schema, tuple(entries))
+    table.committer(schema).commit(change, identity(), new_schema=publisher)
+
+
+def drop(warehouse, io):
+    Catalog(warehouse, io).drop_table("default", "t", if_exists=True)
+
+
+def add_column(warehouse, io):
+    catalog = Catalog(warehouse, io)
+    if not catalog.load_table("default", "t").schema.has_field("extra"):
+        catalog.alter_table("default", "t", [AddColumn("extra", parse_type("INT"))])
+
+
+ACTIONS = {
+    action.__name__: action
+    for action in (upsert, overwrite, compaction, ctas, replacement, drop, add_column)
+}

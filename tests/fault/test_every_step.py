@@ -1,0 +1,189 @@
+"""A fault at every step of every action: the table is as before or as after, and running it again succeeds.
+
+The steps are found by a run that records them, so a new step is tested the day it is written.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+from actions import ACTIONS, load, prepare, state
+from engine_support import check_invariants, data_files, live_paths
+from fault_io import Fault, FaultInjectingFileIO
+
+from tablestore_engine.errors import TableNotFound, TableStoreError
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("prepared") / "warehouse"
+    prepare(str(directory))
+    return str(directory)
+
+
+@pytest.fixture(scope="module")
+def recorded(prepared, tmp_path_factory):
+    """Steps, state before and state after of each action."""
+    found = {}
+    for name, action in ACTIONS.items():
+        warehouse = copy(prepared, tmp_path_factory.mktemp(name))
+        before = start(name, warehouse)
+        io = FaultInjectingFileIO()
+        action(warehouse, io)
+        found[name] = (io.steps, before, state(warehouse))
+    return found
+
+
+def copy(prepared, directory):
+    """The warehouse elsewhere; absolute paths are part of no metadata."""
+    target = os.path.join(directory, "warehouse")
+    shutil.copytree(prepared, target)
+    return target
+
+
+def start(name, warehouse):
+    if name == "ctas":  # it begins without a table
+        shutil.rmtree(os.path.join(warehouse, "default.db", "t"))
+    return state(warehouse)
+
+
+def check_after(name, warehouse, before, after):
+    """What holds after any failure, and after running the action again."""
+    now = state(warehouse)
+    assert now in (before, after)
+    if now is not None:
+        check_invariants(load(warehouse))
+        assert live_paths(load(warehouse)) <= data_files(load(warehouse))
+    ACTIONS[name](warehouse, None)
+    assert state(warehouse) == after
+    if after is not None:
+        check_invariants(load(warehouse))
+        for snapshot in load(warehouse).snapshots():
+            table = load(warehouse)
+            table.to_arrow(snapshot=snapshot) if table.schema_of(snapshot) == table.schema else None
+    return now
+
+
+@pytest.mark.parametrize("name", ACTIONS)
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("lasting", [False, True], ids=["once", "lasting"])
+def test_an_error_at_each_step(name, when, lasting, prepared, recorded, tmp_path):
+    steps, before, after = recorded[name]
+    assert steps
+    for number, step in enumerate(steps):
+        directory = tmp_path / str(number)
+        directory.mkdir()
+        warehouse = copy(prepared, directory)
+        start(name, warehouse)
+        io = FaultInjectingFileIO(fault=Fault(step, when, lasting=lasting))
+        raised = None
+        try:
+            ACTIONS[name](warehouse, io)
+        except TableStoreError as error:
+            raised = error
+        assert io.struck, step
+        now = check_after(name, warehouse, before, after)
+        if raised is None:
+            assert now == after, f"{step}: success was reported"
+        shutil.rmtree(warehouse)
+
+
+@pytest.mark.parametrize("name", ["upsert", "overwrite", "compaction", "replacement"])
+def test_an_error_that_passes_leaves_no_manifest_behind(name, prepared, recorded, tmp_path):
+    """Once storage works again, a failed commit has removed what it wrote, unless its outcome was unknown."""
+    steps, before, _ = recorded[name]
+    for number, step in enumerate(steps):
+        if not step.startswith(("write manifest", "write list")):
+            continue
+        directory = tmp_path / str(number)
+        directory.mkdir()
+        warehouse = copy(prepared, directory)
+        table = load(warehouse)
+        manifests = set(os.listdir(table.paths.manifest_dir))
+        with pytest.raises(TableStoreError):
+            ACTIONS[name](warehouse, FaultInjectingFileIO(fault=Fault(step)))
+        assert set(os.listdir(table.paths.manifest_dir)) == manifests
+        assert state(warehouse) == before
+
+
+def run_and_die(name, warehouse, step, when):
+    here = os.path.dirname(os.path.abspath(__file__))
+    code = (
+        f"import sys; sys.path[:0] = [{here!r}, {os.path.dirname(here)!r}]\n"
+        "from actions import ACTIONS\nfrom fault_io import Fault, FaultInjectingFileIO\n"
+        "import os\n"
+        "for line in sys.stdin:\n"
+        "    name, warehouse, step, when = line.rstrip('\\n').split('\\t')\n"
+        "    child = os.fork()\n"
+        "    if child == 0:\n"
+        "        try:\n"
+        "            ACTIONS[name](warehouse, FaultInjectingFileIO(fault=Fault(step, when, how='die')))\n"
+        "        finally:\n"
+        "            os._exit(1)\n"
+        "    print(os.waitpid(child, 0)[1], flush=True)\n"
+    )
+    return subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1"},
+    )
+
+
+@pytest.fixture(scope="module")
+def killer():
+    """A process that forks a child for each action, which a fault kills."""
+    process = run_and_die("", "", "", "")
+
+    def kill(*line):
+        process.stdin.write("\t".join(line) + "\n")
+        process.stdin.flush()
+        return int(process.stdout.readline())
+
+    yield kill
+    process.stdin.close()
+    process.wait(30)
+
+
+@pytest.mark.parametrize("name", ACTIONS)
+def test_kill_9_at_each_step(name, prepared, recorded, tmp_path, killer):
+    steps, before, after = recorded[name]
+    for number, step in enumerate(steps):
+        for when in ("before", "after"):
+            directory = tmp_path / f"{number}-{when}"
+            directory.mkdir()
+            warehouse = copy(prepared, directory)
+            start(name, warehouse)
+            assert killer(name, warehouse, step, when) == 9, step
+            check_after(name, warehouse, before, after)
+            shutil.rmtree(warehouse)
+
+
+def test_the_steps_have_names(recorded):
+    steps = recorded["upsert"][0]
+    assert "create snapshot 5" in steps
+    assert "write manifest" in steps
+    assert "write list 2" in steps
+    assert "rename table" in recorded["ctas"][0]
+    assert recorded["drop"][0] == ["rename table", "delete tree table"]
+    named = re.compile(r"^[a-z ]+ [a-z]+( \d+)?( \d+)?$")
+    assert all(named.match(step) for steps, _, _ in recorded.values() for step in steps)
+
+
+def test_what_a_failed_ctas_leaves_is_never_listed(prepared, recorded, tmp_path):
+    warehouse = copy(prepared, tmp_path)
+    start("ctas", warehouse)
+    with pytest.raises(TableStoreError):
+        ACTIONS["ctas"](warehouse, FaultInjectingFileIO(fault=Fault("create snapshot 1", lasting=True)))
+    from tablestore_engine.catalog import Catalog
+
+    catalog = Catalog(warehouse)
+    assert catalog.list_tables("default") == []
+    with pytest.raises(TableNotFound):
+        catalog.load_table("default", "t")
