@@ -1,17 +1,12 @@
-"""Append tables that we wrote, and every table's schema history, as other readers see them."""
+"""Append tables that we wrote, and tables that got new columns, as other readers see them."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
-from ours import OurTable, everything, new_identity, rows_of
+from ours import OurTable
 from shapes import EVERYTHING, TIMES, value_rows
 
-from tablestore_engine.operation.commit import Change
-from tablestore_engine.operation.write import WriteJob, write_table
 from tablestore_engine.schema.changes import AddColumn, SetComment, SetOption
-from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import ArrayType, AtomicType, DataField, RowType
 
 ID, INT, TEXT = AtomicType("BIGINT"), AtomicType("INT"), AtomicType("STRING")
@@ -101,32 +96,3 @@ def test_past_of_a_table_with_added_columns(catalog, paimon, name):
     for reader in ("pypaimon", "rust", "datafusion"):
         past = paimon.read(reader, table.warehouse, table.name, snapshot=1)
         assert past.select(["id"]).to_pylist() == [{"id": 1}], reader
-
-
-@pytest.mark.parametrize("key", [[], ["id"]], ids=["append", "keyed"])
-def test_replaced_tables(catalog, all_read, name, key):
-    """CREATE OR REPLACE with other columns: new ids for all of them, so no old file can be mistaken."""
-    options = {"bucket": "2"} if key else {}
-    table = OurTable.create(catalog, name, {"id": ID, "text": TEXT}, key=key, options=options)
-    table.write([{"id": i, "text": f"old{i}"} for i in range(10)])
-    old = table.table.schema
-    fresh = TableSchema.create([("text", INT, None), ("id", ID, None), ("new", TEXT, None)], key, (), options)
-    first = old.highest_field_id + 1
-    new = replace(
-        fresh, id=old.id + 1, replaces=str(old.id), highest_field_id=fresh.highest_field_id + first,
-        fields=tuple(replace(f, id=f.id + first) for f in fresh.fields),
-    )  # fmt: skip
-    job = WriteJob(table.table.write_target(new), new.core_options.bucket, 100)
-    result = write_table(job, rows_of(new, [{"id": 1, "text": 7, "new": "x"}, {"id": 2}]))
-
-    def publish():
-        assert table.table.schemas.try_create(new)
-        return new
-
-    change = Change("OVERWRITE", tuple(result.entries), replaces=everything)
-    table.table.committer(new).commit(change, new_identity(), new_schema=publish)
-    assert all_read(table).sort_by("id").to_pylist() == [
-        {"text": 7, "id": 1, "new": "x"}, {"text": None, "id": 2, "new": None},
-    ]  # fmt: skip
-    table.write([{"id": 2, "text": 9}, {"id": 3}])
-    all_read(table)
