@@ -1,0 +1,102 @@
+"""Several processes commit to one table at once; killed ones leave it whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from engine_support import by_key, check_invariants, compact, data_files, live_paths, make_table, read, write
+
+RACER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "racer.py")
+PROCESSES, COMMITS = 4, 20
+
+
+def start(warehouse, role, number=0, count=COMMITS):
+    arguments = [sys.executable, RACER, str(warehouse), role, str(number), str(count)]
+    return subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
+
+
+def result(process):
+    out, _ = process.communicate(timeout=240)
+    assert process.returncode == 0
+    return json.loads(out)
+
+
+@pytest.fixture
+def table(tmp_path):
+    options = {"bucket": "2", "num-sorted-run.compaction-trigger": "3", "commit.max-retries": "50"}
+    return make_table(tmp_path, {"id": "INT", "v": "INT"}, ["id"], options=options)
+
+
+def expected_ids():
+    return {n * 1_000_000 + i * 10 + k for n in range(PROCESSES) for i in range(COMMITS) for k in range(3)} | {7}
+
+
+def test_every_commit_of_every_process_counts(table, tmp_path):
+    racers = [start(tmp_path, "insert", n) for n in range(PROCESSES)]
+    assert sum(result(r)["commits"] for r in racers) == PROCESSES * COMMITS
+    snapshots = table.snapshots()
+    assert [s.id for s in snapshots] == list(range(1, PROCESSES * COMMITS + 1))
+    assert len({s.uuid for s in snapshots}) == len(snapshots)
+    assert len({(s.commit_user, s.commit_identifier) for s in snapshots}) == len(snapshots)
+    rows = by_key(table)
+    assert set(rows) == expected_ids()
+    assert rows[7]["v"] % 1000 == COMMITS - 1, "the last write of some process"
+    assert live_paths(table) == data_files(table)
+    check_invariants(table)
+
+
+def test_with_compactions_beside_them(table, tmp_path):
+    compactors = [start(tmp_path, "compact") for _ in range(2)]
+    racers = [start(tmp_path, "insert", n) for n in range(PROCESSES)]
+    for racer in racers:
+        result(racer)
+    (tmp_path / "default.db" / "stop").touch()
+    compacted = sum(result(one)["commits"] for one in compactors)
+    snapshots = table.snapshots()
+    assert [s.id for s in snapshots] == list(range(1, PROCESSES * COMMITS + compacted + 1))
+    assert [s.commit_kind for s in snapshots].count("COMPACT") == compacted > 0
+    assert set(by_key(table)) == expected_ids()
+    check_invariants(table)
+    before = sorted(map(repr, read(table)))
+    compact(table)
+    check_invariants(table)
+    assert sorted(map(repr, read(table))) == before
+
+
+def test_no_increment_is_lost(table, tmp_path):
+    write(table, [{"id": 1, "v": 0}])
+    compactor = start(tmp_path, "compact")
+    racers = [start(tmp_path, "increment", n, 10) for n in range(PROCESSES)]
+    for racer in racers:
+        result(racer)
+    (tmp_path / "default.db" / "stop").touch()
+    result(compactor)
+    assert read(table) == [{"id": 1, "v": PROCESSES * 10}]
+
+
+def test_kill_9_at_random_moments(table, tmp_path):
+    """Whatever was acknowledged is there; what was not is there whole or not at all."""
+    for _ in range(6):
+        process = start(tmp_path, "endless")
+        first = process.stdout.readline()
+        time.sleep(random.uniform(0, 0.5))
+        process.send_signal(signal.SIGKILL)
+        acknowledged = [int(line) for line in [first, *process.stdout.read().split()] if line]
+        process.wait(30)
+        rows = read(table)
+        assert len(rows) == 50
+        (generation,) = {row["v"] for row in rows}
+        assert generation in (acknowledged[-1], acknowledged[-1] + 1)
+        check_invariants(table)
+        assert live_paths(table) <= data_files(table)
+    ids = [s.id for s in table.snapshots()]
+    assert ids == list(range(1, len(ids) + 1))
+    for snapshot in table.snapshots():
+        assert len({row["v"] for row in read(table, snapshot=snapshot)}) == 1
