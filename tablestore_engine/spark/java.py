@@ -7,6 +7,7 @@ per installed executable otherwise.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -16,6 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tablestore_engine.errors import JavaNotFoundError, JavaTooOldError
+from tablestore_engine.spark.session_cache import write_aside
 
 MINIMUM_VERSION = 17
 
@@ -27,11 +29,15 @@ _INSTALL_HINT = (
 
 @dataclass(frozen=True)
 class Java:
-    """A Java runtime: the executable's path, its feature version (17, 21, …) and its full version text."""
+    """A Java runtime: the executable's path, its feature version (17, 21, …) and its full version text.
+
+    `modules` are those it was built with; ``None`` when it does not tell.
+    """
 
     executable: str
     version: int
     build: str
+    modules: frozenset[str] | None = None
 
 
 def find_java(environ: Mapping[str, str], cache_dir: str | None) -> Java:
@@ -46,14 +52,16 @@ def find_java(environ: Mapping[str, str], cache_dir: str | None) -> Java:
         JavaTooOldError: it is older than Spark 4 needs.
     """
     executable = _executable(environ)
-    build = _build_from_release_file(executable) or _build_by_asking(executable, environ, cache_dir)
+    facts = _release_file(executable)
+    build = _build_of(facts) or _build_by_asking(executable, environ, cache_dir)
     version = _feature_version(build)
     if version < MINIMUM_VERSION:
         raise JavaTooOldError(
             f"Spark needs Java {MINIMUM_VERSION} or newer, but {executable} is version {build.split('+')[0]}.",
             hint=_INSTALL_HINT,
         )
-    return Java(executable=executable, version=version, build=build)
+    modules = frozenset(facts["MODULES"].split()) if "MODULES" in facts else None
+    return Java(executable=executable, version=version, build=build, modules=modules)
 
 
 def _executable(environ: Mapping[str, str]) -> str:
@@ -71,17 +79,21 @@ def _executable(environ: Mapping[str, str]) -> str:
     return executable
 
 
-def _build_from_release_file(executable: str) -> str | None:
+def _release_file(executable: str) -> dict[str, str]:
     home = os.path.dirname(os.path.dirname(os.path.realpath(executable)))
     try:
         with open(os.path.join(home, "release"), encoding="utf-8", errors="replace") as file:
-            facts = dict(re.findall(r'^(\w+)="?([^"\n]*)"?$', file.read(), re.MULTILINE))
+            return dict(re.findall(r'^(\w+)="?([^"\n]*)"?$', file.read(), re.MULTILINE))
     except OSError:
-        return None
+        return {}
+
+
+def _build_of(facts: Mapping[str, str]) -> str | None:
     if "JAVA_VERSION" not in facts:
         return None
-    runtime = facts.get("JAVA_RUNTIME_VERSION", facts["JAVA_VERSION"])
-    return f"{runtime} {facts.get('IMPLEMENTOR', '')}".strip()
+    return (
+        f"{facts.get('JAVA_RUNTIME_VERSION', facts['JAVA_VERSION'])} {facts.get('IMPLEMENTOR', '')}".strip()
+    )
 
 
 def _build_by_asking(executable: str, environ: Mapping[str, str], cache_dir: str | None) -> str:
@@ -93,7 +105,8 @@ def _build_by_asking(executable: str, environ: Mapping[str, str], cache_dir: str
         return str(known["build"])
     build = _ask(executable, environ)
     if memory is not None:
-        _remember(memory, {"identity": identity, "build": build})
+        with contextlib.suppress(OSError):  # a cache that cannot be written only costs time
+            write_aside(memory, json.dumps({"identity": identity, "build": build}))
     return build
 
 
@@ -138,16 +151,6 @@ def _recall(path: str | None) -> dict[str, object] | None:
     except (OSError, ValueError):
         return None
     return known if isinstance(known, dict) and "build" in known else None
-
-
-def _remember(path: str, known: dict[str, object]) -> None:
-    temporary = f"{path}.{os.getpid()}"
-    try:
-        with open(temporary, "w", encoding="utf-8") as file:
-            json.dump(known, file)
-        os.replace(temporary, path)
-    except OSError:
-        return  # a cache that cannot be written only costs time
 
 
 __all__ = ["MINIMUM_VERSION", "Java", "find_java"]

@@ -11,18 +11,21 @@ waits for the output of ``dbt`` waits for the JVM. A direct start that fails is 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import signal
 import struct
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO
 
 from tablestore_engine.errors import EnvironmentProblem
+from tablestore_engine.spark.java import Java
+from tablestore_engine.spark.session_archive import NO_ARCHIVE, ArchiveUse, give_up
 
 _START_TIMEOUT = 300.0  # seconds; a loaded machine may take one of the five minutes
 
@@ -45,9 +48,9 @@ _OPENED_PACKAGES = (
     "java.base/sun.util.calendar",
     "java.security.jgss/sun.security.krb5",
 )
+_VECTOR_MODULE = "jdk.incubator.vector"
 MODULE_OPTIONS = (
     "-XX:+IgnoreUnrecognizedVMOptions",
-    "--add-modules=jdk.incubator.vector",
     *(f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED_PACKAGES),
     "-Dio.netty.tryReflectionSetAccessible=true",
     "-Dio.netty.allocator.type=pooled",
@@ -61,10 +64,11 @@ _GATEWAY_CLASS = "org.apache.spark.api.python.PythonGatewayServer"
 
 @dataclass(frozen=True)
 class Command:
-    """A way to start the JVM: the argument list, and what it adds to the environment."""
+    """A way to start the JVM: the argument list, what it adds to the environment, and the archive it starts from."""
 
     arguments: tuple[str, ...]
     environ: Mapping[str, str]
+    archive: ArchiveUse = NO_ARCHIVE
 
 
 @dataclass(frozen=True)
@@ -77,10 +81,23 @@ class Gateway:
     log: str | None
 
 
-def direct_command(java: str, class_path: Sequence[str], options: Sequence[str], spark_home: str) -> Command:
+def module_options(java: Java) -> tuple[str, ...]:
+    """The options that Spark's launcher gives to every JVM, less a module that this one may have been built without."""
+    has_vectors = java.modules is None or _VECTOR_MODULE in java.modules
+    return (*MODULE_OPTIONS, f"--add-modules={_VECTOR_MODULE}") if has_vectors else MODULE_OPTIONS
+
+
+def direct_command(
+    java: Java,
+    class_path: Sequence[str],
+    options: Sequence[str],
+    environ: Mapping[str, str],
+    archive: ArchiveUse = NO_ARCHIVE,
+) -> Command:
     """``java`` itself, with the options that Spark's launcher would give it and ``options`` after them."""
-    arguments = (java, "-cp", os.pathsep.join(class_path), *MODULE_OPTIONS, *options, _GATEWAY_CLASS)
-    return Command(arguments, {"SPARK_HOME": spark_home, "SPARK_SCALA_VERSION": "2.13"})
+    path = os.pathsep.join(class_path)
+    flags = (*module_options(java), *archive.options, *options)
+    return Command((*archive.prefix, java.executable, "-cp", path, *flags, _GATEWAY_CLASS), environ, archive)
 
 
 def submit_command(spark_home: str, settings: Mapping[str, str], submit_arguments: Sequence[str]) -> Command:
@@ -101,6 +118,7 @@ def start_jvm(commands: Sequence[Command], environ: Mapping[str, str], log: str 
         gateway, said = _try(command, environ, log)
         if gateway is not None:
             return gateway
+        give_up(command.archive)
     where = f" Its log: {log}." if log else ""
     raise EnvironmentProblem(f"Spark's JVM did not start{': ' + said if said else '.'}{where}")
 
@@ -119,7 +137,8 @@ def _try(command: Command, environ: Mapping[str, str], log: str | None) -> tuple
         found = _await_gateway(process, connection_file)
         if found is not None:
             return Gateway(*found, process, log), ""
-        process.kill()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # the shell and the JVM in it
         process.wait()
         return None, _complaint(log, start)
     except OSError as error:
@@ -180,7 +199,7 @@ def _complaint(log: str | None, start: int) -> str:
     return (telling or [line.strip() for line in lines if line.strip()] or [""])[0]
 
 
-@contextmanager
+@contextlib.contextmanager
 def announced(gateway: Gateway) -> Iterator[None]:
     """While this is open, PySpark connects to ``gateway`` instead of starting a JVM of its own."""
     os.environ["PYSPARK_GATEWAY_PORT"] = str(gateway.port)

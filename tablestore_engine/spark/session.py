@@ -7,34 +7,17 @@ else started is used and never stopped; nothing of Spark's or py4j's logs reache
 
 from __future__ import annotations
 
-import atexit
-import contextlib
 import importlib.util
 import logging
-import os
-import shlex
-import shutil
 import sys
-import tempfile
 import threading
-import uuid
 from collections.abc import Mapping
 from concurrent.futures import Future
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import EnvironmentProblem
-from tablestore_engine.spark import session_cache
-from tablestore_engine.spark.java import find_java
-from tablestore_engine.spark.jvm import Command, Gateway, announced, direct_command, start_jvm, submit_command
-from tablestore_engine.spark.session_config import (
-    DRIVER_MEMORY,
-    JAVA_OPTIONS,
-    REQUIRED_SETTINGS,
-    Machine,
-    SessionConfig,
-    spark_settings,
-)
+from tablestore_engine.spark.session_classic import start_classic
+from tablestore_engine.spark.session_config import REQUIRED_SETTINGS, SessionConfig
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -67,7 +50,7 @@ def start_session(config: SessionConfig | None = None) -> SparkSession:
         running = _running_session()
         if running is not None:
             return prepare_session(running, config.spark_config)
-        return _remember(_start_classic(config), config)
+        return _remember(start_classic(config), config)
 
 
 def start_in_background(config: SessionConfig | None = None) -> Future[SparkSession]:
@@ -119,17 +102,6 @@ def _runtime_settings(root: SparkSession, child: SparkSession) -> dict[str, str]
     return {key: value for key, value in root.conf.getAll.items() if inherited.get(key) != value}
 
 
-def _quieten_loggers() -> None:
-    # Failures reach the caller as exceptions; these loggers only repeat them, with stack traces.
-    for name in ("py4j", "SQLQueryContextLogger", "DataFrameQueryContextLogger"):
-        logger = logging.getLogger(name)
-        if logger.level == logging.NOTSET:
-            logger.setLevel(logging.CRITICAL + 1)
-
-
-# ------------------------------------------------------------------------------------------------ classic
-
-
 def _running_session() -> SparkSession | None:
     if "pyspark.sql" not in sys.modules:
         return None
@@ -141,114 +113,12 @@ def _running_session() -> SparkSession | None:
     return SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
 
 
-def _start_classic(config: SessionConfig) -> SparkSession:
-    environ = dict(os.environ)
-    spark_home = _spark_home(environ)
-    config = replace(config, spark_config={**_spark_defaults(environ, spark_home), **config.spark_config})
-    cache = session_cache.cache_directory(config.cache_dir, environ)
-    scratch = os.path.join(tempfile.gettempdir(), f"dbt-tablestore-{uuid.uuid4().hex}")
-    atexit.register(shutil.rmtree, scratch, ignore_errors=True)
-    settings = spark_settings(config, Machine.here(), scratch)
-    if settings.get("spark.scheduler.mode") == "FAIR":
-        allocation = session_cache.support_file(cache, "fair-scheduler.xml", session_cache.FAIR_SCHEDULER_XML)
-        if allocation:
-            settings.setdefault("spark.scheduler.allocation.file", f"file://{allocation}")
-    if config.is_local:
-        environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # no look-up of this machine's name
-        python = config.spark_config.get("spark.pyspark.python", sys.executable)
-        os.environ.setdefault("PYSPARK_PYTHON", python)
-        environ.setdefault("PYSPARK_PYTHON", python)
-    gateway = None
-    if not _jvm_is_running() and os.name == "posix":
-        gateway = _launch(config, settings, environ, spark_home, cache)
-    return _build(settings, gateway)
-
-
-def _build(settings: Mapping[str, str], gateway: Gateway | None) -> SparkSession:
-    from pyspark.errors import PySparkException
-    from pyspark.sql import SparkSession
-
-    builder = SparkSession.builder.config(map=dict(settings))
-    try:
-        with announced(gateway) if gateway else contextlib.nullcontext():
-            return builder.getOrCreate()
-    except (PySparkException, OSError) as error:
-        raise _start_failure(error, gateway) from error
-    except Exception as error:
-        if type(error).__module__.startswith("py4j"):
-            raise _start_failure(error, gateway) from error
-        raise
-
-
-def _start_failure(error: Exception, gateway: Gateway | None) -> EnvironmentProblem:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    cause = next(
-        (line.lstrip(": ") for line in lines if line.startswith(":")), lines[0] if lines else repr(error)
-    )
-    where = f" Its log: {gateway.log}." if gateway and gateway.log else ""
-    return EnvironmentProblem(f"Spark did not start: {cause}{where}")
-
-
-def _jvm_is_running() -> bool:
-    from pyspark import SparkContext
-
-    return SparkContext._gateway is not None
-
-
-def _launch(
-    config: SessionConfig,
-    settings: Mapping[str, str],
-    environ: dict[str, str],
-    spark_home: str,
-    cache: str | None,
-) -> Gateway:
-    java = find_java(environ, cache)
-    log4j = session_cache.support_file(cache, "log4j2.properties", session_cache.LOG4J_PROPERTIES)
-    options = [f"-Dlog4j2.configurationFile=file:{log4j}"] if log4j else []
-    log = None if config.log_to_terminal else session_cache.new_log_file(cache)
-    options += shlex.split(settings.get(JAVA_OPTIONS, ""))
-    submit = submit_command(
-        spark_home,
-        {**settings, JAVA_OPTIONS: shlex.join(options)},
-        shlex.split(environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell")),
-    )
-    commands: list[Command] = [submit]
-    if not config.needs_spark_submit and "PYSPARK_SUBMIT_ARGS" not in environ:
-        heap = [f"-Xmx{settings[DRIVER_MEMORY]}"]
-        commands.insert(
-            0, direct_command(java.executable, _class_path(spark_home), [*heap, *options], spark_home)
-        )
-    return start_jvm(commands, environ, log)
-
-
-def _class_path(spark_home: str) -> list[str]:
-    return [os.path.join(spark_home, "conf"), os.path.join(spark_home, "jars", "*")]
-
-
-def _spark_home(environ: Mapping[str, str]) -> str:
-    if environ.get("SPARK_HOME"):
-        return environ["SPARK_HOME"]
-    found = importlib.util.find_spec("pyspark")
-    if found is None or found.origin is None:
-        raise EnvironmentProblem("PySpark is not installed.", hint="Install it with `pip install pyspark`.")
-    return os.path.dirname(found.origin)
-
-
-def _spark_defaults(environ: Mapping[str, str], spark_home: str) -> dict[str, str]:
-    """The settings of the user's spark-defaults.conf."""
-    path = os.path.join(
-        environ.get("SPARK_CONF_DIR") or os.path.join(spark_home, "conf"), "spark-defaults.conf"
-    )
-    try:
-        with open(path, encoding="utf-8") as file:
-            lines = [line.strip() for line in file]
-    except OSError:
-        return {}
-    pairs = [line.replace("=", " ", 1).split(None, 1) for line in lines if line and line[0] not in "#!"]
-    return {pair[0]: pair[1].strip() for pair in pairs if len(pair) == 2 and pair[0].startswith("spark.")}
-
-
-# ------------------------------------------------------------------------------------------------ connect
+def _quieten_loggers() -> None:
+    # Failures reach the caller as exceptions; these loggers only repeat them, with stack traces.
+    for name in ("py4j", "SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        logger = logging.getLogger(name)
+        if logger.level == logging.NOTSET:
+            logger.setLevel(logging.CRITICAL + 1)
 
 
 def _connect(url: str, config: SessionConfig) -> SparkSession:

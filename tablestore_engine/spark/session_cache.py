@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import os
 import tempfile
+import threading
 import time
 from collections.abc import Mapping
 
@@ -67,14 +68,19 @@ def support_file(cache: str | None, name: str, text: str) -> str | None:
     stem, extension = os.path.splitext(name)
     path = os.path.join(cache, f"{stem}-{hashlib.sha256(text.encode()).hexdigest()[:12]}{extension}")
     if not os.path.exists(path):
-        temporary = f"{path}.{os.getpid()}"
         try:
-            with open(temporary, "w", encoding="utf-8") as file:
-                file.write(text)
-            os.replace(temporary, path)
+            write_aside(path, text)
         except OSError:
             return None
     return path
+
+
+def write_aside(path: str, text: str) -> None:
+    """Writes a small file so that others see all of it or nothing."""
+    temporary = f"{path}.{os.getpid()}.{threading.get_ident()}"
+    with open(temporary, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(temporary, path)
 
 
 def new_log_file(cache: str | None) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 GIB = 1 << 30
@@ -136,6 +136,14 @@ def driver_memory(machine: Machine) -> int:
 def shuffle_partitions(machine: Machine) -> int:
     """Partitions of a shuffle before adaptive execution joins the small ones: enough to spill gently."""
     return max(8, min(200, 4 * machine.cores))
+
+
+def java_options(user_options: Sequence[str], environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Options of a local JVM, measured for a quick start without harm to long jobs; the user's own stand after them."""
+    said = " ".join(
+        [*user_options, environ.get("JAVA_TOOL_OPTIONS", ""), environ.get("JDK_JAVA_OPTIONS", "")]
+    )
+    return () if re.search(r"-XX:\+Use\w+GC\b", said) else ("-XX:+UseSerialGC",)
 
 
 def spark_settings(config: SessionConfig, machine: Machine, scratch: str) -> dict[str, str]:
