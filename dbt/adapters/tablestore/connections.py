@@ -5,11 +5,13 @@ There are no transactions: every statement is atomic by itself, so beginning and
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.contracts.connection import AdapterResponse, Connection, ConnectionState
+from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.sql import SQLConnectionManager
 
 from dbt.adapters.tablestore.cursor import Cursor, Handle
@@ -17,6 +19,9 @@ from dbt.adapters.tablestore.environment import environment_of
 
 if TYPE_CHECKING:
     import agate
+
+
+logger = AdapterLogger("tablestore")
 
 
 class TableStoreConnectionManager(SQLConnectionManager):
@@ -28,8 +33,10 @@ class TableStoreConnectionManager(SQLConnectionManager):
         try:
             yield
         except Exception as error:
-            from dbt.adapters.tablestore.errors import dbt_error
+            from dbt.adapters.tablestore.errors import dbt_error, is_expected
 
+            if not is_expected(error):
+                logger.debug(f"Unexpected {type(error).__name__}:\n{traceback.format_exc()}")
             raise dbt_error(error) from None
 
     @classmethod

@@ -36,6 +36,11 @@ def dbt_error(error: BaseException, sql: str | None = None) -> DbtRuntimeError:
     return DbtDatabaseError(short_cause(error))
 
 
+def is_expected(error: BaseException) -> bool:
+    """Whether the error was raised on purpose, so that its message says all; others deserve a trace in the log."""
+    return isinstance(error, (DbtRuntimeError, TableStoreError))
+
+
 def _with_retry_hint(error: TableStoreError) -> str:
     text = str(error)
     if error.retryable and "again" not in text.lower():

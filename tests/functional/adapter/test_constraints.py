@@ -24,6 +24,33 @@ select current_timezone() as column_name
 """
 
 
+CHECKED_SQL = """
+create or replace table <model_identifier> (primary key (`id`) not enforced) as
+select
+  if(not (id >= 1), raise_error('a row violates check constraint: id >= 1'),
+    if(not ((id > 0)), raise_error('a row violates check constraint: (id > 0)'),
+      coalesce(`id`, raise_error('null value in column "id" violates not-null constraint')))) as `id`,
+  `color`,
+  `date_day`
+from (
+  -- depends_on: <foreign_key_model_identifier>
+  select 'blue' as color, 1 as id, '2019-01-01' as date_day
+) as model_subq
+"""
+
+QUOTED_SQL = """
+create or replace table <model_identifier> as
+select
+  if(not ((`from` = 'blue')), raise_error('a row violates check constraint: (`from` = \\'blue\\')'),
+    coalesce(`id`, raise_error('null value in column "id" violates not-null constraint'))) as `id`,
+  coalesce(`from`, raise_error('null value in column "from" violates not-null constraint')) as `from`,
+  `date_day`
+from (
+  select 'blue' as `from`, 1 as id, '2019-01-01' as date_day
+) as model_subq
+"""
+
+
 class SparkTypes:
     @pytest.fixture
     def string_type(self):
@@ -88,3 +115,34 @@ class TestIncrementalContractSqlHeader(BaseIncrementalContractSqlHeader):
 
 class TestIncrementalForeignKeyConstraint(BaseIncrementalForeignKeyConstraint):
     pass
+
+
+class TestTableConstraintsRuntimeDdlEnforcement(BaseConstraintsRuntimeDdlEnforcement):
+    @pytest.fixture(scope="class")
+    def expected_sql(self):
+        return CHECKED_SQL
+
+
+class TestIncrementalConstraintsRuntimeDdlEnforcement(BaseIncrementalConstraintsRuntimeDdlEnforcement):
+    @pytest.fixture(scope="class")
+    def expected_sql(self):
+        return CHECKED_SQL
+
+
+class TestModelConstraintsRuntimeEnforcement(BaseModelConstraintsRuntimeEnforcement):
+    @pytest.fixture(scope="class")
+    def expected_sql(self):
+        return CHECKED_SQL
+
+
+class TestConstraintQuotedColumn(BaseConstraintQuotedColumn):
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "my_model.sql": fixtures.my_model_with_quoted_column_name_sql,
+            "constraints_schema.yml": fixtures.model_quoted_column_schema_yml.replace('"from" =', "`from` ="),
+        }
+
+    @pytest.fixture(scope="class")
+    def expected_sql(self):
+        return QUOTED_SQL

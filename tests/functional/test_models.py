@@ -1,0 +1,293 @@
+"""What models of managed tables do beyond dbt's own suite: keys, strategies, options, messages."""
+
+from __future__ import annotations
+
+import pytest
+from dbt.tests.util import relation_from_name, run_dbt, run_dbt_and_capture, write_file
+
+EVENTS = """
+{{ config(materialized='table') }}
+select * from values
+  (1, 'a', date'2024-01-01'), (2, 'b', date'2024-01-01'), (3, 'c', date'2024-01-02')
+  as t(id, name, dt)
+"""
+
+
+def rows(project, name, columns="*", order="1"):
+    relation = relation_from_name(project.adapter, name)
+    return [
+        tuple(one)
+        for one in project.run_sql(f"select {columns} from {relation} order by {order}", fetch="all")
+    ]
+
+
+def table_of(project, name):
+    return project.adapter.catalog.load_table(project.test_schema, name)
+
+
+def model(project, name, text):
+    write_file(text, project.project_root, "models", f"{name}.sql")
+
+
+def run(*args, ok=True):
+    """Run dbt; the message and affected rows of each node by name."""
+    results = run_dbt(["run", *args], expect_pass=ok)
+    return {one.node.name: (one.message, one.adapter_response.get("rows_affected")) for one in results}
+
+
+class Models:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"events.sql": EVENTS}
+
+
+class TestUpsert(Models):
+    UPSERT = """
+{{{{ config(materialized='incremental', unique_key='id', {more}) }}}}
+{{% if is_incremental() %}}
+select name, id, dt from values ('B', 2, date'2024-01-05'), ('d', 4, date'2024-01-05') as t(name, id, dt)
+{{% else %}}
+select * from {{{{ ref('events') }}}}
+{{% endif %}}
+"""
+
+    @pytest.mark.parametrize(
+        "more", ["incremental_strategy='upsert'", "incremental_strategy='merge', buckets=2", ""]
+    )
+    def test_rows_are_replaced_by_key(self, project, more):
+        model(project, "keyed", self.UPSERT.format(more=more))
+        first = run("--full-refresh")
+        assert first["keyed"] == ("CREATE TABLE 3 rows", 3)
+        assert table_of(project, "keyed").schema.primary_keys == ("id",)
+        second = run("-s", "keyed")
+        assert second["keyed"] == ("UPSERT 2 rows", 2)
+        assert rows(project, "keyed", "id, name") == [(1, "a"), (2, "B"), (3, "c"), (4, "d")]
+
+    def test_the_console_line(self, project):
+        model(project, "keyed", self.UPSERT.format(more=""))
+        _, log = run_dbt_and_capture(["--no-use-colors", "run"])
+        assert "[UPSERT 2 rows in " in log
+
+    def test_some_columns_stay(self, project):
+        model(project, "keyed", self.UPSERT.format(more="merge_update_columns=['name']"))
+        run("--full-refresh")
+        run("-s", "keyed")
+        assert [str(one[0]) for one in rows(project, "keyed", "dt", "id")] == [
+            "2024-01-01", "2024-01-01", "2024-01-02", "2024-01-05",
+        ]  # fmt: skip
+
+    def test_predicates_narrow_the_match(self, project):
+        text = self.UPSERT.replace("unique_key='id'", "unique_key='id', enforce_key=false")
+        model(project, "keyed", text.format(more="incremental_predicates=['name != \\'b\\'']"))
+        run("--full-refresh")
+        run("-s", "keyed")
+        assert rows(project, "keyed", "id, name", "id, name") == [
+            (1, "a"),
+            (2, "B"),
+            (2, "b"),
+            (3, "c"),
+            (4, "d"),
+        ]
+
+
+class TestBadKeys(Models):
+    DUPLICATES = """
+{{ config(materialized='incremental', unique_key='id') }}
+select * from values (1, 'x'), (7, 'y'), (7, 'z') as t(id, name)
+"""
+
+    def test_duplicates_are_named(self, project):
+        model(project, "keyed", self.DUPLICATES)
+        message, _ = run("-s", "keyed", ok=False)["keyed"]
+        assert "7" in message
+        assert "id" in message
+        assert not project.adapter.catalog.table_exists(project.test_schema, "keyed")
+
+    def test_a_sequence_field_says_which_row_counts(self, project):
+        model(
+            project,
+            "keyed",
+            self.DUPLICATES.replace("unique_key='id'", "unique_key='id', sequence_field='name'"),
+        )
+        run("-s", "keyed")
+        assert rows(project, "keyed") == [(1, "x"), (7, "z")]
+
+    def test_nulls_are_refused(self, project):
+        model(project, "keyed", self.DUPLICATES.replace("(1,", "(null,"))
+        message, _ = run("-s", "keyed", "--full-refresh", ok=False)["keyed"]
+        assert "null" in message.lower()
+        assert "'id'" in message
+
+    def test_a_missing_key_column_is_named(self, project):
+        model(project, "keyed", self.DUPLICATES.replace("unique_key='id'", "unique_key='idd'"))
+        message, _ = run("-s", "keyed", "--full-refresh", ok=False)["keyed"]
+        assert "idd" in message
+
+
+class TestStrategies(Models):
+    def test_append(self, project):
+        model(project, "log", "{{ config(materialized='incremental') }} select * from {{ ref('events') }}")
+        run("--full-refresh")
+        assert run("-s", "log")["log"] == ("INSERT 3 rows", 3)
+        assert rows(project, "log", "count(*)") == [(6,)]
+
+    def test_insert_overwrite_replaces_the_partitions_of_the_rows(self, project):
+        model(
+            project,
+            "parts",
+            """
+{{ config(materialized='incremental', incremental_strategy='insert_overwrite', partition_by='dt') }}
+{% if is_incremental() %} select 9 as id, 'new' as name, date'2024-01-01' as dt
+{% else %} select * from {{ ref('events') }} {% endif %}
+""",
+        )
+        run("--full-refresh")
+        run("-s", "parts")
+        assert rows(project, "parts", "id, name") == [(3, "c"), (9, "new")]
+
+    def test_delete_insert_on_rows_without_a_key(self, project):
+        model(
+            project,
+            "replaced",
+            """
+{{ config(materialized='incremental', incremental_strategy='delete+insert', unique_key='dt') }}
+{% if is_incremental() %} select * from values (8, 'x', date'2024-01-01'), (9, 'y', date'2024-01-01') as t(id, name, dt)
+{% else %} select * from {{ ref('events') }} {% endif %}
+""",
+        )
+        run("--full-refresh")
+        run("-s", "replaced")
+        assert rows(project, "replaced", "id, name") == [(3, "c"), (8, "x"), (9, "y")]
+
+    def test_a_strategy_of_the_user(self, project):
+        macro = """
+{% macro get_incremental_twice_sql(arg_dict) %}
+  insert into {{ arg_dict.target_relation }}
+  select * from {{ arg_dict.temp_relation }} union all select * from {{ arg_dict.temp_relation }}
+{% endmacro %}
+"""
+        write_file(macro, project.project_root, "macros", "twice.sql")
+        model(
+            project,
+            "doubled",
+            "{{ config(materialized='incremental', incremental_strategy='twice') }} select * from {{ ref('events') }}",
+        )
+        run("--full-refresh")
+        run("-s", "doubled")
+        assert rows(project, "doubled", "count(*)") == [(9,)]
+
+
+class TestOptions(Models):
+    def test_options_reach_the_table(self, project):
+        model(
+            project,
+            "options",
+            """
+{{ config(materialized='table', primary_key=['id', 'dt'], partition_by=['dt'], buckets=3, sequence_field='name',
+          table_options={'target-file-size': '64 mb'}) }}
+select * from {{ ref('events') }}
+""",
+        )
+        run()
+        schema = table_of(project, "options").schema
+        assert (schema.primary_keys, schema.partition_keys) == (("id", "dt"), ("dt",))
+        assert schema.options["bucket"] == "3"
+        assert schema.options["sequence.field"] == "name"
+        assert schema.options["target-file-size"] == "64 mb"
+
+    @pytest.mark.parametrize(
+        ("config", "hint"),
+        [
+            ("primary_keys='id'", "primary_key"),
+            ("table_options={'target-file-sise': '1 mb'}", "target-file-size"),
+        ],
+    )
+    def test_a_misspelling_is_told(self, project, config, hint):
+        model(project, "options", f"{{{{ config(materialized='table', {config}) }}}} select 1 as id")
+        message, _ = run("-s", "options", ok=False)["options"]
+        assert f"Did you mean '{hint}'?" in message
+
+    def test_a_key_without_its_partition_is_refused(self, project):
+        text = (
+            "{{ config(materialized='table', primary_key='id', partition_by='dt') }} select 1 as id, 2 as dt"
+        )
+        model(project, "options", text)
+        message, _ = run("-s", "options", ok=False)["options"]
+        assert "must contain all partition columns" in message
+
+    def test_grants_warn_once(self, project):
+        for name in ("one", "two"):
+            model(project, name, "{{ config(grants={'select': ['me']}) }} select 1 as id")
+        _, log = run_dbt_and_capture(["run", "-s", "one", "two"])
+        assert log.count("grants are ignored") == 1
+
+
+class TestReplacing(Models):
+    def test_a_failed_build_keeps_the_old_rows(self, project):
+        model(project, "kept", "{{ config(materialized='table') }} select 1 as id")
+        run("-s", "kept", "events")
+        failing = "select if(id < 3, id, raise_error('boom')) as id from {{ ref('events') }}"
+        model(project, "kept", "{{ config(materialized='table') }} " + failing)
+        message, _ = run("-s", "kept", ok=False)["kept"]
+        assert "boom" in message
+        assert "java" not in message.lower()
+        assert "\tat " not in message
+        assert rows(project, "kept") == [(1,)]
+
+    def test_kinds_change_into_each_other(self, project):
+        catalog = project.adapter.catalog
+        for materialized in ("view", "table", "view", "incremental"):
+            model(project, "changing", f"{{{{ config(materialized='{materialized}') }}}} select 1 as id")
+            run("-s", "changing")
+            kind = "view" if materialized == "view" else "table"
+            assert catalog.object_kind(project.test_schema, "changing") == kind
+        assert not [one for one in catalog.list_tables(project.test_schema) if "__dbt" in one]
+
+    def test_a_broken_view_keeps_the_table(self, project):
+        model(project, "broken", "{{ config(materialized='table') }} select 1 as id")
+        run("-s", "broken")
+        model(project, "broken", "{{ config(materialized='view') }} select nothing_here as id")
+        run("-s", "broken", ok=False)
+        assert rows(project, "broken") == [(1,)]
+
+
+class TestSeedValues:
+    @pytest.fixture(scope="class")
+    def seeds(self):
+        return {
+            "exact.csv": "big,text,amount,at,flag\n"
+            '1152921504606846977,"it\'s ""quoted""; \\n",12345678901234567890.123456,2024-01-02T03:04:05.678901,true\n'
+            ",,,,\n",
+            "exact.yml": "seeds: [{name: exact, config: {column_types: {amount: 'decimal(38,6)'}}}]",
+        }
+
+    def test_values_arrive_as_they_stand(self, project):
+        results = run_dbt(["seed"])
+        assert results[0].message == "INSERT 2 rows"
+        assert results[0].adapter_response["rows_affected"] == 2
+        values = rows(
+            project, "exact", "big, text, cast(amount as string), cast(at as string), flag", "1 desc"
+        )
+        assert values == [
+            (
+                2**60 + 1,
+                'it\'s "quoted"; \\n',
+                "12345678901234567890.123456",
+                "2024-01-02 03:04:05.678901",
+                True,
+            ),
+            (None,) * 5,
+        ]
+
+
+class TestThreads:
+    """Eight threads build at once, each with a session of its own."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        one = "{{ config(materialized='table', pre_hook='create or replace temporary view mine as select %d as id') }}"
+        return {f"m{i}.sql": one % i + " select id from mine" for i in range(16)}
+
+    def test_sessions_do_not_mix(self, project):
+        run_dbt(["run", "--threads", "8"])
+        assert [rows(project, f"m{i}") for i in range(16)] == [[(i,)] for i in range(16)]
