@@ -23,6 +23,7 @@ from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.arrow import arrow_schema
 from tablestore_engine.schema.system import KEY_PREFIX, SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.schema.table_schema import TableSchema
+from tablestore_engine.schema.types import refuse_nanoseconds
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.paths import TablePaths
 
@@ -59,6 +60,9 @@ class RollingWriter:
         task: str,
         first_index: int = 0,
     ) -> None:
+        for field in target.schema.fields:
+            # Their statistics would not bound them, and Paimon's readers want them as INT96.
+            refuse_nanoseconds(field.name, field.type)
         self._target = target
         self._schema = target.schema
         self._keyed = bool(target.schema.primary_keys)

@@ -16,6 +16,7 @@ from tablestore_engine.schema.types import (
     DataType,
     assign_field_ids,
     nested_field_ids,
+    refuse_nanoseconds,
 )
 
 Column = tuple[str, DataType, "str | None"]
@@ -35,6 +36,8 @@ def create_schema(
 ) -> TableSchema:
     """See ``TableSchema.create``."""
     check_names([name for name, _, _ in columns])
+    for name, kind, _ in columns:
+        refuse_nanoseconds(name, kind)
     by_name = {name.lower(): name for name, _, _ in columns}
     primary_keys = _keys_of("primary key", "primary-key", primary_keys, options, by_name)
     partition_keys = _keys_of("partition columns", "partition", partition_keys, options, by_name)

@@ -22,6 +22,9 @@ from tablestore_engine.errors import UnsupportedTypeError
 T = TypeVar("T", bound="DataType")
 
 MAX_LENGTH = 2**31 - 1
+MAX_TIMESTAMP_PRECISION = 6
+"""Fractional digits of a timestamp that is written: Spark's and Python's microseconds."""
+
 STRING_ROOTS = ("CHAR", "VARCHAR", "STRING")
 BINARY_ROOTS = ("BINARY", "VARBINARY", "BYTES")
 INTEGER_ROOTS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
@@ -249,3 +252,21 @@ def nested_field_ids(data_type: DataType) -> list[int]:
     if isinstance(data_type, RowType):
         return [one for field in data_type.fields for one in (field.id, *nested_field_ids(field.type))]
     return []
+
+
+def refuse_nanoseconds(column: str, data_type: DataType) -> None:
+    """Raise an UnsupportedTypeError for timestamps beyond microseconds: they can be read here, but not written."""
+    if isinstance(data_type, AtomicType):
+        if data_type.root in TIMESTAMP_ROOTS and (data_type.precision or 0) > MAX_TIMESTAMP_PRECISION:
+            raise UnsupportedTypeError(
+                f"Column '{column}' has type {data_type}, but rows are written with microseconds.",
+                hint=f"Use a precision of {MAX_TIMESTAMP_PRECISION}.",
+            )
+    elif isinstance(data_type, ArrayType):
+        refuse_nanoseconds(column, data_type.element)
+    elif isinstance(data_type, MapType):
+        refuse_nanoseconds(column, data_type.key)
+        refuse_nanoseconds(column, data_type.value)
+    elif isinstance(data_type, RowType):
+        for one in data_type.fields:
+            refuse_nanoseconds(column, one.type)

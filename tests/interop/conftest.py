@@ -40,7 +40,8 @@ def catalog(tmp_path_factory):
 @pytest.fixture
 def name(request):
     """A table name of the test's own."""
-    return re.sub(r"\W+", "_", request.node.name).strip("_").lower()
+    module = request.module.__name__.removeprefix("test_")
+    return re.sub(r"\W+", "_", f"{module}_{request.node.name.removeprefix('test_')}").strip("_").lower()
 
 
 @pytest.fixture

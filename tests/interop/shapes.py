@@ -86,6 +86,12 @@ _INT, _STRING = AtomicType("INT"), AtomicType("STRING")
 _MONEY = AtomicType("DECIMAL", True, 10, 2)
 _MOMENT = AtomicType("TIMESTAMP", True, 6)
 
+# NaN, infinities and the two zeros, for columns that are no key.
+SPECIAL = {
+    root.lower() + "_special": _sample(root, float("nan"), float("inf"), float("-inf"), -0.0, 0.0, 1.5)
+    for root in ("FLOAT", "DOUBLE")
+}
+
 NESTED: dict[str, Sample] = {
     "array_int": Sample(ArrayType(_INT), ([], [1], [1, None, -3])),
     "array_string": Sample(ArrayType(_STRING), ([], [""], ["a", None, "日本"])),
@@ -109,7 +115,7 @@ NESTED: dict[str, Sample] = {
     ),
 }
 
-EVERYTHING = {**ATOMIC, **NESTED}
+EVERYTHING = {**ATOMIC, **SPECIAL, **NESTED}
 
 
 def value_rows(count: int, samples: dict[str, Sample], shift: int = 0) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ import pytest
 from ours import OurTable
 from readers import READERS, OtherReaderError
 
-from tablestore_engine.errors import OptionError
+from tablestore_engine.errors import OptionError, UnsupportedTypeError
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), False), ("a", pa.int32()), ("b", pa.string())])
 KEYED = {
@@ -77,3 +77,15 @@ def test_an_unknown_merge_engine_stops_every_reader(paimon, catalog, name):
     for reader in READERS:
         with pytest.raises(OtherReaderError, match=r"(?i)merge-?engine"):
             paimon.read(reader, catalog.warehouse, table.name)
+
+
+def test_nanoseconds_are_read_but_not_written(paimon, catalog, name):
+    """Statistics of theirs would not bound what we can hold of them, and Java wants them as INT96."""
+    schema = pa.schema([("id", pa.int64()), ("at", pa.timestamp("ns"))])
+    paimon.create(catalog.warehouse, f"db.{name}", schema)
+    rows = pa.table([[1, 2], pa.array([1_700_000_000_123_456_789, None], pa.timestamp("ns"))], schema=schema)
+    paimon.write(catalog.warehouse, f"db.{name}", rows)
+    table = OurTable(catalog, "db", name)
+    assert table.read().column("at").cast(pa.int64()).to_pylist() == [1_700_000_000_123_456_789, None]
+    with pytest.raises(UnsupportedTypeError, match=r"'at' has type TIMESTAMP\(9\)"):
+        table.write([{"id": 3}])
