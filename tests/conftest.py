@@ -1,3 +1,31 @@
-"""Makes `engine_support` importable from every test below."""
+"""Makes `engine_support` importable from every test below; one Spark session for all tests that need one."""
 
 from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def spark():
+    """The process's session: small, and shared by all tests."""
+    from tablestore_engine.spark.session import SessionConfig, start_session
+
+    settings = {"spark.sql.shuffle.partitions": "2", "spark.driver.memory": "1500m", "spark.ui.enabled": "false"}
+    return start_session(SessionConfig(master="local[2]", spark_config=settings))
+
+
+@pytest.fixture
+def store(spark, tmp_path):
+    """A store with an empty warehouse, and a session whose temporary views are its own."""
+    from tablestore_engine.spark.session import new_session
+    from tablestore_engine.store import TableStore
+
+    return TableStore(tmp_path / "warehouse", new_session(spark))
+
+
+@pytest.fixture(params=["small", "distributed"])
+def path(request, monkeypatch):
+    """Runs a test twice: writing in this process, and through executors."""
+    if request.param == "distributed":
+        monkeypatch.setattr("tablestore_engine.spark.writer.SMALL_INPUT_BYTES", -1)
+    return request.param

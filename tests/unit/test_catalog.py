@@ -1,0 +1,270 @@
+"""The catalog: the warehouse directory itself."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+import pytest
+from engine_support import make_table, read, schema_of, write
+
+from tablestore_engine.catalog import Catalog, View
+from tablestore_engine.errors import (
+    ConflictError,
+    CorruptMetadataError,
+    DatabaseAlreadyExists,
+    DatabaseNotFound,
+    DependencyError,
+    NotAManagedTableError,
+    StorageError,
+    TableAlreadyExists,
+    TableNotFound,
+    UserError,
+    ViewNotFound,
+)
+from tablestore_engine.schema.changes import AddColumn
+from tablestore_engine.schema.types import DataField, parse_type
+from tablestore_engine.storage.file_io import LocalFileIO
+
+SCHEMA = schema_of({"id": "INT"})
+
+
+@pytest.fixture
+def catalog(tmp_path):
+    return Catalog(tmp_path / "warehouse")
+
+
+def hidden(catalog, database="default"):
+    directory = catalog.paths.database_dir(database)
+    return [n for n in os.listdir(directory) if n.startswith(".") and n != ".views"] if os.path.isdir(directory) else []
+
+
+def test_an_empty_warehouse_has_the_default_database(catalog):
+    assert catalog.list_databases() == ["default"]
+    assert catalog.list_tables("default") == []
+    assert not os.path.exists(catalog.warehouse), "looking makes nothing"
+
+
+def test_databases(catalog):
+    catalog.create_database("Sales")
+    assert catalog.list_databases() == ["default", "sales"]
+    assert catalog.database_exists("SALES")
+    with pytest.raises(DatabaseAlreadyExists):
+        catalog.create_database("sales")
+    catalog.create_database("sales", if_not_exists=True)
+    with pytest.raises(DatabaseNotFound, match="default, sales"):
+        catalog.list_tables("nope")
+    catalog.drop_database("sales")
+    catalog.drop_database("sales", if_exists=True)
+    with pytest.raises(DatabaseNotFound):
+        catalog.drop_database("sales")
+
+
+@pytest.mark.parametrize("name", ["", ".x", "a/b", " a", "a\nb", "x" * 300])
+def test_names_that_cannot_be(catalog, name):
+    with pytest.raises(UserError):
+        catalog.create_database(name)
+    with pytest.raises(UserError):
+        catalog.create_table("default", name, SCHEMA)
+
+
+def test_dropping_what_is_not_empty(catalog):
+    catalog.create_database("d")
+    catalog.create_table("d", "t", SCHEMA)
+    catalog.create_view("d", "v", View("SELECT 1", "d"))
+    with pytest.raises(DependencyError, match="t, v"):
+        catalog.drop_database("d")
+    catalog.drop_database("d", cascade=True)
+    assert catalog.list_databases() == ["default"]
+    assert os.listdir(catalog.warehouse) == []
+
+
+def test_tables(catalog):
+    made = catalog.create_table("default", "Orders", SCHEMA)
+    assert made.identifier == ("default", "orders")
+    assert catalog.list_tables("default") == ["orders"]
+    assert catalog.load_table("DEFAULT", "ORDERS").schema == made.schema
+    assert catalog.object_kind("default", "oRders") == "table"
+    with pytest.raises(TableAlreadyExists):
+        catalog.create_table("default", "orders", SCHEMA)
+    assert catalog.create_table("default", "orders", schema_of({"x": "INT"}), if_not_exists=True).schema == made.schema
+    catalog.drop_table("default", "orders")
+    assert (catalog.list_tables("default"), hidden(catalog)) == ([], [])
+    catalog.drop_table("default", "orders", if_exists=True)
+    with pytest.raises(TableNotFound):
+        catalog.drop_table("default", "orders")
+
+
+def test_what_is_missing_is_told_with_what_is_near(catalog):
+    catalog.create_table("default", "orders", SCHEMA)
+    with pytest.raises(TableNotFound, match="Did you mean 'orders'"):
+        catalog.load_table("default", "order")
+    with pytest.raises(DatabaseNotFound):
+        catalog.load_table("nope", "orders")
+
+
+def test_a_directory_of_somebody_else(catalog):
+    directory = catalog.paths.table_dir("default", "theirs")
+    os.makedirs(directory)
+    assert catalog.list_tables("default") == []
+    assert catalog.object_kind("default", "theirs") is None
+    with pytest.raises(NotAManagedTableError):
+        catalog.create_table("default", "theirs", SCHEMA)
+    with pytest.raises(NotAManagedTableError):
+        catalog.load_table("default", "theirs")
+
+
+def test_upper_case_directories_of_other_programs_are_found(catalog):
+    table = make_table(catalog, {"id": "INT"})
+    write(table, [{"id": 1}])
+    database = catalog.paths.database_dir("default")
+    os.rename(table.path, os.path.join(database, "MyTable"))
+    assert read(catalog.load_table("default", "mytable")) == [{"id": 1}]
+    assert catalog.list_tables("default") == ["MyTable"]
+    with pytest.raises(TableAlreadyExists):
+        catalog.create_table("default", "mytable", SCHEMA)
+
+
+def test_a_damaged_schema_is_named(catalog):
+    table = catalog.create_table("default", "t", SCHEMA)
+    with open(table.paths.schema(0), "w") as file:
+        file.write("{")
+    with pytest.raises(CorruptMetadataError, match="schema-0"):
+        catalog.load_table("default", "t")
+
+
+def test_rename(catalog):
+    catalog.create_database("other")
+    table = make_table(catalog, {"id": "INT"})
+    write(table, [{"id": 1}])
+    catalog.rename_table("default", "t", "other", "New")
+    assert catalog.list_tables("default") == []
+    assert read(catalog.load_table("other", "new")) == [{"id": 1}]
+    catalog.create_table("default", "t", SCHEMA)
+    with pytest.raises(TableAlreadyExists):
+        catalog.rename_table("default", "t", "other", "new")
+    with pytest.raises(TableNotFound):
+        catalog.rename_table("default", "nope", "other", "x")
+    with pytest.raises(DatabaseNotFound):
+        catalog.rename_table("default", "t", "nope", "x")
+
+
+def test_renaming_onto_a_directory_of_somebody_else(catalog):
+    catalog.create_table("default", "t", SCHEMA)
+    os.makedirs(catalog.paths.table_dir("default", "theirs") + "/data")
+    with pytest.raises(TableAlreadyExists):
+        catalog.rename_table("default", "t", "default", "theirs")
+    assert catalog.list_tables("default") == ["t"]
+
+
+def test_views(catalog):
+    view = View("SELECT 1 AS x", "default", (DataField(0, "x", parse_type("INT")),), "why", {"k": "v"})
+    catalog.create_view("default", "V", view)
+    assert catalog.load_view("default", "v") == view
+    assert catalog.list_views("default") == ["v"]
+    assert catalog.list_tables("default") == []
+    assert catalog.object_kind("default", "V") == "view"
+    with pytest.raises(TableAlreadyExists):
+        catalog.create_view("default", "v", view)
+    catalog.create_view("default", "v", View("SELECT 2", "default"), if_not_exists=True)
+    assert catalog.load_view("default", "v") == view
+    catalog.create_view("default", "v", View("SELECT 2", "default"), replace=True)
+    assert catalog.load_view("default", "v").sql == "SELECT 2"
+    with pytest.raises(TableNotFound, match="view, not a table"):
+        catalog.load_table("default", "v")
+    with pytest.raises(TableAlreadyExists, match="View"):
+        catalog.create_table("default", "v", SCHEMA)
+    catalog.rename_table("default", "v", "default", "w")
+    assert catalog.list_views("default") == ["w"]
+    catalog.drop_view("default", "w")
+    with pytest.raises(ViewNotFound):
+        catalog.drop_view("default", "w")
+    catalog.drop_view("default", "w", if_exists=True)
+    with pytest.raises(ViewNotFound):
+        catalog.load_view("default", "w")
+
+
+def test_a_table_cannot_become_a_view(catalog):
+    catalog.create_table("default", "t", SCHEMA)
+    for replace in (False, True):
+        with pytest.raises(TableAlreadyExists, match="is a table"):
+            catalog.create_view("default", "t", View("SELECT 1", "default"), replace=replace)
+
+
+def test_a_damaged_view_is_named(catalog):
+    catalog.create_view("default", "v", View("SELECT 1", "default"))
+    with open(catalog._view_path("default", "v"), "w") as file:
+        file.write("[]")
+    with pytest.raises(CorruptMetadataError, match=r"v\.json"):
+        catalog.load_view("default", "v")
+
+
+def test_staged_tables_are_nobody_s_business(catalog):
+    staged = catalog.stage_table("default", "t", SCHEMA)
+    assert catalog.list_tables("default") == []
+    assert not catalog.table_exists("default", "t")
+    assert catalog.publish(staged, "default", "t")
+    assert catalog.list_tables("default") == ["t"]
+    second = catalog.stage_table("default", "t", SCHEMA)
+    assert not catalog.publish(second, "default", "t")
+
+
+def test_one_of_many_creators_wins(catalog):
+    outcomes = []
+
+    def create(number):
+        try:
+            catalog.create_table("default", "t", schema_of({f"c{number}": "INT"}))
+            outcomes.append(number)
+        except TableAlreadyExists:
+            pass
+
+    threads = [threading.Thread(target=create, args=(n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    (winner,) = outcomes
+    assert catalog.load_table("default", "t").schema.field_names == (f"c{winner}",)
+    assert hidden(catalog) == []
+
+
+def test_columns_added_at_once_are_all_there(catalog):
+    catalog.create_table("default", "t", SCHEMA)
+
+    def add(number):
+        catalog.alter_table("default", "t", [AddColumn(f"c{number}", parse_type("INT"))])
+
+    threads = [threading.Thread(target=add, args=(n,)) for n in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    schema = catalog.load_table("default", "t").schema
+    assert set(schema.field_names) == {"id", *(f"c{n}" for n in range(6))}
+    assert len({f.id for f in schema.fields}) == 7
+
+
+def test_a_schema_that_others_keep_changing(catalog, monkeypatch):
+    catalog.create_table("default", "t", SCHEMA)
+    monkeypatch.setattr("tablestore_engine.storage.schemas.SchemaStore.try_create", lambda self, schema: False)
+    with pytest.raises(ConflictError):
+        catalog.alter_table("default", "t", [AddColumn("c", parse_type("INT"))])
+
+
+def test_dropping_twice_at_once(catalog):
+    class Late(LocalFileIO):
+        def rename(self, src, dst):
+            other.drop_table("default", "t")
+            return super().rename(src, dst)
+
+    other = Catalog(catalog.warehouse)
+    catalog.create_table("default", "t", SCHEMA)
+    Catalog(catalog.warehouse, Late()).drop_table("default", "t")
+    assert catalog.list_tables("default") == []
+
+
+def test_a_warehouse_that_is_a_file(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(StorageError, match="file"):
+        Catalog(tmp_path / "file").create_table("default", "t", SCHEMA)

@@ -1,0 +1,84 @@
+"""A table as metadata."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+from engine_support import DELETE, PUT, compact, make_table, read, write
+
+from tablestore_engine.errors import SnapshotNotFound
+from tablestore_engine.table import TableStats
+
+
+@pytest.fixture
+def table(tmp_path):
+    columns = {"p": "INT", "id": "INT", "v": "STRING"}
+    return make_table(tmp_path, columns, ["p", "id"], ["p"], {"bucket": "2"})
+
+
+def row(p, number, v="x"):
+    return {"p": p, "id": number, "v": v}
+
+
+def test_names_and_places(table, tmp_path):
+    assert (table.name, table.path) == ("default.t", f"{tmp_path}/default.db/t")
+    with pytest.raises(TypeError):
+        list(table)
+
+
+def test_a_table_that_was_never_written(table):
+    assert table.latest_snapshot() is None
+    assert table.snapshots() == []
+    assert table.live_files() == []
+    assert table.statistics() == TableStats(0, 0, 0, None, 0, 0, 0)
+    assert read(table) == []
+    assert table.to_arrow().column_names == ["p", "id", "v"]
+    with pytest.raises(SnapshotNotFound, match="no snapshots yet"):
+        table.snapshot_at(5)
+    with pytest.raises(SnapshotNotFound, match="no snapshots yet"):
+        table.snapshot(1)
+
+
+def test_statistics(table):
+    write(table, [row(p, n) for p in (1, 2) for n in range(10)])
+    first = table.latest_snapshot()
+    found = table.statistics()
+    assert (found.row_count, found.files, found.partitions, found.buckets, found.snapshots) == (20, 4, 2, 2, 1)
+    assert found.bytes == sum(e.file.file_size for e in table.live_files())
+    assert found.last_modified_millis == first.time_millis
+    write(table, [row(1, 0), row(1, 1)], [DELETE, DELETE])
+    assert table.statistics().row_count == 18
+    changed = table.latest_snapshot().time_millis
+    compact(table)
+    assert table.statistics().last_modified_millis == changed, "a compaction modifies nothing"
+    assert table.statistics().row_count == 18
+
+
+def test_snapshots_by_id_and_time(table):
+    for n in range(3):
+        write(table, [row(1, n)])
+    first, second, third = table.snapshots()
+    assert table.snapshot(2) == second
+    assert table.snapshot_at(third.time_millis + 1_000_000) == third
+    assert table.snapshot_at(third.time_millis).time_millis <= third.time_millis
+    with pytest.raises(SnapshotNotFound, match="oldest is of"):
+        table.snapshot_at(first.time_millis - 1)
+    with pytest.raises(SnapshotNotFound, match="1 to 3"):
+        table.snapshot(9)
+
+
+def test_to_arrow_of_columns_and_old_snapshots(table):
+    write(table, [row(1, 1, "old"), row(1, 2)])
+    write(table, [row(1, 1, "new"), row(1, 2)], [PUT, DELETE])
+    assert table.to_arrow(["V"]).to_pydict() == {"v": ["new"]}
+    old = table.to_arrow(["v", "id"], snapshot=table.snapshot(1))
+    assert sorted(zip(*old.to_pydict().values(), strict=True)) == [("old", 1), ("x", 2)]
+
+
+def test_targets_travel_to_executors(table):
+    target = table.write_target()
+    copied = pickle.loads(pickle.dumps(target))
+    assert copied == target
+    assert copied.schema.core_options.bucket == 2
+    assert table.write_target().write_id != target.write_id
