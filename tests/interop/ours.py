@@ -21,6 +21,8 @@ from tablestore_engine.schema.types import DataType
 from tablestore_engine.table import Table
 
 _commits = count(1)
+# Of the size that the engine's clock gives; other writers count on from it.
+_FIRST_SEQUENCE = 1_700_000_000_000_000 << 10
 Chosen = Callable[[ManifestEntry], bool]
 
 
@@ -123,7 +125,7 @@ class OurTable:
         job = WriteJob(
             target=table.write_target(),
             total_buckets=table.options.bucket,
-            sequence_number=max((e.file.max_sequence_number for e in live), default=-1) + 1,
+            sequence_number=max((e.file.max_sequence_number for e in live), default=_FIRST_SEQUENCE) + 1,
             occupied=frozenset((e.partition, e.bucket) for e in live if not (replaces and replaces(e))),
         )
         if deletes:
