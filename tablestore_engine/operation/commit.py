@@ -25,6 +25,8 @@ from tablestore_engine.storage.manifests import ManifestStore
 from tablestore_engine.storage.schemas import SchemaStore
 from tablestore_engine.storage.snapshots import SnapshotStore
 
+READ_SNAPSHOT = "tablestore.read-snapshot"  # property of a snapshot: what its row-level change was computed from
+
 
 @dataclass(frozen=True)
 class Change:
@@ -33,7 +35,9 @@ class Change:
     `added` are ADD entries, `removed` DELETE entries of files that must still be live. `replaces` chooses, among
     the files live at commit time, further ones to remove (INSERT OVERWRITE, TRUNCATE): it never conflicts.
     `read_snapshot` names the snapshot that a row-level change was computed from (0: there was none yet): a bucket of
-    `read_buckets` (None: any) that got new rows since then makes it conflict. `restarts` leaves everything before it
+    `read_buckets` (None: any) that got new rows since then makes it conflict. `began_on` is the snapshot on which a blind
+    write of a keyed table drew its sequence number: it conflicts with a row-level change that began later and was
+    committed first, since that change saw nothing of it and yet would win. `restarts` leaves everything before it
     behind, without naming it: for a table that is replaced by one with other partition columns, in whose manifests the
     old files could not be described.
     """
@@ -44,6 +48,7 @@ class Change:
     replaces: Callable[[ManifestEntry], bool] | None = None
     read_snapshot: int | None = None
     read_buckets: frozenset[tuple[bytes, int]] | None = None
+    began_on: int | None = None
     restarts: bool = False
 
 
@@ -158,7 +163,7 @@ class Committer:
             delta_record_count=added - gone,
             watermark=latest.watermark if latest else None,
             statistics=latest.statistics if latest else None,
-            properties=dict(properties) if properties else None,
+            properties=_properties(change, properties),
         )
         if self._publish(snapshot):
             return snapshot
@@ -195,6 +200,8 @@ class Committer:
     def _entries(self, latest: Snapshot | None, change: Change) -> list[ManifestEntry]:
         if change.restarts:
             return list(change.added)
+        if change.began_on is not None and latest is not None and self.schema.primary_keys:
+            self._check_overtaken(change, latest)
         live = live_entries(self.manifests, latest) if latest and self._needs_live(change) else []
         if change.read_snapshot is not None and latest is not None and latest.id != change.read_snapshot:
             self._check_read(change, latest)
@@ -233,6 +240,26 @@ class Committer:
                             hint="Run the statement again.",
                         )
 
+    def _check_overtaken(self, change: Change, latest: Snapshot) -> None:
+        """See `Change.began_on`."""
+        assert change.began_on is not None
+        numbers: dict[tuple[bytes, int], int] = {}
+        for entry in change.added:
+            place = entry.partition, entry.bucket
+            numbers[place] = min(entry.file.min_sequence_number, numbers.get(place, entry.file.min_sequence_number))
+        for snapshot_id in range(change.began_on + 1, latest.id + 1):
+            snapshot = self.snapshots.load(snapshot_id)
+            if READ_SNAPSHOT not in (snapshot.properties or {}):
+                continue
+            for meta in self.manifests.read_list(snapshot.delta_manifest_list):
+                for entry in self.manifests.read_manifest(meta.file_name):
+                    own = numbers.get((entry.partition, entry.bucket))
+                    if own is not None and entry.file.max_sequence_number > own:
+                        raise ConflictError(
+                            f"Snapshot {snapshot_id} changed rows without knowing those of this write.",
+                            hint="Run the statement again.",
+                        )
+
     def _base(self, latest: Snapshot | None, written: list[str]) -> list[ManifestFileMeta]:
         """Manifests of everything before this commit, small ones merged when there are many."""
         if latest is None:
@@ -268,3 +295,10 @@ class Committer:
                 self.manifests.delete(name)
             except StorageError:
                 continue  # an orphan that the orphan cleaner removes
+
+
+def _properties(change: Change, given: Mapping[str, str] | None) -> dict[str, str] | None:
+    found = dict(given or {})
+    if change.read_snapshot is not None:
+        found[READ_SNAPSHOT] = str(change.read_snapshot)
+    return found or None

@@ -62,10 +62,18 @@ def insert(
     properties: Mapping[str, str] | None = None,
     identity: CommitIdentity | None = None,
 ) -> WriteOutcome:
-    """Append rows, or upsert them by key. Blind: it reads nothing of the table, so it never conflicts."""
-    job = new_job(table, table.latest_snapshot(), refuse_duplicates=refuse_duplicates)
+    """Append rows, or upsert them by key. Blind: it reads nothing of the table, so it hardly ever conflicts.
+
+    Raises:
+        ConflictError: the table was replaced, or a row-level change overtook this write; run it again.
+    """
+    snapshot = table.latest_snapshot()
+    job = new_job(table, snapshot, refuse_duplicates=refuse_duplicates)
     result = write_rows(spark, job, rows)
-    return finish(spark, table, job, result, "APPEND", properties=properties, identity=identity)
+    began_on = snapshot.id if snapshot else 0
+    return finish(
+        spark, table, job, result, "APPEND", began_on=began_on, properties=properties, identity=identity
+    )
 
 
 def finish(
@@ -78,6 +86,7 @@ def finish(
     removed: tuple[ManifestEntry, ...] = (),
     replaces: Callable[[ManifestEntry], bool] | None = None,
     restarts: bool = False,
+    began_on: int | None = None,
     read_snapshot: int | None = None,
     new_schema: Callable[[], TableSchema] | None = None,
     properties: Mapping[str, str] | None = None,
@@ -95,6 +104,7 @@ def finish(
         removed,
         replaces,
         read_snapshot=read_snapshot,
+        began_on=began_on,
         restarts=restarts,
     )
     try:

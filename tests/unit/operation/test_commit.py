@@ -203,6 +203,27 @@ def test_a_change_that_read_the_table_conflicts_with_what_came_after(table, star
         committer(table)[0].commit(Change("APPEND", entries, read_snapshot=start), identity())
 
 
+def test_a_write_that_a_row_level_change_overtook_conflicts(table):
+    """Else an UPDATE that never saw the row would win over it, by its later number."""
+    write(table, [{"id": 1, "v": 0}])
+    slow = added(table, 1)
+    change = write_table(new_job(table, sequence=1_000), arrow_rows(table.schema, [{"id": 1, "v": 7}]))
+    committer(table)[0].commit(Change("APPEND", tuple(change.entries), read_snapshot=1), identity())
+    assert table.latest_snapshot().properties == {"tablestore.read-snapshot": "1"}
+    with pytest.raises(ConflictError, match="without knowing"):
+        committer(table)[0].commit(Change("APPEND", slow, began_on=1), identity())
+    again = write_table(new_job(table), arrow_rows(table.schema, [{"id": 1, "v": 9}]))
+    committer(table)[0].commit(Change("APPEND", tuple(again.entries), began_on=2), identity())
+    assert by_key(table)[1]["v"] == 9
+
+
+def test_a_write_that_another_blind_one_overtook_does_not(table):
+    slow = added(table, 1)
+    write(table, [{"id": 1, "v": 0}], job=new_job(table, sequence=1_000))
+    committer(table)[0].commit(Change("APPEND", slow, began_on=0), identity())
+    assert by_key(table)[1]["v"] == 0
+
+
 def test_a_compaction_in_between_is_no_conflict(table):
     for n in (1, 2, 3):
         write(table, [{"id": n, "v": 0}])
