@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from compare import assert_same
 from ours import OurTable, new_identity, rows_of
-from readers import READERS
+from readers import EVERY_READER
 
 from tablestore_engine.operation.replace import next_schema, replace_all, schema_publisher
 from tablestore_engine.operation.write import WriteJob, write_table
@@ -74,5 +74,5 @@ def test_replacement_that_died_half_way(catalog, paimon, name):
     now = table.table
     assert now.schemas.try_create(next_schema(now.schema, TableSchema.create(NEW), 0))
     assert_same(table.read(), old, "tablestore")
-    for reader in READERS:
+    for reader in EVERY_READER:
         assert_same(paimon.read(reader, table.warehouse, table.name), old, reader)

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from compare import assert_same
 from ours import OurTable, rows_of
+from readers import EVERY_READER, READERS
 from shapes import ATOMIC, EVERYTHING, value_rows
 
 from tablestore_engine.errors import OptionError
@@ -54,7 +55,7 @@ class TheirTable:
     def truncate(self, partitions=()) -> None:
         self._paimon.truncate(self._warehouse, self._name, partitions)
 
-    def check(self, values: list[dict[str, Any]], readers=("pypaimon", "rust", "datafusion")) -> None:
+    def check(self, values: list[dict[str, Any]], readers=READERS) -> None:
         """We and they find exactly these rows; of a key the last one counts."""
         kept = list({tuple(v[k] for k in self.key): v for v in values}.values()) if self.key else values
         expected = self.rows(kept)
@@ -224,7 +225,7 @@ def test_every_snapshot(their, paimon, catalog):
         table.write(_rows(range(step, step + 10), f"s{step}"))
     table.ours.compact(full=True)
     for snapshot in table.ours.table.snapshots():
-        for reader in ("pypaimon", "rust", "datafusion"):
+        for reader in EVERY_READER:
             found = paimon.read(reader, catalog.warehouse, table.ours.name, snapshot=snapshot.id)
             assert_same(table.ours.read(snapshot.id), found, f"{reader} at {snapshot.id}")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 from ours import OurTable
-from readers import READERS, OtherReaderError
+from readers import EVERY_READER, OtherReaderError
 
 from tablestore_engine.errors import OptionError, UnsupportedTypeError
 
@@ -74,7 +74,7 @@ def test_an_unknown_merge_engine_stops_every_reader(paimon, catalog, name):
     )
     assert b"tablestore-count" in io.read(path)
     _refused(table, {"merge-engine": ""})
-    for reader in READERS:
+    for reader in EVERY_READER:
         with pytest.raises(OtherReaderError, match=r"(?i)merge-?engine"):
             paimon.read(reader, catalog.warehouse, table.name)
 

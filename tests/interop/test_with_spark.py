@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from compare import assert_same
 from ours import OurTable
-from readers import READERS
+from readers import EVERY_READER
 from shapes import ATOMIC, EVERYTHING, value_rows
 
 from tablestore_engine.schema.arrow import to_arrow_type
@@ -162,7 +162,7 @@ def test_the_past_as_others_see_it(store, paimon, catalog, name):
     store.execute(f"ALTER TABLE {name} COMPACT")
     for snapshot in catalog.load_table("db", name).snapshots():
         own = store.sql(f"SELECT * FROM {name} VERSION AS OF {snapshot.id}").toArrow()
-        for reader in READERS:
+        for reader in EVERY_READER:
             found = paimon.read(reader, catalog.warehouse, f"db.{name}", snapshot=snapshot.id)
             assert_same(found, own, f"{reader} at {snapshot.id}")
 
