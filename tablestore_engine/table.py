@@ -202,16 +202,18 @@ class Table:
         `rows` has the table's columns, in any order. Returns the snapshot that holds them.
 
         Raises:
-            SchemaError: columns that do not fit. PrimaryKeyError: a null in a key.
+            SchemaError: columns that do not fit. PrimaryKeyError: a null in a key. ConflictError: run it again.
         """
         from tablestore_engine.operation.commit import Change
         from tablestore_engine.operation.new_write import new_identity, new_job
         from tablestore_engine.operation.write import write_table
         from tablestore_engine.operation.write_rows import table_rows
 
-        job = new_job(self.write_target(), self.live_files())
+        snapshot = self.latest_snapshot()
+        job = new_job(self.write_target(), self.live_files(snapshot) if snapshot else [])
         result = write_table(job, table_rows(rows, self.schema))
-        return self.committer().commit(Change("APPEND", tuple(result.entries)), new_identity(), properties)
+        change = Change("APPEND", tuple(result.entries), began_on=snapshot.id if snapshot else 0)
+        return self.committer().commit(change, new_identity(), properties)
 
     def properties_of(self, snapshot: Snapshot) -> Mapping[str, str]:
         """The properties that the committer stored with a snapshot."""
