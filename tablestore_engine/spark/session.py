@@ -114,11 +114,16 @@ def _running_session() -> SparkSession | None:
 
 
 def _quieten_loggers() -> None:
-    # Failures reach the caller as exceptions; these loggers only repeat them, with stack traces.
+    """Failures reach the caller as exceptions; these loggers only repeat them, with stack traces."""
     for name in ("py4j", "SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         logger = logging.getLogger(name)
         if logger.level == logging.NOTSET:
             logger.setLevel(logging.CRITICAL + 1)
+    logging.getLogger().addFilter(_is_not_py4j)  # which speaks of Ctrl-C through the root logger; added once
+
+
+def _is_not_py4j(record: logging.LogRecord) -> bool:
+    return "py4j" not in record.pathname
 
 
 def _connect(url: str, config: SessionConfig) -> SparkSession:

@@ -2,8 +2,8 @@
 
 Vocabulary: an *archive* holds the parsed and verified classes of one *kind* of JVM: same Java, same jars, same options.
 The first process of a kind *claims* it, and its JVM *makes* the archive while it exits, after Python has gone; later
-ones *use* it. The *seal* remembers size and time of an archive when it was first used; an archive that no longer fits
-its seal was damaged and is removed.
+ones *use* it. The *seal* tells an archive's size and is younger than it; an archive that does not fit its seal was
+damaged and is removed.
 
 Invariants: an archive appears under its name complete or not at all, because a shell around the JVM renames it once
 the JVM has ended well; any number of processes may race, one of them makes it; whatever is wrong with an archive, the
@@ -22,19 +22,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tablestore_engine.spark.java import Java
-from tablestore_engine.spark.session_cache import write_aside
 
 _LAYOUT = "1"  # part of every name: raise it when archives of earlier releases must not be used
 _KEPT = 3
 _CLAIM_SECONDS = 30 * 60  # a claim this old belongs to a process that was killed
-_RETRY_SECONDS = 24 * 3600  # after a JVM that could not make its archive
+_RETRY_SECONDS = 3600  # after a JVM that could not make its archive
 
 # Runs the JVM, then publishes what it made; the JVM inherits stdin, so it still ends with the Python process.
 _PUBLISH = """\
-made=$1 archive=$2 claim=$3 failed=$4; shift 4
+made=$1 stem=$2; shift 2
 "$@"; code=$?
-if [ $code -eq 0 ] && [ -s "$made" ]; then chmod 600 "$made" && mv -f "$made" "$archive"; else rm -f "$made"; : > "$failed"; fi
-rm -f "$claim"
+if [ $code -eq 0 ] && [ -s "$made" ] && chmod 600 "$made" && wc -c < "$made" > "$stem.seal"
+then mv -f "$made" "$stem.jsa"
+else rm -f "$made"; : > "$stem.failed"
+fi
+rm -f "$stem.claim"
 exit $code
 """
 
@@ -93,18 +95,16 @@ def archive_use(cache: str | None, java: Java, kind: str, now: float | None = No
     stem = os.path.join(folder, kind)
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
-        if _is_sound(f"{stem}.jsa", f"{stem}.seal"):
+        if _is_sound(f"{stem}.jsa", f"{stem}.seal", now):
             return ArchiveUse(_using(java, f"{stem}.jsa"), archive=f"{stem}.jsa")
         if _is_recent(f"{stem}.failed", now - _RETRY_SECONDS) or not _claim(f"{stem}.claim", now):
             return NO_ARCHIVE
-        _prune(folder)
+        _prune(folder, now)
     except OSError:
         return NO_ARCHIVE
     made = f"{stem}.{os.getpid()}.making"
-    words = (made, f"{stem}.jsa", f"{stem}.claim", f"{stem}.failed")
-    return ArchiveUse(
-        _making(java, made), prefix=("/bin/sh", "-c", _PUBLISH, "sh", *words), claim=f"{stem}.claim"
-    )
+    prefix = ("/bin/sh", "-c", _PUBLISH, "sh", made, stem)
+    return ArchiveUse(_making(java, made), prefix, claim=f"{stem}.claim")
 
 
 def give_up(use: ArchiveUse) -> None:
@@ -130,23 +130,21 @@ def _silence(java: Java) -> tuple[str, ...]:
     return ("-Xlog:cds*=off", "-Xlog:aot*=off") if java.version >= 24 else ("-Xlog:cds*=off",)
 
 
-def _is_sound(archive: str, seal: str) -> bool:
+def _is_sound(archive: str, seal: str, now: float) -> bool:
+    """Whether the archive is there and as its maker left it; removes it when it is not."""
     try:
         status = os.stat(archive)
     except FileNotFoundError:
         return False
-    facts = f"{status.st_size} {status.st_mtime_ns}"
-    try:
+    with contextlib.suppress(FileNotFoundError, ValueError):
+        sealed = os.stat(seal)
         with open(seal, encoding="ascii") as file:
-            sealed = file.read()
-    except FileNotFoundError:
-        write_aside(seal, facts)
-        return True
-    if sealed == facts:
-        os.utime(seal)  # so that pruning spares what is in use
-        return True
-    os.unlink(archive)
-    os.unlink(seal)
+            if int(file.read()) == status.st_size and status.st_mtime_ns <= sealed.st_mtime_ns:
+                os.utime(seal, ns=(int(now * 1e9), sealed.st_mtime_ns))  # read just now: pruning spares it
+                return True
+    for path in (archive, seal):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
     return False
 
 
@@ -168,13 +166,13 @@ def _is_recent(path: str, since: float) -> bool:
         return False
 
 
-def _prune(folder: str) -> None:
+def _prune(folder: str, now: float) -> None:
     """Keeps the archives that were used last, and nothing that an interrupted process left half made."""
     names = os.listdir(folder)
     stems = {name[: -len(".jsa")] for name in names if name.endswith(".jsa")}
     by_use = sorted(stems, key=lambda stem: _last_use(os.path.join(folder, stem)), reverse=True)
     doomed = set(by_use[_KEPT - 1 :])
-    old = time.time() - 24 * 3600
+    old = now - 24 * 3600
     for name in names:
         path = os.path.join(folder, name)
         stem = name.split(".", 1)[0]
@@ -185,7 +183,7 @@ def _prune(folder: str) -> None:
 
 
 def _last_use(stem: str) -> float:
-    return max(
-        (os.stat(path).st_mtime for path in (f"{stem}.seal", f"{stem}.jsa") if os.path.exists(path)),
-        default=0.0,
-    )
+    try:
+        return os.stat(f"{stem}.seal").st_atime
+    except FileNotFoundError:
+        return 0.0

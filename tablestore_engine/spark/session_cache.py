@@ -96,7 +96,9 @@ def new_log_file(cache: str | None) -> str:
 
 
 def _prune_logs(folder: str) -> None:
-    names = sorted(name for name in os.listdir(folder) if name.endswith(".log"))
-    for name in names[: -_KEPT_LOGS + 1]:
-        with contextlib.suppress(OSError):
-            os.unlink(os.path.join(folder, name))
+    with contextlib.suppress(OSError):  # another process may prune at the same time
+        logs = sorted(
+            (entry for entry in os.scandir(folder) if entry.is_file()), key=lambda log: log.stat().st_mtime
+        )
+        for log in logs[: -_KEPT_LOGS + 1]:
+            os.unlink(log.path)

@@ -11,6 +11,7 @@ import atexit
 import contextlib
 import importlib.util
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -172,12 +173,14 @@ def _may_share(class_path: Sequence[str], options: Sequence[str], environ: Mappi
 
 
 def _log_options(cache: str | None, user_options: Sequence[str]) -> list[str]:
-    if any(
-        "log4j2.configurationFile" in option or "log4j.configurationFile" in option for option in user_options
-    ):
-        return []
+    """Where Java writes: its log by our pattern, and the report of a crash not into the user's folder."""
+    options = ["-XX:-CreateCoredumpOnCrash"]
+    if cache:
+        options.append(f"-XX:ErrorFile={os.path.join(cache, 'logs', 'hs_err_%p.log')}")
     path = session_cache.support_file(cache, "log4j2.properties", session_cache.LOG4J_PROPERTIES)
-    return [f"-Dlog4j2.configurationFile=file:{path}"] if path else []
+    if path and not any(re.search(r"log4j2?\.configurationFile", option) for option in user_options):
+        options.append(f"-Dlog4j2.configurationFile=file:{path}")
+    return options
 
 
 def _needs_submit(config: SessionConfig, environ: Mapping[str, str], spark_home: str) -> bool:
