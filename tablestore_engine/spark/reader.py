@@ -11,6 +11,7 @@ stay its own.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -35,6 +36,8 @@ BROADCAST_ROWS = 2_000_000
 FILE_COLUMN = "__file"
 POSITION_COLUMN = "__position"
 _ROW = "__row"
+# Spark takes these in a path for a pattern; a warehouse may lie below `/data/[1]`.
+_PATTERN = re.compile(r"[\[\]{}*?\\]")
 # What Spark's Parquet reader widens by itself when asked for the target type.
 _NATIVE_CASTS = {
     ("TINYINT", "SMALLINT"),
@@ -207,7 +210,7 @@ class _Reader:
         struct = to_spark_schema(own.fields)
         if system:
             struct = T.StructType([*to_spark_schema((SEQUENCE_NUMBER, VALUE_KIND)).fields, *struct.fields])
-        frame = self._spark.read.schema(struct).parquet(*paths)
+        frame = self._spark.read.schema(struct).parquet(*[_PATTERN.sub(r"\\\g<0>", p) for p in paths])
         extra = [SEQUENCE_NUMBER.name, VALUE_KIND.name] if system else []
         selected: list[Column] = [F.col(name) for name in extra]
         by_id = {f.id: f for f in own.fields}

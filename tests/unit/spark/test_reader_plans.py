@@ -1,0 +1,176 @@
+"""Reads are Spark's own scans: what the physical plan says, and which files it opens."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+
+import pytest
+
+pytestmark = pytest.mark.spark
+
+
+def plan_of(frame):
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        frame.explain("formatted")
+    return out.getvalue()
+
+
+def scans(frame):
+    """(columns read, filters pushed) of each Parquet scan."""
+    text = plan_of(frame)
+    found = []
+    for part in text.split("Scan parquet")[1:]:
+        schema = re.search(r"ReadSchema: struct<(.*)>", part)
+        if schema is None:  # the tree at the top, which names the scans only
+            continue
+        pushed = re.search(r"PushedFilters: \[(.*)\]", part)
+        found.append(({c.split(":")[0] for c in schema[1].split(",") if c}, pushed[1] if pushed else ""))
+    return found
+
+
+@pytest.fixture
+def orders(store):
+    store.execute(
+        "CREATE TABLE orders (day DATE, id INT, v INT, note STRING, PRIMARY KEY (day, id) NOT ENFORCED)"
+        " PARTITIONED BY (day) WITH ('bucket' = '4')"
+    )
+    store.execute(
+        "INSERT INTO orders SELECT date_add(DATE'2024-01-01', d), i, i, concat('n', i)"
+        " FROM (SELECT explode(sequence(0, 1)) d) CROSS JOIN (SELECT explode(sequence(0, 99)) i)"
+    )
+    return store
+
+
+def test_one_run_is_one_plain_scan(orders):
+    frame = orders.sql("SELECT sum(v) FROM orders WHERE note = 'n5' AND v > 3")
+    text = plan_of(frame)
+    ((columns, filters),) = scans(frame)
+    assert columns == {"v", "note"}
+    assert "EqualTo(note,n5)" in filters
+    assert "GreaterThan(v,3)" in filters
+    assert "Join" not in text
+    for python in ("Python", "ArrowEval", "MapInArrow", "BatchEval"):
+        assert python not in text
+    assert frame.collect()[0][0] == 10
+
+
+@pytest.mark.parametrize(
+    ("where", "files", "rows"),
+    [
+        ("true", 8, 200),
+        ("day = DATE'2024-01-02'", 4, 100),
+        ("day = '2024-01-02'", 4, 100),
+        ("day > '2024-01-01' AND id = 7", 1, 1),
+        ("id IN (7, 8) AND day = '2024-01-01'", None, 2),
+        ("id = 7", 2, 2),
+        ("id > 1000", 0, 0),
+        ("v = 1000", 0, 0),
+        ("day = '2030-01-01'", 0, 0),
+    ],
+)
+def test_files_are_pruned_before_spark_plans(orders, where, files, rows):
+    frame = orders.sql(f"SELECT * FROM orders WHERE {where}")
+    if files is not None:
+        assert len(frame.inputFiles()) == files
+    assert frame.count() == rows
+
+
+def test_an_upsert_keeps_pruning_and_pushing(orders):
+    orders.execute("INSERT INTO orders VALUES (DATE'2024-01-01', 7, -7, 'changed')")
+    frame = orders.sql("SELECT id, v FROM orders WHERE v < 3")
+    text = plan_of(frame)
+    assert "Python" not in text
+    assert "BroadcastHashJoin" in text
+    for columns, _ in scans(frame):
+        assert "note" not in columns
+    bottom = [filters for columns, filters in scans(frame) if "v" in columns and "_VALUE_KIND" not in columns]
+    assert any("LessThan(v,3)" in filters for filters in bottom), "filters reach the big run below the join"
+    found = sorted(map(tuple, frame.collect()))
+    assert found == sorted([(0, 0), (1, 1), (2, 2), (0, 0), (1, 1), (2, 2), (7, -7)])
+    assert len(orders.sql("SELECT * FROM orders WHERE id = 7 AND day = '2024-01-01'").inputFiles()) == 2
+
+
+def test_merging_many_runs_equals_the_naive_answer(orders):
+    expected = {(d, i): (i, f"n{i}") for d in ("2024-01-01", "2024-01-02") for i in range(100)}
+    for n in range(3):
+        orders.execute(
+            f"INSERT INTO orders SELECT DATE'2024-01-01', i, {n}, 'u{n}' FROM (SELECT explode(sequence({n}, 20)) i)"
+        )
+        expected |= {("2024-01-01", i): (n, f"u{n}") for i in range(n, 21)}
+    orders.execute("DELETE FROM orders WHERE id BETWEEN 10 AND 12")
+    expected = {k: v for k, v in expected.items() if not 10 <= k[1] <= 12}
+    rows = orders.sql("SELECT cast(day AS string), id, v, note FROM orders").collect()
+    assert {(r[0], r[1]): (r[2], r[3]) for r in rows} == expected
+    assert len(rows) == len(expected)
+    orders.execute("CALL sys.compact(table => 'orders')")
+    rows = orders.sql("SELECT cast(day AS string), id, v, note FROM orders").collect()
+    assert {(r[0], r[1]): (r[2], r[3]) for r in rows} == expected
+    assert len(orders.sql("SELECT * FROM orders").inputFiles()) == 8
+
+
+@pytest.mark.parametrize("order", ["ascending", "descending"])
+def test_sequence_fields_decide_in_spark_as_without_it(store, order):
+    store.execute(
+        "CREATE TABLE s (id INT, at INT, v STRING, PRIMARY KEY (id) NOT ENFORCED)"
+        f" WITH ('sequence.field' = 'at', 'sequence.field.sort-order' = '{order}')"
+    )
+    for values in ("(1, 5, 'a'), (2, NULL, 'b'), (3, 1, 'c')", "(1, 3, 'd'), (2, 1, 'e')", "(1, 5, 'f'), (3, NULL, 'g')"):
+        store.execute(f"INSERT INTO s VALUES {values}")
+    without = {r["id"]: r["v"] for r in store.table("s").to_arrow().to_pylist()}
+    assert {r[0]: r[1] for r in store.sql("SELECT id, v FROM s").collect()} == without
+    expected = {1: "f", 2: "e", 3: "c"} if order == "ascending" else {1: "d", 2: "b", 3: "g"}
+    assert without == expected
+    store.execute("ALTER TABLE s COMPACT")
+    assert {r[0]: r[1] for r in store.sql("SELECT id, v FROM s").collect()} == expected
+
+
+def test_time_travel(orders):
+    orders.execute("UPDATE orders SET v = -1 WHERE id = 1")
+    orders.execute("ALTER TABLE orders ADD COLUMN extra INT")
+    orders.execute("INSERT INTO orders VALUES (DATE'2024-01-03', 1, 1, 'x', 5)")
+
+    def total(clause=""):
+        return orders.sql(f"SELECT sum(v), count(*) FROM orders {clause}").collect()[0]
+
+    assert tuple(total("VERSION AS OF 1")) == (9900, 200)
+    assert tuple(total("VERSION AS OF 2")) == (9896, 200)
+    assert tuple(total()) == (9897, 201)
+    first = orders.table("orders").snapshot(1)
+    at = f"timestamp_millis({first.time_millis})"
+    assert tuple(total(f"TIMESTAMP AS OF {at}")) == (9900, 200)
+    assert "extra" not in orders.sql("SELECT * FROM orders VERSION AS OF 1").columns
+    from tablestore_engine.errors import SnapshotNotFound
+
+    with pytest.raises(SnapshotNotFound, match="1 to 3"):
+        orders.sql("SELECT * FROM orders VERSION AS OF 99")
+    with pytest.raises(SnapshotNotFound, match="oldest"):
+        orders.sql("SELECT * FROM orders TIMESTAMP AS OF '2001-01-01'")
+
+
+def test_a_frame_stays_on_its_snapshot(orders):
+    frame = orders.sql("SELECT count(*) FROM orders")
+    orders.execute("DELETE FROM orders WHERE id < 50")
+    assert frame.collect()[0][0] == 200
+    assert orders.sql("SELECT count(*) FROM orders").collect()[0][0] == 100
+
+
+def test_one_statement_reads_one_snapshot(orders):
+    frame = orders.sql("SELECT (SELECT count(*) FROM orders) - (SELECT count(*) FROM default.orders)")
+    assert frame.collect()[0][0] == 0
+
+
+def test_paths_with_odd_characters(spark, tmp_path):
+    from tablestore_engine.spark.session import new_session
+    from tablestore_engine.store import TableStore
+
+    store = TableStore(os.path.join(tmp_path, "a b%20{ü}[x]*"), new_session(spark))
+    store.execute("CREATE TABLE t (p STRING, v INT) PARTITIONED BY (p)")
+    store.execute("INSERT INTO t VALUES ('a/b c%41?', 1), ('ü*{}[]', 2), (NULL, 3), ('', 4)")
+    assert sorted(r[0] for r in store.sql("SELECT v FROM t").collect()) == [1, 2, 3, 4]
+    assert store.sql("SELECT v FROM t WHERE p = 'a/b c%41?'").collect()[0][0] == 1
+    store.execute("DELETE FROM t WHERE p = 'ü*{}[]'")
+    assert sorted(r[0] for r in store.sql("SELECT v FROM t").collect()) == [1, 3, 4]
