@@ -13,7 +13,8 @@ import sys
 import threading
 from collections.abc import Mapping
 from concurrent.futures import Future
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
 
 from tablestore_engine.errors import EnvironmentProblem
 from tablestore_engine.spark.session_classic import start_classic
@@ -31,8 +32,18 @@ __all__ = [
     "stop_session",
 ]
 
+
+@dataclass
+class _Root:
+    """A root that this module started, and how many have asked for it and not yet stopped it."""
+
+    session: SparkSession
+    config: SessionConfig
+    users: int = 1
+
+
 _lock = threading.RLock()
-_owned: dict[int, tuple[SparkSession, SessionConfig]] = {}  # roots that this module started, by identity
+_roots: dict[int, _Root] = {}  # by the session's identity
 
 
 def start_session(config: SessionConfig | None = None) -> SparkSession:
@@ -45,12 +56,12 @@ def start_session(config: SessionConfig | None = None) -> SparkSession:
     config = config or SessionConfig()
     _quieten_loggers()
     with _lock:
-        if config.remote:
-            return _remember(_connect(config.remote, config), config)
-        running = _running_session()
+        running = None if config.remote else _running_session()
         if running is not None:
             return prepare_session(running, config.spark_config)
-        return _remember(start_classic(config), config)
+        session = _connect(config.remote, config) if config.remote else start_classic(config)
+        _roots[id(session)] = _Root(session, config)
+        return session
 
 
 def start_in_background(config: SessionConfig | None = None) -> Future[SparkSession]:
@@ -70,17 +81,24 @@ def start_in_background(config: SessionConfig | None = None) -> Future[SparkSess
 
 def new_session(root: SparkSession) -> SparkSession:
     """A session with temporary views and settings of its own on the application of ``root``."""
-    known = _owned.get(id(root))
-    if known is not None and known[1].remote:
-        return _connect(known[1].remote, known[1])
-    child = root.newSession()
-    return child if known else prepare_session(child, _runtime_settings(root, child))
+    known = _roots.get(id(root))
+    if known is not None:
+        return _connect(known.config.remote, known.config) if known.config.remote else root.newSession()
+    child = root.newSession() if hasattr(root, "newSession") else _connect_alike(root)
+    inherited = child.conf.getAll
+    mine = {key: value for key, value in root.conf.getAll.items() if inherited.get(key) != value}
+    return prepare_session(child, mine)
 
 
 def stop_session(root: SparkSession) -> None:
-    """Ends a session that ``start_session`` started, with its children; leaves anybody else's alone."""
+    """Ends a session that ``start_session`` started, once all who asked for it have; leaves others' alone."""
     with _lock:
-        if _owned.pop(id(root), None) is not None:
+        known = _roots.get(id(root))
+        if known is None:
+            return
+        known.users -= 1
+        if known.users == 0:
+            del _roots[id(root)]
             root.stop()
 
 
@@ -92,24 +110,20 @@ def prepare_session(spark: SparkSession, settings: Mapping[str, str] | None = No
     return spark
 
 
-def _remember(session: SparkSession, config: SessionConfig) -> SparkSession:
-    _owned[id(session)] = (session, config)
-    return session
-
-
-def _runtime_settings(root: SparkSession, child: SparkSession) -> dict[str, str]:
-    inherited = child.conf.getAll
-    return {key: value for key, value in root.conf.getAll.items() if inherited.get(key) != value}
-
-
 def _running_session() -> SparkSession | None:
+    """The session of this process's Spark application, if there is one."""
     if "pyspark.sql" not in sys.modules:
         return None
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    if SparkContext._active_spark_context is None:
+    running = SparkContext._active_spark_context
+    if running is None:
         return None
+    for root in _roots.values():
+        if getattr(root.session, "_sc", None) is running:
+            root.users += 1
+            return root.session
     return SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
 
 
@@ -135,9 +149,16 @@ def _connect(url: str, config: SessionConfig) -> SparkSession:
         )
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.remote(url).appName(config.app_name)
-    session = builder.create()
+    session = SparkSession.builder.remote(url).appName(config.app_name).create()
     return prepare_session(session, config.spark_config)
+
+
+def _connect_alike(root: SparkSession) -> SparkSession:
+    """Another Spark Connect session on the server of ``root``, which somebody else connected to."""
+    from pyspark.sql.connect.session import SparkSession as ConnectSession
+
+    channel: Any = root.client._builder
+    return cast("SparkSession", ConnectSession.builder.channelBuilder(channel).create())
 
 
 def _importable(name: str) -> bool:
