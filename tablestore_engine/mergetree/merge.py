@@ -20,6 +20,11 @@ import pyarrow.compute as pc
 Reduce = Callable[[pa.Table], pa.Table]
 
 
+def comparable_key(values: Iterable[Any]) -> tuple[Any, ...]:
+    """A key that compares as the format orders keys: NaN equals itself and is greater than every number."""
+    return tuple((v != v, 0.0 if v != v else v) if isinstance(v, float) else v for v in values)
+
+
 class _Cursor:
     def __init__(self, batches: Iterator[pa.RecordBatch], keys: Sequence[str]) -> None:
         self._batches = batches
@@ -39,7 +44,7 @@ class _Cursor:
         self.batch = None
 
     def key_at(self, row: int) -> tuple[Any, ...]:
-        return tuple(column[row].as_py() for column in self.columns)
+        return comparable_key(column[row].as_py() for column in self.columns)
 
     def last_key(self) -> tuple[Any, ...]:
         assert self.batch is not None
@@ -87,7 +92,10 @@ def last_of_key_mask(table: pa.Table, keys: Sequence[str]) -> np.ndarray[Any, np
     mask[-1] = True
     for key in keys:
         column = _one_chunk(table.column(key))
-        differs = pc.not_equal(column.slice(1), column.slice(0, rows - 1))
+        this, other = column.slice(1), column.slice(0, rows - 1)
+        differs = pc.not_equal(this, other)
+        if pa.types.is_floating(column.type):
+            differs = pc.and_not(differs, pc.and_(pc.is_nan(this), pc.is_nan(other)))
         if differs.null_count:
             one_null = pc.xor(column.slice(1).is_null(), column.slice(0, rows - 1).is_null())
             differs = pc.if_else(differs.is_null(), one_null, differs)
@@ -103,7 +111,7 @@ def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
 
 @dataclass(frozen=True)
 class SortColumn:
-    """A column to order by; nulls are the smallest values."""
+    """A column to order by; nulls come first either way, so that a null never wins."""
 
     name: str
     descending: bool = False
@@ -121,7 +129,7 @@ def keep_last(keys: Sequence[str], order: Sequence[SortColumn]) -> Reduce:
 
 
 def sort_stable(table: pa.Table, columns: Sequence[SortColumn]) -> pa.Table:
-    """Stable sort with nulls as the smallest values: the order of Spark and of Paimon's keys."""
+    """Stable sort with nulls first: the order of Spark, of Paimon's keys and of its sequence fields."""
     # Arrow's sort is not stable for tables, so the row number decides between equals.
     ordinal = "__ordinal"
     numbered = table.select([c.name for c in columns]).append_column(
@@ -134,7 +142,7 @@ def sort_stable(table: pa.Table, columns: Sequence[SortColumn]) -> pa.Table:
             # Null placement holds for all columns of a sort, so validity becomes a column of its own.
             flag = f"__valid_{column.name}"
             numbered = numbered.append_column(flag, pc.is_valid(numbered.column(column.name)))
-            sort_keys.append((flag, direction))
+            sort_keys.append((flag, "ascending"))
         sort_keys.append((column.name, direction))
     indices = pc.sort_indices(numbered, sort_keys=[*sort_keys, (ordinal, "ascending")])
     return table.take(indices)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tablestore_engine.mergetree.levels import SortedRun, sorted_runs
+from tablestore_engine.mergetree.merge import comparable_key
 from tablestore_engine.metadata.binary_row import decode_row
 from tablestore_engine.metadata.data_file import DataFileMeta
 from tablestore_engine.schema.types import DataType
@@ -36,8 +37,9 @@ class Section:
 
 
 def key_interval(file: DataFileMeta, key_types: Sequence[DataType]) -> tuple[Key, Key]:
-    """Smallest and largest key of a file as Python tuples."""
-    return decode_row(file.min_key, key_types), decode_row(file.max_key, key_types)
+    """Smallest and largest key of a file, as values that compare in key order."""
+    low, high = decode_row(file.min_key, key_types), decode_row(file.max_key, key_types)
+    return comparable_key(low), comparable_key(high)
 
 
 def sections(files: Iterable[DataFileMeta], key_types: Sequence[DataType]) -> list[Section]:

@@ -159,9 +159,12 @@ class _Reader:
         options = self._schema.core_options
         descending = options.sequence_field_descending
         number = F.col(SEQUENCE_NUMBER.name)
-        # A struct compares field by field with nulls first. Descending, the smallest is the best, and of equals
-        # still the latest written.
-        order = [F.col(quoted(name)) for name in options.sequence_field]
+        # A struct compares field by field with nulls first. Descending, the smallest is the best (but never a
+        # null), and of equals still the latest written.
+        order: list[Column] = []
+        for name in options.sequence_field:
+            field = F.col(quoted(name))
+            order += [field.isNull().alias(f"{name}_null"), field] if descending else [field]
         rank = F.struct(*order, (-number if descending else number).alias("n"))
         best = F.min_by if descending else F.max_by
         row = F.struct(*[F.col(quoted(c)) for c in rows.columns])

@@ -119,7 +119,7 @@ def _distributed(job: WriteJob, frame: DataFrame) -> WriteResult:
         order = [*places, *(F.col(quoted(k)) for k in schema.trimmed_primary_keys)]
         for column in sequence_columns(schema):
             by = F.col(quoted(column.name))
-            order.append(by.desc_nulls_last() if column.descending else by.asc_nulls_first())
+            order.append(by.desc_nulls_first() if column.descending else by.asc_nulls_first())
         frame = frame.sortWithinPartitions(*order, F.col(ORDINAL_COLUMN)).drop(ORDINAL_COLUMN)
     elif partitions or bucketed:
         frame = frame.sortWithinPartitions(*partitions, F.col(BUCKET_COLUMN))

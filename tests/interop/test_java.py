@@ -165,19 +165,7 @@ def test_sequence_fields(catalog, same, name, order):
     same(table)
 
 
-@pytest.mark.parametrize(
-    "order",
-    [
-        "ascending",
-        pytest.param(
-            "descending",
-            marks=pytest.mark.xfail(
-                strict=True,
-                reason="a row without a sequence wins here when the order descends; it loses in Paimon",
-            ),
-        ),
-    ],
-)
+@pytest.mark.parametrize("order", ["ascending", "descending"])
 def test_rows_without_a_sequence_lose(catalog, same, name, order):
     options = {"bucket": "1", "sequence.field": "seq", "sequence.field.sort-order": order}
     table = OurTable.create(catalog, name, {"id": ID, "seq": INT, "v": TEXT}, key=["id"], options=options)
