@@ -118,13 +118,10 @@ class Fold:
         self.rows[key] = (row, kind)
 
     def _wins(self, new, old):
-        """Whether a sequence value is at least the old one; null is the smallest."""
+        """Whether a sequence value comes at or after the old one; null comes before all."""
         if new is None or old is None:
-            at_least = old is None
-            at_most = new is None
-        else:
-            at_least, at_most = new >= old, new <= old
-        return at_most if self.descending else at_least
+            return old is None
+        return new <= old if self.descending else new >= old
 
     def visible(self):
         return [row for row, kind in self.rows.values() if kind == PUT]
