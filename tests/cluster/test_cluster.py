@@ -26,6 +26,11 @@ WORKER = "org.apache.spark.deploy.worker.Worker"
 CONNECT = "org.apache.spark.sql.connect.service.SparkConnectServer"
 
 
+def outside_spark():
+    """The environment without what another session of this process put there."""
+    return {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "PYSPARK_"))}
+
+
 def free_port():
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
@@ -47,7 +52,7 @@ def launch(tmp_path):
     """Starts one of Spark's programs; all are ended, with what they started, when the test ends."""
     started = []
     env = {
-        **{k: v for k, v in os.environ.items() if not k.startswith("SPARK_")},
+        **outside_spark(),
         "SPARK_HOME": SPARK_HOME,
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_DAEMON_MEMORY": "256m",
@@ -84,7 +89,7 @@ def run_application(warehouse, url, tmp_path):
         text=True,
         timeout=240,
         cwd=tmp_path,
-        env={k: v for k, v in os.environ.items() if not k.startswith("SPARK_")},
+        env={**outside_spark(), "PYSPARK_PYTHON": sys.executable},  # the workers' interpreter has the engine, too
     )
     logs = "".join(p.read_text(errors="replace")[-3000:] for p in tmp_path.glob("log-*"))
     assert done.returncode == 0, done.stderr[-4000:] + logs

@@ -1,0 +1,19 @@
+"""An application that is killed: `python spark_victim.py <warehouse> <statement> …`; says `ready` before the last one."""
+
+from __future__ import annotations
+
+import sys
+
+from tablestore_engine.spark import writer
+from tablestore_engine.spark.session import SessionConfig, start_session
+from tablestore_engine.store import TableStore
+
+if __name__ == "__main__":
+    writer.SMALL_INPUT_BYTES = -1  # through executors
+    settings = {"spark.sql.shuffle.partitions": "2", "spark.driver.memory": "600m", "spark.ui.enabled": "false"}
+    store = TableStore(sys.argv[1], start_session(SessionConfig(master="local[2]", spark_config=settings)))
+    for statement in sys.argv[2:-1]:
+        store.execute(statement)
+    print("ready", flush=True)
+    store.execute(sys.argv[-1])
+    print("done", flush=True)
