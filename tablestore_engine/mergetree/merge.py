@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ Reduce = Callable[[pa.Table], pa.Table]
 
 def comparable_key(values: Iterable[Any]) -> tuple[Any, ...]:
     """A key that compares as the format orders keys: NaN equals itself and is greater than every number."""
-    return tuple((v != v, 0.0 if v != v else v) if isinstance(v, float) else v for v in values)
+    return tuple(((True, 0.0) if isnan(v) else (False, v)) if isinstance(v, float) else v for v in values)
 
 
 class _Cursor:
