@@ -145,8 +145,10 @@ def page(verdicts: dict[str, str | None]) -> str:
         "| area | passed | of |",
         "|---|---:|---:|",
     ]
-    for area in sorted(areas):
-        lines.append(f"| {area} | {sum(verdicts[one] is None for one in areas[area])} | {len(areas[area])} |")
+    lines += [
+        f"| {area} | {sum(verdicts[one] is None for one in areas[area])} | {len(areas[area])} |"
+        for area in sorted(areas)
+    ]
     lines += ["", "| class | result |", "|---|---|"]
     for name in sorted(verdicts):
         reason = verdicts[name]
