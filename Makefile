@@ -120,10 +120,10 @@ floors:  ## Install the lowest dependencies allowed and run the unit tests on th
 .PHONY: bench
 bench: $(VENV)/.bench  ## Measure against plain Parquet and write docs/benchmarks.md (an hour)
 	@sh scripts/check_java.sh
-	$(PY) -m benchmarks
+	$(PY) -m benchmarks --write
 
 .PHONY: bench-small
-bench-small: $(VENV)/.bench  ## The same at a hundredth of the size: does it run, and is nothing far off
+bench-small: $(VENV)/.bench  ## The same on little data, in a few minutes
 	@sh scripts/check_java.sh
 	$(PY) -m benchmarks --small
 

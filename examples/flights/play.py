@@ -24,6 +24,10 @@ from screen import Building, Played, Screen
 
 PROJECT = os.path.dirname(os.path.abspath(__file__))
 MARKER = ".made-by-the-flights-demo"
+CHANGED_HANDS = """
+    select tail_number, carrier, dbt_valid_from from aircraft_operators
+    where tail_number in (select tail_number from aircraft_operators where dbt_valid_to is not null) order by 1, 3
+"""
 
 
 @dataclass(frozen=True)
@@ -162,7 +166,27 @@ def _ask(stage: Stage, query: str) -> pa.Table:
 
 
 def _what_next(stage: Stage) -> list[tuple[str, str]]:
-    return []
+    """What one may do with the tables now, and the command for it, seen from the current folder."""
+    tools = os.path.relpath(os.path.dirname(sys.executable))
+    look = f"{tools}/tablestore"
+    where = f"-w {os.path.relpath(stage.warehouse)}"
+    dbt = f"{tools}/dbt"
+    project = os.path.relpath(PROJECT)
+    places = f"--project-dir {project} --profiles-dir {project} --target-path {stage.target} --log-path {stage.logs}"
+    if os.path.relpath(stage.folder) != os.path.join("target", "demo"):
+        dbt = f"FLIGHTS_WAREHOUSE={stage.warehouse} {dbt}"
+    changed = " ".join(CHANGED_HANDS.split())
+    return [
+        ("The tables of the warehouse, and the commits of one of them. No Spark needed.",
+         f"{look} tables {where}; {look} snapshots {where} -s nyc flights"),
+        ("The table as it was after the first delivery",
+         f'{look} sql {where} -s nyc "select count(*) from flights version as of 1"'),
+        ("Aircraft that changed hands, from the dbt snapshot", f'{look} sql {where} -s nyc "{changed}"'),
+        ("The last delivery once more: dbt runs, and nothing changes",
+         f"FLIGHTS_DELIVERY=11 {dbt} build --select stg_flight_reports+ {places}"),
+        ("The documentation, with the size and the commits of each table",
+         f"{dbt} docs generate {places} && {dbt} docs serve {places}"),
+    ]  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ PROFILE = {
 }
 
 _BLOCK = re.compile(
-    r"^```(?P<kind>\w+)(?: (?P<path>\S+))?\n(?P<text>.*?)^```\n(?P<table>\n(?:\|.*\n)+)?",
+    r"^```(?P<kind>\w+)(?: (?P<path>\S+))?\n(?P<text>.*?)^```\n(?P<table>\n(?:\|[^\n]*\n)+)?",
     re.MULTILINE | re.DOTALL,
 )
 

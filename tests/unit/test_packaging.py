@@ -14,9 +14,10 @@ from setuptools import find_namespace_packages
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 # Distributions by the name that one imports, where the two differ.
-DISTRIBUTIONS = {"dbt": "dbt-core", "dbt_common": "dbt-common"}
-# Needed without being imported by name: macros that ours fall back to, the part of `dbt` that adapters build on.
-NOT_IMPORTED = {"dbt-spark", "dbt-adapters"}
+DISTRIBUTIONS = {"dbt": "dbt-core", "dbt_common": "dbt-common", "typing_extensions": "typing-extensions"}
+# Needed without being imported by name: macros that ours fall back to, the part of `dbt` that adapters build on, and
+# what PySpark asks for before it lends its workers to Arrow.
+NOT_IMPORTED = {"dbt-spark", "dbt-adapters", "pandas"}
 
 
 def _files(*folders):
