@@ -10,7 +10,11 @@ def spark():
     """The process's session: small, and shared by all tests."""
     from tablestore_engine.spark.session import SessionConfig, start_session
 
-    settings = {"spark.sql.shuffle.partitions": "2", "spark.driver.memory": "1500m", "spark.ui.enabled": "false"}
+    settings = {
+        "spark.sql.shuffle.partitions": "2",
+        "spark.driver.memory": "1500m",
+        "spark.ui.enabled": "false",
+    }
     return start_session(SessionConfig(master="local[2]", spark_config=settings))
 
 

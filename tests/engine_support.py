@@ -47,7 +47,9 @@ def make_table(warehouse, columns, primary_keys=(), partition_keys=(), options=N
 
 def arrow_rows(schema, rows, kinds=None):
     """Dictionaries as an Arrow table with the table's types; missing columns are null."""
-    columns = {f.name: pa.array([row.get(f.name) for row in rows], to_arrow_type(f.type)) for f in schema.fields}
+    columns = {
+        f.name: pa.array([row.get(f.name) for row in rows], to_arrow_type(f.type)) for f in schema.fields
+    }
     if kinds is not None:
         columns[ROW_KIND_COLUMN] = pa.array(kinds, pa.int8())
     return pa.table(columns)
@@ -59,7 +61,9 @@ def new_job(table, *, refuse_duplicates=False, sequence=None, into_empty=False):
     return WriteJob(
         target=table.write_target(),
         total_buckets=table.schema.core_options.bucket,
-        sequence_number=max((e.file.max_sequence_number for e in live), default=-1) + 1 if sequence is None else sequence,
+        sequence_number=max((e.file.max_sequence_number for e in live), default=-1) + 1
+        if sequence is None
+        else sequence,
         occupied=frozenset() if into_empty else frozenset((e.partition, e.bucket) for e in live),
         refuse_duplicates=refuse_duplicates,
     )
@@ -221,7 +225,9 @@ def check_bounds(rows, file, schema):
     """Value statistics bound every value, and count the nulls."""
     types = [f.type for f in schema.fields]
     low, high = decode_row(file.value_stats.min_values, types), decode_row(file.value_stats.max_values, types)
-    for field, least, greatest, nulls in zip(schema.fields, low, high, file.value_stats.null_counts, strict=True):
+    for field, least, greatest, nulls in zip(
+        schema.fields, low, high, file.value_stats.null_counts, strict=True
+    ):
         values = rows.column(field.name).to_pylist()
         if nulls is not None:
             assert nulls == sum(v is None for v in values), field.name

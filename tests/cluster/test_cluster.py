@@ -40,7 +40,7 @@ def free_port():
 def wait_for(port, process, seconds=90):
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        assert process.poll() is None, "the server died"
+        assert process.poll() is None, process.log.read_text(errors="replace")[-3000:]
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
             return
         time.sleep(0.2)
@@ -55,19 +55,21 @@ def launch(tmp_path):
         **outside_spark(),
         "SPARK_HOME": SPARK_HOME,
         "SPARK_LOCAL_IP": "127.0.0.1",
-        "SPARK_DAEMON_MEMORY": "256m",
+        "SPARK_DAEMON_MEMORY": "900m",
         "SPARK_LOCAL_DIRS": str(tmp_path / "scratch"),
         "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "PYSPARK_PYTHON": sys.executable,
     }
 
     def start(program, *arguments):
-        log = open(tmp_path / f"log-{len(started)}", "wb")  # noqa: SIM115 - the process writes to it
+        path = tmp_path / f"log-{len(started)}"
+        log = open(path, "wb")  # noqa: SIM115 - the process writes to it
         command = [os.path.join(SPARK_HOME, "bin", program), *map(str, arguments)]
         process = subprocess.Popen(
             command, stdout=log, stderr=subprocess.STDOUT, env=env, cwd=tmp_path, start_new_session=True
         )
         log.close()
+        process.log = path
         started.append(process)
         return process
 
@@ -89,7 +91,10 @@ def run_application(warehouse, url, tmp_path):
         text=True,
         timeout=240,
         cwd=tmp_path,
-        env={**outside_spark(), "PYSPARK_PYTHON": sys.executable},  # the workers' interpreter has the engine, too
+        env={
+            **outside_spark(),
+            "PYSPARK_PYTHON": sys.executable,
+        },  # the workers' interpreter has the engine, too
     )
     logs = "".join(p.read_text(errors="replace")[-3000:] for p in tmp_path.glob("log-*"))
     assert done.returncode == 0, done.stderr[-4000:] + logs
@@ -124,7 +129,9 @@ def test_two_workers(launch, tmp_path):
     url = f"spark://127.0.0.1:{port}"
     for number in range(2):
         place = tmp_path / f"worker-{number}"
-        launch("spark-class", WORKER, "-h", "127.0.0.1", "-c", 1, "-m", "1g", "--webui-port", 0, "-d", place, url)
+        launch(
+            "spark-class", WORKER, "-h", "127.0.0.1", "-c", 1, "-m", "1g", "--webui-port", 0, "-d", place, url
+        )
     check(run_application(tmp_path / "warehouse", url, tmp_path), tmp_path / "warehouse")
     executors = [d for n in range(2) for d in (tmp_path / f"worker-{n}").glob("app-*/*")]
     assert len(executors) == 2, "both workers ran an executor"
@@ -134,7 +141,7 @@ def test_spark_connect(launch, tmp_path):
     pytest.importorskip("grpc")
     port = free_port()
     server = launch(
-        "spark-submit", "--class", CONNECT, "--master", "local[2]", "--driver-memory", "1g",
+        "spark-submit", "--class", CONNECT, "--master", "local[2]",
         "--conf", f"spark.connect.grpc.binding.port={port}", "--conf", "spark.connect.grpc.binding.address=127.0.0.1",
         "--conf", "spark.ui.enabled=false", "--conf", "spark.sql.shuffle.partitions=2",
         "--conf", f"spark.sql.warehouse.dir={tmp_path}/unused", "--conf", "spark.sql.artifact.isolation.enabled=false",

@@ -94,6 +94,5 @@ def add_column(warehouse, io):
 
 
 ACTIONS = {
-    action.__name__: action
-    for action in (upsert, overwrite, compaction, ctas, replacement, drop, add_column)
+    action.__name__: action for action in (upsert, overwrite, compaction, ctas, replacement, drop, add_column)
 }

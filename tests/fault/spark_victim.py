@@ -10,7 +10,11 @@ from tablestore_engine.store import TableStore
 
 if __name__ == "__main__":
     writer.SMALL_INPUT_BYTES = -1  # through executors
-    settings = {"spark.sql.shuffle.partitions": "2", "spark.driver.memory": "600m", "spark.ui.enabled": "false"}
+    settings = {
+        "spark.sql.shuffle.partitions": "2",
+        "spark.driver.memory": "600m",
+        "spark.ui.enabled": "false",
+    }
     store = TableStore(sys.argv[1], start_session(SessionConfig(master="local[2]", spark_config=settings)))
     for statement in sys.argv[2:-1]:
         store.execute(statement)

@@ -29,7 +29,10 @@ def files_below(directory):
 def kill_when_writing(warehouse, *statements):
     """Run statements; kill everything at the first data file that the last one writes."""
     process = subprocess.Popen(
-        [sys.executable, VICTIM, str(warehouse), *statements], stdout=subprocess.PIPE, text=True, start_new_session=True
+        [sys.executable, VICTIM, str(warehouse), *statements],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
     try:
         assert process.stdout.readline().strip() == "ready"

@@ -24,7 +24,9 @@ from tablestore_engine.metadata.partition import PartitionFormat
 
 EXAMPLES = int(os.environ.get("TABLESTORE_SOAK", "40"))
 PROFILE = settings(
-    max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 
 VALUES = {
@@ -33,9 +35,13 @@ VALUES = {
     "SMALLINT": st.integers(-3, 3),
     "STRING": st.sampled_from(["", "a", "b", "seven..", "eight...", "x" * 40, "ü", "\U0001f600", "a\0"]),
     "DECIMAL(5, 2)": st.decimals(-2, 2, places=2),
-    "DECIMAL(30, 3)": st.sampled_from([Decimal("-1.000"), Decimal("0.000"), Decimal("123456789012345678901234.567")]),
+    "DECIMAL(30, 3)": st.sampled_from(
+        [Decimal("-1.000"), Decimal("0.000"), Decimal("123456789012345678901234.567")]
+    ),
     "DATE": st.dates(date(2023, 12, 30), date(2024, 1, 2)),
-    "TIMESTAMP(6)": st.sampled_from([datetime(1969, 12, 31, 23, 59, 59, 999999), datetime(2024, 1, 1, 0, 0, 0, 1)]),
+    "TIMESTAMP(6)": st.sampled_from(
+        [datetime(1969, 12, 31, 23, 59, 59, 999999), datetime(2024, 1, 1, 0, 0, 0, 1)]
+    ),
     "TIMESTAMP(6) WITH LOCAL TIME ZONE": st.sampled_from(
         [datetime(1970, 1, 1, tzinfo=timezone.utc), datetime(2024, 1, 1, tzinfo=timezone.utc)]
     ),
@@ -98,7 +104,11 @@ def step(columns, not_null, kinds):
 def histories(draw, keyed):
     columns, keys, partition, options = draw(tables(keyed))
     one = step(columns, set(keys), kinds=keyed)
-    return (columns, keys, partition, options), draw(st.lists(one, min_size=1, max_size=10)), draw(st.randoms())
+    return (
+        (columns, keys, partition, options),
+        draw(st.lists(one, min_size=1, max_size=10)),
+        draw(st.randoms()),
+    )
 
 
 class Fold:

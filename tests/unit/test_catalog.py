@@ -36,7 +36,11 @@ def catalog(tmp_path):
 
 def hidden(catalog, database="default"):
     directory = catalog.paths.database_dir(database)
-    return [n for n in os.listdir(directory) if n.startswith(".") and n != ".views"] if os.path.isdir(directory) else []
+    return (
+        [n for n in os.listdir(directory) if n.startswith(".") and n != ".views"]
+        if os.path.isdir(directory)
+        else []
+    )
 
 
 def test_an_empty_warehouse_has_the_default_database(catalog):
@@ -87,7 +91,10 @@ def test_tables(catalog):
     assert catalog.object_kind("default", "oRders") == "table"
     with pytest.raises(TableAlreadyExists):
         catalog.create_table("default", "orders", SCHEMA)
-    assert catalog.create_table("default", "orders", schema_of({"x": "INT"}), if_not_exists=True).schema == made.schema
+    assert (
+        catalog.create_table("default", "orders", schema_of({"x": "INT"}), if_not_exists=True).schema
+        == made.schema
+    )
     catalog.drop_table("default", "orders")
     assert (catalog.list_tables("default"), hidden(catalog)) == ([], [])
     catalog.drop_table("default", "orders", if_exists=True)
@@ -247,7 +254,9 @@ def test_columns_added_at_once_are_all_there(catalog):
 
 def test_a_schema_that_others_keep_changing(catalog, monkeypatch):
     catalog.create_table("default", "t", SCHEMA)
-    monkeypatch.setattr("tablestore_engine.storage.schemas.SchemaStore.try_create", lambda self, schema: False)
+    monkeypatch.setattr(
+        "tablestore_engine.storage.schemas.SchemaStore.try_create", lambda self, schema: False
+    )
     with pytest.raises(ConflictError):
         catalog.alter_table("default", "t", [AddColumn("c", parse_type("INT"))])
 

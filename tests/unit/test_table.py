@@ -44,7 +44,13 @@ def test_statistics(table):
     write(table, [row(p, n) for p in (1, 2) for n in range(10)])
     first = table.latest_snapshot()
     found = table.statistics()
-    assert (found.row_count, found.files, found.partitions, found.buckets, found.snapshots) == (20, 4, 2, 2, 1)
+    assert (found.row_count, found.files, found.partitions, found.buckets, found.snapshots) == (
+        20,
+        4,
+        2,
+        2,
+        1,
+    )
     assert found.bytes == sum(e.file.file_size for e in table.live_files())
     assert found.last_modified_millis == first.time_millis
     write(table, [row(1, 0), row(1, 1)], [DELETE, DELETE])

@@ -32,7 +32,12 @@ def test_a_wider_run_of_equal_newest_row_is_older():
 
 
 def test_an_upper_level_is_one_run_and_follows_level_0():
-    files = [meta("c", level=5, low=10, high=19), meta("x", sequence=9), meta("a", level=3), meta("b", level=5)]
+    files = [
+        meta("c", level=5, low=10, high=19),
+        meta("x", sequence=9),
+        meta("a", level=3),
+        meta("b", level=5),
+    ]
     runs = sorted_runs(files)
     assert [run.level for run in runs] == [0, 3, 5]
     assert set(names(runs)[2]) == {"b", "c"}

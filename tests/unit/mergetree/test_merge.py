@@ -31,7 +31,11 @@ def batches_of(rows, sizes):
 
 @st.composite
 def run(draw, number):
-    keys = draw(st.lists(st.tuples(st.integers(0, 12), st.sampled_from(["", "a", "b", "ü"])), unique=True, max_size=20))
+    keys = draw(
+        st.lists(
+            st.tuples(st.integers(0, 12), st.sampled_from(["", "a", "b", "ü"])), unique=True, max_size=20
+        )
+    )
     return [
         {"k": k, "s": s, "seq": draw(st.integers(0, 3)), "v": number * 1000 + i}
         for i, (k, s) in enumerate(sorted(keys))
@@ -50,7 +54,11 @@ def test_windows_merge_to_what_one_big_sort_gives(runs, sizes):
             if before is None or row["seq"] >= before["seq"]:
                 naive[row["k"], row["s"]] = row
     reduce = keep_last(["k", "s"], [SortColumn("seq")])
-    merged = [row for t in merge_sorted([batches_of(r, sizes) for r in runs], ["k", "s"], reduce) for row in t.to_pylist()]
+    merged = [
+        row
+        for t in merge_sorted([batches_of(r, sizes) for r in runs], ["k", "s"], reduce)
+        for row in t.to_pylist()
+    ]
     assert merged == [naive[key] for key in sorted(naive)]
 
 
@@ -100,7 +108,8 @@ def test_last_of_key_across_chunks_and_columns():
 
 @given(
     st.lists(
-        st.tuples(st.none() | st.integers(0, 3), st.none() | st.sampled_from(["", "a", "é", "\U0001f600"])), max_size=30
+        st.tuples(st.none() | st.integers(0, 3), st.none() | st.sampled_from(["", "a", "é", "\U0001f600"])),
+        max_size=30,
     ),
     st.booleans(),
 )
@@ -114,7 +123,9 @@ def test_sort_is_stable_with_nulls_first(rows, descending):
     )
 
     expected = sorted(range(len(rows)), key=lambda i: (rows[i][1] is not None, rows[i][1] or ""))
-    expected.sort(key=lambda i: (rows[i][0] is not None, -(rows[i][0] or 0) if descending else rows[i][0] or 0))
+    expected.sort(
+        key=lambda i: (rows[i][0] is not None, -(rows[i][0] or 0) if descending else rows[i][0] or 0)
+    )
     got = sort_stable(table, [SortColumn("a", descending), SortColumn("b")]).column("n").to_pylist()
     assert got == expected
 

@@ -231,7 +231,9 @@ def test_a_damaged_file_is_named_and_nothing_is_left(table, damage):
     path = min(live_paths(table))
     with open(path, "rb") as file:
         data = file.read()
-    data = {"cut": data[: len(data) // 2], "overwritten": b"PAR1" + b"x" * 200 + b"PAR1", "empty": b""}[damage]
+    data = {"cut": data[: len(data) // 2], "overwritten": b"PAR1" + b"x" * 200 + b"PAR1", "empty": b""}[
+        damage
+    ]
     with open(path, "wb") as file:
         file.write(data)
     (task,) = plan(table, full=True)

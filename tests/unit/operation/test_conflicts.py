@@ -64,7 +64,9 @@ def test_files_that_leave_do_not_overlap():
 
 def test_other_buckets_and_partitions_do_not_overlap():
     live = [*entries("L5:1-9", "a", bucket=1, total=2), *entries("L5:1-9", "b", partition=b"p", total=2)]
-    assert levels(check_conflicts(KEYED, live, NewFiles(entries("L5:1-9", "n", total=2), (), "COMPACT"))) == [5]
+    assert levels(check_conflicts(KEYED, live, NewFiles(entries("L5:1-9", "n", total=2), (), "COMPACT"))) == [
+        5
+    ]
 
 
 @pytest.mark.parametrize("schema", [KEYED, APPEND])

@@ -112,7 +112,11 @@ def test_comparable(value, kind, expected):
         (Decimal("5.5"), "INT", None),
         (5, "DECIMAL(10, 2)", Decimal("5.00")),
         (Decimal("5.001"), "DECIMAL(10, 2)", None),
-        (Decimal("12345678901234567890123456789.5"), "DECIMAL(38, 2)", Decimal("12345678901234567890123456789.50")),
+        (
+            Decimal("12345678901234567890123456789.5"),
+            "DECIMAL(38, 2)",
+            Decimal("12345678901234567890123456789.50"),
+        ),
         (Decimal("1E+40"), "DECIMAL(38, 2)", None),
         (Decimal("0.00"), "DECIMAL(4, 4)", Decimal("0.0000")),
         (Decimal("99.99"), "DECIMAL(4, 2)", Decimal("99.99")),
@@ -215,9 +219,13 @@ def holds(predicate, row):
     if isinstance(predicate, In):
         return value in predicate.values
     other = predicate.value
-    return {"=": value == other, "<": value < other, "<=": value <= other, ">": value > other, ">=": value >= other}[
-        predicate.op
-    ]
+    return {
+        "=": value == other,
+        "<": value < other,
+        "<=": value <= other,
+        ">": value > other,
+        ">=": value >= other,
+    }[predicate.op]
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -247,5 +255,7 @@ def test_a_pruned_file_holds_no_row_that_matches(tmp_path_factory, batches, keye
         return repr(sorted(row.items()))
 
     expected = sorted((row for row in everything if holds(predicate, row)), key=order)
-    found = sorted((row for row in table.to_arrow(predicate=predicate).to_pylist() if holds(predicate, row)), key=order)
+    found = sorted(
+        (row for row in table.to_arrow(predicate=predicate).to_pylist() if holds(predicate, row)), key=order
+    )
     assert found == expected

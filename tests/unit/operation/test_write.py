@@ -66,7 +66,10 @@ def test_refused_duplicates_are_named_and_nothing_stays(keyed, cuts):
 
 def test_a_sample_of_many_duplicates(keyed):
     with pytest.raises(PrimaryKeyError) as caught:
-        write_table(new_job(keyed, refuse_duplicates=True), arrow_rows(keyed.schema, [row(i // 2) for i in range(100)]))
+        write_table(
+            new_job(keyed, refuse_duplicates=True),
+            arrow_rows(keyed.schema, [row(i // 2) for i in range(100)]),
+        )
     assert str(caught.value).count("id=") == 5
 
 
@@ -111,14 +114,15 @@ def test_later_writes_are_runs_of_level_0_and_their_deletes_hide(keyed):
     check_invariants(keyed)
 
 
-@pytest.mark.parametrize(
-    ("order", "winner"), [("ascending", "late"), ("descending", "early")]
-)
+@pytest.mark.parametrize(("order", "winner"), [("ascending", "late"), ("descending", "early")])
 def test_sequence_field_decides_within_and_across_writes(tmp_path, order, winner):
     columns = {"id": "INT", "v": "STRING", "at": "INT"}
     options = {"sequence.field": "at", "sequence.field.sort-order": order}
     table = make_table(tmp_path, columns, ["id"], options=options)
-    write(table, [{"id": 1, "v": "late", "at": 9}, {"id": 1, "v": "early", "at": 1}, {"id": 1, "v": "mid", "at": 5}])
+    write(
+        table,
+        [{"id": 1, "v": "late", "at": 9}, {"id": 1, "v": "early", "at": 1}, {"id": 1, "v": "mid", "at": 5}],
+    )
     assert by_key(table)[1]["v"] == winner
     write(table, [{"id": 1, "v": "other", "at": 5}])
     assert by_key(table)[1]["v"] == winner

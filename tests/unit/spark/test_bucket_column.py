@@ -40,7 +40,14 @@ STRATEGIES = {
     "DOUBLE": st.floats(allow_nan=False),
     "FLOAT": st.floats(width=32, allow_nan=False),
 }
-PYTHON_PATH = ("DECIMAL(30, 5)", "TIMESTAMP(6)", "TIMESTAMP(6) WITH LOCAL TIME ZONE", "BYTES", "DOUBLE", "FLOAT")
+PYTHON_PATH = (
+    "DECIMAL(30, 5)",
+    "TIMESTAMP(6)",
+    "TIMESTAMP(6) WITH LOCAL TIME ZONE",
+    "BYTES",
+    "DOUBLE",
+    "FLOAT",
+)
 
 
 def compare(spark, kinds, rows, buckets):
@@ -56,7 +63,8 @@ def compare(spark, kinds, rows, buckets):
 def test_every_type_that_spark_hashes_itself(spark, data):
     kinds = [k for k in STRATEGIES if k not in PYTHON_PATH]
     rows = data.draw(
-        st.lists(st.tuples(*(st.none() | STRATEGIES[k] for k in kinds)), min_size=40, max_size=60), label="rows"
+        st.lists(st.tuples(*(st.none() | STRATEGIES[k] for k in kinds)), min_size=40, max_size=60),
+        label="rows",
     )
     for i, kind in enumerate(kinds):
         compare(spark, [kind], [(row[i],) for row in rows], 97)
@@ -97,5 +105,3 @@ def test_each_bucket_is_one_task(spark, buckets):
     pairs = {tuple(r) for r in spread.select(F.spark_partition_id(), "b").collect()}
     assert len(pairs) == buckets
     assert len({task for task, _ in pairs}) == buckets
-
-

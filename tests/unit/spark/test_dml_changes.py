@@ -10,7 +10,14 @@ from tablestore_engine.errors import PrimaryKeyError, SchemaError, SqlError
 pytestmark = pytest.mark.spark
 
 TARGET = [(i, i * 10, f"t{i}" if i % 4 else None) for i in range(12)]
-SOURCE = [(3, 300, "s3"), (4, None, "s4"), (5, 500, "del"), (20, 2000, "s20"), (21, None, "skip"), (None, 1, "null")]
+SOURCE = [
+    (3, 300, "s3"),
+    (4, None, "s4"),
+    (5, 500, "del"),
+    (20, 2000, "s20"),
+    (21, None, "skip"),
+    (None, 1, "null"),
+]
 
 
 @pytest.fixture(params=["keyed", "keyless"])
@@ -68,7 +75,10 @@ def test_delete_without_condition_and_alias(target):
     [
         ("SET v = v + 1 WHERE id < 5", lambda i, v, s: (i, v + 1, s) if i < 5 else (i, v, s)),
         ("SET v = id, s = concat('x', s)", lambda i, v, s: (i, i, None if s is None else "x" + s)),
-        ("SET v = length(s), s = v WHERE s IS NOT NULL", lambda i, v, s: (i, v, s) if s is None else (i, len(s), str(v))),
+        (
+            "SET v = length(s), s = v WHERE s IS NOT NULL",
+            lambda i, v, s: (i, v, s) if s is None else (i, len(s), str(v)),
+        ),
         ("AS q SET q.v = NULL WHERE q.id = 2", lambda i, v, s: (i, None if i == 2 else v, s)),
         ("SET v = (SELECT max(v) FROM source) WHERE id = 1", lambda i, v, s: (i, 2000 if i == 1 else v, s)),
         ("SET V = -1 WHERE ID = 7", lambda i, v, s: (i, -1 if i == 7 else v, s)),
@@ -151,7 +161,12 @@ NOT_NULL = "SELECT * FROM source WHERE id IS NOT NULL"
             [lambda t, s: s],
             [],
         ),
-        ("WHEN MATCHED THEN UPDATE SET v = s.v + t.v", [lambda t, s: (t[0], None if s[1] is None else s[1] + t[1], t[2])], [], []),
+        (
+            "WHEN MATCHED THEN UPDATE SET v = s.v + t.v",
+            [lambda t, s: (t[0], None if s[1] is None else s[1] + t[1], t[2])],
+            [],
+            [],
+        ),
         ("WHEN MATCHED THEN DELETE", [lambda t, s: "DELETE"], [], []),
         (
             """WHEN MATCHED AND s.s = 'del' THEN DELETE WHEN MATCHED AND s.v IS NOT NULL THEN UPDATE SET t.v = s.v
@@ -214,7 +229,9 @@ def test_merge_of_itself(target):
 
 
 def test_a_source_that_matches_twice_is_refused(target):
-    target.spark.sql("SELECT 3 AS id, 1 AS v, 'a' AS s UNION ALL SELECT 3, 2, 'b'").createOrReplaceTempView("source")
+    target.spark.sql("SELECT 3 AS id, 1 AS v, 'a' AS s UNION ALL SELECT 3, 2, 'b'").createOrReplaceTempView(
+        "source"
+    )
     with pytest.raises(SqlError, match=r"once|several"):
         target.execute("MERGE INTO t USING source s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v")
     assert rows(target) == sorted(TARGET)

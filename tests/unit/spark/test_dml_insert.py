@@ -37,10 +37,22 @@ def rows(store, name="sales"):
     ("statement", "row"),
     [
         ("INSERT INTO sales (hr, day, id) VALUES (5, '2024-02-01', 9)", ("9", "None", "2024-02-01", "5")),
-        ("INSERT INTO sales PARTITION (day = '2024-02-01', hr = 5) VALUES (9, 'x')", ("9", "x", "2024-02-01", "5")),
-        ("INSERT INTO sales PARTITION (day = DATE'2024-02-01', hr) VALUES (9, 'x', 5)", ("9", "x", "2024-02-01", "5")),
-        ("INSERT INTO sales PARTITION (day = '2024-02-01', hr = 5) (v, id) VALUES ('x', 9)", ("9", "x", "2024-02-01", "5")),
-        ("INSERT INTO sales BY NAME SELECT 5 hr, 'x' v, 9 id, DATE'2024-02-01' day", ("9", "x", "2024-02-01", "5")),
+        (
+            "INSERT INTO sales PARTITION (day = '2024-02-01', hr = 5) VALUES (9, 'x')",
+            ("9", "x", "2024-02-01", "5"),
+        ),
+        (
+            "INSERT INTO sales PARTITION (day = DATE'2024-02-01', hr) VALUES (9, 'x', 5)",
+            ("9", "x", "2024-02-01", "5"),
+        ),
+        (
+            "INSERT INTO sales PARTITION (day = '2024-02-01', hr = 5) (v, id) VALUES ('x', 9)",
+            ("9", "x", "2024-02-01", "5"),
+        ),
+        (
+            "INSERT INTO sales BY NAME SELECT 5 hr, 'x' v, 9 id, DATE'2024-02-01' day",
+            ("9", "x", "2024-02-01", "5"),
+        ),
         ("INSERT INTO TABLE sales SELECT 9, 'x', NULL, 5", ("9", "x", "None", "5")),
     ],
 )
@@ -70,10 +82,19 @@ def test_columns_that_do_not_fit(sales, statement, words):
 @pytest.mark.parametrize(
     ("statement", "left"),
     [
-        ("INSERT OVERWRITE sales VALUES (9, 'x', '2024-01-01', 1)", {"9", "2", "3"}),  # dynamic: the rows' partitions
-        ("INSERT OVERWRITE sales PARTITION (day = '2024-01-01', hr) VALUES (9, 'x', 7)", {"9", "1", "2", "3"}),
+        (
+            "INSERT OVERWRITE sales VALUES (9, 'x', '2024-01-01', 1)",
+            {"9", "2", "3"},
+        ),  # dynamic: the rows' partitions
+        (
+            "INSERT OVERWRITE sales PARTITION (day = '2024-01-01', hr) VALUES (9, 'x', 7)",
+            {"9", "1", "2", "3"},
+        ),
         ("INSERT OVERWRITE sales PARTITION (day = '2024-01-01', hr = 2) VALUES (9, 'x')", {"9", "1", "3"}),
-        ("INSERT OVERWRITE sales PARTITION (day = '2024-01-01', hr = 2) SELECT 9, 'x' WHERE false", {"1", "3"}),
+        (
+            "INSERT OVERWRITE sales PARTITION (day = '2024-01-01', hr = 2) SELECT 9, 'x' WHERE false",
+            {"1", "3"},
+        ),
         ("INSERT OVERWRITE sales SELECT 9, 'x', DATE'2024-01-01', 1 WHERE false", {"1", "2", "3"}),
         ("INSERT OVERWRITE sales SELECT id + 10, v, day, hr FROM sales", {"11", "12", "13"}),
     ],
@@ -120,7 +141,10 @@ def test_a_failing_insert_leaves_nothing(sales):
 def test_an_insert_into_a_table_that_is_replaced_runs_again(sales, monkeypatch):
     from tablestore_engine.spark import dml
 
-    write_rows, others = dml.write_rows, ["CREATE OR REPLACE TABLE sales (id INT, v STRING, day DATE, hr INT)"]
+    write_rows, others = (
+        dml.write_rows,
+        ["CREATE OR REPLACE TABLE sales (id INT, v STRING, day DATE, hr INT)"],
+    )
 
     def slow(*args, **kwargs):
         result = write_rows(*args, **kwargs)
@@ -178,7 +202,9 @@ def test_a_failing_create_as_leaves_no_table(store, path, query, error):
     assert leftovers(store) == []
 
 
-@pytest.mark.parametrize("query", ["SELECT raise_error('no') AS other", "SELECT CAST(NULL AS INT) AS id, 1 AS v"])
+@pytest.mark.parametrize(
+    "query", ["SELECT raise_error('no') AS other", "SELECT CAST(NULL AS INT) AS id, 1 AS v"]
+)
 def test_a_failing_replacement_leaves_the_old_table(store, path, query):
     store.execute("CREATE TABLE c (PRIMARY KEY (id) NOT ENFORCED) AS SELECT 1 AS id, 2 AS v")
     key = " (PRIMARY KEY (id) NOT ENFORCED)" if " id" in query else ""

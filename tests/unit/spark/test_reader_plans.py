@@ -118,7 +118,11 @@ def test_sequence_fields_decide_in_spark_as_without_it(store, order):
         "CREATE TABLE s (id INT, at INT, v STRING, PRIMARY KEY (id) NOT ENFORCED)"
         f" WITH ('sequence.field' = 'at', 'sequence.field.sort-order' = '{order}')"
     )
-    for values in ("(1, 5, 'a'), (2, NULL, 'b'), (3, 1, 'c')", "(1, 3, 'd'), (2, 1, 'e')", "(1, 5, 'f'), (3, NULL, 'g')"):
+    for values in (
+        "(1, 5, 'a'), (2, NULL, 'b'), (3, 1, 'c')",
+        "(1, 3, 'd'), (2, 1, 'e')",
+        "(1, 5, 'f'), (3, NULL, 'g')",
+    ):
         store.execute(f"INSERT INTO s VALUES {values}")
     without = {r["id"]: r["v"] for r in store.table("s").to_arrow().to_pylist()}
     assert {r[0]: r[1] for r in store.sql("SELECT id, v FROM s").collect()} == without

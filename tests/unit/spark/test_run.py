@@ -12,17 +12,27 @@ from tablestore_engine.spark.run import short_message, translate, translated
 @pytest.mark.parametrize(
     ("text", "short"),
     [
-        ("[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012", "[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012"),
-        ("java.lang.RuntimeException: own words", "own words"),
-        ("org.apache.spark.SparkException: java.io.IOException: disk\n\tat org.x.Y.z(Y.java:1)\n\tat a.b(C:2)", "disk"),
         (
-            ("Job aborted due to stage failure: Task 0 in stage 1.0 failed 4 times, most recent failure: Lost task 0.3 in"
-            " stage 1.0 (TID 5) (127.0.0.1 executor driver): java.lang.IllegalStateException: broken\n\tat x.Y.z(Y.java:3)"),
+            "[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012",
+            "[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012",
+        ),
+        ("java.lang.RuntimeException: own words", "own words"),
+        (
+            "org.apache.spark.SparkException: java.io.IOException: disk\n\tat org.x.Y.z(Y.java:1)\n\tat a.b(C:2)",
+            "disk",
+        ),
+        (
+            (
+                "Job aborted due to stage failure: Task 0 in stage 1.0 failed 4 times, most recent failure: Lost task 0.3 in"
+                " stage 1.0 (TID 5) (127.0.0.1 executor driver): java.lang.IllegalStateException: broken\n\tat x.Y.z(Y.java:3)"
+            ),
             "broken",
         ),
         (
-            ("An exception was thrown from the Python worker:\nTraceback (most recent call last):\n"
-            '  File "x.py", line 1, in f\n    raise ValueError("a")\nValueError: a\n'),
+            (
+                "An exception was thrown from the Python worker:\nTraceback (most recent call last):\n"
+                '  File "x.py", line 1, in f\n    raise ValueError("a")\nValueError: a\n'
+            ),
             "ValueError: a",
         ),
         ("", ""),
