@@ -57,7 +57,7 @@ class TableBenchmark:
         def ctas() -> None:
             self.store.execute(
                 f"create or replace table {self.name} (primary key ({', '.join(KEYS)}) not enforced) "
-                f"with ('bucket' = '{self.buckets}') as select * from parquet.`{self.source}`"
+                f"with ('bucket' = '{self.buckets}', 'bucket-key' = 'l_orderkey') as select * from parquet.`{self.source}`"
             )
 
         mine, base = alternating(ctas, spark_write, 1 if self.scale > 2 else self.runs)
@@ -76,7 +76,7 @@ class TableBenchmark:
         scratch = f"{self.name}_warm"
         self.store.execute(
             f"create or replace table {scratch} (primary key ({', '.join(KEYS)}) not enforced) "
-            f"with ('bucket' = '{self.buckets}') as select * from parquet.`{batches[0]}`"
+            f"with ('bucket' = '{self.buckets}', 'bucket-key' = 'l_orderkey') as select * from parquet.`{batches[0]}`"
         )
         self.store.execute(f"insert into {scratch} select * from parquet.`{batches[1]}`")
         seconds = once(
