@@ -3,14 +3,14 @@
 Every text that dbt, its packages, hooks and tests send goes through `Cursor.execute` to `TableStore.execute`. A
 query is planned there and runs when rows are fetched, or by `drain` when nobody wants them.
 
-Invariant: whatever runs in Spark on behalf of a connection carries the connection's tag, so that `cancel` stops
-exactly its work.
+Invariant: whatever runs in Spark on behalf of a connection runs in a session that nobody else uses meanwhile, so
+that `cancel` stops exactly its work.
 """
 
 from __future__ import annotations
 
-import itertools
-import os
+import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tablestore_engine.sql.result import StatementResult
     from tablestore_engine.store import TableStore
 
-_numbers = itertools.count(1)
+_INTERRUPT_SECONDS = 0.5
 
 
 class Handle:
@@ -41,10 +41,10 @@ class Handle:
     def __init__(self, environment: Environment, database: str) -> None:
         self.environment = environment
         self.database = database
-        self.tag = f"dbt-{os.getpid()}-{next(_numbers)}"
         self.closed = False
         self.refuse_duplicates = False
         self._cancelled = False
+        self._working = False
         self._lease: Lease | None = None
 
     def cursor(self) -> Cursor:
@@ -52,7 +52,7 @@ class Handle:
 
     @contextmanager
     def work(self, statement: str | None = None) -> Iterator[TableStore]:
-        """The store, with everything that runs in Spark meanwhile tagged as this connection's.
+        """The store, for one piece of work that `cancel` can stop.
 
         statement: what will run, if it is a statement; one that changes the session keeps it from being lent again.
         """
@@ -62,18 +62,28 @@ class Handle:
         lease = self._lease
         if statement is not None and changes_session(statement):
             lease.reusable = False
-        with self.environment.tagged(lease, self.tag):
-            try:
-                yield lease.store
-            except Exception:
-                self._refuse_when_cancelled()
-                raise
+        outermost, self._working = not self._working, True
+        try:
+            yield lease.store
+        except Exception:
+            self._refuse_when_cancelled()
+            raise
+        finally:
+            self._working = not outermost
 
     def cancel(self) -> None:
         """Stop what runs now, and refuse whatever this connection is asked to run later."""
         self._cancelled = True
-        if self._lease is not None:
-            self.environment.interrupt(self._lease, self.tag)
+        threading.Thread(target=self._interrupt, name="tablestore-cancel", daemon=True).start()
+
+    def _interrupt(self) -> None:
+        """Interrupt until the work ends: a statement may be between two jobs when it is told first."""
+        lease = self._lease
+        while lease is not None:
+            self.environment.interrupt(lease)
+            if not self._working:
+                return
+            time.sleep(_INTERRUPT_SECONDS)
 
     def close(self) -> None:
         self.closed = True

@@ -11,8 +11,6 @@ views) is never lent again.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -37,7 +35,6 @@ class Lease:
     store: TableStore
     database: str
     session: SparkSession | None = None
-    tag: str | None = None
     reusable: bool = True
     cancelled: bool = False
 
@@ -91,32 +88,17 @@ class Environment:
             from tablestore_engine.spark.session import new_session
 
             lease.session = new_session(_wait(_root_of(self._credentials), lease))
-            if lease.tag:
-                lease.session.addTag(lease.tag)
             return lease.session
 
         lease = Lease(TableStore(self.warehouse, session_factory=start, database=database), database)
         return lease
 
-    @contextmanager
-    def tagged(self, lease: Lease, tag: str) -> Iterator[None]:
-        """Tag what this thread runs in the lease's session, also when the session starts meanwhile."""
-        lease.tag = tag
-        if lease.session is not None:
-            lease.session.addTag(tag)
-        try:
-            yield
-        finally:
-            lease.tag = None
-            if lease.session is not None:
-                lease.session.removeTag(tag)
-
-    def interrupt(self, lease: Lease, tag: str) -> None:
-        """Stop what runs under the tag, or waits for Spark. Called from another thread than the one that works."""
+    def interrupt(self, lease: Lease) -> None:
+        """Stop what runs in the lease's session, or its wait for Spark. Called from another thread than the worker's."""
         lease.cancelled = True
         lease.reusable = False
         if lease.session is not None:
-            lease.session.interruptTag(tag)
+            lease.session.interruptAll()
 
 
 _environments: dict[tuple[object, ...], Environment] = {}
