@@ -1,4 +1,4 @@
-"""dbt's connections: opened without work, cancelled by tag, closed back into a pool.
+"""dbt's connections: opened without work, cancelled with the work of their session, closed back into a pool.
 
 There are no transactions: every statement is atomic by itself, so beginning and committing do nothing.
 """
@@ -8,14 +8,16 @@ from __future__ import annotations
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from threading import get_ident
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from dbt.adapters.contracts.connection import AdapterResponse, Connection, ConnectionState
+from dbt.adapters.contracts.connection import AdapterResponse, Connection, ConnectionState, LazyHandle
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.sql import SQLConnectionManager
 
 from dbt.adapters.tablestore.cursor import Cursor, Handle
 from dbt.adapters.tablestore.environment import environment_of
+from dbt.adapters.tablestore.errors import StatementCancelledError, dbt_error, is_expected
 
 if TYPE_CHECKING:
     import agate
@@ -26,6 +28,7 @@ logger = AdapterLogger("tablestore")
 
 class TableStoreConnectionManager(SQLConnectionManager):
     TYPE = "tablestore"
+    _cancelled_by: int | None = None  # the thread that cancelled all others
 
     @contextmanager
     def exception_handler(self, sql: str) -> Iterator[None]:
@@ -33,8 +36,6 @@ class TableStoreConnectionManager(SQLConnectionManager):
         try:
             yield
         except Exception as error:
-            from dbt.adapters.tablestore.errors import dbt_error, is_expected
-
             if not is_expected(error):
                 logger.debug(f"Unexpected {type(error).__name__}:\n{traceback.format_exc()}")
             raise dbt_error(error) from None
@@ -48,6 +49,29 @@ class TableStoreConnectionManager(SQLConnectionManager):
         connection.handle = Handle(environment_of(credentials), credentials.schema)
         connection.state = ConnectionState.OPEN  # type: ignore[assignment]
         return connection
+
+    def set_connection_name(self, name: str | None = None) -> Connection:
+        """Take a connection. After a cancellation only the thread that cancelled gets one, to finish in order."""
+        if self._cancelled_by not in (None, get_ident()):
+            _refuse()
+        return super().set_connection_name(name)
+
+    def cancel_open(self) -> list[str]:
+        """Stop the work of all connections but this thread's, and of those that are about to begin."""
+        self._cancelled_by = get_ident()
+        mine = self.get_if_exists()
+        names = []
+        with self.lock:
+            for connection in self.thread_connections.values():
+                if connection is mine:
+                    continue
+                if connection.state == ConnectionState.OPEN:
+                    self.cancel(connection)
+                elif connection.state == ConnectionState.INIT:
+                    connection.handle = LazyHandle(_refuse)
+                if connection.name is not None:
+                    names.append(connection.name)
+        return names
 
     def cancel(self, connection: Connection) -> None:
         connection.handle.cancel()
@@ -96,6 +120,10 @@ class TableStoreConnectionManager(SQLConnectionManager):
 
     def rollback_if_open(self) -> None:
         """There are no transactions."""
+
+
+def _refuse(connection: Connection | None = None) -> NoReturn:
+    raise StatementCancelledError("The statement was cancelled.")
 
 
 def _no_rows() -> agate.Table:

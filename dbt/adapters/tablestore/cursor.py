@@ -56,15 +56,14 @@ class Handle:
 
         statement: what will run, if it is a statement; one that changes the session keeps it from being lent again.
         """
-        self._refuse_when_cancelled()
-        if self._lease is None:
-            self._lease = self.environment.acquire(self.database)
-        lease = self._lease
-        if statement is not None and changes_session(statement):
-            lease.reusable = False
         outermost, self._working = not self._working, True
         try:
-            yield lease.store
+            if self._lease is None:
+                self._lease = self.environment.acquire(self.database)
+            if statement is not None and changes_session(statement):
+                self._lease.reusable = False
+            self._refuse_when_cancelled()
+            yield self._lease.store
         except Exception:
             self._refuse_when_cancelled()
             raise
@@ -78,11 +77,9 @@ class Handle:
 
     def _interrupt(self) -> None:
         """Interrupt until the work ends: a statement may be between two jobs when it is told first."""
-        lease = self._lease
-        while lease is not None:
-            self.environment.interrupt(lease)
-            if not self._working:
-                return
+        while self._working:
+            if self._lease is not None:
+                self.environment.interrupt(self._lease)
             time.sleep(_INTERRUPT_SECONDS)
 
     def close(self) -> None:

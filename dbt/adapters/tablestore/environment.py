@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from dbt.adapters.tablestore.errors import StatementCancelledError
+
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
@@ -146,8 +148,6 @@ def _wait(root: Future[SparkSession], lease: Lease) -> SparkSession:
 
     while not root.done():
         if lease.cancelled:
-            from dbt.adapters.tablestore.errors import StatementCancelledError
-
             raise StatementCancelledError("The statement was cancelled.")
         wait([root], timeout=0.1)
     return root.result()

@@ -1,6 +1,7 @@
 """Profiles: what is needed, what is checked, what is shown."""
 
 import os
+from argparse import Namespace
 
 import pytest
 from dbt_common.exceptions import DbtConfigError
@@ -33,9 +34,7 @@ def test_what_is_missing_is_named(missing):
 
 
 def test_a_relative_warehouse_starts_at_the_project(monkeypatch):
-    import dbt.flags
-
-    monkeypatch.setattr(dbt.flags.get_flags(), "PROJECT_DIR", "/some/project", raising=False)
+    monkeypatch.setattr("dbt.flags.get_flags", lambda: Namespace(PROJECT_DIR="/some/project"))
     assert credentials(warehouse="./wh").warehouse == "/some/project/wh"
 
 
