@@ -80,6 +80,10 @@ fault: $(VENV)/.dev  ## Kill writers at every step and race committers
 	@sh scripts/check_java.sh
 	$(PY) -m pytest tests/fault $(PYTEST)
 
+.PHONY: soak
+soak: $(VENV)/.dev  ## Fold random histories for half an hour against a dictionary
+	TABLESTORE_SOAK=2000 $(PY) -m pytest tests/property $(PYTEST)
+
 .PHONY: conformance
 conformance: $(VENV)/.dev  ## Run dbt's own adapter tests and write docs/conformance.md
 	@sh scripts/check_java.sh
