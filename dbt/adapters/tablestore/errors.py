@@ -42,7 +42,7 @@ def is_expected(error: BaseException) -> bool:
 
 
 def _with_retry_hint(error: TableStoreError) -> str:
-    text = str(error)
+    text = _without_noise(str(error))
     if error.retryable and "again" not in text.lower():
         return f"{text} Running it again may succeed."
     return text
@@ -54,6 +54,10 @@ def short_cause(error: BaseException) -> str:
     if cancelled:
         return "The statement was cancelled."
     text = str(error).strip() or type(error).__name__
+    return _without_noise(text)
+
+
+def _without_noise(text: str) -> str:
     found = _NOISE.search(text)
     if found and found.start() > 0:
         text = text[: found.start()]

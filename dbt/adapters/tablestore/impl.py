@@ -18,7 +18,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.tablestore.column import TableStoreColumn
 from dbt.adapters.tablestore.connections import TableStoreConnectionManager
-from dbt.adapters.tablestore.environment import COMMANDS_WITH_ROWS
+from dbt.adapters.tablestore.environment import COMMANDS_WITH_ROWS, environment_of
 from dbt.adapters.tablestore.model_config import TableStoreConfig
 from dbt.adapters.tablestore.relation import TableStoreRelation, schema_of
 from dbt.adapters.tablestore.verbs import TableStoreVerbs
@@ -56,10 +56,10 @@ class TableStoreAdapter(TableStoreVerbs):
     )
 
     def __init__(self, config: Any, mp_context: SpawnContext) -> None:
+        if _command() in COMMANDS_WITH_ROWS:
+            environment_of(config.credentials).warm_up()  # first of all: dbt parses while Spark starts
         super().__init__(config, mp_context)
         self._warned: set[str] = set()
-        if _command() in COMMANDS_WITH_ROWS:
-            self.environment.warm_up()
 
     # ------------------------------------------------------------------ schemas and relations, without Spark
 

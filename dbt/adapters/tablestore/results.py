@@ -20,19 +20,25 @@ Row = tuple[Any, ...]
 
 
 def rows_of(frame: DataFrame, limit: int | None = None) -> list[Row]:
-    """All rows of a DataFrame, or the first `limit`. Runs the query."""
-    wanted = frame if limit is None else frame.limit(limit)
-    if _arrow_fits(wanted):
-        return _arrow_rows(wanted.toArrow())
-    return [
-        tuple(_plain(one, kind) for one, kind in zip(row, types_of(wanted), strict=True))
-        for row in wanted.collect()
-    ]
+    """All rows of a DataFrame, or the first `limit`. Runs the query. Raises the engine's errors."""
+    from tablestore_engine.spark.run import translated
+
+    with translated():
+        wanted = frame if limit is None else frame.limit(limit)
+        if _arrow_fits(wanted):
+            return _arrow_rows(wanted.toArrow())
+        kinds = types_of(wanted)
+        return [
+            tuple(_plain(one, kind) for one, kind in zip(row, kinds, strict=True)) for row in wanted.collect()
+        ]
 
 
 def run(frame: DataFrame) -> None:
-    """Run a query for its effects and errors, without fetching rows."""
-    frame.write.format("noop").mode("overwrite").save()
+    """Run a query for its effects and errors, without fetching rows. Raises the engine's errors."""
+    from tablestore_engine.spark.run import translated
+
+    with translated():
+        frame.write.format("noop").mode("overwrite").save()
 
 
 def types_of(frame: DataFrame) -> list[str]:

@@ -6,6 +6,8 @@ from dbt.tests.adapter.dbt_clone.test_dbt_clone import (
     BaseCloneSameTargetAndState,
 )
 
+from tests.functional.adapter.sparkish import Sparkish
+
 
 class DropsSchemas:
     @pytest.fixture(autouse=True)
@@ -26,3 +28,9 @@ class TestCloneNotPossible(DropsSchemas, BaseCloneNotPossible):
 
 class TestCloneSameTargetAndState(BaseCloneSameTargetAndState):
     pass
+
+
+class TestCloneSameSourceAndTarget(Sparkish, BaseCloneSameSourceAndTarget):
+    @pytest.fixture(scope="class")
+    def models(self):
+        return super().models()

@@ -24,18 +24,18 @@
   {%- endif -%}
 
   {%- set source = load_cached_relation(defer_relation) -%}
+  {%- if source and this.schema == source.schema and this.identifier == source.identifier -%}
+    {{ log("Target relation and defer relation are the same, skipping clone for relation: " ~ this.render()) }}
+    {{ return(relations) }}
+  {%- endif -%}
   {%- if source and source.is_table and can_clone_table() -%}
     {%- set target_relation = this.incorporate(type='table') -%}
-    {%- if target_relation.schema == source.schema and target_relation.identifier == source.identifier -%}
-      {{ log("Target relation and defer relation are the same, skipping clone for relation: " ~ target_relation.render()) }}
-    {%- else -%}
-      {%- if existing_relation is not none and not existing_relation.is_table -%}
-        {% do adapter.drop_relation(existing_relation) %}
-      {%- endif -%}
-      {% call statement('main') -%}
-        {{ create_or_replace_clone(target_relation, source) }}
-      {%- endcall %}
+    {%- if existing_relation is not none and not existing_relation.is_table -%}
+      {% do adapter.drop_relation(existing_relation) %}
     {%- endif -%}
+    {% call statement('main') -%}
+      {{ create_or_replace_clone(target_relation, source) }}
+    {%- endcall %}
     {% do apply_grants(target_relation, config.get('grants'), should_revoke=False) %}
     {% do persist_docs(target_relation, model) %}
   {%- else -%}
