@@ -96,7 +96,7 @@ def main() -> int:
             Played(
                 title=delivery.title,
                 rows=_by_kind(reports),
-                upserted=_rows_affected(results, "model.flights.flights"),
+                upserted=_rows_affected(results, "model.nyc_flights.flights"),
                 size=size,
                 expected_size=expected,
                 nodes=len(results),
@@ -168,24 +168,28 @@ def _ask(stage: Stage, query: str) -> pa.Table:
 def _what_next(stage: Stage) -> list[tuple[str, str]]:
     """What one may do with the tables now, and the command for it, seen from the current folder."""
     tools = os.path.relpath(os.path.dirname(sys.executable))
-    look = f"{tools}/tablestore"
-    where = f"-w {os.path.relpath(stage.warehouse)}"
-    dbt = f"{tools}/dbt"
+    look, dbt = f"{tools}/tablestore", f"{tools}/dbt"
     project = os.path.relpath(PROJECT)
-    places = f"--project-dir {project} --profiles-dir {project} --target-path {stage.target} --log-path {stage.logs}"
-    if os.path.relpath(stage.folder) != os.path.join("target", "demo"):
-        dbt = f"FLIGHTS_WAREHOUSE={stage.warehouse} {dbt}"
     changed = " ".join(CHANGED_HANDS.split())
+    variables = {
+        "TABLESTORE_WAREHOUSE": os.path.relpath(stage.warehouse),
+        "FLIGHTS_WAREHOUSE": stage.warehouse,
+        "DBT_PROJECT_DIR": project,
+        "DBT_PROFILES_DIR": project,
+        "DBT_TARGET_PATH": stage.target,
+        "DBT_LOG_PATH": stage.logs,
+    }
+    exports = " ".join(f"{name}={value}" for name, value in variables.items())
     return [
-        ("The tables of the warehouse, and the commits of one of them. No Spark needed.",
-         f"{look} tables {where}; {look} snapshots {where} -s nyc flights"),
-        ("The table as it was after the first delivery",
-         f'{look} sql {where} -s nyc "select count(*) from flights version as of 1"'),
-        ("Aircraft that changed hands, from the dbt snapshot", f'{look} sql {where} -s nyc "{changed}"'),
-        ("The last delivery once more: dbt runs, and nothing changes",
-         f"FLIGHTS_DELIVERY=11 {dbt} build --select stg_flight_reports+ {places}"),
-        ("The documentation, with the size and the commits of each table",
-         f"{dbt} docs generate {places} && {dbt} docs serve {places}"),
+        ("Say once where the tables and the project are.", f"export {exports}"),
+        ("What is in the warehouse? What happened to a table? Neither needs Spark.",
+         f"{look} tables; {look} snapshots -s nyc flights"),
+        ("The table as it was after the first delivery.",
+         f'{look} sql -s nyc "select count(*) from flights version as of 1"'),
+        ("Aircraft that changed hands, from the dbt snapshot.", f'{look} sql -s nyc "{changed}"'),
+        ("The last delivery once more: everything runs, and nothing changes.",
+         f"FLIGHTS_DELIVERY=11 {dbt} build --select stg_flight_reports+"),
+        ("The documentation, with size and commits of each table.", f"{dbt} docs generate && {dbt} docs serve"),
     ]  # fmt: skip
 
 

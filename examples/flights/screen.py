@@ -97,13 +97,14 @@ class Screen:
         table.add_column("rows changed", justify="right")
         table.add_column("seconds for its dbt build", width=BAR_WIDTH + 9)
         largest = max(one.size for one in history)
-        slowest = max(one.seconds for one in history)
+        # The first build starts Spark as well; a bar to its scale would make all others look alike.
+        slowest = max(one.seconds for one in history[1:] or history)
         for one in history:
             table.add_row(
                 one.title,
                 _bar(one.size / largest, "blue", f"{one.size:,}"),
                 f"{one.upserted + one.rows.get('cancellation', 0):,}",
-                _bar(one.seconds / slowest, "green", f"{one.seconds:.1f}"),
+                _bar(min(1, one.seconds / slowest), "green" if one is not history[0] else "dim", f"{one.seconds:.1f}"),
             )
         self.console.print(table)
         self.console.print("[dim]The first build also starts Spark, loads the seeds and runs the unit test.[/]")
