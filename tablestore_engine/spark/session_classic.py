@@ -130,7 +130,7 @@ def _launch(
     java = find_java(environ, cache)
     log = None if config.log_to_terminal else session_cache.new_log_file(cache)
     user_options = shlex.split(settings.get(JAVA_OPTIONS, ""))
-    options = [*_log_options(cache, user_options), *java_options(user_options, environ), *user_options]
+    options = [*_log_options(cache, user_options), *_tuning(config, user_options, environ), *user_options]
     commands = [
         submit_command(
             spark_home,
@@ -170,6 +170,12 @@ def _may_share(class_path: Sequence[str], options: Sequence[str], environ: Mappi
     return all(path.endswith(".jar") for path in class_path) and not any(
         word in said for word in ("-Xshare", "SharedArchive", "ArchiveClasses", "AOTCache", "-javaagent")
     )
+
+
+def _tuning(
+    config: SessionConfig, user_options: Sequence[str], environ: Mapping[str, str]
+) -> tuple[str, ...]:
+    return java_options(user_options, environ, Machine.here()) if config.is_local else ()
 
 
 def _log_options(cache: str | None, user_options: Sequence[str]) -> list[str]:

@@ -90,9 +90,11 @@ def test_what_only_spark_submit_can_do_is_left_to_it(wish, local, submit):
 
 
 def test_two_collectors_would_keep_the_jvm_from_starting():
-    assert "-XX:+UseSerialGC" in java_options([], {})
-    assert "-XX:+UseSerialGC" not in java_options(["-XX:+UseZGC"], {})
-    assert "-XX:+UseSerialGC" not in java_options([], {"JAVA_TOOL_OPTIONS": "-Xss2m -XX:+UseG1GC"})
+    small = Machine(cores=2, memory=GIB)
+    assert "-XX:+UseSerialGC" in java_options([], {}, small)
+    assert "-XX:+UseParallelGC" in java_options([], {}, LAPTOP)
+    assert "-XX:+UseSerialGC" not in java_options(["-XX:+UseZGC"], {}, small)
+    assert "-XX:+UseSerialGC" not in java_options([], {"JAVA_TOOL_OPTIONS": "-Xss2m -XX:+UseG1GC"}, small)
 
 
 def test_this_machine_has_something_to_offer():
