@@ -291,3 +291,59 @@ class TestThreads:
     def test_sessions_do_not_mix(self, project):
         run_dbt(["run", "--threads", "8"])
         assert [rows(project, f"m{i}") for i in range(16)] == [[(i,)] for i in range(16)]
+
+
+class TestKeyedMetadata(Models):
+    """The catalog of docs, and freshness, of a table that was upserted."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "events.sql": EVENTS,
+            "keyed.sql": "{{ config(materialized='incremental', primary_key=['dt', 'id'], partition_by='dt') }}"
+            " select *, timestamp'2024-01-05 06:07:08' as loaded from {{ ref('events') }}",
+            "sources.yml": """
+sources:
+  - name: raw
+    schema: "{{ target.schema }}"
+    config: {freshness: {warn_after: {count: 1, period: day}}}
+    tables:
+      - {name: keyed, config: {loaded_at_field: loaded}}
+      - {name: events}
+""",
+        }
+
+    def test_stats_and_freshness(self, project):
+        run()
+        run()
+        stats = run_dbt(["docs", "generate"]).nodes["model.test.keyed"].stats
+        assert stats["primary_key"].value == "dt, id"
+        assert stats["partitions"].value == "dt (2)"
+        assert stats["snapshots"].value == 2
+        results = run_dbt(["source", "freshness"])
+        found = {one.node.name: one for one in results}
+        assert found["keyed"].status == "warn"
+        assert found["keyed"].max_loaded_at.isoformat() == "2024-01-05T06:07:08+00:00"
+        assert found["events"].status == "pass"
+
+
+class TestSchemaChange(Models):
+    def test_it_fails_with_what_changed(self, project):
+        text = "{{ config(materialized='incremental', unique_key='id', on_schema_change='fail') }} select "
+        model(project, "changing", text + "id, name from {{ ref('events') }}")
+        run()
+        model(project, "changing", text + "id, cast(name as int) as name, dt from {{ ref('events') }}")
+        message, _ = run("-s", "changing", ok=False)["changing"]
+        assert "new columns dt; changed types name (int, not string)" in message
+
+    def test_columns_are_matched_by_name(self, project):
+        text = "{{ config(materialized='incremental', unique_key='id') }} select "
+        model(project, "ordered", text + "id, name, dt from {{ ref('events') }}")
+        run("-s", "events", "ordered", "--full-refresh")
+        model(
+            project,
+            "ordered",
+            text + "dt, 'extra' as extra, upper(name) as name, id from {{ ref('events') }}",
+        )
+        run("-s", "ordered")
+        assert rows(project, "ordered", "id, name") == [(1, "A"), (2, "B"), (3, "C")]
