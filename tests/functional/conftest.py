@@ -28,3 +28,9 @@ def profile_target(warehouse):
 @pytest.fixture(scope="class")
 def dbt_profile_target(profile_target):
     return profile_target
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if "functional" in item.path.parts:
+            item.add_marker(pytest.mark.spark)
