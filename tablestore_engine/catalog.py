@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -38,7 +39,7 @@ from tablestore_engine.storage.snapshots import SnapshotStore
 from tablestore_engine.table import Table
 
 DEFAULT_DATABASE = "default"
-_ALTER_ATTEMPTS = 10
+_ALTER_ATTEMPTS = 20
 
 
 @dataclass(frozen=True)
@@ -221,7 +222,7 @@ class Catalog:
                 hint="Another program made it; move it away or choose another name.",
             )
         schema = schemas.load(ids[-1])
-        if schema.replaces is not None:
+        if schema.replaces is not None or schema.base is not None:
             latest = snapshots.latest()
             counts = schemas.latest(latest.schema_id if latest else None)
             if counts is None:
@@ -318,13 +319,17 @@ class Catalog:
             SchemaError, OptionError: a change is not possible.
             ConflictError: others keep changing the schema.
         """
-        for _ in range(_ALTER_ATTEMPTS):
+        table = self.load_table(database, name)
+        for attempt in range(_ALTER_ATTEMPTS):
+            # Listed before the schema that counts is chosen: a version that came between makes the create fail.
+            newest = table.schemas.list_ids()[-1]
             table = self.load_table(database, name)
             has_data = table.latest_snapshot() is not None
             changed = apply_changes(table.schema, changes, self._now_millis(), has_data=has_data)
-            newest = table.schemas.list_ids()[-1]
-            if table.schemas.try_create(replace(changed, id=newest + 1)):
+            base = table.schema.id if table.schema.id != newest else None
+            if table.schemas.try_create(replace(changed, id=newest + 1, base=base)):
                 return self.load_table(database, name)
+            time.sleep(random.uniform(0, 0.01 * 2**min(attempt, 5)))  # noqa: S311 - spreads retries
         raise ConflictError(
             f"The schema of '{database}.{name}' is being changed by others.", hint="Try again."
         )

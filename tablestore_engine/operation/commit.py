@@ -22,7 +22,7 @@ from tablestore_engine.operation.conflicts import NewFiles, check_conflicts
 from tablestore_engine.operation.scan import live_entries
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.storage.manifests import ManifestStore
-from tablestore_engine.storage.schemas import SchemaStore
+from tablestore_engine.storage.schemas import SchemaStore, is_void
 from tablestore_engine.storage.snapshots import SnapshotStore
 
 READ_SNAPSHOT = "tablestore.read-snapshot"  # property of a snapshot: what its row-level change was computed from
@@ -191,11 +191,13 @@ class Committer:
         """Conflict when the table was replaced after the schema of this commit was read."""
         # A new schema was derived from the one that it replaces.
         known = self.schema.id if new_schema is None else int(self.schema.replaces or self.schema.id)
-        for schema_id in range(known + 1, (latest.schema_id if latest else 0) + 1):
-            if self.schemas.load(schema_id).replaces is not None:
-                raise ConflictError(
-                    "The table was replaced by another one meanwhile.", hint="Run the statement again."
-                )
+        committed = latest.schema_id if latest else -1
+        later = (self.schemas.load(one) for one in range(known + 1, committed + 1))
+        void = new_schema is None and is_void(self.schema, committed)
+        if void or any(one.replaces is not None for one in later):
+            raise ConflictError(
+                "The table was replaced by another one meanwhile.", hint="Run the statement again."
+            )
 
     def _entries(self, latest: Snapshot | None, change: Change) -> list[ManifestEntry]:
         if change.restarts:

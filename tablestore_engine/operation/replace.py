@@ -42,6 +42,7 @@ def next_schema(current: TableSchema, wanted: TableSchema, newest_id: int) -> Ta
         fields=fields,
         highest_field_id=next(ids) - 1,
         replaces=str(current.id),
+        base=None,
     )
 
 

@@ -96,7 +96,7 @@ def apply_changes(
     CoreOptions.parse(touched, keyed=schema.is_keyed)
     return replace(
         schema, id=schema.id + 1, fields=tuple(fields), highest_field_id=highest, options=options,
-        comment=comment, time_millis=time_millis, replaces=None,
+        comment=comment, time_millis=time_millis, replaces=None, base=None,
     )  # fmt: skip
 
 

@@ -29,6 +29,8 @@ class TableSchema:
 
     ``replaces`` is set by CREATE OR REPLACE: the schema counts only once a snapshot has been written with it, so
     that a build that dies half way leaves the old table.
+    ``base`` is set by ALTER TABLE when versions lie between it and the one it was made from: replacements that had
+    not been committed. Should one of them be committed after all, the table is its, and this version is void.
     """
 
     id: int
@@ -41,6 +43,7 @@ class TableSchema:
     time_millis: int = 0
     version: int = CURRENT_VERSION
     replaces: str | None = None
+    base: int | None = None
 
     @classmethod
     def create(
@@ -147,6 +150,8 @@ class TableSchema:
         data["timeMillis"] = self.time_millis
         if self.replaces is not None:
             data["tablestore.replaces"] = self.replaces
+        if self.base is not None:
+            data["tablestore.base"] = self.base
         return json.dumps(data, indent=2, ensure_ascii=False)
 
     @classmethod
@@ -176,4 +181,5 @@ class TableSchema:
             time_millis=int(data.get("timeMillis") or 0),
             version=version,
             replaces=data.get("tablestore.replaces"),
+            base=data.get("tablestore.base"),
         )

@@ -68,7 +68,7 @@ class SchemaStore:
         committed = -1 if snapshot_schema_id is None else snapshot_schema_id
         for schema_id in reversed(self.list_ids()):
             schema = self.load(schema_id)
-            if schema.replaces is None or schema_id <= committed:
+            if not is_void(schema, committed):
                 return schema
         return None
 
@@ -78,3 +78,14 @@ class SchemaStore:
             return False
         self._loaded[schema.id] = schema
         return True
+
+
+def is_void(schema: TableSchema, committed: int) -> bool:
+    """Whether a schema does not count while the latest snapshot carries the schema `committed` (-1: no snapshot).
+
+    Void are a replacement that nothing was committed with, and a change of the schema before a replacement that was
+    committed.
+    """
+    if schema.replaces is not None:
+        return schema.id > committed
+    return schema.base is not None and schema.base < committed < schema.id

@@ -236,7 +236,25 @@ def test_one_of_many_creators_wins(catalog):
     assert hidden(catalog) == []
 
 
-def test_columns_added_at_once_are_all_there(catalog):
+def test_a_column_added_between_reading_and_writing_the_schema(catalog, monkeypatch):
+    catalog.create_table("default", "t", SCHEMA)
+    other = Catalog(catalog.warehouse)
+    load, calls = catalog.load_table, []
+
+    def load_and_be_overtaken(database, name):
+        table = load(database, name)
+        calls.append(name)
+        if len(calls) == 2:
+            other.alter_table(database, name, [AddColumn("theirs", parse_type("INT"))])
+        return table
+
+    monkeypatch.setattr(catalog, "load_table", load_and_be_overtaken)
+    catalog.alter_table("default", "t", [AddColumn("ours", parse_type("INT"))])
+    assert other.load_table("default", "t").schema.field_names == ("id", "theirs", "ours")
+
+
+@pytest.mark.parametrize("_", range(5))
+def test_columns_added_at_once_are_all_there(catalog, _):
     catalog.create_table("default", "t", SCHEMA)
 
     def add(number):
