@@ -51,7 +51,7 @@ class TableBenchmark:
         rows = spark.read.parquet(self.source)
 
         def spark_write() -> None:
-            spread = rows.repartition(self.buckets, *KEYS).sortWithinPartitions(*KEYS)
+            spread = rows.repartition(self.buckets, "l_orderkey").sortWithinPartitions(*KEYS)
             spread.write.mode("overwrite").parquet(plain)
 
         def ctas() -> None:

@@ -329,7 +329,7 @@ class Catalog:
             base = table.schema.id if table.schema.id != newest else None
             if table.schemas.try_create(replace(changed, id=newest + 1, base=base)):
                 return self.load_table(database, name)
-            time.sleep(random.uniform(0, 0.01 * 2**min(attempt, 5)))  # noqa: S311 - spreads retries
+            time.sleep(random.uniform(0, 0.01 * 2 ** min(attempt, 5)))  # noqa: S311 - spreads retries
         raise ConflictError(
             f"The schema of '{database}.{name}' is being changed by others.", hint="Try again."
         )

@@ -30,7 +30,20 @@ KEY = ("year", "month", "day", "origin", "carrier", "flight")
 MEASURES = ("dep_delay", "arr_delay", "air_time")
 COLUMNS = (*KEY, "dest", "tailnum", "sched_dep_time", *MEASURES, "distance")
 
-MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
+MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
 
 
 @dataclass(frozen=True)

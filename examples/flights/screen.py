@@ -72,7 +72,9 @@ class Screen:
             TextColumn("[dim]{task.description}[/]"),
         )
         # In a log file the line could not move, only leave blank ones behind.
-        with Progress(*columns, console=self.console, transient=True, disable=not self.console.is_terminal) as progress:
+        with Progress(
+            *columns, console=self.console, transient=True, disable=not self.console.is_terminal
+        ) as progress:
             yield Building(progress, progress.add_task("dbt reads the project", total=None))
 
     def delivered(self, played: Played) -> None:
@@ -91,7 +93,9 @@ class Screen:
     def chart(self, history: Sequence[Played]) -> None:
         """Size of the table and time of the build, side by side, one row per delivery."""
         self.console.print()
-        table = Table(title="The table grows, the work does not", title_justify="left", box=None, pad_edge=False)
+        table = Table(
+            title="The table grows, the work does not", title_justify="left", box=None, pad_edge=False
+        )
         table.add_column("delivery")
         table.add_column("flights in the table", width=BAR_WIDTH + 9)
         table.add_column("rows changed", justify="right")
@@ -104,10 +108,16 @@ class Screen:
                 one.title,
                 _bar(one.size / largest, "blue", f"{one.size:,}"),
                 f"{one.upserted + one.rows.get('cancellation', 0):,}",
-                _bar(min(1, one.seconds / slowest), "green" if one is not history[0] else "dim", f"{one.seconds:.1f}"),
+                _bar(
+                    min(1, one.seconds / slowest),
+                    "green" if one is not history[0] else "dim",
+                    f"{one.seconds:.1f}",
+                ),
             )
         self.console.print(table)
-        self.console.print("[dim]The first build also starts Spark, loads the seeds and runs the unit test.[/]")
+        self.console.print(
+            "[dim]The first build also starts Spark, loads the seeds and runs the unit test.[/]"
+        )
 
     def answers(self, answers: Sequence[Answer]) -> None:
         self.console.print()

@@ -25,7 +25,9 @@ from tablestore_engine.storage.manifests import ManifestStore
 from tablestore_engine.storage.schemas import SchemaStore, is_void
 from tablestore_engine.storage.snapshots import SnapshotStore
 
-READ_SNAPSHOT = "tablestore.read-snapshot"  # property of a snapshot: what its row-level change was computed from
+READ_SNAPSHOT = (
+    "tablestore.read-snapshot"  # property of a snapshot: what its row-level change was computed from
+)
 
 
 @dataclass(frozen=True)
@@ -248,7 +250,9 @@ class Committer:
         numbers: dict[tuple[bytes, int], int] = {}
         for entry in change.added:
             place = entry.partition, entry.bucket
-            numbers[place] = min(entry.file.min_sequence_number, numbers.get(place, entry.file.min_sequence_number))
+            numbers[place] = min(
+                entry.file.min_sequence_number, numbers.get(place, entry.file.min_sequence_number)
+            )
         for snapshot_id in range(change.began_on + 1, latest.id + 1):
             snapshot = self.snapshots.load(snapshot_id)
             if READ_SNAPSHOT not in (snapshot.properties or {}):

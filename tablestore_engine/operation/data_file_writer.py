@@ -220,7 +220,8 @@ class _OpenFile:
             self._sequence = (min(low, bounds["min"]), max(high, bounds["max"]))
         self._rows += table.num_rows
         with _storage_errors(self.path):
-            for batch in table.to_batches():
+            # One batch: every call encodes small pages and costs by the column, which a copy is cheap against.
+            for batch in table.combine_chunks().to_batches():
                 self._writer.write_batch(batch, row_group_size=ROW_GROUP_ROWS)
 
     def close(self) -> _WrittenFile:

@@ -97,6 +97,25 @@ def write_table(job: WriteJob, rows: pa.Table, task: str = "") -> WriteResult:
     return write_sorted(job, [rows], task)
 
 
+def placed(job: WriteJob, rows: pa.Table) -> pa.Table:
+    """Rows of one bucket with their `BUCKET_COLUMN`, and without `ORDINAL_COLUMN`.
+
+    Rows that have no `BUCKET_COLUMN` are all of the bucket of the first one.
+    """
+    if ORDINAL_COLUMN in rows.column_names:
+        rows = rows.drop_columns([ORDINAL_COLUMN])
+    if BUCKET_COLUMN in rows.column_names or rows.num_rows == 0:
+        return rows
+    bucket = 0
+    if job.schema.bucket_keys and job.total_buckets > 0:
+        ends = rows.select(list(job.schema.bucket_keys)).take([0, rows.num_rows - 1])
+        found = bucket_ids(ends.columns, [f.type for f in job.schema.bucket_fields], job.total_buckets)
+        if found[0] != found[1]:
+            raise AssertionError(f"rows of buckets {found[0]} and {found[1]} came to one task")
+        bucket = int(found[0])
+    return rows.append_column(BUCKET_COLUMN, pa.repeat(pa.scalar(bucket, pa.int32()), rows.num_rows))
+
+
 def write_sorted(job: WriteJob, tables: Iterable[pa.Table], task: str) -> WriteResult:
     """Write sorted rows, given as consecutive tables. On any failure the files of this task are removed.
 

@@ -1,9 +1,10 @@
 """The bucket of a row as a Spark column: Paimon's hash, computed by Spark's own functions.
 
-Spark's `hash()` of binary data whose length is a multiple of four is murmur3 by words with seed 42, which is what the
-bucket hash is of the key's BinaryRow. So the BinaryRow is put together from built-in functions: a header of null bits,
-a slot of eight little-endian bytes for each column, and the bytes of long strings behind them. Little-endian bytes of
-a number come from reversing its hexadecimal text, after the two digits of every byte have changed places.
+The bucket hash is murmur3 by words, with seed 42, of the key's BinaryRow: a header of null bits, a slot of eight
+little-endian bytes for each column, and the bytes of long strings behind them. Without strings the words are
+arithmetic on the columns. With strings the BinaryRow is put together from built-in functions, for Spark's `hash()` of
+binary data is this hash: little-endian bytes of a number come from reversing its hexadecimal text, after the two
+digits of every byte have changed places.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pyspark.sql import types as T
 
 from tablestore_engine.metadata.bucket import bucket_ids, hash_words
 from tablestore_engine.schema.types import INTEGER_ROOTS, AtomicType, DataField
+from tablestore_engine.spark.murmur import Word, murmur_sql
 from tablestore_engine.spark.names import quoted
 
 _EMPTY = "X''"
@@ -31,7 +33,9 @@ def bucket_column(fields: Sequence[DataField], num_buckets: int) -> Column:
         return F.lit(0)
     if len(fields) > _MAX_NATIVE_COLUMNS or any(_slot_kind(f) is None for f in fields):
         return _by_arrow(fields, num_buckets)
-    return F.abs(F.expr(f"hash({_binary_row(fields)})") % F.lit(num_buckets))
+    if any(_is_text(f) for f in fields):
+        return F.abs(F.expr(f"hash({_binary_row(fields)})") % F.lit(num_buckets))
+    return F.expr(f"cast(abs({murmur_sql(_words(fields))} % {num_buckets}) as int)")
 
 
 def task_column(bucket: Column, num_buckets: int) -> Column:
@@ -70,6 +74,30 @@ def _slot_kind(field: DataField) -> Callable[[str], str] | None:
     return None
 
 
+def _words(fields: Sequence[DataField]) -> list[Word]:
+    """The words of the BinaryRow of columns that have no variable part."""
+    flags = _null_flags(fields)
+    words = _halves(" + ".join(flags), wide=len(fields) > 24) if flags else [0, 0]
+    for field in fields:
+        kind = _slot_kind(field)
+        assert kind is not None
+        slot = kind(quoted(field.name))
+        wide = isinstance(field.type, AtomicType) and field.type.root in ("BIGINT", "DECIMAL")
+        words += _halves(f"coalesce({slot}, 0L)" if field.type.nullable else slot, wide=wide)
+    return words
+
+
+def _halves(number: str, *, wide: bool) -> list[Word]:
+    """Low and high 32 bits of a BIGINT; the high ones are zero unless it is `wide`."""
+    return [f"(({number}) & 4294967295L)", f"shiftrightunsigned({number}, 32)" if wide else 0]
+
+
+def _null_flags(fields: Sequence[DataField]) -> list[str]:
+    return [
+        f"if({quoted(f.name)} is null, {1 << (i + 8)}L, 0L)" for i, f in enumerate(fields) if f.type.nullable
+    ]
+
+
 def _is_text(field: DataField) -> bool:
     return isinstance(field.type, AtomicType) and field.type.root in ("STRING", "VARCHAR", "CHAR")
 
@@ -84,11 +112,7 @@ def _little_endian(number: str) -> str:
 def _binary_row(fields: Sequence[DataField]) -> str:
     zero = "X'0000000000000000'"
     names = [quoted(f.name) for f in fields]
-    flags = [
-        f"if({name} is null, {1 << (i + 8)}L, 0L)"
-        for i, (f, name) in enumerate(zip(fields, names, strict=True))
-        if f.type.nullable
-    ]
+    flags = _null_flags(fields)
     header = _little_endian(" + ".join(flags)) if flags else zero
     slots: list[str] = []
     tails: list[str] = []
@@ -143,4 +167,3 @@ def _by_pandas(buckets: Callable[..., Any], columns: Sequence[Column]) -> Column
 
     column: Column = pandas_udf(through_pandas, T.IntegerType(), PandasUDFType.SCALAR)(*columns)
     return column
-

@@ -17,8 +17,9 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.scan import ScanPlan
 from tablestore_engine.operation.write import ROW_KIND_COLUMN
 from tablestore_engine.spark.dml import WriteOutcome, finish, new_job
+from tablestore_engine.spark.file_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.names import quoted
-from tablestore_engine.spark.reader import FILE_COLUMN, POSITION_COLUMN, read_positions
+from tablestore_engine.spark.reader import read_positions
 from tablestore_engine.spark.run import collect_arrow
 from tablestore_engine.spark.writer import Rows, write_rows
 from tablestore_engine.table import Table

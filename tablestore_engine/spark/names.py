@@ -6,3 +6,8 @@ from __future__ import annotations
 def quoted(name: str) -> str:
     """The name in backquotes, so that any character may stand in it."""
     return "`" + name.replace("`", "``") + "`"
+
+
+def formatted(name: str) -> str:
+    """The quoted name for a text that passes through `str.format` (`SparkSession.sql` with frames)."""
+    return quoted(name).replace("{", "{{").replace("}", "}}")

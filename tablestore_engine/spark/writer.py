@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tablestore_engine.errors import ExecutionError, TableStoreError
@@ -25,6 +25,7 @@ from tablestore_engine.operation.write import (
     ORDINAL_COLUMN,
     WriteJob,
     WriteResult,
+    placed,
     sequence_columns,
     write_sorted,
     write_table,
@@ -101,30 +102,37 @@ def input_bytes(frame: DataFrame) -> int:
 
 def _distributed(job: WriteJob, frame: DataFrame) -> WriteResult:
     schema = job.schema
-    keyed = bool(schema.primary_keys)
     partitions = [F.col(quoted(k)) for k in schema.partition_keys]
     bucketed = bool(schema.bucket_keys) and job.total_buckets > 0
     bucket = bucket_column(schema.bucket_fields, job.total_buckets) if bucketed else F.lit(0)
-    if keyed:
+    if schema.primary_keys and not job.refuse_duplicates:
         frame = frame.withColumn(ORDINAL_COLUMN, F.monotonically_increasing_id())
-    frame = frame.withColumn(BUCKET_COLUMN, bucket)
+    places = []
     if partitions:
-        frame = frame.repartition(*partitions, F.col(BUCKET_COLUMN))
+        frame = frame.withColumn(BUCKET_COLUMN, bucket)
+        places = [*partitions, F.col(BUCKET_COLUMN)]
+        frame = frame.repartition(*places)
     elif bucketed:
-        task = task_column(F.col(BUCKET_COLUMN), job.total_buckets)
-        frame = frame.repartition(job.total_buckets, task)
-    if keyed:
-        # Spark's sort is fastest on its first column, and a task of an unpartitioned table has one bucket only.
-        places = [*partitions, F.col(BUCKET_COLUMN)] if partitions else []
-        order = [*places, *(F.col(quoted(k)) for k in schema.trimmed_primary_keys)]
-        for column in sequence_columns(schema):
-            by = F.col(quoted(column.name))
-            order.append(by.desc_nulls_first() if column.descending else by.asc_nulls_first())
-        frame = frame.sortWithinPartitions(*order, F.col(ORDINAL_COLUMN)).drop(ORDINAL_COLUMN)
-    elif partitions or bucketed:
-        frame = frame.sortWithinPartitions(*partitions, F.col(BUCKET_COLUMN))
+        # Each task has one bucket, which it finds out from its first row: rows need not carry it.
+        frame = frame.repartition(job.total_buckets, task_column(bucket, job.total_buckets))
+    order = [*places, *_order(job)]
+    if order:
+        frame = frame.sortWithinPartitions(*order)
+    # The columns that only order the rows are left to the task to drop: here that would copy every row.
     payloads = collect_arrow(frame.mapInArrow(_task(job), "payload binary"))
     return _gather(payloads)
+
+
+def _order(job: WriteJob) -> list[Column]:
+    """What rows of one bucket are sorted by: the key, and what makes a row the last of its key."""
+    schema = job.schema
+    if not schema.primary_keys:
+        return []
+    order = [F.col(quoted(k)) for k in schema.trimmed_primary_keys]
+    for column in sequence_columns(schema):
+        by = F.col(quoted(column.name))
+        order.append(by.desc_nulls_first() if column.descending else by.asc_nulls_first())
+    return order if job.refuse_duplicates else [*order, F.col(ORDINAL_COLUMN)]
 
 
 def _gather(payloads: pa.Table) -> WriteResult:
@@ -147,7 +155,7 @@ def _task(job: WriteJob) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.Rec
         task = f"{uuid.uuid4().hex[:8]}-"
         outcome: Any
         try:
-            outcome = write_sorted(job, _chunked(batches), task)
+            outcome = write_sorted(job, (placed(job, one) for one in _chunked(batches)), task)
         except TableStoreError as error:
             outcome = error
         yield pa.RecordBatch.from_arrays([pa.array([pickle.dumps(outcome)], pa.binary())], names=["payload"])

@@ -18,7 +18,8 @@ from tablestore_engine.operation.scan import ScanPlan
 from tablestore_engine.operation.write import DELETE_KIND
 from tablestore_engine.spark.changes import ACTION_COLUMN, Read, apply_changes
 from tablestore_engine.spark.dml import WriteOutcome, retrying, truncate
-from tablestore_engine.spark.reader import FILE_COLUMN, POSITION_COLUMN, read_plan, read_positions
+from tablestore_engine.spark.file_scan import FILE_COLUMN, POSITION_COLUMN
+from tablestore_engine.spark.reader import read_plan, read_positions
 from tablestore_engine.spark.types import to_spark_type
 from tablestore_engine.sql.execute_rows import RowContext, result_of
 from tablestore_engine.sql.frames import Frames

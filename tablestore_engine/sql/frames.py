@@ -149,7 +149,7 @@ class Frames:
                 plan = table.scan(pinned, reference.predicate) if pinned else table.scan(None, None)
             table.options.refuse_unsupported(for_write=False)
             self._bytes += plan.file_size
-            view = self.register(table.name, read_plan(self.spark, table, plan))
+            view = self.register(table.name, read_plan(self.spark, table, plan, reference.predicate))
         self._views[key] = view
         return view
 

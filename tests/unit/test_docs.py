@@ -10,7 +10,18 @@ import subprocess
 import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PAGES = [*sorted(os.path.relpath(os.path.join(where, name), ROOT) for folder in ("docs", "examples") for where, _, names in os.walk(os.path.join(ROOT, folder)) for name in names if name.endswith(".md")), "README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+PAGES = [
+    *sorted(
+        os.path.relpath(os.path.join(where, name), ROOT)
+        for folder in ("docs", "examples")
+        for where, _, names in os.walk(os.path.join(ROOT, folder))
+        for name in names
+        if name.endswith(".md")
+    ),
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+]
 
 
 def _text(path):
@@ -47,11 +58,17 @@ def test_commands_exist(page):
 
 def test_every_target_explains_itself():
     phony = re.findall(r"^\.PHONY: ([a-z-]+)$", _text("Makefile"), re.MULTILINE)
-    shown = subprocess.run(["make", "--no-print-directory", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    shown = subprocess.run(
+        ["make", "--no-print-directory", "help"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     assert all(re.search(rf"^  {target} +\S", shown.stdout, re.MULTILINE) for target in phony)
 
 
 def test_paths_named_in_the_architecture_exist():
-    for path in re.findall(r"`((?:tablestore_engine|dbt|storage|operation|tests)/[\w/.-]*)`", _text("docs/architecture.md")):
-        inside = path if path.startswith(("tablestore_engine", "dbt", "tests")) else f"tablestore_engine/{path}"
+    for path in re.findall(
+        r"`((?:tablestore_engine|dbt|storage|operation|tests)/[\w/.-]*)`", _text("docs/architecture.md")
+    ):
+        inside = (
+            path if path.startswith(("tablestore_engine", "dbt", "tests")) else f"tablestore_engine/{path}"
+        )
         assert os.path.exists(os.path.join(ROOT, inside)), path

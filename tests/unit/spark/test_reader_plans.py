@@ -91,7 +91,55 @@ def test_an_upsert_keeps_pruning_and_pushing(orders):
     assert any("LessThan(v,3)" in filters for filters in bottom), "filters reach the big run below the join"
     found = sorted(map(tuple, frame.collect()))
     assert found == sorted([(0, 0), (1, 1), (2, 2), (0, 0), (1, 1), (2, 2), (7, -7)])
-    assert len(orders.sql("SELECT * FROM orders WHERE id = 7 AND day = '2024-01-01'").inputFiles()) == 2
+
+
+def test_a_point_query_beside_fresh_files_needs_no_join(orders):
+    orders.execute(
+        "INSERT INTO orders VALUES (DATE'2024-01-01', 7, -7, 'changed'), (DATE'2024-01-01', 300, 0, 'new')"
+    )
+    where = "SELECT id, v, note FROM orders WHERE day = '2024-01-01' AND"
+    for condition, expected in (
+        ("id = 7", [(7, -7, "changed")]),
+        ("id = 8", [(8, 8, "n8")]),
+        ("id = 300", [(300, 0, "new")]),
+        ("id = 301", []),
+        ("id IN (7, 8, 300) AND v < 100", [(7, -7, "changed"), (8, 8, "n8"), (300, 0, "new")]),
+        ("id <= 7 AND v > 4", [(5, 5, "n5"), (6, 6, "n6")]),
+        ("id = 7 AND note = 'n7'", []),
+    ):
+        frame = orders.sql(f"{where} {condition}")
+        assert "Join" not in plan_of(frame), condition
+        assert sorted(map(tuple, frame.collect())) == expected, condition
+    orders.execute("DELETE FROM orders WHERE id = 7")
+    assert orders.sql(f"{where} id = 7").collect() == []
+    orders.execute("INSERT INTO orders VALUES (DATE'2024-01-01', 7, 70, 'again')")
+    frame = orders.sql(f"{where} id = 7")
+    assert "Join" not in plan_of(frame)
+    assert list(map(tuple, frame.collect())) == [(7, 70, "again")]
+    assert "Join" in plan_of(orders.sql("SELECT * FROM orders WHERE v = 70")), "values say nothing of keys"
+
+
+def test_keys_of_several_numbers_are_joined_as_one(store):
+    store.execute(
+        "CREATE TABLE wide (a BIGINT, b INT, `c{}` SMALLINT, v INT, PRIMARY KEY (a, b, `c{}`) NOT ENFORCED)"
+        " WITH ('bucket' = '2', 'bucket-key' = 'a')"
+    )
+    rows = "SELECT id % 7 - 3, id % 5 - 9000000, id % 3, id FROM range(105)"
+    store.execute(f"INSERT INTO wide {rows}")
+    store.execute("INSERT INTO wide SELECT a, b, `c{}`, -1 FROM wide WHERE v % 10 = 0")
+    store.execute("INSERT INTO wide VALUES (9223372036854775807, 0, 0, 5)")
+    frame = store.sql("SELECT count(*), sum(v), count(DISTINCT a, b, `c{}`) FROM wide")
+    assert tuple(frame.collect()[0]) == (106, sum(i for i in range(105) if i % 10) - 11 + 5, 106)
+    assert "c{}" in plan_of(frame).split("BroadcastHashJoin")[-1], "a range this wide is no number of 63 bits"
+    store.execute("DELETE FROM wide WHERE a > 1000")
+    store.execute("ALTER TABLE wide COMPACT")
+    store.execute("INSERT INTO wide SELECT a, b, `c{}`, -2 FROM wide WHERE v % 10 = 1")
+    frame = store.sql("SELECT sum(v), count(*) FROM wide")
+    keys = re.search(r"Left keys \[(\d)\]", plan_of(frame))
+    assert keys is not None
+    assert keys[1] == "1"
+    kept = [i for i in range(105) if i % 10 not in (0, 1)]
+    assert tuple(frame.collect()[0]) == (sum(kept) - 11 - 22, 105)
 
 
 def test_merging_many_runs_equals_the_naive_answer(orders):

@@ -1,0 +1,124 @@
+"""Data files as Spark's own Parquet scans, with the columns of the current schema.
+
+Expressions travel to Spark as text: a column object costs several round trips to the JVM, and a statement on a wide
+table would make hundreds of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import reduce
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import types as T
+
+from tablestore_engine.metadata.data_file import DataFileMeta
+from tablestore_engine.operation.scan import BucketScan
+from tablestore_engine.schema.system import SEQUENCE_NUMBER, VALUE_KIND
+from tablestore_engine.schema.table_schema import TableSchema
+from tablestore_engine.schema.types import DataType
+from tablestore_engine.spark.names import quoted
+from tablestore_engine.spark.types import to_spark_schema, to_spark_type
+from tablestore_engine.table import Table
+
+FILE_COLUMN = "__file"
+POSITION_COLUMN = "__position"
+# Spark takes these in a path for a pattern; a warehouse may lie below `/data/[1]`.
+_PATTERN = re.compile(r"[\[\]{}*?\\]")
+# What Spark's Parquet reader widens by itself when asked for the target type.
+_NATIVE_CASTS = {
+    ("TINYINT", "SMALLINT"),
+    ("TINYINT", "INT"),
+    ("TINYINT", "BIGINT"),
+    ("SMALLINT", "INT"),
+    ("SMALLINT", "BIGINT"),
+    ("INT", "BIGINT"),
+    ("FLOAT", "DOUBLE"),
+}
+
+Placed = tuple[BucketScan, DataFileMeta]
+
+
+class FileScans:
+    """Scans the files of one table in the shape of one of its schemas."""
+
+    def __init__(self, spark: SparkSession, table: Table, schema: TableSchema) -> None:
+        self._spark = spark
+        self._table = table
+        self._schema = schema
+
+    def empty(self, *, positions: bool = False) -> DataFrame:
+        """No rows, the schema's columns."""
+        columns = [
+            f"cast(null as {to_spark_type(f.type).simpleString()}) as {quoted(f.name)}"
+            for f in self._schema.fields
+        ]
+        if positions:
+            columns += [
+                f"cast(null as string) as {FILE_COLUMN}",
+                f"cast(null as bigint) as {POSITION_COLUMN}",
+            ]
+        return self._spark.range(0).selectExpr(*columns)
+
+    def scan(self, files: Sequence[Placed], *, system: bool = False, positions: bool = False) -> DataFrame:
+        """The rows of files as they are: one scan, and one more for each schema that Spark cannot bridge.
+
+        With `system` the sequence number and row kind come first; with `positions` the file and the row's number in
+        it come last.
+        """
+        groups: dict[int, list[str]] = {}
+        for bucket, file in files:
+            own = file.schema_id
+            if own == self._schema.id or self._reads_by_name(own):
+                own = self._schema.id
+            groups.setdefault(own, []).append(self._path(bucket, file))
+        frames = [self._scan(own, paths, system, positions) for own, paths in sorted(groups.items())]
+        return reduce(DataFrame.unionAll, frames)
+
+    def _path(self, bucket: BucketScan, file: DataFileMeta) -> str:
+        if file.external_path:
+            return file.external_path
+        directory = self._table.paths.bucket_dir(bucket.partition_path, bucket.bucket)
+        return self._table.io.local_path(f"{directory}/{file.file_name}")
+
+    def _reads_by_name(self, schema_id: int) -> bool:
+        """Whether files of a past schema read rightly when asked for the current columns by name."""
+        own = self._table.schemas.load(schema_id)
+        by_id = {f.id: f for f in own.fields}
+        for field in self._schema.fields:
+            past = by_id.get(field.id)
+            if past is None:
+                if own.has_field(field.name):
+                    return False
+            elif past.name.lower() != field.name.lower() or not _same_for_spark(past.type, field.type):
+                return False
+        return True
+
+    def _scan(self, schema_id: int, paths: list[str], system: bool, positions: bool) -> DataFrame:
+        is_current = schema_id == self._schema.id
+        own = self._schema if is_current else self._table.schemas.load(schema_id)
+        struct = to_spark_schema(own.fields)
+        if system:
+            struct = T.StructType([*to_spark_schema((SEQUENCE_NUMBER, VALUE_KIND)).fields, *struct.fields])
+        frame = self._spark.read.schema(struct).parquet(*[_PATTERN.sub(r"\\\g<0>", p) for p in paths])
+        if is_current and not positions:
+            return frame
+        selected = [SEQUENCE_NUMBER.name, VALUE_KIND.name] if system else []
+        by_id = {f.id: f for f in own.fields}
+        for field in self._schema.fields:
+            past = by_id.get(field.id)
+            source = quoted(past.name) if past else "null"
+            if not is_current or past is None:
+                source = f"cast({source} as {to_spark_type(field.type).simpleString()})"
+            selected.append(f"{source} as {quoted(field.name)}")
+        if positions:
+            selected.append(f"_metadata.file_path as {FILE_COLUMN}")
+            selected.append(f"_metadata.row_index as {POSITION_COLUMN}")
+        return frame.selectExpr(*selected)
+
+
+def _same_for_spark(past: DataType, current: DataType) -> bool:
+    if past.as_nullable(True) == current.as_nullable(True):
+        return True
+    return (getattr(past, "root", None), getattr(current, "root", None)) in _NATIVE_CASTS

@@ -1,0 +1,73 @@
+"""Which keys newer runs hold: as constants, as one number, as a join."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from decimal import Decimal
+from types import SimpleNamespace
+
+import pyarrow as pa
+import pytest
+from engine_support import schema_of
+
+from tablestore_engine.operation.prune import Bounds
+from tablestore_engine.spark.changed_keys import JoinedKeys, constant_keys, join_keys
+
+
+def file(**ranges):
+    def of(only):
+        return lambda name: (None, Bounds(*ranges[name])) if name in ranges else None
+
+    return SimpleNamespace(of=of)
+
+
+def test_a_few_keys_become_constants():
+    keys = constant_keys(pa.table({"a": [1, -2], "b{": ["it's", ""], "d": [date(2024, 1, 2), date(1, 1, 1)]}))
+    assert keys is not None
+    assert keys.without("x", "true") == (
+        "SELECT x FROM {bottom} b WHERE NOT ("
+        "(b.`a` = 1L AND b.`b{{` = cast(X'69742773' as string) AND b.`d` = DATE'2024-01-02') OR "
+        "(b.`a` = -2L AND b.`b{{` = cast(X'' as string) AND b.`d` = DATE'0001-01-01')) AND true"
+    )
+    assert keys.only("x") == keys.without("x", "y").replace("NOT ", "").removesuffix(" AND y")
+
+
+@pytest.mark.parametrize(
+    "values", [[], list(range(51)), [1.5], [Decimal("1.5")], [datetime(2024, 1, 1)], [True]]
+)
+def test_what_does_not_become_constants(values):
+    assert constant_keys(pa.table({"a": values})) is None
+
+
+def test_numbers_that_fit_are_packed():
+    fields = schema_of({"a": "BIGINT", "b": "INT"}).fields
+    (key,) = join_keys(fields, [file(a=(1, 100), b=(-2, 3)), file(a=(-5, 7), b=(0, 4))])
+    assert key("t") == "((0L * 106L + (cast(t.`a` as bigint) - -5L)) * 7L + (cast(t.`b` as bigint) - -2L))"
+
+
+@pytest.mark.parametrize(
+    ("kinds", "files"),
+    [
+        ({"a": "BIGINT"}, [{"a": (1, 5)}]),
+        ({"a": "INT", "b": "INT"}, [{"a": (1, 5), "b": (1, 5)}]),
+        ({"a": "BIGINT", "b": "STRING"}, [{"a": (1, 5), "b": ("x", "y")}]),
+        ({"a": "BIGINT", "b": "INT"}, [{"a": (1, 5), "b": (1, 5)}, {"a": (1, 5)}]),
+        ({"a": "BIGINT", "b": "INT"}, [{"a": (None, None), "b": (1, 5)}]),
+        ({"a": "BIGINT", "b": "INT"}, [{"a": (-(2**62), 5), "b": (1, 5)}]),
+        ({"a": "BIGINT", "b": "BIGINT"}, [{"a": (0, 2**31), "b": (0, 2**31)}]),
+    ],
+)
+def test_keys_that_are_joined_column_by_column(kinds, files):
+    fields = schema_of(kinds).fields
+    keys = join_keys(fields, [file(**ranges) for ranges in files])
+    assert [key("x") for key in keys] == [f"x.`{name}`" for name in kinds]
+
+
+def test_the_join():
+    keys = JoinedKeys((lambda alias: f"{alias}.`k`",), distinct=True, broadcast=True)
+    assert keys.without("c", "b.x = 1") == (
+        "SELECT /*+ BROADCAST(c) */ c FROM {bottom} b LEFT ANTI JOIN"
+        " (SELECT DISTINCT u.`k` AS __key0 FROM {upper} u) c ON b.`k` = c.__key0 WHERE b.x = 1"
+    )
+    assert "SEMI" in keys.only("c")
+    assert "DISTINCT" not in JoinedKeys(keys.keys, distinct=False, broadcast=False).only("c")
