@@ -189,23 +189,28 @@ class TableStore:
         """Append a DataFrame by column name, or upsert it by key; returns the number of rows given.
 
         Raises:
-            SchemaError: columns that do not fit. PrimaryKeyError: null or duplicate keys. ConflictError.
+            SchemaError: columns that do not fit. PrimaryKeyError: null or duplicate keys.
+            ConflictError: others changed the table every time that this was tried.
         """
+        from tablestore_engine.operation.attempts import retrying
         from tablestore_engine.spark.align import align
         from tablestore_engine.spark.dml import insert
         from tablestore_engine.spark.dml import overwrite as replace
         from tablestore_engine.spark.writer import Rows
 
-        table = self.table(name)
-        rows = Rows(align(frame, table.schema, by_name=True))
-        if overwrite:
-            return replace(
-                self.spark, table, rows, replaces=lambda entry: True, refuse_duplicates=refuse_duplicates,
-                properties=properties,
-            ).rows  # fmt: skip
-        return insert(
-            self.spark, table, rows, refuse_duplicates=refuse_duplicates, properties=properties
-        ).rows
+        def attempt() -> int:
+            table = self.table(name)
+            rows = Rows(align(frame, table.schema, by_name=True))
+            if overwrite:
+                return replace(
+                    self.spark, table, rows, replaces=lambda entry: True, refuse_duplicates=refuse_duplicates,
+                    properties=properties,
+                ).rows  # fmt: skip
+            return insert(
+                self.spark, table, rows, refuse_duplicates=refuse_duplicates, properties=properties
+            ).rows
+
+        return retrying(attempt)
 
     def stop(self) -> None:
         """Stop the Spark session, if this store started it."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tablestore_engine.errors import SnapshotNotFound
+from tablestore_engine.errors import CommitOutcomeUnknownError, SnapshotNotFound, TableStoreError
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit import Committer
@@ -202,18 +202,31 @@ class Table:
         `rows` has the table's columns, in any order. Returns the snapshot that holds them.
 
         Raises:
-            SchemaError: columns that do not fit. PrimaryKeyError: a null in a key. ConflictError: run it again.
+            SchemaError: columns that do not fit. PrimaryKeyError: a null in a key.
+            ConflictError: others replaced the table, or won every time.
         """
+        from tablestore_engine.operation.attempts import remove_files, retrying
         from tablestore_engine.operation.commit import Change
         from tablestore_engine.operation.new_write import new_identity, new_job
         from tablestore_engine.operation.write import write_table
         from tablestore_engine.operation.write_rows import table_rows
 
-        snapshot = self.latest_snapshot()
-        job = new_job(self.write_target(), self.live_files(snapshot) if snapshot else [])
-        result = write_table(job, table_rows(rows, self.schema))
-        change = Change("APPEND", tuple(result.entries), began_on=snapshot.id if snapshot else 0)
-        return self.committer().commit(change, new_identity(), properties)
+        fitting = table_rows(rows, self.schema)
+
+        def attempt() -> Snapshot:
+            snapshot = self.latest_snapshot()
+            job = new_job(self.write_target(), self.live_files(snapshot) if snapshot else [])
+            result = write_table(job, fitting)
+            change = Change("APPEND", tuple(result.entries), began_on=snapshot.id if snapshot else 0)
+            try:
+                return self.committer().commit(change, new_identity(), properties)
+            except CommitOutcomeUnknownError:
+                raise  # the snapshot may be there, and then it names these files
+            except TableStoreError:
+                remove_files(job.target)
+                raise
+
+        return retrying(attempt)
 
     def properties_of(self, snapshot: Snapshot) -> Mapping[str, str]:
         """The properties that the committer stored with a snapshot."""

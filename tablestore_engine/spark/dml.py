@@ -6,28 +6,26 @@ update, merge) conflicts with others that changed what it read; `retrying` runs 
 
 from __future__ import annotations
 
-import random
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from pyspark.sql import DataFrame, SparkSession
 
-from tablestore_engine.errors import CommitOutcomeUnknownError, ConflictError, TableStoreError
+from tablestore_engine.errors import CommitOutcomeUnknownError, TableStoreError
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.attempts import remove_files
 from tablestore_engine.operation.commit import Change, CommitIdentity
 from tablestore_engine.operation.new_write import new_identity
 from tablestore_engine.operation.new_write import new_job as start_job
 from tablestore_engine.operation.write import WriteJob, WriteResult
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.spark.compactor import compact_after_write
-from tablestore_engine.spark.writer import Rows, remove_files, write_rows
+from tablestore_engine.spark.writer import Rows, write_rows
 from tablestore_engine.table import Table
 
 T = TypeVar("T")
-STATEMENT_ATTEMPTS = 10
 
 
 @dataclass(frozen=True)
@@ -151,18 +149,6 @@ def truncate(table: Table, chosen: Callable[[ManifestEntry], bool]) -> WriteOutc
     rows = sum(e.file.row_count - 2 * (e.file.delete_row_count or 0) for e in live)
     snapshot = table.committer().commit(Change("OVERWRITE", replaces=chosen), new_identity())
     return WriteOutcome(snapshot, max(rows, 0))
-
-
-def retrying(action: Callable[[], T]) -> T:
-    """Run a verb that reads and writes again when others changed what it read; bounded."""
-    for attempt in range(STATEMENT_ATTEMPTS):
-        try:
-            return action()
-        except ConflictError:
-            if attempt + 1 == STATEMENT_ATTEMPTS:
-                raise
-            time.sleep((0.05 + 0.15 * random.random()) * (attempt + 1))  # noqa: S311 - spreads retries
-    raise AssertionError("unreachable")
 
 
 def as_rows(frame: DataFrame, **kwargs: Any) -> Rows:

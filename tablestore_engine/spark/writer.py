@@ -19,7 +19,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tablestore_engine.errors import ExecutionError, TableStoreError
-from tablestore_engine.operation.data_file_writer import WriteTarget
+from tablestore_engine.operation.attempts import remove_files
 from tablestore_engine.operation.write import (
     BUCKET_COLUMN,
     ORDINAL_COLUMN,
@@ -177,25 +177,9 @@ def _chunked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(held)
 
 
-def remove_files(target: WriteTarget) -> None:
-    """Remove every file of a write that failed, also those of tasks whose answer was lost."""
-    try:
-        _remove_below(target, target.paths.root, depth=len(target.schema.partition_keys) + 1)
-    except TableStoreError:
-        return  # orphans are harmless; the failure that led here matters more
-
-
-def _remove_below(target: WriteTarget, directory: str, depth: int) -> None:
-    for status in target.io.list(directory):
-        if status.is_dir and depth and status.name not in ("schema", "snapshot", "manifest", "tablestore"):
-            _remove_below(target, status.path, depth - 1)
-        elif not status.is_dir and target.write_id in status.name:
-            target.io.delete(status.path)
-
-
 def job_with_schema(job: WriteJob, schema: TableSchema) -> WriteJob:
     """The same job for another schema version."""
     return replace(job, target=replace(job.target, schema=schema))
 
 
-__all__ = ["ExecutionError", "Rows", "input_bytes", "remove_files", "write_rows"]
+__all__ = ["ExecutionError", "Rows", "input_bytes", "write_rows"]

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import PrimaryKeyError, SchemaError, SqlError
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.attempts import retrying
 from tablestore_engine.operation.scan import ScanPlan
 from tablestore_engine.operation.write import DELETE_KIND
 from tablestore_engine.spark.changes import ACTION_COLUMN, Read, apply_changes
-from tablestore_engine.spark.dml import WriteOutcome, retrying, truncate
+from tablestore_engine.spark.dml import WriteOutcome, truncate
 from tablestore_engine.spark.file_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.reader import read_plan, read_positions
 from tablestore_engine.spark.types import to_spark_type

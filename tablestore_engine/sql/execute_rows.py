@@ -16,6 +16,7 @@ from tablestore_engine.errors import (
 )
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat, value_from_text
+from tablestore_engine.operation.attempts import retrying
 from tablestore_engine.operation.replace import everything, next_schema, restarts, schema_publisher
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import DataField
@@ -26,7 +27,6 @@ from tablestore_engine.spark.dml import (
     insert,
     new_job,
     overwrite,
-    retrying,
     truncate,
 )
 from tablestore_engine.spark.types import columns_of

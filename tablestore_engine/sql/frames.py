@@ -15,6 +15,7 @@ from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import SnapshotNotFound, SqlError, TableNotFound, TableStoreError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.schema.predicate import Predicate
+from tablestore_engine.spark.frame_cache import FrameCache
 from tablestore_engine.spark.reader import read_plan
 from tablestore_engine.spark.run import translated
 from tablestore_engine.spark.system_tables import system_table
@@ -30,6 +31,7 @@ _FILES = re.compile(
     r"\b(parquet|orc|csv|json|text|avro|delta|binaryfile)\s*\.\s*`|\brange\s*\(", re.IGNORECASE
 )
 _MAX_VIEW_DEPTH = 100
+_FRAMES: FrameCache[tuple[DataFrame, int]] = FrameCache()
 
 
 class Frames:
@@ -141,17 +143,30 @@ class Frames:
         if suffix:
             view = self.register(f"{table.name}${suffix}", system_table(self.spark, table, suffix))
         else:
-            if reference.time_travel is not None:
-                snapshot = self._travel(table, reference.time_travel)
-                plan = table.scan(snapshot, reference.predicate, schema=table.schema_of(snapshot))
-            else:
-                pinned = self.pin(table)
-                plan = table.scan(pinned, reference.predicate) if pinned else table.scan(None, None)
-            table.options.refuse_unsupported(for_write=False)
-            self._bytes += plan.file_size
-            view = self.register(table.name, read_plan(self.spark, table, plan, reference.predicate))
+            frame, size = self._read(table, reference)
+            self._bytes += size
+            view = self.register(table.name, frame)
         self._views[key] = view
         return view
+
+    def _read(self, table: Table, reference: TableReference) -> tuple[DataFrame, int]:
+        """A table's rows, and the bytes of the files that they come from."""
+        table.options.refuse_unsupported(for_write=False)
+        schema = table.schema
+        if reference.time_travel is not None:
+            snapshot: Snapshot | None = self._travel(table, reference.time_travel)
+            schema = table.schema_of(snapshot)
+        else:
+            snapshot = self.pin(table)
+
+        def read() -> tuple[DataFrame, int]:
+            plan = table.scan(snapshot, reference.predicate, schema=schema)
+            return read_plan(self.spark, table, plan, reference.predicate), plan.file_size
+
+        if snapshot is None:
+            return read()
+        state = (table.path, snapshot.id, snapshot.commit_user, snapshot.commit_identifier, schema.id)
+        return _FRAMES.get(self.spark, (*state, snapshot.time_millis, repr(reference.predicate)), read)
 
     def _table(self, database: str, name: str) -> Table:
         key = (database, name.lower())

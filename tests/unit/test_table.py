@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 
+import pyarrow as pa
 import pytest
 from engine_support import DELETE, PUT, compact, make_table, read, write
 
-from tablestore_engine.errors import SnapshotNotFound
+from tablestore_engine.errors import ConflictError, SnapshotNotFound
 from tablestore_engine.table import TableStats
 
 
@@ -88,3 +90,22 @@ def test_targets_travel_to_executors(table):
     assert copied == target
     assert copied.schema.core_options.bucket == 2
     assert table.write_target().write_id != target.write_id
+
+
+def test_a_write_that_lost_once_is_tried_again(table, monkeypatch):
+    from tablestore_engine.operation.commit import Committer
+
+    commit, calls = Committer.commit, []
+
+    def lose_first(self, change, *args, **kwargs):
+        calls.append(change)
+        if len(calls) == 1:
+            raise ConflictError("Somebody else was first.")
+        return commit(self, change, *args, **kwargs)
+
+    monkeypatch.setattr(Committer, "commit", lose_first)
+    table.write(pa.table({"p": [1, 2], "id": [1, 2], "v": ["a", "b"]}))
+    assert len(calls) == 2
+    kept = {e.file.file_name for e in table.live_files()}
+    found = {name for _, _, names in os.walk(table.path) for name in names if name.endswith(".parquet")}
+    assert found == kept, "what the lost attempt wrote is gone"

@@ -233,10 +233,10 @@ def test_replacements(store):
 
 
 def test_a_writer_that_keeps_losing_says_so(store, monkeypatch):
-    from tablestore_engine.spark import dml
+    from tablestore_engine.operation import attempts
 
     store.execute("CREATE TABLE c (id INT)")
-    monkeypatch.setattr(dml, "STATEMENT_ATTEMPTS", 2)
+    monkeypatch.setattr(attempts, "ATTEMPTS", 2)
 
     def conflict(*args, **kwargs):
         raise ConflictError("Somebody else was first.")
