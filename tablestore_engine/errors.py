@@ -62,6 +62,10 @@ class PrimaryKeyError(UserError):
     """Primary key values that are null, duplicated where that is an error, or missing."""
 
 
+class DuplicateKeyError(PrimaryKeyError):
+    """A key that stands twice in the rows of one write, where that is an error."""
+
+
 class SqlError(UserError):
     """A SQL statement that cannot be run as it is."""
 

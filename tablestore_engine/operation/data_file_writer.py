@@ -28,6 +28,9 @@ from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.paths import TablePaths
 
 ROW_GROUP_ROWS = 1_000_000
+_SAMPLE_ROWS = 20_000
+_DISTINCT_SHARE = 0.6
+_FEW_ROWS = 1_000
 _DELETES = pa.array([1, 3], pa.int8())
 
 
@@ -87,7 +90,7 @@ class RollingWriter:
         if table.num_rows == 0:
             return
         if self._open is None:
-            self._open = self._start()
+            self._open = self._start(table)
         self._open.write(table)
         if self._open.bytes_written >= self._options.target_file_size:
             self._finish()
@@ -113,14 +116,19 @@ class RollingWriter:
             with suppress(StorageError):
                 self._target.io.delete(path)
 
-    def _start(self) -> _OpenFile:
+    def _start(self, first: pa.Table) -> _OpenFile:
         if not self._made_directory:
             self._target.io.mkdirs(self._directory)
             self._made_directory = True
         name = self._target.file_name(self._task, self._next_index)
         self._next_index += 1
         return _OpenFile(
-            self._target.io, f"{self._directory}/{name}", name, self._arrow_schema, self._options
+            self._target.io,
+            f"{self._directory}/{name}",
+            name,
+            self._arrow_schema,
+            self._options,
+            dictionary_columns(first),
         )
 
     def _finish(self) -> None:
@@ -178,7 +186,15 @@ class _WrittenFile:
 
 
 class _OpenFile:
-    def __init__(self, io: FileIO, path: str, name: str, schema: pa.Schema, options: CoreOptions) -> None:
+    def __init__(
+        self,
+        io: FileIO,
+        path: str,
+        name: str,
+        schema: pa.Schema,
+        options: CoreOptions,
+        dictionary: list[str],
+    ) -> None:
         self.path = path
         self._name = name
         self._schema = schema
@@ -194,8 +210,7 @@ class _OpenFile:
             compression_level=options.file_compression_zstd_level if compression == "zstd" else None,
             store_decimal_as_integer=True,
             write_statistics=True,
-            # Keys are nearly unique: a dictionary of them would be built and thrown away.
-            use_dictionary=[n for n in schema.names if n not in self._keys],
+            use_dictionary=dictionary,
             metadata_collector=self._footers,
         )
         self._rows = 0
@@ -250,6 +265,26 @@ class _OpenFile:
             self._sink.close()
         except (OSError, pa.ArrowException):
             return
+
+
+def dictionary_columns(sample: pa.Table) -> list[str]:
+    """Columns of which a dictionary is worth building, judged by the first rows of a file.
+
+    That of a nearly unique column is built, outgrows its page and is thrown away: a sixth of the time to write a file,
+    and the bytes are no fewer.
+    """
+    rows = sample.slice(0, _SAMPLE_ROWS)
+    enough = max(rows.num_rows * _DISTINCT_SHARE, _FEW_ROWS)
+    return [
+        field.name
+        for field in sample.schema
+        if not field.name.startswith(KEY_PREFIX)
+        and (pa.types.is_nested(field.type) or _distinct(rows.column(field.name)) <= enough)
+    ]
+
+
+def _distinct(column: pa.ChunkedArray) -> int:
+    return int(pc.count_distinct(column).as_py())
 
 
 @contextmanager

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tablestore_engine.errors import PrimaryKeyError, SchemaError
+from tablestore_engine.errors import DuplicateKeyError, PrimaryKeyError, SchemaError
 from tablestore_engine.mergetree.merge import SortColumn, last_of_key_mask, sort_stable
 from tablestore_engine.metadata.bucket import bucket_ids
 from tablestore_engine.metadata.data_file import FILE_SOURCE_APPEND
@@ -120,7 +120,8 @@ def write_sorted(job: WriteJob, tables: Iterable[pa.Table], task: str) -> WriteR
     """Write sorted rows, given as consecutive tables. On any failure the files of this task are removed.
 
     Raises:
-        PrimaryKeyError: a null in a key column, or a duplicate key where the job refuses them.
+        PrimaryKeyError: a null in a key column.
+        DuplicateKeyError: a key that stands twice, where the job refuses that.
         SchemaError: a null in a NOT NULL column.
     """
     writer = _BucketSwitch(job, task)
@@ -175,10 +176,10 @@ def _deduplicated(job: WriteJob, tables: Iterable[pa.Table], result: WriteResult
         yield held
 
 
-def _duplicates(rows: pa.Table, schema: TableSchema) -> PrimaryKeyError:
+def _duplicates(rows: pa.Table, schema: TableSchema) -> DuplicateKeyError:
     sample = rows.select(list(schema.primary_keys)).slice(0, _SAMPLE).to_pylist()
     shown = "; ".join(", ".join(f"{k}={v!r}" for k, v in row.items()) for row in sample)
-    return PrimaryKeyError(
+    return DuplicateKeyError(
         f"Duplicate primary key in the rows to write: {shown}.",
         hint=f"Keep one row per ({', '.join(schema.primary_keys)}), or name a column that orders them.",
     )

@@ -18,7 +18,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from tablestore_engine.errors import ExecutionError, TableStoreError
+from tablestore_engine.errors import DuplicateKeyError, ExecutionError, TableStoreError
 from tablestore_engine.operation.attempts import remove_files
 from tablestore_engine.operation.write import (
     BUCKET_COLUMN,
@@ -101,12 +101,25 @@ def input_bytes(frame: DataFrame) -> int:
 
 
 def _distributed(job: WriteJob, frame: DataFrame) -> WriteResult:
+    if not job.schema.primary_keys or job.refuse_duplicates:
+        return _run(job, frame)
+    if not job.occupied and not sequence_columns(job.schema):
+        # The keys of a bulk load are nearly always unique, and then it does not matter which row came last: telling
+        # that needs another column, which costs a tenth of the load. Should they not be, the first task that sees it
+        # stops the others.
+        try:
+            return _run(replace(job, refuse_duplicates=True), frame, stop_at_duplicates=True)
+        except DuplicateKeyError:
+            remove_files(job.target)
+    return _run(job, frame.withColumn(ORDINAL_COLUMN, F.monotonically_increasing_id()))
+
+
+def _run(job: WriteJob, frame: DataFrame, *, stop_at_duplicates: bool = False) -> WriteResult:
+    """Give each bucket's rows to one task, sorted, and write them there."""
     schema = job.schema
     partitions = [F.col(quoted(k)) for k in schema.partition_keys]
     bucketed = bool(schema.bucket_keys) and job.total_buckets > 0
     bucket = bucket_column(schema.bucket_fields, job.total_buckets) if bucketed else F.lit(0)
-    if schema.primary_keys and not job.refuse_duplicates:
-        frame = frame.withColumn(ORDINAL_COLUMN, F.monotonically_increasing_id())
     places = []
     if partitions:
         frame = frame.withColumn(BUCKET_COLUMN, bucket)
@@ -119,7 +132,7 @@ def _distributed(job: WriteJob, frame: DataFrame) -> WriteResult:
     if order:
         frame = frame.sortWithinPartitions(*order)
     # The columns that only order the rows are left to the task to drop: here that would copy every row.
-    payloads = collect_arrow(frame.mapInArrow(_task(job), "payload binary"))
+    payloads = collect_arrow(frame.mapInArrow(_task(job, stop_at_duplicates), "payload binary"))
     return _gather(payloads)
 
 
@@ -149,14 +162,27 @@ def _gather(payloads: pa.Table) -> WriteResult:
     return result
 
 
-def _task(job: WriteJob) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def _task(
+    job: WriteJob, stop_at_duplicates: bool
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    # Its name holds the id of the write, so it is removed with the write's files.
+    stop = f"{job.target.paths.root}/.duplicates-{job.target.write_id}"
+
+    def tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+        for rows in _chunked(batches):
+            if stop_at_duplicates and job.target.io.exists(stop):
+                raise DuplicateKeyError("Another task of this write found a key that stands twice.")
+            yield placed(job, rows)
+
     def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         # A retried task writes under another name: what a lost attempt left is an orphan, never a duplicate.
         task = f"{uuid.uuid4().hex[:8]}-"
         outcome: Any
         try:
-            outcome = write_sorted(job, (placed(job, one) for one in _chunked(batches)), task)
+            outcome = write_sorted(job, tables(batches), task)
         except TableStoreError as error:
+            if stop_at_duplicates and isinstance(error, DuplicateKeyError):
+                job.target.io.create(stop, b"")
             outcome = error
         yield pa.RecordBatch.from_arrays([pa.array([pickle.dumps(outcome)], pa.binary())], names=["payload"])
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from engine_support import check_invariants, data_files, live_paths
 
@@ -42,6 +44,17 @@ def test_the_last_of_equal_keys_wins_both_ways(store, path):
     assert store.write("t", frame) == 100
     assert {r[0]: r[1] for r in store.sql("SELECT * FROM t").collect()} == {i: 90 + i for i in range(10)}
     check_invariants(store.table("t"))
+
+
+def test_a_bulk_load_with_duplicates_keeps_the_last(store, path):
+    store.execute("CREATE TABLE t (id INT, v INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '3')")
+    frame = store.spark.createDataFrame([(i % 500, i) for i in range(2_000)], "id int, v int").coalesce(1)
+    assert store.write("t", frame) == 2_000
+    table = store.table("t")
+    assert {r[0]: r[1] for r in store.sql("SELECT * FROM t").collect()} == {i: 1_500 + i for i in range(500)}
+    assert {e.file.level for e in table.live_files()} == {5}
+    assert live_paths(table) == data_files(table), "nothing is left of the attempt that found duplicates"
+    assert not [name for name in os.listdir(table.path) if "duplicates" in name]
 
 
 def test_refused_duplicates_both_ways(store, path):
