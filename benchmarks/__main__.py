@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks.measure import Report
 from benchmarks.report import print_report, write_report
-from benchmarks.tables import TableBenchmark, peak_memory_mib
+from benchmarks.tables import TableBenchmark, driver_peak_mib, worker_peak_mib
 from tablestore_engine import TableStore
 from tablestore_engine.spark.session import SessionConfig, start_session
 
@@ -58,7 +58,9 @@ def _tables(arguments: argparse.Namespace, scales: list[float], work: Path, repo
     if len(scales) > 1:
         what = f"the same 60,000 rows into SF {scales[1]:g} ÷ into SF {scales[0]:g}"
         report.add(what, upserts[1], upserts[0], 1.2)
-    report.note(f"Peak memory of the Python driver: {peak_memory_mib()[0]:.0f} MiB")
+    report.note(
+        f"Peak memory: Python driver {driver_peak_mib():.0f} MiB, Python worker {worker_peak_mib(spark):.0f} MiB"
+    )
 
 
 if __name__ == "__main__":

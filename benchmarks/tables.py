@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import resource
 import shutil
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
 
 from benchmarks.data import KEYS, UPSERT_ROWS_AT_SCALE_1, changes, lineitem
 from benchmarks.measure import Report, alternating, once
@@ -127,7 +131,20 @@ class TableBenchmark:
         frame.collect()
 
 
-def peak_memory_mib() -> tuple[float, float]:
-    """Peak resident memory of this process and of its largest child that has ended, in MiB."""
-    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return own, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+def driver_peak_mib() -> float:
+    """Peak resident memory of this process, in MiB; Spark's JVM is another."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def worker_peak_mib(spark: SparkSession) -> float:
+    """Peak resident memory of Spark's Python workers so far, in MiB. Spark keeps them, so they tell by themselves."""
+
+    def tell(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for _ in batches:
+            pass
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        yield pa.RecordBatch.from_arrays([pa.array([peak])], names=["peak"])
+
+    tasks = 4 * spark.sparkContext.defaultParallelism
+    rows = spark.range(tasks, numPartitions=tasks).mapInArrow(tell, "peak double").collect()
+    return max(row[0] for row in rows)

@@ -9,8 +9,8 @@
     │   ├── SqlError                   a statement that cannot be run
     │   │   └── ParseError             … because it cannot be parsed
     │   ├── NotFoundError              DatabaseNotFound, TableNotFound, ViewNotFound, SnapshotNotFound,
-    │   │                              ColumnNotFound
-    │   ├── AlreadyExistsError         DatabaseAlreadyExists, TableAlreadyExists
+    │   │                              TagNotFound, ColumnNotFound
+    │   ├── AlreadyExistsError         DatabaseAlreadyExists, TableAlreadyExists, TagAlreadyExists
     │   ├── NotAManagedTableError      a directory or relation that is not one of our tables
     │   ├── DependencyError            dropping what others read
     │   └── ReadOnlyError              writing to a view
@@ -94,6 +94,10 @@ class SnapshotNotFound(NotFoundError):
     """The snapshot does not exist; the message says which do."""
 
 
+class TagNotFound(NotFoundError):
+    """The tag does not exist; the message says which do."""
+
+
 class ColumnNotFound(NotFoundError):
     """The column does not exist."""
 
@@ -108,6 +112,10 @@ class DatabaseAlreadyExists(AlreadyExistsError):
 
 class TableAlreadyExists(AlreadyExistsError):
     """A table or view of that name exists already."""
+
+
+class TagAlreadyExists(AlreadyExistsError):
+    """A tag of that name exists already."""
 
 
 class NotAManagedTableError(UserError):

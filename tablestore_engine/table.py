@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit import Committer
 from tablestore_engine.operation.data_file_writer import WriteTarget
+from tablestore_engine.operation.expire import History, Retention, delete_tag, expire_snapshots
 from tablestore_engine.operation.scan import PartitionFilter, ScanPlan, live_entries, plan_scan
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.predicate import Predicate
@@ -27,6 +29,7 @@ from tablestore_engine.storage.manifests import ManifestStore
 from tablestore_engine.storage.paths import TablePaths
 from tablestore_engine.storage.schemas import SchemaStore
 from tablestore_engine.storage.snapshots import SnapshotStore
+from tablestore_engine.storage.tags import TagStore
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -219,14 +222,67 @@ class Table:
             result = write_table(job, fitting)
             change = Change("APPEND", tuple(result.entries), began_on=snapshot.id if snapshot else 0)
             try:
-                return self.committer().commit(change, new_identity(), properties)
+                written = self.committer().commit(change, new_identity(), properties)
             except CommitOutcomeUnknownError:
                 raise  # the snapshot may be there, and then it names these files
             except TableStoreError:
                 remove_files(job.target)
                 raise
+            self.expire_after_commit()
+            return written
 
         return retrying(attempt)
+
+    # -- its history -----------------------------------------------------------------------------------
+
+    @cached_property
+    def tags(self) -> TagStore:
+        """The named snapshots."""
+        return TagStore(self.io, self.paths)
+
+    def version(self, version: str | int) -> Snapshot:
+        """A snapshot by its id or by its tag. Raises SnapshotNotFound, TagNotFound."""
+        text = str(version).strip()
+        return self.snapshot(int(text)) if text.isdigit() else self.tags.load(text)
+
+    def create_tag(self, name: str, snapshot_id: int | None = None) -> Snapshot:
+        """Name a snapshot (default: the latest), so that it does not expire.
+
+        Raises:
+            SnapshotNotFound, TagAlreadyExists
+            UserError: a name that is a number or cannot be one of a file.
+        """
+        snapshot = self.latest_snapshot() if snapshot_id is None else self.snapshot(snapshot_id)
+        if snapshot is None:
+            raise SnapshotNotFound(f"Table {self.name} has no snapshots yet, so there is nothing to tag.")
+        self.tags.create(name, snapshot)
+        return snapshot
+
+    def delete_tag(self, name: str) -> None:
+        """Remove a tag, and the files that only it kept. Raises TagNotFound."""
+        delete_tag(self._history, name)
+
+    def expire_snapshots(self, retention: Retention | None = None, now_millis: int | None = None) -> int:
+        """Remove old snapshots, by default as the table's options say. Returns how many went."""
+        now = int(time.time() * 1000) if now_millis is None else now_millis
+        return expire_snapshots(self._history, now, retention or Retention.of(self.options))
+
+    def expire_after_commit(self) -> None:
+        """Expire what is due; never raises, because the commit before it has happened. Not for write-only tables."""
+        if self.options.write_only:
+            return
+        with suppress(TableStoreError):
+            self.expire_snapshots()
+
+    def remove_orphan_files(self, older_than_millis: int, *, dry_run: bool = False) -> list[str]:
+        """Remove files that no snapshot and no tag names and that were last changed before a time. Returns them."""
+        from tablestore_engine.operation.orphans import remove_orphans
+
+        return remove_orphans(self._history, older_than_millis, dry_run=dry_run)
+
+    @property
+    def _history(self) -> History:
+        return History(self.io, self.paths, self.snapshot_store, self.manifests, self.tags, self.schemas.load)
 
     def properties_of(self, snapshot: Snapshot) -> Mapping[str, str]:
         """The properties that the committer stored with a snapshot."""

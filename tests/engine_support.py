@@ -126,9 +126,9 @@ def data_files(table):
     }
 
 
-def live_paths(table):
-    """Paths of the files of the latest snapshot."""
-    return {path_of(table, e) for e in table.live_files()}
+def live_paths(table, snapshot=None):
+    """Paths of the files of a snapshot, by default the latest."""
+    return {path_of(table, e) for e in table.live_files(snapshot)}
 
 
 def meta(name="f", *, level=0, size=100, low=0, high=0, sequence=0, deletes=0, rows=1, key_types=None):

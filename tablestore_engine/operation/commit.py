@@ -12,10 +12,10 @@ from __future__ import annotations
 import random
 import time
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tablestore_engine.errors import CommitOutcomeUnknownError, ConflictError, StorageError
+from tablestore_engine.errors import CommitOutcomeUnknownError, ConflictError, SnapshotNotFound, StorageError
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry, ManifestFileMeta, merge_entries
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.conflicts import NewFiles, check_conflicts
@@ -229,18 +229,28 @@ class Committer:
             or any(e.file.level for e in change.added)
         )
 
+    def _between(self, began: int, latest: Snapshot) -> Iterator[Snapshot]:
+        """The snapshots after `began`. Raises ConflictError when they are not known any more."""
+        for snapshot_id in range(began + 1, latest.id + 1):
+            try:
+                yield self.snapshots.load(snapshot_id)
+            except SnapshotNotFound:
+                raise ConflictError(
+                    f"Snapshot {snapshot_id}, which came after this statement began, has expired since.",
+                    hint="Run the statement again; 'snapshot.time-retained' keeps snapshots longer.",
+                ) from None
+
     def _check_read(self, change: Change, latest: Snapshot) -> None:
         """Conflict when rows were added or removed under a row-level change since it read."""
         assert change.read_snapshot is not None
-        for snapshot_id in range(change.read_snapshot + 1, latest.id + 1):
-            snapshot = self.snapshots.load(snapshot_id)
+        for snapshot in self._between(change.read_snapshot, latest):
             if snapshot.commit_kind == "COMPACT":
                 continue
             for meta in self.manifests.read_list(snapshot.delta_manifest_list):
                 for entry in self.manifests.read_manifest(meta.file_name):
                     if change.read_buckets is None or (entry.partition, entry.bucket) in change.read_buckets:
                         raise ConflictError(
-                            f"Snapshot {snapshot_id} changed rows that this statement had read.",
+                            f"Snapshot {snapshot.id} changed rows that this statement had read.",
                             hint="Run the statement again.",
                         )
 
@@ -253,8 +263,7 @@ class Committer:
             numbers[place] = min(
                 entry.file.min_sequence_number, numbers.get(place, entry.file.min_sequence_number)
             )
-        for snapshot_id in range(change.began_on + 1, latest.id + 1):
-            snapshot = self.snapshots.load(snapshot_id)
+        for snapshot in self._between(change.began_on, latest):
             if READ_SNAPSHOT not in (snapshot.properties or {}):
                 continue
             for meta in self.manifests.read_list(snapshot.delta_manifest_list):
@@ -262,7 +271,7 @@ class Committer:
                     own = numbers.get((entry.partition, entry.bucket))
                     if own is not None and entry.file.max_sequence_number > own:
                         raise ConflictError(
-                            f"Snapshot {snapshot_id} changed rows without knowing those of this write.",
+                            f"Snapshot {snapshot.id} changed rows without knowing those of this write.",
                             hint="Run the statement again.",
                         )
 

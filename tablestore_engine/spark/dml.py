@@ -116,6 +116,8 @@ def finish(
         raise
     if kind == "APPEND" and new_schema is None:
         compact_after_write(spark, table, {(e.partition, e.bucket) for e in result.entries})
+    if new_schema is None:
+        table.expire_after_commit()
     return WriteOutcome(snapshot, changed, metrics or {})
 
 

@@ -57,6 +57,13 @@ def _options(table: Table) -> _Rows:
     return sorted(table.schema.options.items())
 
 
+def _tags(table: Table) -> _Rows:
+    return [
+        (name, s.id, s.schema_id, _time(s.time_millis), s.total_record_count)
+        for name, s in table.tags.all().items()
+    ]
+
+
 def _files(table: Table) -> _Rows:
     places = PartitionFormat(table.schema)
     return [
@@ -102,6 +109,10 @@ SYSTEM_TABLES: dict[str, tuple[str, Callable[[Table], _Rows]]] = {
             "comment string, update_time timestamp"
         ),
         _schemas,
+    ),
+    "tags": (
+        "tag_name string, snapshot_id bigint, schema_id bigint, commit_time timestamp, record_count bigint",
+        _tags,
     ),
     "options": ("key string, value string", _options),
     "files": (

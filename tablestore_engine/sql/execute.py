@@ -7,8 +7,6 @@ from typing import Any
 
 from tablestore_engine.catalog import View
 from tablestore_engine.errors import SqlError, TableAlreadyExists, ViewNotFound
-from tablestore_engine.operation.scan import PartitionFilter
-from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import DataField
 from tablestore_engine.spark.compactor import compact_table
 from tablestore_engine.spark.run import translated
@@ -23,8 +21,8 @@ from tablestore_engine.sql.execute_rows import (
     execute_truncate,
     partition_values,
 )
+from tablestore_engine.sql.procedures import execute_call, partition_filter
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.table import Table
 
 
 def execute(statement: S.Statement, context: RowContext) -> StatementResult:
@@ -63,61 +61,9 @@ def _pass_through(statement: S.PassThrough, context: RowContext) -> StatementRes
 
 def _compact(statement: S.Compact, context: RowContext) -> StatementResult:
     table = context.table(statement.table)
-    chosen = _partition_filter(table.schema, partition_values(statement.partition, table.schema))
+    chosen = partition_filter(table.schema, partition_values(statement.partition, table.schema))
     compact_table(context.spark, table, chosen)
     return StatementResult("COMPACT")
-
-
-def _partition_filter(schema: TableSchema, wanted: dict[str, Any]) -> PartitionFilter | None:
-    if not wanted:
-        return None
-    positions = {schema.partition_keys.index(name): value for name, value in wanted.items()}
-    return lambda values: all(values[i] == value for i, value in positions.items())
-
-
-def _call(statement: S.Call, context: RowContext) -> StatementResult:
-    if statement.procedure != "compact":
-        raise SqlError(
-            f"There is no procedure sys.{statement.procedure}.", hint="There is: sys.compact(table => 't')."
-        )
-    known = ("table", "partitions")
-    arguments = dict(zip(known, statement.positional, strict=False)) | dict(statement.named)
-    unknown = set(arguments) - set(known)
-    if unknown or not arguments.get("table"):
-        raise SqlError(
-            f"sys.compact does not take {', '.join(sorted(unknown))}."
-            if unknown
-            else "sys.compact needs a table.",
-            hint="CALL sys.compact(table => 'db.t', partitions => 'dt=2024-01-01').",
-        )
-    table = _named_table(str(arguments["table"]), context)
-    partitions = str(arguments.get("partitions") or "")
-    chosen = _partition_list(table.schema, partitions) if partitions else None
-    snapshot = compact_table(context.spark, table, chosen)
-    return StatementResult("CALL", columns=("compacted",), types=("boolean",), rows=[(snapshot is not None,)])
-
-
-def _named_table(name: str, context: RowContext) -> Table:
-    database, _, table = name.replace("`", "").rpartition(".")
-    return context.table(S.TableName(database or None, table))
-
-
-def _partition_list(schema: TableSchema, text: str) -> PartitionFilter:
-    """`dt=2024-01-01,hr=1;dt=2024-01-02`: partitions by `;`, columns by `,`."""
-    choices = []
-    for part in text.split(";"):
-        spec = []
-        for pair in part.split(","):
-            column, equals, value = pair.partition("=")
-            if not equals:
-                raise SqlError(
-                    f"'{part}' is not a partition.", hint="Write partitions as 'dt=2024-01-01,hr=1'."
-                )
-            spec.append(S.PartitionValue(column.strip(), value.strip()))
-        chosen = _partition_filter(schema, partition_values(tuple(spec), schema))
-        if chosen is not None:
-            choices.append(chosen)
-    return lambda values: any(choice(values) for choice in choices)
 
 
 def _create_view(statement: S.CreateView, context: RowContext) -> StatementResult:
@@ -154,7 +100,7 @@ _RUNNERS: dict[type[S.Statement], Callable[[Any, RowContext], StatementResult]] 
     S.Explain: _explain,
     S.PassThrough: _pass_through,
     S.Compact: _compact,
-    S.Call: _call,
+    S.Call: execute_call,
     S.CreateView: _create_view,
     S.CreateTableAs: execute_create_as,
     S.InsertInto: execute_insert,

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.errors import SnapshotNotFound, SqlError, TableNotFound, TableStoreError
+from tablestore_engine.errors import SqlError, TableNotFound, TableStoreError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.schema.predicate import Predicate
 from tablestore_engine.spark.frame_cache import FrameCache
@@ -208,12 +208,7 @@ class Frames:
     def _travel(self, table: Table, travel: TimeTravel) -> Snapshot:
         if travel.version_sql is not None:
             text = travel.version_sql.strip().strip("'\"")
-            if not text.isdigit():
-                raise SnapshotNotFound(
-                    f"'{text}' is not a snapshot of {table.name}.",
-                    hint="Give a snapshot id, such as VERSION AS OF 3.",
-                )
-            return table.snapshot(int(text))
+            return table.version(text)
         assert travel.timestamp_sql is not None
         bound = self.expression(travel.timestamp_sql, {})
         row = self.run(f"SELECT unix_millis(CAST({bound} AS TIMESTAMP)) AS t").first()

@@ -12,6 +12,8 @@ from tablestore_engine.errors import UserError
 
 DATABASE_SUFFIX = ".db"
 _POSTPONE_BUCKET = -2
+_TAG = "tag-"
+_CONSUMER = "consumer-"
 _SNAPSHOT = re.compile(r"snapshot-(\d+)")
 _SCHEMA = re.compile(r"schema-(\d+)")
 
@@ -61,6 +63,28 @@ class TablePaths:
     def earliest_hint(self) -> str:
         """The file that may hold the oldest snapshot's id."""
         return f"{self.root}/snapshot/EARLIEST"
+
+    @property
+    def tag_dir(self) -> str:
+        """The directory of tags."""
+        return f"{self.root}/tag"
+
+    def tag(self, name: str) -> str:
+        """One tag."""
+        return f"{self.root}/tag/{_TAG}{name}"
+
+    def tag_of(self, file_name: str) -> str | None:
+        """The tag that a file of the tag directory is, None for any other file."""
+        return file_name[len(_TAG) :] if file_name.startswith(_TAG) else None
+
+    @property
+    def consumer_dir(self) -> str:
+        """The directory of consumers."""
+        return f"{self.root}/consumer"
+
+    def consumer_of(self, file_name: str) -> str | None:
+        """The consumer that a file of the consumer directory is, None for any other file."""
+        return file_name[len(_CONSUMER) :] if file_name.startswith(_CONSUMER) else None
 
     @property
     def manifest_dir(self) -> str:

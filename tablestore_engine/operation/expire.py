@@ -1,0 +1,218 @@
+"""Snapshot expiration: old snapshots go, and with them the files that nothing else names.
+
+A snapshot is *superseded* when the next one is committed; until then readers begin on it. So its age counts from
+there, and a reader has the whole time of `snapshot.time-retained` to finish.
+
+The snapshot files go first, oldest first, each in one step: whatever is killed, every snapshot that is left is whole,
+and what is left over are orphans (`operation.orphans`). What a snapshot alone named is told from the changes of the
+snapshots after it, so the cost follows what is expired, not what the table holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from tablestore_engine.errors import SnapshotNotFound, StorageError
+from tablestore_engine.metadata.manifest import FileKind, ManifestEntry, ManifestFileMeta
+from tablestore_engine.metadata.partition import PartitionFormat
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.scan import live_entries
+from tablestore_engine.options import CoreOptions
+from tablestore_engine.schema.table_schema import TableSchema
+from tablestore_engine.storage.consumers import consumers
+from tablestore_engine.storage.file_io import FileIO
+from tablestore_engine.storage.manifests import ManifestStore
+from tablestore_engine.storage.paths import TablePaths
+from tablestore_engine.storage.snapshots import SnapshotStore
+from tablestore_engine.storage.tags import TagStore
+
+
+@dataclass(frozen=True)
+class Retention:
+    """Which snapshots stay: at least `least`, at most `most`, and those superseded less than `millis` ago.
+
+    `limit` bounds how many expire at once.
+    """
+
+    least: int
+    most: int
+    millis: int
+    limit: int
+
+    @classmethod
+    def of(cls, options: CoreOptions) -> Retention:
+        """What a table's options say."""
+        return cls(
+            options.snapshot_num_retained_min,
+            max(options.snapshot_num_retained_max, options.snapshot_num_retained_min),
+            options.snapshot_time_retained_millis,
+            options.snapshot_expire_limit,
+        )
+
+
+@dataclass(frozen=True)
+class History:
+    """The stores of one table whose snapshots expire."""
+
+    io: FileIO
+    paths: TablePaths
+    snapshots: SnapshotStore
+    manifests: ManifestStore
+    tags: TagStore
+    schema_of: Callable[[int], TableSchema]
+
+
+@dataclass
+class Garbage:
+    """Paths of data files, and names of manifests and lists, that only expired snapshots name."""
+
+    data_files: set[str] = field(default_factory=set)
+    manifests: set[str] = field(default_factory=set)
+
+
+def end_of_expired(
+    earliest: int,
+    latest: int,
+    time_of: Callable[[int], int],
+    now_millis: int,
+    retention: Retention,
+    waited_for: Iterable[int] = (),
+) -> int:
+    """The first snapshot id that stays.
+
+    Args:
+        earliest: the oldest snapshot.
+        latest: the newest snapshot.
+        time_of: gives a snapshot's commit time in milliseconds; it is asked as little as possible.
+        now_millis: the time now.
+        retention: what stays.
+        waited_for: snapshots that consumers want next.
+    """
+    stays = min([latest - retention.least + 1, *waited_for])
+    goes_by_count = latest - retention.most + 1
+    end = earliest
+    while end < stays and end - earliest < retention.limit:
+        if end >= goes_by_count and time_of(end + 1) + retention.millis > now_millis:
+            break
+        end += 1
+    return end
+
+
+def expire_snapshots(history: History, now_millis: int, retention: Retention) -> int:
+    """Expire what is due. Returns the number of snapshots that went.
+
+    Raises:
+        StorageError: the storage failed; every snapshot that is left is whole.
+    """
+    earliest, latest = history.snapshots.earliest_id(), history.snapshots.latest_id()
+    if earliest is None or latest is None or latest - earliest < retention.least:
+        return 0
+    try:
+        end = end_of_expired(
+            earliest,
+            latest,
+            lambda one: history.snapshots.load(one).time_millis,
+            now_millis,
+            retention,
+            consumers(history.io, history.paths).values(),
+        )
+        if end <= earliest:
+            return 0
+        garbage = _garbage(history, earliest, end)
+    except (SnapshotNotFound, StorageError) as error:
+        if isinstance(error, StorageError) and not error.missing:
+            raise
+        return 0  # another process expires the same snapshots
+    for snapshot_id in range(earliest, end):
+        history.io.delete(history.paths.snapshot(snapshot_id))
+    history.snapshots.write_earliest_hint(end)
+    _remove(history, garbage)
+    return end - earliest
+
+
+def _garbage(history: History, begin: int, end: int) -> Garbage:
+    """What only the snapshots from `begin` to before `end` name."""
+    snapshots = {one: history.snapshots.load(one) for one in range(begin, end + 1)}
+    tagged = [one for one in history.tags.all().values() if one.id < end]
+    garbage = Garbage()
+    for snapshot_id in range(begin + 1, end + 1):
+        before, after = snapshots[snapshot_id - 1], snapshots[snapshot_id]
+        garbage.data_files |= _paths(history, before, _gone(history, before, after))
+    for one in tagged:
+        garbage.data_files -= _paths(history, one, live_entries(history.manifests, one))
+    for snapshot_id in range(begin, end):
+        garbage.manifests |= metadata_of(history, snapshots[snapshot_id])
+    for one in (snapshots[end], *tagged):
+        garbage.manifests -= metadata_of(history, one)
+    return garbage
+
+
+def _gone(history: History, before: Snapshot, after: Snapshot) -> Iterable[ManifestEntry]:
+    """Files that are live in one snapshot and not in the next."""
+    delta = [e for m in history.manifests.read_list(after.delta_manifest_list) for e in _entries(history, m)]
+    added = {e.file.file_name for e in delta if e.kind == FileKind.ADD}
+    # A file that is upgraded to another level is deleted and added under one name.
+    removed = [e for e in delta if e.kind == FileKind.DELETE and e.file.file_name not in added]
+    if not history.manifests.read_list(after.base_manifest_list):
+        # A replacement that starts afresh names nothing of the table that it replaces.
+        named = {e.file.file_name for e in removed} | added
+        removed += [e for e in live_entries(history.manifests, before) if e.file.file_name not in named]
+    return removed
+
+
+def _entries(history: History, meta: ManifestFileMeta) -> list[ManifestEntry]:
+    return history.manifests.read_manifest(meta.file_name)
+
+
+def _paths(history: History, snapshot: Snapshot, entries: Iterable[ManifestEntry]) -> set[str]:
+    places = PartitionFormat(history.schema_of(snapshot.schema_id))
+    found = set()
+    for entry in entries:
+        directory = history.paths.bucket_dir(places.path_of(entry.partition), entry.bucket)
+        names = (entry.file.file_name, *entry.file.extra_files)
+        found |= {entry.file.external_path or f"{directory}/{name}" for name in names}
+    return found
+
+
+def metadata_of(history: History, snapshot: Snapshot) -> set[str]:
+    """Names of the manifest lists and manifests of a snapshot."""
+    lists = [snapshot.base_manifest_list, snapshot.delta_manifest_list]
+    if snapshot.changelog_manifest_list:
+        lists.append(snapshot.changelog_manifest_list)
+    return {*lists, *(meta.file_name for name in lists for meta in history.manifests.read_list(name))}
+
+
+def _remove(history: History, garbage: Garbage) -> None:
+    for path in garbage.data_files:
+        with suppress(StorageError):
+            history.io.delete(path)
+    for name in garbage.manifests:
+        with suppress(StorageError):
+            history.manifests.delete(name)
+
+
+def delete_tag(history: History, name: str) -> None:
+    """Remove a tag, and the files that only it named.
+
+    Raises:
+        TagNotFound: there is none.
+    """
+    tagged = history.tags.load(name)
+    history.tags.delete(name)
+    if history.snapshots.exists(tagged.id):
+        return
+    others = list(history.tags.all().values())
+    earliest = history.snapshots.earliest_id()
+    if earliest is not None:
+        others.append(history.snapshots.load(earliest))
+    if any(one.id == tagged.id for one in others):
+        return
+    garbage = Garbage(
+        _paths(history, tagged, live_entries(history.manifests, tagged)), metadata_of(history, tagged)
+    )
+    for one in others:
+        garbage.data_files -= _paths(history, one, live_entries(history.manifests, one))
+        garbage.manifests -= metadata_of(history, one)
+    _remove(history, garbage)

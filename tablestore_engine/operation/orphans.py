@@ -1,0 +1,70 @@
+"""Orphans: files below a table that no snapshot and no tag names. Writers and expirations that died leave them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tablestore_engine.errors import StorageError
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.expire import History, metadata_of
+from tablestore_engine.operation.scan import live_entries
+from tablestore_engine.storage.file_io import FileStatus
+
+_BUCKET = "bucket-"
+
+
+def remove_orphans(history: History, older_than_millis: int, *, dry_run: bool = False) -> list[str]:
+    """Remove orphans whose last change is older than a time (milliseconds since 1970). Returns their paths.
+
+    Younger files may belong to a commit under way. Only places where this engine and Paimon write are looked at: what
+    somebody else put into the table's directory stays. With `dry_run` nothing is removed.
+
+    Raises:
+        StorageError: the storage failed; no file that is named was removed.
+    """
+    # Listed before the snapshots are read: what is committed in between is named by one of them.
+    candidates = [one for one in _files(history) if one.mtime_millis < older_than_millis]
+    if not candidates:
+        return []
+    named: set[str] = set()
+    for snapshot in [*history.snapshots.iter(), *history.tags.all().values()]:
+        try:
+            named |= _names_of(history, snapshot)
+        except StorageError as error:
+            if not error.missing or history.snapshots.exists(snapshot.id):
+                raise
+    orphans = [one.path for one in candidates if one.name not in named]
+    if not dry_run:
+        for path in orphans:
+            history.io.delete(path)
+    return sorted(orphans)
+
+
+def _files(history: History) -> Iterator[FileStatus]:
+    paths = history.paths
+    yield from (one for one in history.io.list(paths.manifest_dir) if not one.is_dir)
+    # Beside snapshots and in the table's own directory only what was being written: hidden files.
+    for directory in (paths.snapshot_dir, paths.schema_dir, paths.tag_dir, paths.root):
+        yield from (one for one in history.io.list(directory) if one.name.startswith(".") and not one.is_dir)
+    yield from _data_files(history, paths.root)
+
+
+def _data_files(history: History, directory: str) -> Iterator[FileStatus]:
+    for status in history.io.list(directory):
+        if status.is_dir and status.name.startswith(_BUCKET):
+            yield from (one for one in history.io.list(status.path) if not one.is_dir)
+        elif status.is_dir and "=" in status.name:
+            yield from _data_files(history, status.path)
+
+
+def _names_of(history: History, snapshot: Snapshot) -> set[str]:
+    named = metadata_of(history, snapshot)
+    if snapshot.index_manifest:
+        named.add(snapshot.index_manifest)
+    entries = live_entries(history.manifests, snapshot)
+    if snapshot.changelog_manifest_list:
+        for meta in history.manifests.read_list(snapshot.changelog_manifest_list):
+            entries += history.manifests.read_manifest(meta.file_name)
+    for entry in entries:
+        named |= {entry.file.file_name, *entry.file.extra_files}
+    return named

@@ -1,0 +1,71 @@
+"""The tags of one table: named snapshots that do not expire. A tag's file is a copy of its snapshot."""
+
+from __future__ import annotations
+
+from tablestore_engine.errors import (
+    CorruptMetadataError,
+    StorageError,
+    TagAlreadyExists,
+    TagNotFound,
+    UserError,
+)
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.storage.file_io import FileIO
+from tablestore_engine.storage.paths import TablePaths, check_name
+
+
+class TagStore:
+    """Finds, makes and removes the tags of the table at ``paths``."""
+
+    def __init__(self, io: FileIO, paths: TablePaths) -> None:
+        self._io = io
+        self._paths = paths
+
+    def names(self) -> list[str]:
+        """The names of all tags, sorted."""
+        found = (self._paths.tag_of(one.name) for one in self._io.list(self._paths.tag_dir))
+        return sorted(name for name in found if name)
+
+    def load(self, name: str) -> Snapshot:
+        """The snapshot under a tag. Raises TagNotFound, which says which there are, and CorruptMetadataError."""
+        path = self._paths.tag(name)
+        try:
+            return Snapshot.from_json(self._io.read(path))
+        except StorageError as error:
+            if error.missing:
+                raise self._not_found(name) from None
+            raise
+        except (ValueError, KeyError, TypeError) as error:
+            raise CorruptMetadataError(path, str(error)) from None
+
+    def all(self) -> dict[str, Snapshot]:
+        """Snapshots by tag; a tag that is removed meanwhile is left out."""
+        found = {}
+        for name in self.names():
+            try:
+                found[name] = self.load(name)
+            except TagNotFound:
+                continue
+        return found
+
+    def create(self, name: str, snapshot: Snapshot) -> None:
+        """Give a snapshot a name: one atomic create. Raises TagAlreadyExists, UserError for a name that is a number."""
+        check_name("tag", name)
+        if name.isdigit():
+            raise UserError(
+                f"'{name}' cannot be the name of a tag.", hint="A number names the snapshot of that id."
+            )
+        if not self._io.create(self._paths.tag(name), snapshot.to_json().encode()):
+            raise TagAlreadyExists(
+                f"Tag '{name}' exists already.", hint="Delete it first: CALL sys.delete_tag."
+            )
+
+    def delete(self, name: str) -> None:
+        """Remove a tag's file. Raises TagNotFound."""
+        if not self._io.delete(self._paths.tag(name)):
+            raise self._not_found(name)
+
+    def _not_found(self, name: str) -> TagNotFound:
+        names = self.names()
+        there_are = f"Tags are: {', '.join(names)}." if names else "The table has no tags."
+        return TagNotFound(f"Tag '{name}' does not exist.", hint=there_are)

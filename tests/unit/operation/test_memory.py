@@ -1,0 +1,59 @@
+"""A writer and a compaction stream: what they hold does not grow with the bucket."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from engine_support import compact, identity, make_table, new_job
+
+from tablestore_engine.operation.commit import Change
+from tablestore_engine.operation.write import placed, write_sorted
+
+ROWS_PER_TABLE = 100_000
+SMALL, LARGE = 1_500_000, 6_000_000
+
+
+def sorted_rows(job, rows, step):
+    """Tables of a key that grows by `step`, a number that does not repeat, and a text."""
+    random = np.random.default_rng(step)
+    for start in range(0, rows, ROWS_PER_TABLE):
+        ids = np.arange(start, start + ROWS_PER_TABLE, dtype=np.int64) * step
+        numbers = random.integers(0, 2**62, ROWS_PER_TABLE)
+        text = pa.array(numbers).cast(pa.string())
+        yield placed(job, pa.table({"id": ids, "n": numbers, "s": text}))
+
+
+def peaks(folder, rows):
+    """Peak bytes that Arrow held while writing two runs of one bucket, and while merging them."""
+    pool = pa.default_memory_pool()
+    columns = {"id": "BIGINT", "n": "BIGINT", "s": "STRING"}
+    options = {"bucket": "1", "write-only": "true"}
+    table = make_table(folder, columns, ["id"], options=options)
+    for step in (1, 2):
+        result = write_sorted(new_job(table), sorted_rows(new_job(table), rows // 2, step), f"{step}-")
+        table.committer().commit(Change("APPEND", tuple(result.entries)), identity())
+    written = pool.max_memory()
+    assert compact(table) is not None
+    size = sum(e.file.file_size for e in table.live_files())
+    return {"write": written, "compact": pool.max_memory(), "bucket": size}
+
+
+def measured(folder, rows):
+    """`peaks` in a process of its own, because a pool's maximum is never reset."""
+    code = f"import json, test_memory; print(json.dumps(test_memory.peaks({str(folder)!r}, {rows})))"
+    paths = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
+    code = f"import sys; sys.path[:0] = {paths!r}; {code}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def test_memory_does_not_follow_the_bucket(tmp_path):
+    small, large = measured(tmp_path / "small", SMALL), measured(tmp_path / "large", LARGE)
+    assert large["bucket"] > 3.5 * small["bucket"]
+    assert large["write"] < 1.5 * small["write"]
+    assert large["compact"] < 1.5 * small["compact"]

@@ -1,0 +1,91 @@
+"""A table's metadata as rows, and statements' results as frames."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import datetime
+
+import pytest
+
+from tablestore_engine.errors import TableNotFound
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def told(store):
+    """Asks one question about a table with two partitions, three snapshots and two schemas."""
+    store.execute(
+        "CREATE TABLE t (p STRING, id INT, v INT, PRIMARY KEY (p, id) NOT ENFORCED) PARTITIONED BY (p)"
+        " WITH ('bucket' = '1', 'write-only' = 'true')"
+    )
+    store.execute("INSERT INTO t VALUES ('a', 1, 1), ('a', 2, 2), ('b', 3, 3)")
+    store.execute("ALTER TABLE t ADD COLUMN w STRING COMMENT 'later'")
+    store.execute("DELETE FROM t WHERE id = 1")
+    store.execute("INSERT INTO t VALUES ('b', 4, 4, 'x')", properties={"batch": "7"})
+    return lambda sql: [tuple(row) for row in store.sql(sql).collect()]
+
+
+def test_snapshots(told, store):
+    found = told(
+        "SELECT snapshot_id, schema_id, commit_kind, total_record_count, delta_record_count, properties FROM t$snapshots"
+    )
+    assert [row[0] for row in found] == [1, 2, 3]
+    assert [row[1] for row in found] == [0, 1, 1]
+    assert {row[2] for row in found} == {"APPEND"}
+    assert (found[0][3], found[0][4]) == (3, 3)
+    assert found[2][5] == '{"batch": "7"}'
+    ((when,),) = told("SELECT max(commit_time) FROM t$snapshots")
+    assert isinstance(when, datetime)
+    assert abs(when.timestamp() * 1000 - store.table("t").latest_snapshot().time_millis) < 1
+    assert told("SELECT count(*) FROM `t$snapshots` WHERE commit_time > current_timestamp()") == [(0,)]
+
+
+def test_schemas_and_options(told):
+    found = told("SELECT schema_id, fields, partition_keys, primary_keys FROM t$schemas ORDER BY 1")
+    assert [row[0] for row in found] == [0, 1]
+    assert [f["name"] for f in json.loads(found[0][1])] == ["p", "id", "v"]
+    assert json.loads(found[1][1])[3]["description"] == "later"
+    assert (found[0][2], found[0][3]) == ('["p"]', '["p", "id"]')
+    assert ("bucket", "1") in told("SELECT * FROM t$options")
+
+
+def test_files_and_partitions(told, store):
+    found = told("SELECT partition, bucket, file_name, level, record_count, delete_record_count FROM t$files")
+    assert sorted((row[0], row[3], row[4], row[5]) for row in found) == [
+        ("p=a", 0, 1, 1),
+        ("p=a", 5, 2, 0),
+        ("p=b", 0, 1, 0),
+        ("p=b", 5, 1, 0),
+    ]
+    for partition, bucket, name, *_ in found:
+        assert os.path.exists(f"{store.table('t').path}/{partition}/bucket-{bucket}/{name}")
+    assert told("SELECT partition, record_count, file_count FROM t$partitions") == [
+        ("p=a", 1, 2),
+        ("p=b", 2, 2),
+    ]
+    joined = "SELECT sum(f.file_size_in_bytes) = sum(DISTINCT p.file_size_in_bytes) FROM t$files f JOIN t$partitions p"
+    assert told(f"{joined} ON f.partition = p.partition WHERE p.partition = 'p=a'") == [(True,)]
+
+
+def test_a_system_table_that_does_not_exist(told):
+    with pytest.raises(TableNotFound, match=r"t\$nothing.*snapshots, schemas, tags, options, files, partitions"):
+        told("SELECT * FROM t$nothing")
+
+
+def test_a_table_without_snapshots(store):
+    store.execute("CREATE TABLE e (id INT)")
+    for name in ("snapshots", "tags", "files", "partitions"):
+        assert store.sql(f"SELECT * FROM e${name}").collect() == []
+    assert len(store.sql("SELECT * FROM e$schemas").collect()) == 1
+
+
+def test_what_statements_return_as_frames(store):
+    assert store.sql("CREATE TABLE e (id INT)").collect() == []
+    changed = store.sql("INSERT INTO e VALUES (1), (2)")
+    assert (changed.columns, [tuple(r) for r in changed.collect()]) == (["num_affected_rows"], [(2,)])
+    shown = store.sql("SHOW TABLES")
+    assert [tuple(r) for r in shown.select("tableName").collect()] == [("e",)]
+    described = {r["col_name"]: r["data_type"] for r in store.sql("DESCRIBE e").collect()}
+    assert described["id"] == "int"
