@@ -9,6 +9,7 @@ digits of every byte have changed places.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -152,7 +153,10 @@ def _by_arrow(fields: Sequence[DataField], num_buckets: int) -> Column:
     if arrow_udf is None:
         return _by_pandas(buckets, columns)
     kinds: Any = F.ArrowUDFType  # type: ignore[attr-defined,unused-ignore]
-    column: Column = arrow_udf(buckets, T.IntegerType(), kinds.SCALAR)(*columns)
+    with warnings.catch_warnings():
+        # Spark would rather infer the kind from annotations, which functions of any number of columns do not have.
+        warnings.simplefilter("ignore", UserWarning)
+        column: Column = arrow_udf(buckets, T.IntegerType(), kinds.SCALAR)(*columns)
     return column
 
 
