@@ -21,6 +21,7 @@ from tablestore_engine.schema.types import DataType
 from tablestore_engine.sql import statements as S
 from tablestore_engine.sql.execute_catalog import CatalogContext
 from tablestore_engine.sql.execute_catalog import execute as execute_catalog
+from tablestore_engine.sql.lexer import quote
 from tablestore_engine.sql.parse import parse
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.types import parse_sql_type
@@ -112,10 +113,20 @@ class TableStore:
             session_options=self._options,
             now_millis=_now_millis,
         )
+        if self._is_temporary(statement):
+            # As in Spark, a session's temporary view hides what the catalog has under the name.
+            statement = S.PassThrough(sql=text)
         answered = execute_catalog(statement, context)
         if answered is not None:
             return answered
         return self._execute_in_spark(statement, refuse_duplicates, properties)
+
+    def _is_temporary(self, statement: S.Statement) -> bool:
+        """Whether a statement is about a temporary view. Without a session there are none."""
+        if self._spark is None or not isinstance(statement, (S.DropView, S.Describe, S.ShowColumns)):
+            return False
+        named = statement.view if isinstance(statement, S.DropView) else statement.table
+        return named.database is None and bool(self._spark.catalog.tableExists(quote(named.name)))
 
     def _execute_in_spark(
         self, statement: S.Statement, refuse_duplicates: bool, properties: Mapping[str, str] | None

@@ -89,3 +89,16 @@ def test_what_statements_return_as_frames(store):
     assert [tuple(r) for r in shown.select("tableName").collect()] == [("e",)]
     described = {r["col_name"]: r["data_type"] for r in store.sql("DESCRIBE e").collect()}
     assert described["id"] == "int"
+
+
+def test_temporary_views_hide_what_the_catalog_has(store):
+    store.execute("CREATE TABLE v (id INT)")
+    store.execute("CREATE TEMPORARY VIEW v AS SELECT 'x' AS text")
+    assert [row["col_name"] for row in store.sql("DESCRIBE v").collect()] == ["text"]
+    assert [row[0] for row in store.sql("SHOW COLUMNS IN v").collect()] == ["text"]
+    assert [row[0] for row in store.sql("DESCRIBE default.v").collect()] == ["id"]
+    assert store.sql("SELECT * FROM v").first()[0] == "x"
+    store.execute("DROP VIEW v")
+    assert store.sql("SELECT * FROM v").columns == ["id"]
+    store.execute("DROP VIEW IF EXISTS other_v")
+    store.execute("DROP TABLE v")
