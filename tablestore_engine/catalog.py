@@ -326,7 +326,9 @@ class Catalog:
             table = self.load_table(database, name)
             has_data = table.latest_snapshot() is not None
             changed = apply_changes(table.schema, changes, self._now_millis(), has_data=has_data)
-            base = table.schema.id if table.schema.id != newest else None
+            # A version that is void takes those made from it along; `base` says where to look.
+            direct = table.schema.id == newest and table.schema.base is None
+            base = None if direct else table.schema.id
             if table.schemas.try_create(replace(changed, id=newest + 1, base=base)):
                 return self.load_table(database, name)
             time.sleep(random.uniform(0, 0.01 * 2 ** min(attempt, 5)))  # noqa: S311 - spreads retries

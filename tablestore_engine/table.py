@@ -29,7 +29,7 @@ from tablestore_engine.storage.manifests import ManifestStore
 from tablestore_engine.storage.paths import TablePaths
 from tablestore_engine.storage.schemas import SchemaStore
 from tablestore_engine.storage.snapshots import SnapshotStore
-from tablestore_engine.storage.tags import TagStore
+from tablestore_engine.storage.tags import TagStore, is_number
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -243,7 +243,7 @@ class Table:
     def version(self, version: str | int) -> Snapshot:
         """A snapshot by its id or by its tag. Raises SnapshotNotFound, TagNotFound."""
         text = str(version).strip()
-        return self.snapshot(int(text)) if text.isdigit() else self.tags.load(text)
+        return self.snapshot(int(text)) if is_number(text) else self.tags.load(text)
 
     def create_tag(self, name: str, snapshot_id: int | None = None) -> Snapshot:
         """Name a snapshot (default: the latest), so that it does not expire.
@@ -256,6 +256,10 @@ class Table:
         if snapshot is None:
             raise SnapshotNotFound(f"Table {self.name} has no snapshots yet, so there is nothing to tag.")
         self.tags.create(name, snapshot)
+        if not self.snapshot_store.exists(snapshot.id):
+            # It expired before it was named, and its files are going.
+            self.tags.delete(name)
+            return self.create_tag(name, snapshot_id)
         return snapshot
 
     def delete_tag(self, name: str) -> None:
@@ -271,7 +275,7 @@ class Table:
         """Expire what is due; never raises, because the commit before it has happened. Not for write-only tables."""
         if self.options.write_only:
             return
-        with suppress(TableStoreError):
+        with suppress(Exception):
             self.expire_snapshots()
 
     def remove_orphan_files(self, older_than_millis: int, *, dry_run: bool = False) -> list[str]:

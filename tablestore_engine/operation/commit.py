@@ -22,7 +22,7 @@ from tablestore_engine.operation.conflicts import NewFiles, check_conflicts
 from tablestore_engine.operation.scan import live_entries
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.storage.manifests import ManifestStore
-from tablestore_engine.storage.schemas import SchemaStore, is_void
+from tablestore_engine.storage.schemas import SchemaStore
 from tablestore_engine.storage.snapshots import SnapshotStore
 
 READ_SNAPSHOT = (
@@ -105,7 +105,12 @@ class Committer:
                     return done
             if attempt == 0 and latest is not None and not identity.check_duplicate:
                 searched = latest.id
-            created = self._attempt(latest, change, identity, properties, new_schema)
+            try:
+                created = self._attempt(latest, change, identity, properties, new_schema)
+            except StorageError as error:
+                if latest is None or not error.missing or self.snapshots.exists(latest.id):
+                    raise
+                created = None  # it was overtaken for so long that what it began on has expired
             if created is not None:
                 return created
             self.sleep(self._wait_seconds(attempt))
@@ -193,10 +198,9 @@ class Committer:
         """Conflict when the table was replaced after the schema of this commit was read."""
         # A new schema was derived from the one that it replaces.
         known = self.schema.id if new_schema is None else int(self.schema.replaces or self.schema.id)
-        committed = latest.schema_id if latest else -1
-        later = (self.schemas.load(one) for one in range(known + 1, committed + 1))
-        void = new_schema is None and is_void(self.schema, committed)
-        if void or any(one.replaces is not None for one in later):
+        committed = latest.schema_id if latest else known
+        older, newer = sorted((known, committed))
+        if not self.schemas.descends(newer, older):
             raise ConflictError(
                 "The table was replaced by another one meanwhile.", hint="Run the statement again."
             )

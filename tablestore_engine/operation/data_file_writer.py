@@ -1,7 +1,7 @@
 """Rolling writer: sorted Arrow batches of one (partition, bucket) in, data files and their metadata out.
 
 Files roll at the target size. Statistics come from the Parquet footer, which the writer has computed anyway.
-Memory is one row group of encoded pages; nothing of the bucket is held.
+Memory is one row group; nothing of the bucket is held.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.paths import TablePaths
 
 ROW_GROUP_ROWS = 1_000_000
+ROW_GROUP_BYTES = 64 << 20  # in memory; a fraction of it on disk
 _SAMPLE_ROWS = 20_000
 _DISTINCT_SHARE = 0.6
 _FEW_ROWS = 1_000
@@ -213,6 +214,10 @@ class _OpenFile:
             use_dictionary=dictionary,
             metadata_collector=self._footers,
         )
+        self._group_bytes = min(ROW_GROUP_BYTES, options.target_file_size)
+        self._held: list[pa.Table] = []
+        self._held_rows = 0
+        self._held_bytes = 0
         self._rows = 0
         self._deletes = 0
         self._first: tuple[Any, ...] | None = None
@@ -234,12 +239,23 @@ class _OpenFile:
             low, high = self._sequence or (bounds["min"], bounds["max"])
             self._sequence = (min(low, bounds["min"]), max(high, bounds["max"]))
         self._rows += table.num_rows
+        self._held.append(table)
+        self._held_rows += table.num_rows
+        self._held_bytes += table.nbytes
+        if self._held_rows >= ROW_GROUP_ROWS or self._held_bytes >= self._group_bytes:
+            self._write_row_group()
+
+    def _write_row_group(self) -> None:
+        # Arrow makes a row group of every call, and small ones cost space and time.
+        if not self._held:
+            return
+        rows = pa.concat_tables(self._held).combine_chunks()
+        self._held, self._held_rows, self._held_bytes = [], 0, 0
         with _storage_errors(self.path):
-            # One batch: every call encodes small pages and costs by the column, which a copy is cheap against.
-            for batch in table.combine_chunks().to_batches():
-                self._writer.write_batch(batch, row_group_size=ROW_GROUP_ROWS)
+            self._writer.write_table(rows, row_group_size=ROW_GROUP_ROWS)
 
     def close(self) -> _WrittenFile:
+        self._write_row_group()
         with _storage_errors(self.path):
             self._writer.close()
             size = int(self._sink.tell())
@@ -275,12 +291,26 @@ def dictionary_columns(sample: pa.Table) -> list[str]:
     """
     rows = sample.slice(0, _SAMPLE_ROWS)
     enough = max(rows.num_rows * _DISTINCT_SHARE, _FEW_ROWS)
-    return [
-        field.name
-        for field in sample.schema
-        if not field.name.startswith(KEY_PREFIX)
-        and (pa.types.is_nested(field.type) or _distinct(rows.column(field.name)) <= enough)
-    ]
+    chosen: list[str] = []
+    for field in sample.schema:
+        if pa.types.is_nested(field.type):
+            chosen += _leaves(field.name, field.type)
+        elif not field.name.startswith(KEY_PREFIX) and _distinct(rows.column(field.name)) <= enough:
+            chosen.append(field.name)
+    return chosen
+
+
+def _leaves(path: str, data_type: pa.DataType) -> list[str]:
+    """Parquet's paths of the columns that a nested column is stored in."""
+    if pa.types.is_map(data_type):
+        inner = [("key_value.key", data_type.key_type), ("key_value.value", data_type.item_type)]
+    elif pa.types.is_struct(data_type):
+        inner = [(one.name, one.type) for one in data_type]
+    elif pa.types.is_list(data_type) or pa.types.is_large_list(data_type):
+        inner = [("list.element", data_type.value_type)]
+    else:
+        return [path]
+    return [leaf for name, kind in inner for leaf in _leaves(f"{path}.{name}", kind)]
 
 
 def _distinct(column: pa.ChunkedArray) -> int:

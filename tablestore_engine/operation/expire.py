@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from tablestore_engine.errors import SnapshotNotFound, StorageError
+from tablestore_engine.errors import SnapshotNotFound, StorageError, UserError
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry, ManifestFileMeta
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
@@ -27,6 +27,9 @@ from tablestore_engine.storage.manifests import ManifestStore
 from tablestore_engine.storage.paths import TablePaths
 from tablestore_engine.storage.snapshots import SnapshotStore
 from tablestore_engine.storage.tags import TagStore
+
+# Directories in which Paimon keeps what names files, too: other branches, and changelogs that outlive snapshots.
+_UNKNOWN = ("branch", "changelog")
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,8 @@ def expire_snapshots(history: History, now_millis: int, retention: Retention) ->
     earliest, latest = history.snapshots.earliest_id(), history.snapshots.latest_id()
     if earliest is None or latest is None or latest - earliest < retention.least:
         return 0
+    refuse_unknown(history)
+    earliest = _drop_strays(history, latest)
     try:
         end = end_of_expired(
             earliest,
@@ -128,8 +133,37 @@ def expire_snapshots(history: History, now_millis: int, retention: Retention) ->
     for snapshot_id in range(earliest, end):
         history.io.delete(history.paths.snapshot(snapshot_id))
     history.snapshots.write_earliest_hint(end)
+    # Read now, so that a tag that was made meanwhile keeps what it names; one made from here on finds no snapshot.
+    for one in history.tags.all().values():
+        if earliest <= one.id < end:
+            garbage.data_files -= _paths(history, one, live_entries(history.manifests, one))
+            garbage.manifests -= metadata_of(history, one)
     _remove(history, garbage)
     return end - earliest
+
+
+def refuse_unknown(history: History) -> None:
+    """Raise where files are named by what this engine does not read."""
+    for directory in _UNKNOWN:
+        if history.io.list(f"{history.paths.root}/{directory}"):
+            raise UserError(
+                f"The table at {history.paths.root} has {directory} files of another program, which may need files that"
+                " would be removed.",
+                hint="Let the program that made them expire snapshots and remove orphans.",
+            )
+
+
+def _drop_strays(history: History, latest: int) -> int:
+    """The oldest snapshot without a gap behind it. What lies before a gap was left by a writer that came too late."""
+    ids = history.snapshots.ids()
+    oldest = latest
+    for one in reversed(ids):
+        if one == oldest - 1:
+            oldest = one
+    for one in ids:
+        if one < oldest:
+            history.io.delete(history.paths.snapshot(one))
+    return oldest
 
 
 def _garbage(history: History, begin: int, end: int) -> Garbage:
@@ -200,14 +234,13 @@ def delete_tag(history: History, name: str) -> None:
         TagNotFound: there is none.
     """
     tagged = history.tags.load(name)
+    others = [one for other, one in history.tags.all().items() if other != name]
+    oldest = next(history.snapshots.iter(), None)
+    if oldest is not None:
+        others.append(oldest)
+    keeps = history.snapshots.exists(tagged.id) or any(one.id == tagged.id for one in others)
     history.tags.delete(name)
-    if history.snapshots.exists(tagged.id):
-        return
-    others = list(history.tags.all().values())
-    earliest = history.snapshots.earliest_id()
-    if earliest is not None:
-        others.append(history.snapshots.load(earliest))
-    if any(one.id == tagged.id for one in others):
+    if keeps:
         return
     garbage = Garbage(
         _paths(history, tagged, live_entries(history.manifests, tagged)), metadata_of(history, tagged)

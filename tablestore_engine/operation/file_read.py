@@ -54,8 +54,10 @@ def read_batches(
     try:
         with io.open_input(path) as handle:
             file = pq.ParquetFile(handle)
-            for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=wanted):
-                yield _shape(batch, targets)
+            # One row group at a time: Arrow would hold what it has read of all of them until the last.
+            for group in range(file.num_row_groups):
+                for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=wanted, row_groups=[group]):
+                    yield _shape(batch, targets)
     except pa.ArrowInvalid as error:
         raise CorruptMetadataError(path, f"it is not a readable Parquet file ({error})") from error
     except OSError as error:

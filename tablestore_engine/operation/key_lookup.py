@@ -99,4 +99,8 @@ def matching_keys(
         for batch in read_batches(io, path, load_schema(file.schema_id), schema, FileColumns(names)):
             found.extend(pa.Table.from_batches([batch]).filter(condition).to_batches())
     arrow = pa.schema([(n, to_arrow_type(schema.field(n).type)) for n in names])
-    return pa.Table.from_batches([b.cast(arrow) for b in found], arrow).group_by(list(names)).aggregate([])
+    keys = pa.Table.from_batches([b.cast(arrow) for b in found], arrow)
+    # Arrow takes a name that begins with a dot for a path.
+    numbered = [f"k{i}" for i in range(len(names))]
+    distinct = keys.rename_columns(numbered).group_by(numbered).aggregate([])
+    return distinct.select(numbered).rename_columns(list(names))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tablestore_engine.errors import StorageError
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.expire import History, metadata_of
+from tablestore_engine.operation.expire import History, metadata_of, refuse_unknown
 from tablestore_engine.operation.scan import live_entries
 from tablestore_engine.storage.file_io import FileStatus
 
@@ -20,18 +20,26 @@ def remove_orphans(history: History, older_than_millis: int, *, dry_run: bool = 
     somebody else put into the table's directory stays. With `dry_run` nothing is removed.
 
     Raises:
-        StorageError: the storage failed; no file that is named was removed.
+        StorageError: the storage failed, or metadata is missing; nothing was removed.
+        UserError: other programs keep branches or changelogs in the table.
     """
+    refuse_unknown(history)
     # Listed before the snapshots are read: what is committed in between is named by one of them.
     candidates = [one for one in _files(history) if one.mtime_millis < older_than_millis]
     if not candidates:
         return []
     named: set[str] = set()
-    for snapshot in [*history.snapshots.iter(), *history.tags.all().values()]:
+    for snapshot in history.snapshots.iter():
         try:
             named |= _names_of(history, snapshot)
         except StorageError as error:
             if not error.missing or history.snapshots.exists(snapshot.id):
+                raise
+    for name, snapshot in history.tags.all().items():
+        try:
+            named |= _names_of(history, snapshot)
+        except StorageError as error:
+            if not error.missing or name in history.tags.names():
                 raise
     orphans = [one.path for one in candidates if one.name not in named]
     if not dry_run:

@@ -30,7 +30,8 @@ class TableSchema:
     ``replaces`` is set by CREATE OR REPLACE: the schema counts only once a snapshot has been written with it, so
     that a build that dies half way leaves the old table.
     ``base`` is set by ALTER TABLE when versions lie between it and the one it was made from: replacements that had
-    not been committed. Should one of them be committed after all, the table is its, and this version is void.
+    not been committed. Should one of them be committed after all, the table is its, and this version is void. It is
+    set as well on versions that were made from such a one.
     """
 
     id: int

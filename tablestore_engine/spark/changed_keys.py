@@ -79,8 +79,12 @@ def constant_keys(keys: pa.Table) -> ConstantKeys | None:
     """The keys (one column per key column) as constants; None when they are many or no constants."""
     if not 0 < keys.num_rows <= _MAX_CONSTANTS:
         return None
+    try:
+        rows = keys.to_pylist()
+    except (OverflowError, ValueError):
+        return None  # a date beyond what Python knows
     conditions = []
-    for row in keys.to_pylist():
+    for row in rows:
         texts = {name: _constant(value) for name, value in row.items()}
         if None in texts.values():
             return None

@@ -19,6 +19,7 @@ from tablestore_engine.table import Table
 
 Arguments = Mapping[str, Any]
 _ORPHAN_AGE = timedelta(days=1)
+_YOUNG = timedelta(hours=1)
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,9 @@ def _expire(table: Table, arguments: Arguments, context: RowContext) -> list[tup
     most = _count("retain_max", arguments, usual.most)
     least = _count("retain_min", arguments, min(usual.least, most))
     if least > most:
-        raise SqlError(f"retain_min ({least}) is greater than retain_max ({most}).")
+        raise SqlError(
+            f"retain_min ({least}) is greater than retain_max ({most}).", hint="Lower one or raise the other."
+        )
     now = context.now_millis()
     millis = usual.millis
     if "older_than" in arguments:
@@ -105,14 +108,17 @@ def _expire(table: Table, arguments: Arguments, context: RowContext) -> list[tup
 
 
 def _create_tag(table: Table, arguments: Arguments, context: RowContext) -> list[tuple[Any, ...]]:
-    snapshot = _count("snapshot", arguments, 0) or None
+    snapshot = _count("snapshot", arguments, 1) if "snapshot" in arguments else None
     table.create_tag(str(arguments["tag"]), snapshot)
     return [(True,)]
 
 
 def _delete_tag(table: Table, arguments: Arguments, context: RowContext) -> list[tuple[Any, ...]]:
-    for name in str(arguments["tag"]).split(","):
-        table.delete_tag(name.strip())
+    names = [name.strip() for name in str(arguments["tag"]).split(",")]
+    for name in names:
+        table.tags.load(name)
+    for name in names:
+        table.delete_tag(name)
     return [(True,)]
 
 
@@ -120,15 +126,20 @@ def _remove_orphans(table: Table, arguments: Arguments, context: RowContext) -> 
     older_than = context.now_millis() - int(_ORPHAN_AGE.total_seconds() * 1000)
     if "older_than" in arguments:
         older_than = _millis("older_than", arguments["older_than"])
+    if older_than > context.now_millis() - int(_YOUNG.total_seconds() * 1000):
+        raise SqlError(
+            f"older_than is too late: {arguments['older_than']}. Younger files may belong to a commit under way.",
+            hint="Give a time that is an hour ago at least.",
+        )
     dry_run = arguments.get("dry_run", False)
     if not isinstance(dry_run, bool):
-        raise SqlError(f"dry_run is true or false, not {dry_run!r}.")
+        raise SqlError(f"dry_run is true or false, not {dry_run!r}.", hint="Write dry_run => true.")
     return [(path,) for path in table.remove_orphan_files(older_than, dry_run=dry_run)]
 
 
 def _count(name: str, arguments: Arguments, default: int) -> int:
     value: Any = arguments.get(name, default)
-    if isinstance(value, bool) or not isinstance(value, int) or value < (0 if value is default else 1):
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise SqlError(f"{name} is a number from 1 on, not {value!r}.")
     return int(value)
 

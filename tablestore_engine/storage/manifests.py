@@ -62,6 +62,12 @@ class _RecordCache:
                 _, dropped = self._files.popitem(last=False)
                 self._size -= len(dropped) + 1
 
+    def drop(self, path: str) -> None:
+        with self._lock:
+            dropped = self._files.pop(path, None)
+            if dropped is not None:
+                self._size -= len(dropped) + 1
+
     def clear(self) -> None:
         with self._lock:
             self._files.clear()
@@ -150,7 +156,9 @@ class ManifestStore:
 
     def delete(self, name: str) -> None:
         """Remove a manifest or list that no snapshot names."""
-        self._io.delete(self._paths.manifest(name))
+        path = self._paths.manifest(name)
+        _cache.drop(path)
+        self._io.delete(path)
 
     def _read(self, name: str, decode: Callable[[bytes], list[T]]) -> list[T]:
         path = self._paths.manifest(name)

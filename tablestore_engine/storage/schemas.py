@@ -68,9 +68,22 @@ class SchemaStore:
         committed = -1 if snapshot_schema_id is None else snapshot_schema_id
         for schema_id in reversed(self.list_ids()):
             schema = self.load(schema_id)
-            if not is_void(schema, committed):
+            if schema_id <= committed or (schema.replaces is None and self.descends(schema_id, committed)):
                 return schema
         return None
+
+    def descends(self, schema_id: int, ancestor: int) -> bool:
+        """Whether a schema came from an older one (-1: from nothing) by changes alone, without a replacement.
+
+        A change that was made while a replacement was under way does not descend from the replacement, nor do the
+        changes that follow it: should the replacement be committed, they are void.
+        """
+        while schema_id > ancestor:
+            schema = self.load(schema_id)
+            if schema.replaces is not None:
+                return ancestor < 0
+            schema_id = schema_id - 1 if schema.base is None else schema.base
+        return schema_id == ancestor
 
     def try_create(self, schema: TableSchema) -> bool:
         """Write a new schema: one atomic create. False when its id is taken, and nothing has happened."""
@@ -78,14 +91,3 @@ class SchemaStore:
             return False
         self._loaded[schema.id] = schema
         return True
-
-
-def is_void(schema: TableSchema, committed: int) -> bool:
-    """Whether a schema does not count while the latest snapshot carries the schema `committed` (-1: no snapshot).
-
-    Void are a replacement that nothing was committed with, and a change of the schema before a replacement that was
-    committed.
-    """
-    if schema.replaces is not None:
-        return schema.id > committed
-    return schema.base is not None and schema.base < committed < schema.id

@@ -39,7 +39,8 @@ class SnapshotStore:
     def latest_id(self) -> int | None:
         """The newest id, None before the first commit."""
         hint = self._hint(self._paths.latest_hint)
-        if hint is not None and self.exists(hint):
+        # Without its predecessor it may be what a late writer is about to take back.
+        if hint is not None and self.exists(hint) and (hint == 1 or self.exists(hint - 1)):
             for candidate in range(hint, hint + _STEPS_FROM_HINT):
                 if not self.exists(candidate + 1):
                     return candidate
@@ -88,7 +89,13 @@ class SnapshotStore:
         if not ids:
             return SnapshotNotFound(f"Snapshot {snapshot_id} does not exist: the table has no snapshots yet.")
         known = f"{ids[0]} to {ids[-1]}" if len(ids) > 1 else f"only {ids[0]}"
-        return SnapshotNotFound(f"Snapshot {snapshot_id} does not exist; there are {known}.")
+        expired = snapshot_id < ids[0]
+        hint = (
+            "It has expired; tags and the option 'snapshot.time-retained' keep snapshots."
+            if expired
+            else None
+        )
+        return SnapshotNotFound(f"Snapshot {snapshot_id} does not exist; there are {known}.", hint=hint)
 
     def latest(self) -> Snapshot | None:
         """The newest snapshot, None before the first commit."""
@@ -122,10 +129,20 @@ class SnapshotStore:
         """
         if not self._io.create(self._paths.snapshot(snapshot.id), snapshot.to_json().encode()):
             return False
+        if self._is_late(snapshot.id):
+            self._io.delete(self._paths.snapshot(snapshot.id))
+            return False
         self._write_hint(self._paths.latest_hint, snapshot.id)
         if snapshot.id == 1:
             self._write_hint(self._paths.earliest_hint, snapshot.id)
         return True
+
+    def _is_late(self, snapshot_id: int) -> bool:
+        """Whether an id was free because its snapshot has expired: a writer that slept for long comes too late."""
+        # The one before it is there, unless it has expired, and the newest never does.
+        if snapshot_id > 1 and self.exists(snapshot_id - 1):
+            return False
+        return any(one > snapshot_id for one in self.ids())
 
     def write_earliest_hint(self, snapshot_id: int) -> None:
         """Note the oldest snapshot after an expiration; a failure does no harm."""

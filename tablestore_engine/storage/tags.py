@@ -51,9 +51,10 @@ class TagStore:
     def create(self, name: str, snapshot: Snapshot) -> None:
         """Give a snapshot a name: one atomic create. Raises TagAlreadyExists, UserError for a name that is a number."""
         check_name("tag", name)
-        if name.isdigit():
+        if is_number(name) or "," in name:
             raise UserError(
-                f"'{name}' cannot be the name of a tag.", hint="A number names the snapshot of that id."
+                f"'{name}' cannot be the name of a tag.",
+                hint="A number names the snapshot of that id, and a comma separates tags.",
             )
         if not self._io.create(self._paths.tag(name), snapshot.to_json().encode()):
             raise TagAlreadyExists(
@@ -69,3 +70,8 @@ class TagStore:
         names = self.names()
         there_are = f"Tags are: {', '.join(names)}." if names else "The table has no tags."
         return TagNotFound(f"Tag '{name}' does not exist.", hint=there_are)
+
+
+def is_number(text: str) -> bool:
+    """Whether a version is a snapshot's id and not a tag."""
+    return text.isascii() and text.isdigit()

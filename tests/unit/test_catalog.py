@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from dataclasses import replace
 
 import pytest
 from engine_support import make_table, read, schema_of, write
@@ -22,7 +23,10 @@ from tablestore_engine.errors import (
     UserError,
     ViewNotFound,
 )
+from tablestore_engine.operation.commit import Change, CommitIdentity
+from tablestore_engine.operation.replace import next_schema, replace_all
 from tablestore_engine.schema.changes import AddColumn
+from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import DataField, parse_type
 from tablestore_engine.storage.file_io import LocalFileIO
 
@@ -193,9 +197,9 @@ def test_views(catalog):
 
 def test_a_table_cannot_become_a_view(catalog):
     catalog.create_table("default", "t", SCHEMA)
-    for replace in (False, True):
+    for replacing in (False, True):
         with pytest.raises(TableAlreadyExists, match="is a table"):
-            catalog.create_view("default", "t", View("SELECT 1", "default"), replace=replace)
+            catalog.create_view("default", "t", View("SELECT 1", "default"), replace=replacing)
 
 
 def test_a_damaged_view_is_named(catalog):
@@ -295,3 +299,27 @@ def test_a_warehouse_that_is_a_file(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(StorageError, match="file"):
         Catalog(tmp_path / "file").create_table("default", "t", SCHEMA)
+
+
+def test_columns_added_while_the_table_is_replaced(catalog):
+    catalog.create_table("default", "t", SCHEMA)
+    table = catalog.load_table("default", "t")
+    wanted = next_schema(table.schema, TableSchema.create([("x", parse_type("INT"), None)]), 0)
+
+    def publish():
+        assert table.schemas.try_create(wanted)
+        for name in ("a", "b"):
+            catalog.alter_table("default", "t", [AddColumn(name, parse_type("INT"))])
+        assert catalog.load_table("default", "t").schema.field_names == ("id", "a", "b")
+        return wanted
+
+    table.committer(wanted).commit(
+        replace_all(table.schema, wanted), CommitIdentity("r", 1), new_schema=publish
+    )
+    assert catalog.load_table("default", "t").schema.field_names == ("x",)
+    catalog.alter_table("default", "t", [AddColumn("y", parse_type("INT"))])
+    assert catalog.load_table("default", "t").schema.field_names == ("x", "y")
+    late = catalog.load_table("default", "t")
+    stale = replace(late, schema=late.schemas.load(3))
+    with pytest.raises(ConflictError, match="replaced"):
+        stale.committer().commit(Change("APPEND"), CommitIdentity("s", 1))

@@ -17,14 +17,23 @@ from engine_support import (
     data_files,
     live_paths,
     make_table,
+    new_job,
     write,
 )
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.errors import SnapshotNotFound, TagAlreadyExists, TagNotFound, UserError
+from tablestore_engine.errors import (
+    ConflictError,
+    SnapshotNotFound,
+    StorageError,
+    TagAlreadyExists,
+    TagNotFound,
+    UserError,
+)
 from tablestore_engine.operation.commit import CommitIdentity
 from tablestore_engine.operation.expire import Retention, end_of_expired
 from tablestore_engine.operation.replace import next_schema, replace_all, schema_publisher
+from tablestore_engine.storage import manifests
 from tablestore_engine.storage.file_io import LocalFileIO
 
 HOUR = 3_600_000
@@ -80,8 +89,9 @@ def named(table):
 
 
 def needed(table):
-    """Paths of data files that snapshots and tags need."""
+    """Paths of data files that snapshots and tags need, as their manifests on disk say."""
     found = set()
+    manifests._cache.clear()
     for snapshot in [*table.snapshots(), *table.tags.all().values()]:
         found |= live_paths(table, snapshot)
     return found
@@ -132,6 +142,7 @@ def test_a_tag_keeps_its_files(table):
     compact(table)
     write(table, [row(3, 3)])
     table.expire_snapshots(ALL_BUT_ONE)
+    manifests._cache.clear()
     assert [s.id for s in table.snapshots()] == [4]
     assert table.to_arrow(snapshot=table.version("first")).to_pylist() == [row(1, 1)]
     assert data_files(table) == needed(table)
@@ -276,6 +287,7 @@ def test_killed_at_every_deletion_every_snapshot_left_is_whole(tmp_path):
             done = True
         except KeyboardInterrupt:
             done = False
+        manifests._cache.clear()
         for snapshot in table.snapshots():
             assert live_paths(table, snapshot) <= data_files(table)
             assert table.to_arrow(snapshot=snapshot).num_rows >= 1
@@ -326,3 +338,126 @@ def test_expiring_beside_writers_and_readers(tmp_path):
     assert by_key(table)[4]["v"] == 59
     table.expire_snapshots(ALL_BUT_ONE)
     assert data_files(table) == needed(table)
+
+
+def test_a_writer_that_slept_while_its_id_came_and_went(table):
+    write(table, [row(1, 1)])
+    store, asked = table.snapshot_store, []
+    latest = store.latest
+
+    def sleep_after_looking():
+        found = latest()
+        asked.append(found.id)
+        if len(asked) == 1:
+            for n in (2, 3, 4):
+                write(
+                    Catalog(os.path.dirname(os.path.dirname(table.path))).load_table("default", "t"),
+                    [row(n, n)],
+                )
+            assert (
+                Catalog(os.path.dirname(os.path.dirname(table.path)))
+                .load_table("default", "t")
+                .expire_snapshots(ALL_BUT_ONE)
+                == 3
+            )
+        return found
+
+    job = new_job(table)
+    store.latest = sleep_after_looking
+    assert write(table, [row(9, 9)], job=job).id == 5
+    assert asked == [1, 4]
+    assert [s.id for s in table.snapshots()] == [4, 5]
+    assert sorted(by_key(table)) == [1, 2, 3, 4, 9]
+
+
+def test_a_stray_snapshot_of_a_writer_that_died_is_dropped(table):
+    for n in range(5):
+        write(table, [row(n, n)])
+    copy = table.io.read(table.paths.snapshot(2))
+    table.expire_snapshots(Retention(2, 2, 0, 100))
+    table.io.write(table.paths.snapshot(2), copy)
+    assert table.latest_snapshot().id == 5
+    write(table, [row(7, 7)])
+    assert table.expire_snapshots(Retention(2, 2, 0, 100)) == 1
+    assert [s.id for s in table.snapshots()] == [5, 6]
+    assert table.snapshot_store.earliest_id() == 5
+
+
+class Meanwhile(LocalFileIO):
+    """Does something once, right before the first deletion."""
+
+    def __init__(self, action):
+        super().__init__()
+        self.action = action
+
+    def delete(self, path):
+        action, self.action = self.action, None
+        if action:
+            action()
+        return super().delete(path)
+
+
+def test_a_tag_that_is_made_while_its_snapshot_expires(table):
+    write(table, [row(1, 1)])
+    write(table, [row(1, 2)])
+    compact(table)
+    io = Meanwhile(lambda: table.create_tag("just", 1))
+    expiring = Catalog(os.path.dirname(os.path.dirname(table.path)), io).load_table("default", "t")
+    assert expiring.expire_snapshots(ALL_BUT_ONE) == 2
+    manifests._cache.clear()
+    assert table.to_arrow(snapshot=table.version("just")).to_pylist() == [row(1, 1)]
+    assert data_files(table) == needed(table)
+    assert metadata(table) == named(table)
+
+
+def test_a_tag_that_comes_too_late(table, monkeypatch):
+    write(table, [row(1, 1)])
+    write(table, [row(1, 2)])
+    create = table.tags.create
+
+    def expire_first(name, snapshot):
+        table.expire_snapshots(ALL_BUT_ONE)
+        create(name, snapshot)
+
+    monkeypatch.setattr(table.tags, "create", expire_first)
+    with pytest.raises(SnapshotNotFound, match="has expired"):
+        table.create_tag("late", 1)
+    assert table.tags.names() == []
+
+
+def test_orphans_of_a_table_whose_metadata_is_missing_stay(table):
+    write(table, [row(1, 1)])
+    table.create_tag("kept")
+    write(table, [row(1, 2)])
+    compact(table)
+    table.expire_snapshots(ALL_BUT_ONE)
+    os.remove(table.paths.manifest(table.version("kept").delta_manifest_list))
+    manifests._cache.clear()
+    before = data_files(table)
+    with pytest.raises(StorageError):
+        table.remove_orphan_files(int(time.time() * 1000) + HOUR)
+    assert data_files(table) == before
+
+
+@pytest.mark.parametrize("directory", ["branch/branch-b", "changelog"])
+def test_what_other_programs_keep_stops_both(table, directory):
+    for n in range(3):
+        write(table, [row(n, n)])
+    os.makedirs(f"{table.path}/{directory}")
+    with open(f"{table.path}/{directory}/something", "w") as file:
+        file.write("x")
+    for action in (lambda: table.expire_snapshots(ALL_BUT_ONE), lambda: table.remove_orphan_files(2**50)):
+        with pytest.raises(UserError, match="of another program"):
+            action()
+    table.expire_after_commit()
+    assert len(table.snapshots()) == 3
+
+
+def test_a_statement_whose_history_expired_conflicts(table):
+    write(table, [row(1, 1)])
+    job = new_job(table)
+    for n in (2, 3):
+        write(table, [row(n, n)])
+    table.expire_snapshots(ALL_BUT_ONE)
+    with pytest.raises(ConflictError, match=r"Snapshot 2.*has expired since"):
+        write(table, [row(9, 9)], job=job, read_snapshot=1)

@@ -11,11 +11,13 @@ import numpy as np
 import pyarrow as pa
 from engine_support import compact, identity, make_table, new_job
 
+from tablestore_engine.operation import data_file_writer
 from tablestore_engine.operation.commit import Change
 from tablestore_engine.operation.write import placed, write_sorted
 
-ROWS_PER_TABLE = 100_000
-SMALL, LARGE = 1_500_000, 6_000_000
+ROWS_PER_TABLE = 50_000
+ROW_GROUP_ROWS = 200_000
+SMALL, LARGE = 800_000, 3_200_000
 
 
 def sorted_rows(job, rows, step):
@@ -30,6 +32,8 @@ def sorted_rows(job, rows, step):
 
 def peaks(folder, rows):
     """Peak bytes that Arrow held while writing two runs of one bucket, and while merging them."""
+    # A writer holds one row group; with smaller ones the bound shows in smaller buckets.
+    data_file_writer.ROW_GROUP_ROWS = ROW_GROUP_ROWS
     pool = pa.default_memory_pool()
     columns = {"id": "BIGINT", "n": "BIGINT", "s": "STRING"}
     options = {"bucket": "1", "write-only": "true"}

@@ -6,6 +6,7 @@ import itertools
 import os
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from engine_support import (
     DELETE,
@@ -16,6 +17,7 @@ from engine_support import (
     data_files,
     make_table,
     new_job,
+    path_of,
     read,
     write,
 )
@@ -199,3 +201,26 @@ def test_a_key_whose_order_differs_from_the_columns(tmp_path):
     write(table, [{**r, "v": -r["v"]} for r in rows[::-1]])
     assert sorted(r["v"] for r in read(table)) == sorted(-r["v"] for r in rows)
     check_invariants(table)
+
+
+def test_dictionaries_where_values_repeat(tmp_path):
+    columns = {
+        "id": "INT", "few": "STRING", "many": "STRING", "a": {"type": "ARRAY", "element": "INT"},
+        "m": {"type": "MAP", "key": "STRING", "value": "INT"},
+        "r": {"type": "ROW", "fields": [
+            {"id": 10, "name": "x", "type": "INT"},
+            {"id": 11, "name": "y", "type": {"type": "ARRAY", "element": "STRING"}},
+        ]},
+    }  # fmt: skip
+    table = make_table(tmp_path, columns, ["id"], options={"bucket": "1"})
+    rows = [
+        {"id": n, "few": f"v{n % 5}", "many": f"value {n}", "a": [n % 3], "m": [("k", n % 3)],
+         "r": {"x": n % 3, "y": ["s"]}}
+        for n in range(5_000)
+    ]  # fmt: skip
+    write(table, rows)
+    (entry,) = table.live_files()
+    group = pq.ParquetFile(path_of(table, entry)).metadata.row_group(0)
+    chunks = [group.column(i) for i in range(group.num_columns)]
+    plain = {c.path_in_schema for c in chunks if "RLE_DICTIONARY" not in c.encodings}
+    assert plain == {"_KEY_id", "id", "many"}

@@ -38,7 +38,9 @@ def test_tags_are_versions(call, store):
 
 def test_expiration_by_number_and_time(call, store):
     assert call("expire_snapshots('t')") == [(0,)], "young ones stay"
-    assert call("expire_snapshots(table => 't', retain_min => 3, older_than => '2000-01-01 00:00:00')") == [(0,)]
+    assert call("expire_snapshots(table => 't', retain_min => 3, older_than => '2000-01-01 00:00:00')") == [
+        (0,)
+    ]
     later = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(time.time() + 60))
     assert call(f"expire_snapshots(table => 't', retain_min => 3, older_than => '{later}')") == [(1,)]
     assert call("expire_snapshots(table => 't', retain_max => 2, max_deletes => 1)") == [(1,)]

@@ -70,7 +70,9 @@ def test_files_and_partitions(told, store):
 
 
 def test_a_system_table_that_does_not_exist(told):
-    with pytest.raises(TableNotFound, match=r"t\$nothing.*snapshots, schemas, tags, options, files, partitions"):
+    with pytest.raises(
+        TableNotFound, match=r"t\$nothing.*snapshots, schemas, tags, options, files, partitions"
+    ):
         told("SELECT * FROM t$nothing")
 
 

@@ -51,7 +51,7 @@ def test_a_replacement_counts_once_it_is_committed(store):
     assert store.latest().id == 0
     assert store.latest(snapshot_schema_id=0).id == 0
     assert store.latest(snapshot_schema_id=1).id == 1
-    store.try_create(replace(SCHEMA, id=2))
+    store.try_create(replace(SCHEMA, id=2, base=0))
     assert store.latest(snapshot_schema_id=0).id == 2
 
 
@@ -60,8 +60,11 @@ def test_a_change_before_a_replacement_is_void_once_that_is_committed(store):
     store.try_create(replace(SCHEMA, id=1, replaces="0"))
     store.try_create(replace(SCHEMA, id=2, base=0, comment="changed beside it"))
     assert [store.latest(committed).id for committed in (None, 0, 1, 2)] == [2, 2, 1, 2]
-    store.try_create(replace(SCHEMA, id=3, base=1, comment="changed after it"))
-    assert [store.latest(committed).id for committed in (1, 3)] == [3, 3]
+    store.try_create(replace(SCHEMA, id=3, base=2, comment="changed again"))
+    assert [store.latest(committed).id for committed in (None, 0, 1, 2, 3)] == [3, 3, 1, 3, 3]
+    store.try_create(replace(SCHEMA, id=4, base=1, comment="changed after the replacement"))
+    assert [store.latest(committed).id for committed in (1, 4)] == [4, 4]
+    assert store.latest(0).id == 3
 
 
 def test_only_a_dead_replacement(store):

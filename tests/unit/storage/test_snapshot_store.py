@@ -188,3 +188,16 @@ def test_racing_committers_make_contiguous_snapshots(paths):
     assert store.latest_id() == 60
     found = {(one.commit_user, one.commit_identifier) for one in store}
     assert found == {(user, number) for user in "abcd" for number in range(15)}
+
+
+def test_an_id_that_has_expired_is_not_given_again(store, paths):
+    for one in (1, 2, 3, 4):
+        assert store.try_create(replace(FIRST, id=one))
+    for one in (1, 2, 3):
+        os.remove(paths.snapshot(one))
+    for late in (1, 2, 3):
+        assert not store.try_create(replace(FIRST, id=late, commit_user="late"))
+        assert store.ids() == [4]
+        assert store.latest_id() == 4
+    assert store.try_create(replace(FIRST, id=5))
+    assert store.ids() == [4, 5]
