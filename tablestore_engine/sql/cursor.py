@@ -13,7 +13,7 @@ from tablestore_engine.errors import ParseError, SqlError
 from tablestore_engine.sql.lexer import BAD, END, STRING, Token, position_of, tokenize
 from tablestore_engine.sql.statements import TableName
 
-OWN_CATALOGS: Final = frozenset(["spark_catalog", "tablestore"])
+OWN_CATALOGS: Final = ("spark_catalog", "tablestore")
 QUERY_STARTS: Final = frozenset(["SELECT", "WITH", "FROM", "VALUES", "TABLE", "MAP", "REDUCE", "("])
 
 _ESCAPE: Final = re.compile(

@@ -19,6 +19,7 @@ from tablestore_engine.spark.frame_cache import FrameCache
 from tablestore_engine.spark.reader import read_plan
 from tablestore_engine.spark.run import translated
 from tablestore_engine.spark.system_tables import system_table
+from tablestore_engine.sql import information_schema
 from tablestore_engine.sql.bind import Binding, TableReference, bind, bind_expression
 from tablestore_engine.sql.lexer import quote
 from tablestore_engine.sql.structure import TimeTravel
@@ -116,6 +117,8 @@ class Frames:
             self._unknown = True
             return None
         target = reference.database or database
+        if target.lower() == information_schema.NAME and not self._catalog.database_exists(target):
+            return Binding(self._bind_information(name), target)
         if not self._catalog.database_exists(target):
             self._unknown = True
             return None
@@ -134,6 +137,14 @@ class Frames:
     def _is_temporary(self, name: str) -> bool:
         with translated():
             return bool(self.spark.catalog.tableExists(quote(name)))
+
+    def _bind_information(self, name: str) -> str:
+        key = (information_schema.NAME, name.lower())
+        if key not in self._views:
+            schema, rows = information_schema.rows_of(self._catalog, name)
+            frame = self.spark.createDataFrame(rows, schema)
+            self._views[key] = self.register(f"{information_schema.NAME}.{name}", frame)
+        return self._views[key]
 
     def _bind_table(self, reference: TableReference, database: str, name: str, suffix: str) -> str:
         key = (database, name.lower(), suffix, reference.time_travel, repr(reference.predicate))

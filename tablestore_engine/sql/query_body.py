@@ -112,7 +112,7 @@ class QueryBody:
                 self._close(i)
                 self.clause = "from"
                 i = self._relation(i + 1, "inner")
-            elif token.kind == WORD and tokens[i + 1].key != ".":
+            elif token.kind == WORD and (tokens[i + 1].key != "." or self._before_empty_name(i)):
                 i = self._word(i)
             elif key == "|>":
                 self._close(i)
@@ -123,6 +123,11 @@ class QueryBody:
                 if self.clause == "start" and token.kind != BAD:
                     self.clause = "other"
                 i = self.scan.atom(i, self.ctes, self.select)
+
+    def _before_empty_name(self, i: int) -> bool:
+        """Whether a relation whose database was left empty follows: `FROM .schema.table`, but not `from.column`."""
+        tokens = self.scan.tokens
+        return tokens[i].key in ("FROM", "JOIN") and tokens[i + 1].start > tokens[i].end
 
     def _word(self, i: int) -> int:
         """A word that may open a clause."""

@@ -122,6 +122,11 @@ class RelationScan:
         elif token.is_name:
             select.relations.append(relation)
             i = self._name(i, ctes, select, relation)
+        elif token.key == "." and after.is_name:
+            # Macros put a database in front of the dot, and there is none here.
+            select.relations.append(relation)
+            i = self._name(i + 1, ctes, select, relation)
+            relation.name_span = (token.start, relation.name_span[1])
         else:
             return i
         return self._alias(self._suffix(i, relation), relation)

@@ -12,6 +12,7 @@ from typing import Any, FrozenSet, Optional, TypeVar  # noqa: UP035 - mashumaro 
 from dbt.adapters.base.relation import BaseRelation, Policy
 from dbt.adapters.contracts.relation import ComponentName, RelationType
 from dbt_common.exceptions import DbtRuntimeError
+from jinja2 import Undefined
 
 Self = TypeVar("Self", bound="TableStoreRelation")
 
@@ -49,6 +50,19 @@ class TableStoreRelation(BaseRelation):
                 "Remove `database` from the model or source."
             )
         object.__setattr__(self, "path", self.path.replace(database=None))
+
+    @classmethod
+    def create(  # noqa: PYI019
+        cls: type[Self],
+        database: str | None = None,
+        schema: str | None = None,
+        identifier: Optional[str] = None,  # noqa: UP045
+        type: Optional[RelationType] = None,  # noqa: UP045
+        **kwargs: Any,
+    ) -> Self:
+        """See `BaseRelation.create`. Packages pass on `target.database`, which is undefined here."""
+        known = None if isinstance(database, Undefined) else database
+        return super().create(known, schema, identifier, type, **kwargs)  # type: ignore[misc,no-any-return]
 
     @property
     def is_managed(self) -> bool:

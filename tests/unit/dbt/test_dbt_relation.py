@@ -49,3 +49,11 @@ def test_a_name_without_schema_stands_for_something_in_the_session():
 def test_limits_and_event_times_render_without_alias():
     relation = Relation.create(schema="s", identifier="t", limit=0)
     assert str(relation) == "(select * from `s`.`t` where false limit 0)"
+
+
+def test_packages_pass_on_a_database_that_is_undefined():
+    from jinja2 import Undefined
+
+    relation = TableStoreRelation.create(database=Undefined(name="database"), schema="s", identifier="t")
+    assert relation.render() == "`s`.`t`"
+    assert relation.database is None
