@@ -54,6 +54,6 @@ def test_limits_and_event_times_render_without_alias():
 def test_packages_pass_on_a_database_that_is_undefined():
     from jinja2 import Undefined
 
-    relation = TableStoreRelation.create(database=Undefined(name="database"), schema="s", identifier="t")
+    relation = Relation.create(database=Undefined(name="database"), schema="s", identifier="t")
     assert relation.render() == "`s`.`t`"
     assert relation.database is None
