@@ -101,11 +101,15 @@ def placed(job: WriteJob, rows: pa.Table) -> pa.Table:
     """Rows of one bucket with their `BUCKET_COLUMN`, and without `ORDINAL_COLUMN`.
 
     Rows that have no `BUCKET_COLUMN` are all of the bucket of the first one.
+
+    Raises:
+        PrimaryKeyError, SchemaError: a null in a NOT NULL column.
     """
     if ORDINAL_COLUMN in rows.column_names:
         rows = rows.drop_columns([ORDINAL_COLUMN])
     if BUCKET_COLUMN in rows.column_names or rows.num_rows == 0:
         return rows
+    check_not_null(rows, job.schema)  # a null key has no bucket, so it may be anywhere
     bucket = 0
     if job.schema.bucket_keys and job.total_buckets > 0:
         ends = rows.select(list(job.schema.bucket_keys)).take([0, rows.num_rows - 1])

@@ -156,7 +156,7 @@ class _Rewrite:
         self.renamed = {
             table
             for table in self.bound
-            if self._shares_last_name(table) or table.last_text != _spelled(table)
+            if self._shares_last_name(table) or (_is_bare(table) and table.last_text != _spelled(table))
         }
 
     def result(self) -> BoundQuery:

@@ -65,6 +65,13 @@ def test_refused_duplicates_both_ways(store, path):
     assert store.table("t").latest_snapshot() is None
 
 
+def test_a_null_key_among_several_buckets(store, path):
+    store.execute("CREATE TABLE t (id INT, v INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '4')")
+    with pytest.raises(PrimaryKeyError, match="'id' has 1 null"):
+        store.execute("INSERT INTO t SELECT if(id = 3, NULL, id), 1 FROM range(100)")
+    assert not data_files(store.table("t"))
+
+
 def test_null_keys_both_ways(store, path):
     store.execute("CREATE TABLE t (id INT, v INT NOT NULL, PRIMARY KEY (id) NOT ENFORCED)")
     with pytest.raises(PrimaryKeyError, match="'id' has 1 null"):

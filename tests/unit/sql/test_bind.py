@@ -87,6 +87,10 @@ NAMES = {
     "format as database": ("select * from json.t", "select * from `@json.t` AS t"),
     "line comment at the end": ("select * from t -- done", "select * from `@main.t` AS t -- done"),
     "semicolon": ("select * from t;", "select * from `@main.t` AS t;"),
+    "system tables with aliases": (
+        "select f.x from db.t$files f join t$files as g on f.x = g.x",
+        "select f.x from `@db.t$files` f join `@main.t$files` as g on f.x = g.x",
+    ),
     "system table": ("select * from db.`t$files`", "select * from `@db.t$files` AS `t$files`"),
     "bare system table": ("select t$files.x from db.t$files", "select `@db.t$files`.x from `@db.t$files`"),
 }
