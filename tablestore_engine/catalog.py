@@ -252,6 +252,8 @@ class Catalog:
 
     def _in_the_way(self, database: str, name: str, if_not_exists: bool) -> bool:
         kind = self.object_kind(database, name)
+        if kind is None and self._table_dir(database, name) is not None:
+            kind = self.object_kind(database, name)  # another process may have made it in between
         if kind == "table" and if_not_exists:
             return True
         if kind is not None:

@@ -12,7 +12,6 @@ from typing import Any, FrozenSet, Optional, TypeVar  # noqa: UP035 - mashumaro 
 from dbt.adapters.base.relation import BaseRelation, Policy
 from dbt.adapters.contracts.relation import ComponentName, RelationType
 from dbt_common.exceptions import DbtRuntimeError
-from jinja2 import Undefined
 
 Self = TypeVar("Self", bound="TableStoreRelation")
 
@@ -61,7 +60,7 @@ class TableStoreRelation(BaseRelation):
         **kwargs: Any,
     ) -> Self:
         """See `BaseRelation.create`. Packages pass on `target.database`, which is undefined here."""
-        known = None if isinstance(database, Undefined) else database
+        known = database if isinstance(database, str) else None
         return super().create(known, schema, identifier, type, **kwargs)  # type: ignore[misc,no-any-return]
 
     @property
