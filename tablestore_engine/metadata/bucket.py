@@ -20,10 +20,10 @@ from tablestore_engine.metadata.binary_row import MAX_INLINE, encode_row, is_com
 from tablestore_engine.schema.arrow import to_arrow_type
 from tablestore_engine.schema.types import BINARY_ROOTS, STRING_ROOTS, TIMESTAMP_ROOTS, AtomicType, DataType
 
-_SEED = 42
-_MASK = 0xFFFFFFFF
-_C1, _C2, _N = 0xCC9E2D51, 0x1B873593, 0xE6546B64
-_F1, _F2 = 0x85EBCA6B, 0xC2B2AE35
+SEED = 42
+MASK = 0xFFFFFFFF
+C1, C2, N = 0xCC9E2D51, 0x1B873593, 0xE6546B64
+F1, F2 = 0x85EBCA6B, 0xC2B2AE35
 
 # Keeps the words of a row inside the processor's cache, whatever the size of the batch.
 _ROWS_AT_ONCE = 1 << 16
@@ -37,16 +37,16 @@ Longs = np.ndarray[Any, np.dtype[np.int64]]
 
 def hash_words(data: bytes) -> int:
     """The signed 32-bit Murmur3 hash of bytes whose number is a multiple of 4."""
-    h = _SEED
+    h = SEED
     for start in range(0, len(data), 4):
-        k = int.from_bytes(data[start : start + 4], "little") * _C1 & _MASK
-        k = (k << 15 | k >> 17) & _MASK
-        h ^= k * _C2 & _MASK
-        h = (h << 13 | h >> 19) & _MASK
-        h = h * 5 + _N & _MASK
+        k = int.from_bytes(data[start : start + 4], "little") * C1 & MASK
+        k = (k << 15 | k >> 17) & MASK
+        h ^= k * C2 & MASK
+        h = (h << 13 | h >> 19) & MASK
+        h = h * 5 + N & MASK
     h ^= len(data)
-    h = (h ^ h >> 16) * _F1 & _MASK
-    h = (h ^ h >> 13) * _F2 & _MASK
+    h = (h ^ h >> 16) * F1 & MASK
+    h = (h ^ h >> 13) * F2 & MASK
     h ^= h >> 16
     return h - (1 << 32) if h >> 31 else h
 
@@ -118,7 +118,7 @@ class _Rows:
 
     def hashes(self) -> np.ndarray[Any, np.dtype[np.int32]]:
         """Murmur3 of each row."""
-        h: Words = np.full(self.rows, _SEED, dtype=np.uint32)
+        h: Words = np.full(self.rows, SEED, dtype=np.uint32)
         zeros: Words = np.zeros(self.rows, dtype=np.uint32)
         for word in self.words:
             h = _mix(h, zeros if word is None else word)
@@ -129,17 +129,17 @@ class _Rows:
                 rows = rows[counts[rows] > w]
                 h[rows] = _mix(h[rows], word_at(rows, w))
         h ^= self.size.astype(np.uint32)
-        h = (h ^ h >> np.uint32(16)) * np.uint32(_F1)
-        h = (h ^ h >> np.uint32(13)) * np.uint32(_F2)
+        h = (h ^ h >> np.uint32(16)) * np.uint32(F1)
+        h = (h ^ h >> np.uint32(13)) * np.uint32(F2)
         return (h ^ h >> np.uint32(16)).view(np.int32)
 
 
 def _mix(h: Words, k: Words) -> Words:
-    k = k * np.uint32(_C1)
-    k = (k << np.uint32(15) | k >> np.uint32(17)) * np.uint32(_C2)
+    k = k * np.uint32(C1)
+    k = (k << np.uint32(15) | k >> np.uint32(17)) * np.uint32(C2)
     h = h ^ k
     h = h << np.uint32(13) | h >> np.uint32(19)
-    return h * np.uint32(5) + np.uint32(_N)
+    return h * np.uint32(5) + np.uint32(N)
 
 
 def _hash_batch(batch: pa.RecordBatch, types: Sequence[DataType]) -> np.ndarray[Any, np.dtype[np.int32]]:

@@ -35,10 +35,7 @@ def read_rows(
     out = output_schema(schema, names)
 
     def batches(bucket: BucketScan, file: DataFileMeta, columns: FileColumns) -> Iterator[pa.RecordBatch]:
-        path = (
-            file.external_path or f"{paths.bucket_dir(bucket.partition_path, bucket.bucket)}/{file.file_name}"
-        )
-        return read_batches(io, path, load_schema(file.schema_id), schema, columns)
+        return read_batches(io, bucket.path_of(paths, file), load_schema(file.schema_id), schema, columns)
 
     if not schema.primary_keys:
         for bucket in plan.buckets:

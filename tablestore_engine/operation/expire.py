@@ -134,10 +134,7 @@ def expire_snapshots(history: History, now_millis: int, retention: Retention) ->
         history.io.delete(history.paths.snapshot(snapshot_id))
     history.snapshots.write_earliest_hint(end)
     # Read now, so that a tag that was made meanwhile keeps what it names; one made from here on finds no snapshot.
-    for one in history.tags.all().values():
-        if earliest <= one.id < end:
-            garbage.data_files -= _paths(history, one, live_entries(history.manifests, one))
-            garbage.manifests -= metadata_of(history, one)
+    _keep(history, garbage, (one for one in history.tags.all().values() if earliest <= one.id < end))
     _remove(history, garbage)
     return end - earliest
 
@@ -174,13 +171,18 @@ def _garbage(history: History, begin: int, end: int) -> Garbage:
     for snapshot_id in range(begin + 1, end + 1):
         before, after = snapshots[snapshot_id - 1], snapshots[snapshot_id]
         garbage.data_files |= _paths(history, before, _gone(history, before, after))
-    for one in tagged:
-        garbage.data_files -= _paths(history, one, live_entries(history.manifests, one))
     for snapshot_id in range(begin, end):
         garbage.manifests |= metadata_of(history, snapshots[snapshot_id])
-    for one in (snapshots[end], *tagged):
-        garbage.manifests -= metadata_of(history, one)
+    garbage.manifests -= metadata_of(history, snapshots[end])
+    _keep(history, garbage, tagged)
     return garbage
+
+
+def _keep(history: History, garbage: Garbage, snapshots: Iterable[Snapshot]) -> None:
+    """Take what these snapshots name out of the garbage."""
+    for one in snapshots:
+        garbage.data_files -= _paths(history, one, live_entries(history.manifests, one))
+        garbage.manifests -= metadata_of(history, one)
 
 
 def _gone(history: History, before: Snapshot, after: Snapshot) -> Iterable[ManifestEntry]:
@@ -245,7 +247,5 @@ def delete_tag(history: History, name: str) -> None:
     garbage = Garbage(
         _paths(history, tagged, live_entries(history.manifests, tagged)), metadata_of(history, tagged)
     )
-    for one in others:
-        garbage.data_files -= _paths(history, one, live_entries(history.manifests, one))
-        garbage.manifests -= metadata_of(history, one)
+    _keep(history, garbage, others)
     _remove(history, garbage)

@@ -94,8 +94,7 @@ def matching_keys(
     names = tuple(schema.primary_keys)
     found: list[pa.RecordBatch] = []
     for bucket, file in files:
-        directory = paths.bucket_dir(bucket.partition_path, bucket.bucket)
-        path = file.external_path or f"{directory}/{file.file_name}"
+        path = bucket.path_of(paths, file)
         for batch in read_batches(io, path, load_schema(file.schema_id), schema, FileColumns(names)):
             found.extend(pa.Table.from_batches([batch]).filter(condition).to_batches())
     arrow = pa.schema([(n, to_arrow_type(schema.field(n).type)) for n in names])

@@ -25,6 +25,7 @@ from tablestore_engine.schema.predicate import Predicate
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import DataType
 from tablestore_engine.storage.manifests import ManifestStore
+from tablestore_engine.storage.paths import TablePaths
 
 PartitionFilter = Callable[[tuple[Any, ...]], bool]
 
@@ -39,6 +40,10 @@ class BucketScan:
     bucket: int
     total_buckets: int
     files: tuple[DataFileMeta, ...]
+
+    def path_of(self, paths: TablePaths, file: DataFileMeta) -> str:
+        """The path of one of its files."""
+        return file.external_path or paths.data_file(self.partition_path, self.bucket, file.file_name)
 
 
 @dataclass(frozen=True)

@@ -8,19 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tablestore_engine.metadata.bucket import C1, C2, F1, F2, MASK, SEED, N
+
 Word = str | int  # SQL of a BIGINT in [0, 2**32), or a constant
 
-_MASK = 0xFFFFFFFF
-_SEED = 42
-_C1, _C2, _N = 0xCC9E2D51, 0x1B873593, 0xE6546B64
-_FINAL = ((16, 0x85EBCA6B), (13, 0xC2B2AE35))
+_FINAL = ((16, F1), (13, F2))
 
 
 def murmur_sql(words: Sequence[Word]) -> str:
     """SQL of the signed 32-bit hash, as a BIGINT."""
-    h: Word = _SEED
+    h: Word = SEED
     for word in words:
-        h = _add(_multiply(_rotate(_xor(h, _mixed(word)), 13), 5), _N)
+        h = _add(_multiply(_rotate(_xor(h, _mixed(word)), 13), 5), N)
     h = _xor(h, 4 * len(words))
     for shift, factor in _FINAL:
         h = _multiply(_fold(h, shift), factor)
@@ -28,7 +27,7 @@ def murmur_sql(words: Sequence[Word]) -> str:
 
 
 def _mixed(word: Word) -> Word:
-    return _multiply(_rotate(_multiply(word, _C1), 15), _C2)
+    return _multiply(_rotate(_multiply(word, C1), 15), C2)
 
 
 def _signed(factor: int) -> int:
@@ -37,12 +36,12 @@ def _signed(factor: int) -> int:
 
 def _multiply(value: Word, factor: int) -> Word:
     if isinstance(value, int):
-        return value * factor & _MASK
-    return f"({value} * {_signed(factor)}L & {_MASK}L)"
+        return value * factor & MASK
+    return f"({value} * {_signed(factor)}L & {MASK}L)"
 
 
 def _add(value: Word, number: int) -> Word:
-    return value + number & _MASK if isinstance(value, int) else f"({value} + {number}L & {_MASK}L)"
+    return value + number & MASK if isinstance(value, int) else f"({value} + {number}L & {MASK}L)"
 
 
 def _xor(left: Word, right: Word) -> Word:
@@ -53,10 +52,10 @@ def _xor(left: Word, right: Word) -> Word:
 
 def _rotate(value: Word, bits: int) -> Word:
     if isinstance(value, int):
-        return (value << bits | value >> (32 - bits)) & _MASK
+        return (value << bits | value >> (32 - bits)) & MASK
     # Modulo 2**32 - 1 a shift is a rotation, and the operand stands in the text once. Taking one off before and adding
     # it after keeps the two residues of zero apart: 0 stays 0, and 2**32 - 1 stays itself.
-    return f"(({value} * {1 << bits}L - 1L) % {_MASK}L + 1L)"
+    return f"(({value} * {1 << bits}L - 1L) % {MASK}L + 1L)"
 
 
 def _fold(value: Word, bits: int) -> Word:
