@@ -86,17 +86,36 @@ def matching_keys(
     Raises:
         CorruptMetadataError, StorageError: a file cannot be read.
     """
-    if len(files) > MAX_FILES or sum(f.row_count for _, f in files) > MAX_ROWS:
-        return None
     condition = key_condition(predicate, schema)
     if condition is None:
+        return None
+    return keys_of(io, paths, load_schema, schema, files, condition)
+
+
+def keys_of(
+    io: FileIO,
+    paths: TablePaths,
+    load_schema: Callable[[int], TableSchema],
+    schema: TableSchema,
+    files: Sequence[tuple[BucketScan, DataFileMeta]],
+    condition: pc.Expression | None = None,
+) -> pa.Table | None:
+    """The distinct primary keys of `files`, those that a condition accepts; None when they are too many to hold here.
+
+    Raises:
+        CorruptMetadataError, StorageError: a file cannot be read.
+    """
+    if len(files) > MAX_FILES or sum(f.row_count for _, f in files) > MAX_ROWS:
         return None
     names = tuple(schema.primary_keys)
     found: list[pa.RecordBatch] = []
     for bucket, file in files:
         path = bucket.path_of(paths, file)
         for batch in read_batches(io, path, load_schema(file.schema_id), schema, FileColumns(names)):
-            found.extend(pa.Table.from_batches([batch]).filter(condition).to_batches())
+            if condition is None:
+                found.append(batch)
+            else:
+                found.extend(pa.Table.from_batches([batch]).filter(condition).to_batches())
     arrow = pa.schema([(n, to_arrow_type(schema.field(n).type)) for n in names])
     keys = pa.Table.from_batches([b.cast(arrow) for b in found], arrow)
     # Arrow takes a name that begins with a dot for a path.

@@ -19,19 +19,15 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tablestore_engine.mergetree.sections import Section
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.key_lookup import matching_keys
+from tablestore_engine.operation.key_lookup import keys_of, matching_keys
 from tablestore_engine.operation.scan import BucketScan, FileBounds, ScanPlan
 from tablestore_engine.schema.predicate import Predicate
 from tablestore_engine.schema.system import SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.schema.table_schema import TableSchema
-from tablestore_engine.spark.changed_keys import (
-    BROADCAST_ROWS,
-    ChangedKeys,
-    JoinedKeys,
-    constant_keys,
-    join_keys,
-)
+from tablestore_engine.spark.changed_keys import BROADCAST_ROWS, ChangedKeys, JoinedKeys, constant_keys
 from tablestore_engine.spark.file_scan import FileScans, Placed
+from tablestore_engine.spark.join_key import JoinKey, KeyRanges, block_key, join_key
+from tablestore_engine.spark.key_blocks import WORTH_ROWS
 from tablestore_engine.spark.names import formatted
 from tablestore_engine.table import Table
 
@@ -136,15 +132,22 @@ class _Reader:
         few = constant_keys(keys) if keys is not None else None
         if few is not None:
             return few
-        files = [f for _, f in (*merge.bottom, *merge.upper)]
         return JoinedKeys(
-            join_keys(
-                [self._schema.field(name) for name in self._schema.primary_keys],
-                (FileBounds(f, self._schema, self._table.schemas.load) for f in files),
-            ),
+            self._join_key(merge),
             distinct=not merge.one_upper_run,
             broadcast=sum(f.row_count for _, f in merge.upper) <= BROADCAST_ROWS,
         )
+
+    def _join_key(self, merge: _Merge) -> JoinKey:
+        schema, load = self._schema, self._table.schemas.load
+        bounds = (FileBounds(f, schema, load) for _, f in (*merge.bottom, *merge.upper))
+        ranges = KeyRanges.of([schema.field(name) for name in schema.primary_keys], bounds)
+        if ranges and sum(f.row_count for _, f in merge.bottom) >= WORTH_ROWS:
+            keys = keys_of(self._table.io, self._table.paths, load, schema, merge.upper)
+            blocks = block_key(ranges, keys) if keys is not None else None
+            if blocks is not None:
+                return blocks
+        return join_key(schema.primary_keys, ranges)
 
     def _merged(self, merge: _Merge, changed: ChangedKeys) -> DataFrame:
         newest_wins = merge.upper_is_newer and not self._schema.core_options.sequence_field
