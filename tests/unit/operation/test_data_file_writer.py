@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 
+import pyarrow as pa
 import pytest
 from engine_support import (
     arrow_rows,
