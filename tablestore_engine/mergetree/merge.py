@@ -118,17 +118,6 @@ class SortColumn:
     descending: bool = False
 
 
-def keep_last(keys: Sequence[str], order: Sequence[SortColumn]) -> Reduce:
-    """Reduce of `deduplicate`: per key the row that is greatest by `order`, then the latest given."""
-    columns = [*(SortColumn(k) for k in keys), *order]
-
-    def reduce(table: pa.Table) -> pa.Table:
-        ordered = sort_stable(table, columns)
-        return ordered.filter(pa.array(last_of_key_mask(ordered, keys)))
-
-    return reduce
-
-
 def sort_stable(table: pa.Table, columns: Sequence[SortColumn]) -> pa.Table:
     """Stable sort with nulls first: the order of Spark, of Paimon's keys and of its sequence fields."""
     # Arrow's sort is not stable for tables, so the row number decides between equals.

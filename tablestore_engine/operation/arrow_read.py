@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tablestore_engine.mergetree.merge import SortColumn, keep_last, merge_sorted
+from tablestore_engine.mergetree.fold import reducer
+from tablestore_engine.mergetree.merge import SortColumn, merge_sorted
 from tablestore_engine.metadata.data_file import DataFileMeta
 from tablestore_engine.operation.file_read import FileColumns, read_batches
 from tablestore_engine.operation.scan import BucketScan, ScanPlan
@@ -46,7 +47,7 @@ def read_rows(
     order = sequence_columns(schema)
     wanted = (*names, *(c.name for c in order if c.name not in names))
     keys = [key_field(f).name for f in schema.trimmed_key_fields]
-    reduce = keep_last(keys, [*order, SortColumn(SEQUENCE_NUMBER.name)])
+    reduce = reducer(keys, [*order, SortColumn(SEQUENCE_NUMBER.name)], schema.merge_engine.only(wanted))
     for bucket, section in plan.sections:
         runs = [
             itertools.chain.from_iterable(

@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tablestore_engine.mergetree.levels import SortedRun
-from tablestore_engine.mergetree.merge import SortColumn, keep_last, merge_sorted
+from tablestore_engine.mergetree.fold import reducer
+from tablestore_engine.mergetree.merge import SortColumn, merge_sorted
 from tablestore_engine.mergetree.sections import Section, sections
 from tablestore_engine.metadata.data_file import FILE_SOURCE_COMPACT, DataFileMeta
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
@@ -84,7 +85,7 @@ def _merged(task: CompactTask, section: Section) -> Iterator[pa.Table]:
     keys = [key_field(f).name for f in schema.trimmed_key_fields]
     order = [*sequence_columns(schema), SortColumn(SEQUENCE_NUMBER.name)]
     oldest_first = [_run_batches(task, run) for run in reversed(section.runs)]
-    for table in merge_sorted(oldest_first, keys, keep_last(keys, order)):
+    for table in merge_sorted(oldest_first, keys, reducer(keys, order, schema.merge_engine)):
         yield _without_deletes(table) if task.drop_deletes else table
 
 

@@ -2,7 +2,7 @@
 
 A *write job* is everything a task must know; it travels to executors. Rows are the table's columns plus
 `BUCKET_COLUMN` and, when they are not all inserts, `ROW_KIND_COLUMN` (0 +I, 1 -U, 2 +U, 3 -D). The task removes
-duplicates of a key (the last one wins, or they are an error), gives all rows the job's sequence number and streams
+duplicates of a key (the merge engine folds them, or they are an error), gives all rows the job's sequence number and streams
 them into files. One number for the whole write is enough, since a key stands in a write once; it makes the write
 win or lose against another one as a whole.
 """
@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tablestore_engine.errors import DuplicateKeyError, PrimaryKeyError, SchemaError
+from tablestore_engine.mergetree.fold import fold_sorted
 from tablestore_engine.mergetree.merge import SortColumn, last_of_key_mask, sort_stable
 from tablestore_engine.metadata.bucket import bucket_ids
 from tablestore_engine.metadata.data_file import FILE_SOURCE_APPEND
@@ -155,7 +156,7 @@ def check_not_null(rows: pa.Table | pa.RecordBatch, schema: TableSchema) -> None
 
 
 def _deduplicated(job: WriteJob, tables: Iterable[pa.Table], result: WriteResult) -> Iterator[pa.Table]:
-    """Tables with one row per key; a table's last row waits for the next table."""
+    """Tables with one row per key, folded as the merge engine says; a table's last key waits for the next table."""
     schema = job.schema
     keys = [*schema.partition_keys, BUCKET_COLUMN, *schema.trimmed_primary_keys]
     held: pa.Table | None = None
@@ -172,10 +173,9 @@ def _deduplicated(job: WriteJob, tables: Iterable[pa.Table], result: WriteResult
         unique = bool(last.all())
         if job.refuse_duplicates and not unique:
             raise _duplicates(table.filter(pa.array(~last)), schema)
-        held = table.slice(table.num_rows - 1)
-        rest = table.slice(0, table.num_rows - 1)
-        # A filter copies every column: the usual case, no duplicates, is spared it.
-        yield rest if unique else rest.filter(pa.array(last[:-1]))
+        folded = fold_sorted(table, last, schema.merge_engine)
+        held = folded.slice(folded.num_rows - 1)
+        yield folded.slice(0, folded.num_rows - 1)
     if held is not None:
         yield held
 

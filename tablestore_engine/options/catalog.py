@@ -13,6 +13,9 @@ from tablestore_engine.options.option import Effect, Option, OptionType
 _BOOL, _INT, _TEXT, _ENUM = OptionType.BOOLEAN, OptionType.INT, OptionType.TEXT, OptionType.ENUM
 _MEMORY, _DURATION, _COLUMNS = OptionType.MEMORY, OptionType.DURATION, OptionType.COLUMNS
 _STATS, _FLOAT = OptionType.STATS_MODE, OptionType.FLOAT
+AGGREGATE_FUNCTIONS = ("sum", "product", "max", "min", "last_value", "last_non_null_value", "first_value",
+                       "first_non_null_value", "listagg", "bool_and", "bool_or", "collect")  # fmt: skip
+"""The aggregate functions that this engine knows."""
 _MB, _SECOND, _HOUR = 1 << 20, 1000, 3_600_000
 _INT_MAX = 2**31 - 1
 
@@ -53,7 +56,15 @@ _FILES = (
 
 _MERGE = (
     Option("merge-engine", _ENUM, "deduplicate", "How records of one key become one row.", immutable=True,
-           choices=("deduplicate", "partial-update", "aggregation", "first-row"), accepted=("deduplicate",),
+           choices=("deduplicate", "partial-update", "aggregation", "first-row"), effect=Effect.READ),
+    Option("fields.*.aggregate-function", _ENUM, None, "Function that folds the values of one column; the merge "
+           "engine is aggregation.", choices=AGGREGATE_FUNCTIONS, immutable=True, effect=Effect.READ,
+           fallback_keys=("fields.*.function",)),
+    Option("fields.default-aggregate-function", _ENUM, "last_non_null_value", "Function of columns without their "
+           "own.", choices=AGGREGATE_FUNCTIONS, immutable=True, effect=Effect.READ),
+    Option("fields.*.list-agg-delimiter", _TEXT, ",", "Text between the parts of a listagg.", immutable=True,
+           effect=Effect.READ),
+    Option("fields.*.distinct", _BOOL, False, "Whether listagg and collect keep a value once.", immutable=True,
            effect=Effect.READ),
     Option("sequence.field", _COLUMNS, (), "Columns that order the records of one key: the greatest wins, whatever "
            "the order of arrival.", immutable=True),
@@ -154,14 +165,8 @@ _LATER_ANSWERS = (
     _later("data-file.path-directory", _TEXT, None, "Directory of data files below the table.", Effect.READ),
     _later("partial-update.*", _TEXT, None, "Options of the partial-update merge engine.", Effect.READ),
     _later("aggregation.*", _TEXT, None, "Options of the aggregation merge engine.", Effect.READ),
-    _later("fields.default-aggregate-function", _TEXT, None, "Aggregate function of columns without their own.",
-           Effect.READ),
-    _later("fields.*.aggregate-function", _TEXT, None, "Aggregate function of one column.", Effect.READ,
-           fallback_keys=("fields.*.function",)),
     _later("fields.*.ignore-retract", _BOOL, False, "Leave retractions out of one aggregate.", Effect.READ),
     _later("fields.*.sequence-group", _COLUMNS, (), "Columns that this sequence column orders.", Effect.READ),
-    _later("fields.*.list-agg-delimiter", _TEXT, None, "Text between the parts of a listagg.", Effect.READ),
-    _later("fields.*.distinct", _BOOL, False, "Collect or listagg distinct values only.", Effect.READ),
     _later("fields.*.nested-key", _COLUMNS, (), "Key of a nested table.", Effect.READ),
     _later("fields.*.count-limit", _INT, None, "Size limit of a nested table.", Effect.READ),
     _later("fields.*.default-value", _TEXT, None, "Value that replaces null in one column.", Effect.READ),

@@ -7,6 +7,7 @@ from itertools import count
 
 from tablestore_engine.errors import OptionError, SchemaError
 from tablestore_engine.options import CoreOptions
+from tablestore_engine.schema.merge_engine import merge_engine_of
 from tablestore_engine.schema.system import is_system_name
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import (
@@ -52,6 +53,7 @@ def create_schema(
     fields = _number([(name, kind.as_nullable(kind.nullable and name not in primary_keys), text)
                       for name, kind, text in columns])  # fmt: skip
     highest = max(one for each in fields for one in (each.id, *nested_field_ids(each.type)))
+    merge_engine_of(fields, primary_keys, options)
     return TableSchema(0, fields, highest, partition_keys, primary_keys, options, comment, time_millis)
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from tablestore_engine.errors import ColumnNotFound
 from tablestore_engine.options import CoreOptions
+from tablestore_engine.schema.merge_engine import MergeEngine, merge_engine_of
 from tablestore_engine.schema.types import DataField, DataType, parse_field
 
 CURRENT_VERSION = 3
@@ -134,6 +135,15 @@ class TableSchema:
     def core_options(self) -> CoreOptions:
         """The parsed options; tolerant, because another writer may have stored any."""
         return CoreOptions.parse(self.options, strict=False, keyed=self.is_keyed)
+
+    @cached_property
+    def merge_engine(self) -> MergeEngine:
+        """How records of one key become one row.
+
+        Raises:
+            OptionError: the options ask for what this engine does not do.
+        """
+        return merge_engine_of(self.fields, self.primary_keys, self.options)
 
     def to_json(self) -> str:
         """The persisted form."""

@@ -26,6 +26,7 @@ from tablestore_engine.schema.system import SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.spark.changed_keys import BROADCAST_ROWS, ChangedKeys, JoinedKeys, constant_keys
 from tablestore_engine.spark.file_scan import FileScans, Placed
+from tablestore_engine.spark.fold_sql import fold_sql
 from tablestore_engine.spark.join_key import JoinKey, KeyRanges, block_key, join_key
 from tablestore_engine.spark.key_blocks import WORTH_ROWS
 from tablestore_engine.spark.names import formatted
@@ -150,7 +151,10 @@ class _Reader:
         return join_key(schema.primary_keys, ranges)
 
     def _merged(self, merge: _Merge, changed: ChangedKeys) -> DataFrame:
-        newest_wins = merge.upper_is_newer and not self._schema.core_options.sequence_field
+        engine = self._schema.merge_engine
+        newest_wins = (
+            engine.keeps_last and merge.upper_is_newer and not self._schema.core_options.sequence_field
+        )
         deletes = any(f.delete_row_count != 0 for _, f in merge.bottom)
         upper = self._scans.scan(merge.upper, system=True)
         bottom = self._scans.scan(merge.bottom, system=deletes or not newest_wins)
@@ -160,14 +164,27 @@ class _Reader:
             rows = f"SELECT {self._with_system('u')} FROM {{upper}} u"
             if not newest_wins:
                 rows += f" UNION ALL {changed.only(self._with_system('b'))}"
-            newest = self._newest(rows)
-        newest += f" WHERE {_ALIVE}"
+            newest = self._newest(rows) if engine.keeps_last or engine.keeps_first else self._folded(rows)
+        if engine.keeps_last:
+            newest += f" WHERE {_ALIVE}"
         return self._sql(f"{untouched} UNION ALL {newest}", bottom=bottom, upper=upper)
 
+    def _folded(self, rows: str) -> str:
+        """Query for the fold of the rows of each key."""
+        folds = {fold.column: fold for fold in self._schema.merge_engine.folds}
+        columns = [
+            f"{fold_sql(folds[f.name], f, 'r')} AS {formatted(f.name)}"
+            if f.name in folds
+            else f"r.{formatted(f.name)}"
+            for f in self._schema.fields
+        ]
+        keys = ", ".join(f"r.{formatted(k)}" for k in self._schema.primary_keys)
+        return f"SELECT {', '.join(columns)} FROM ({rows}) r GROUP BY {keys}"
+
     def _newest(self, rows: str) -> str:
-        """Query for the row with the greatest sequence of each key."""
+        """Query for the row with the greatest sequence of each key, or the smallest where the first row stays."""
         options = self._schema.core_options
-        descending = options.sequence_field_descending
+        descending = options.sequence_field_descending or self._schema.merge_engine.keeps_first
         number = SEQUENCE_NUMBER.name
         # A struct compares field by field with nulls first. Descending, the smallest is the best (but never a
         # null), and of equals still the latest written.
@@ -175,7 +192,9 @@ class _Reader:
         for name in options.sequence_field:
             field = formatted(name)
             order += [f"{field} IS NULL", field] if descending else [field]
-        rank = f"struct({', '.join([*order, f'-{number}' if descending else number])})"
+        if descending and order:
+            number = f"-{number}"
+        rank = f"struct({', '.join([*order, number])})"
         best = "min_by" if descending else "max_by"
         row = f"struct({self._with_system('r')})"
         keys = ", ".join(f"r.{formatted(k)}" for k in self._schema.primary_keys)

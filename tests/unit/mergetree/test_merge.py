@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tablestore_engine.mergetree.fold import reducer
 from tablestore_engine.mergetree.merge import (
     SortColumn,
-    keep_last,
     last_of_key_mask,
     merge_sorted,
     sort_stable,
 )
+from tablestore_engine.schema.merge_engine import MergeEngine
 
 SCHEMA = pa.schema([("k", pa.int64()), ("s", pa.string()), ("seq", pa.int64()), ("v", pa.int64())])
 
@@ -53,7 +54,7 @@ def test_windows_merge_to_what_one_big_sort_gives(runs, sizes):
             before = naive.get((row["k"], row["s"]))
             if before is None or row["seq"] >= before["seq"]:
                 naive[row["k"], row["s"]] = row
-    reduce = keep_last(["k", "s"], [SortColumn("seq")])
+    reduce = reducer(["k", "s"], [SortColumn("seq")], MergeEngine())
     merged = [
         row
         for t in merge_sorted([batches_of(r, sizes) for r in runs], ["k", "s"], reduce)
@@ -79,7 +80,7 @@ def test_streams_one_batch_per_run():
             asked.append((name, i))
             yield pa.RecordBatch.from_pylist([{"k": i, "s": "", "seq": 0, "v": 0}], SCHEMA)
 
-    merged = merge_sorted([stream("a", 100), stream("b", 100)], ["k"], keep_last(["k"], []))
+    merged = merge_sorted([stream("a", 100), stream("b", 100)], ["k"], reducer(["k"], [], MergeEngine()))
     next(merged)
     assert len(asked) <= 4
 
@@ -132,5 +133,5 @@ def test_sort_is_stable_with_nulls_first(rows, descending):
 
 def test_descending_sequence_keeps_the_smallest():
     table = pa.table({"k": [1, 1, 1], "seq": [5, 3, 9], "v": ["five", "three", "nine"]})
-    kept = keep_last(["k"], [SortColumn("seq", descending=True)])(table)
+    kept = reducer(["k"], [SortColumn("seq", descending=True)], MergeEngine())(table)
     assert kept.column("v").to_pylist() == ["three"]

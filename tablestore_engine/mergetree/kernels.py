@@ -1,0 +1,238 @@
+"""Aggregate functions of the merge engines over groups of rows, as Arrow and NumPy kernels.
+
+Vocabulary: *groups* are the rows of one key, neighbours and in the order of their records. A kernel takes one column
+with all groups and gives one value per group. Nulls never count, except for `last_value` and `first_value`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tablestore_engine.errors import ExecutionError
+from tablestore_engine.schema.merge_engine import Fold
+
+Indices = npt.NDArray[np.int64]
+# What both Arrow's and Java's regular expressions take for something to see.
+NOT_BLANK = r"[^ \t\n\x0B\f\r]"
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Where the groups of some rows begin; there is at least one, and none is empty."""
+
+    starts: Indices
+    rows: int
+
+    @property
+    def count(self) -> int:
+        """How many groups there are."""
+        return len(self.starts)
+
+    @property
+    def ends(self) -> Indices:
+        """The last row of each group."""
+        return np.append(self.starts[1:], self.rows) - 1
+
+    @property
+    def ids(self) -> Indices:
+        """The number of each row's group."""
+        return np.repeat(np.arange(self.count), np.diff(np.append(self.starts, self.rows)))
+
+
+def fold_column(fold: Fold, column: pa.ChunkedArray, groups: Groups) -> pa.Array:
+    """One value per group.
+
+    Raises:
+        ExecutionError: a sum or product does not fit the column's type.
+    """
+    values = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    if isinstance(values, pa.ChunkedArray):  # a column without rows, or one too big for one array
+        values = pa.concat_arrays(values.chunks)
+    try:
+        return _KERNELS[fold.function](fold, values, groups)
+    except pa.ArrowInvalid as error:
+        raise _overflow(fold, values.type) from error
+
+
+def _overflow(fold: Fold, data_type: pa.DataType) -> ExecutionError:
+    return ExecutionError(
+        f"The {fold.function} of column '{fold.column}' does not fit its type, {data_type}.",
+        hint="Give the column a wider type.",
+    )
+
+
+def _last(_fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
+    return values.take(pa.array(groups.ends))
+
+
+def _first(_fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
+    return values.take(pa.array(groups.starts))
+
+
+def _valid(values: pa.Array) -> npt.NDArray[np.bool_]:
+    valid: npt.NDArray[np.bool_] = values.is_valid().to_numpy(zero_copy_only=False)
+    return valid
+
+
+def _last_non_null(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
+    if values.null_count == 0:
+        return _last(fold, values, groups)
+    rows = np.where(_valid(values), np.arange(groups.rows), -1)
+    found = np.maximum.reduceat(rows, groups.starts)
+    return values.take(pa.array(found, mask=found < 0))
+
+
+def _first_non_null(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
+    if values.null_count == 0:
+        return _first(fold, values, groups)
+    rows = np.where(_valid(values), np.arange(groups.rows), groups.rows)
+    found = np.minimum.reduceat(rows, groups.starts)
+    return values.take(pa.array(found, mask=found == groups.rows))
+
+
+def _none_valid(values: pa.Array, groups: Groups) -> npt.NDArray[np.bool_] | None:
+    """Which groups hold nulls only."""
+    if values.null_count == 0:
+        return None
+    return ~np.logical_or.reduceat(_valid(values), groups.starts)
+
+
+def _numbers(values: pa.Array, null: Any) -> npt.NDArray[Any]:
+    filled = values.fill_null(pa.scalar(null, values.type)) if values.null_count else values
+    numbers: npt.NDArray[Any] = filled.to_numpy(zero_copy_only=False)
+    return numbers
+
+
+def _max(_fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
+    if pa.types.is_floating(values.type):
+        # NaN is greater than every number, and `maximum` keeps it.
+        found = np.maximum.reduceat(_numbers(values, -np.inf), groups.starts)
+        return pa.array(found, values.type, mask=_none_valid(values, groups))
+    order = _sorted(values, groups, nulls="at_start")
+    return values.take(order.take(pa.array(groups.ends)))
+
+
+def _min(_fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
+    if pa.types.is_floating(values.type):
+        found = np.fmin.reduceat(_numbers(values, np.nan), groups.starts)
+        return pa.array(found, values.type, mask=_none_valid(values, groups), from_pandas=False)
+    order = _sorted(values, groups, nulls="at_end")
+    return values.take(order.take(pa.array(groups.starts)))
+
+
+def _sorted(values: pa.Array, groups: Groups, nulls: str) -> pa.Array:
+    """Row numbers with each group's values in ascending order."""
+    table = pa.table({"group": groups.ids, "value": values})
+    keys = [("group", "ascending"), ("value", "ascending")]
+    return pc.sort_indices(table, sort_keys=keys, null_placement=nulls)
+
+
+def _sum(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
+    none = _none_valid(values, groups)
+    if pa.types.is_floating(values.type):
+        total = np.add.reduceat(_numbers(values, 0.0).astype(np.float64), groups.starts)
+        return pa.array(total, pa.float64(), mask=none).cast(values.type, safe=False)
+    wide = pa.decimal128(38, getattr(values.type, "scale", 0))
+    magnitude = _numbers(pc.abs(values.cast(pa.float64())), 0.0)
+    largest = np.add.reduceat(magnitude, groups.starts).max()
+    if pa.types.is_integer(values.type) and largest < 2.0**62:
+        total = np.add.reduceat(_numbers(values, 0).astype(np.int64), groups.starts)
+        return pa.array(total, pa.int64(), mask=none).cast(values.type)
+    if largest * 10.0**wide.scale > 1e37:
+        raise _overflow(fold, values.type)
+    table = pa.table({"group": groups.ids, "value": values.cast(wide)})
+    sums = table.group_by("group", use_threads=False).aggregate([("value", "sum")])
+    return sums.column("value_sum").combine_chunks().cast(wide).cast(values.type)
+
+
+def _product(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
+    none = _none_valid(values, groups)
+    if pa.types.is_floating(values.type):
+        result = np.multiply.reduceat(_numbers(values, 1.0).astype(np.float64), groups.starts)
+        return pa.array(result, pa.float64(), mask=none).cast(values.type, safe=False)
+    numbers = _numbers(values, 1).astype(np.int64)
+    # Beyond 2^63 integers wrap; floating point tells, but for the last bits.
+    if np.abs(np.multiply.reduceat(numbers.astype(np.float64), groups.starts)).max() >= 2.0**63 * (1 - 1e-9):
+        raise _overflow(fold, values.type)
+    return pa.array(np.multiply.reduceat(numbers, groups.starts), pa.int64(), mask=none).cast(values.type)
+
+
+def _bool_and(_fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
+    found = np.logical_and.reduceat(_numbers(values, True), groups.starts)
+    return pa.array(found, pa.bool_(), mask=_none_valid(values, groups))
+
+
+def _bool_or(_fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
+    found = np.logical_or.reduceat(_numbers(values, False), groups.starts)
+    return pa.array(found, pa.bool_(), mask=_none_valid(values, groups))
+
+
+def _listagg(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
+    shown = pc.match_substring_regex(values, NOT_BLANK).fill_null(False)
+    parts, ids = values.filter(shown), groups.ids[shown.to_numpy(zero_copy_only=False)]
+    if fold.distinct and fold.delimiter:
+        # The first text stays as it is; of the others come the parts that are new.
+        tokens = pc.split_pattern(parts, fold.delimiter)
+        owner = pc.list_parent_indices(tokens).to_numpy(zero_copy_only=False)
+        first = np.append(True, ids[1:] != ids[:-1])[owner] if len(ids) else np.zeros(0, bool)
+        ids, parts = ids[owner], pc.list_flatten(tokens)
+        kept = first | _first_seen(ids, parts) & pc.match_substring_regex(parts, NOT_BLANK).to_numpy(
+            zero_copy_only=False
+        )
+        ids, parts = ids[kept], parts.filter(pa.array(kept))
+    lists = _lists(parts, ids, groups)
+    return pc.binary_join(lists, pa.scalar(fold.delimiter, values.type))
+
+
+def _first_seen(ids: Indices, values: pa.Array) -> npt.NDArray[np.bool_]:
+    """Whether a row is the first of its group to hold its value."""
+    rows = pa.table({"group": ids, "value": values, "row": np.arange(len(ids))})
+    first = rows.group_by(["group", "value"], use_threads=False).aggregate([("row", "min")])
+    seen = np.zeros(len(ids), bool)
+    seen[first.column("row_min").to_numpy()] = True
+    return seen
+
+
+def _lists(values: pa.Array, ids: Indices, groups: Groups) -> pa.Array:
+    """The values of each group as a list; null for a group that has none."""
+    lengths = np.bincount(ids, minlength=groups.count)
+    offsets = np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)
+    # A null offset makes a null list.
+    mask = np.append(lengths == 0, False)
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32(), mask=mask), values)
+
+
+def _collect(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
+    parents = pc.list_parent_indices(values).to_numpy(zero_copy_only=False)
+    ids, elements = groups.ids[parents], pc.list_flatten(values)
+    if fold.distinct:
+        kept = _first_seen(ids, elements)
+        ids, elements = ids[kept], elements.filter(pa.array(kept))
+    lengths = np.bincount(ids, minlength=groups.count)
+    offsets = np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)
+    none = _none_valid(values, groups)
+    masked = pa.array(offsets, pa.int32(), mask=None if none is None else np.append(none, False))
+    return pa.ListArray.from_arrays(masked, elements).cast(values.type)
+
+
+_KERNELS: dict[str, Callable[[Fold, pa.Array, Groups], pa.Array]] = {
+    "last_value": _last,
+    "first_value": _first,
+    "last_non_null_value": _last_non_null,
+    "first_non_null_value": _first_non_null,
+    "max": _max,
+    "min": _min,
+    "sum": _sum,
+    "product": _product,
+    "bool_and": _bool_and,
+    "bool_or": _bool_or,
+    "listagg": _listagg,
+    "collect": _collect,
+}
