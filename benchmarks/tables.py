@@ -38,17 +38,15 @@ class TableBenchmark:
         self.name = f"bench.lineitem_{str(scale).replace('.', '_')}"
         self.label = f"SF {scale:g}"
 
-    def run(self, report: Report) -> tuple[float, float]:
-        """Everything but the comparison across scales. Returns seconds of CTAS and of the upsert."""
-        ctas = self._load(report)
-        upsert = self._upsert(report, ctas)
+    def run(self, report: Report) -> None:
+        """Everything but the comparison across scales."""
+        self._upsert(report, self._load(report))
         self._reads(report, "after one upsert", BARS_Q1.get(int(self.scale)), BARS_SUM.get(int(self.scale)))
         self._point(report)
         report.note(
             f"{self.label}: compaction {once(lambda: self.store.execute(f'alter table {self.name} compact')):.1f} s"
         )
         self._reads(report, "after compaction", 1.1, 1.1)
-        return ctas, upsert
 
     def _load(self, report: Report) -> float:
         spark, plain = self.store.spark, str(self.work / "plain_load")
@@ -69,30 +67,35 @@ class TableBenchmark:
         shutil.rmtree(plain, ignore_errors=True)
         return mine
 
-    def _upsert(self, report: Report, ctas: float) -> float:
-        batches = []
-        for seed in range(3):
-            path = str(self.work / f"changes_{self.scale}_{seed}")
-            frame = changes(self.store.spark, self.source, self.scale, self._batch_rows(), seed + 1)
-            frame.coalesce(1).write.mode("overwrite").parquet(path)
-            batches.append(path)
-        # Two on a scratch table warm the path up; the third is the one that reads are measured after.
+    def _upsert(self, report: Report, ctas: float) -> None:
+        # Two on a small table warm the path up; the one that is measured is the first that the large table gets.
+        warm = [self._batch(seed, self.source, self.scale) for seed in (1, 2)]
         scratch = f"{self.name}_warm"
         self.store.execute(
             f"create or replace table {scratch} (primary key ({', '.join(KEYS)}) not enforced) "
-            f"with ('bucket' = '{self.buckets}', 'bucket-key' = 'l_orderkey') as select * from parquet.`{batches[0]}`"
+            f"with ('bucket' = '{self.buckets}', 'bucket-key' = 'l_orderkey') as select * from parquet.`{warm[0]}`"
         )
-        self.store.execute(f"insert into {scratch} select * from parquet.`{batches[1]}`")
-        seconds = once(
-            lambda: self.store.execute(f"insert into {self.name} select * from parquet.`{batches[2]}`")
-        )
-        again = [
-            once(lambda p=path: self.store.execute(f"insert into {scratch} select * from parquet.`{p}`"))
-            for path in batches[:2]
-        ]
-        seconds = min(seconds, *again) if self.scale <= 1 else seconds
+        for path in warm:
+            self._insert(scratch, path)
+        seconds = self._insert(self.name, self._batch(3, self.source, self.scale))
         report.add(f"{self.label}: upserting {self._batch_rows():,} rows ÷ CTAS", seconds, ctas, 0.08)
-        return seconds
+
+    def upsert_again(self, path: str) -> float:
+        """Seconds to upsert the rows of a Parquet folder into this table."""
+        return self._insert(self.name, path)
+
+    def _insert(self, table: str, path: str) -> float:
+        return once(lambda: self.store.execute(f"insert into {table} select * from parquet.`{path}`"))
+
+    def _batch(self, seed: int, source: str, scale: float) -> str:
+        path = str(self.work / f"changes_{scale}_{seed}")
+        frame = changes(self.store.spark, source, scale, self._batch_rows(), seed)
+        frame.coalesce(1).write.mode("overwrite").parquet(path)
+        return path
+
+    def same_batches(self, count: int) -> list[str]:
+        """Batches of changes to this scale's rows, which any greater scale has too."""
+        return [self._batch(10 + i, self.source, self.scale) for i in range(count)]
 
     def _batch_rows(self) -> int:
         return int(UPSERT_ROWS_AT_SCALE_1 * min(self.scale, 1))

@@ -20,7 +20,14 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit import Committer
 from tablestore_engine.operation.data_file_writer import WriteTarget
 from tablestore_engine.operation.expire import History, Retention, delete_tag, expire_snapshots
-from tablestore_engine.operation.scan import PartitionFilter, ScanPlan, live_entries, plan_scan
+from tablestore_engine.operation.row_count import RowCount, row_count
+from tablestore_engine.operation.scan import (
+    PartitionFilter,
+    ScanPlan,
+    group_by_bucket,
+    live_entries,
+    plan_scan,
+)
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.predicate import Predicate
 from tablestore_engine.schema.table_schema import TableSchema
@@ -37,7 +44,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TableStats:
-    """What the latest snapshot says of a table. Sizes in bytes; `row_count` may count rows that merge later."""
+    """What the latest snapshot says of a table. Sizes in bytes.
+
+    Where much has to merge, `row_count` is not exact: it counts a row for each update since its last compaction.
+    """
 
     row_count: int
     bytes: int
@@ -46,6 +56,12 @@ class TableStats:
     snapshots: int
     buckets: int
     partitions: int
+    row_count_exact: bool = True
+
+    @property
+    def row_count_text(self) -> str:
+        """The number of rows as a person reads it."""
+        return RowCount(self.row_count, self.row_count_exact).text
 
 
 @dataclass(frozen=True)
@@ -136,25 +152,35 @@ class Table:
         return live_entries(self.manifests, snapshot) if snapshot else []
 
     def statistics(self) -> TableStats:
-        """Row count, size and the like, from metadata alone."""
+        """Row count, size and the like: from metadata, and from the keys of few rows that have to merge."""
         snapshot = self.latest_snapshot()
         if snapshot is None:
             return TableStats(0, 0, 0, None, 0, 0, 0)
         entries = live_entries(self.manifests, snapshot)
         ids = self.snapshot_store.ids()
+        counted = self.count_rows(entries)
         return TableStats(
-            row_count=sum(e.file.row_count - 2 * (e.file.delete_row_count or 0) for e in entries),
+            row_count=counted.rows,
             bytes=sum(e.file.file_size for e in entries),
             files=len(entries),
-            last_modified_millis=self._last_data_commit(snapshot),
+            last_modified_millis=self.last_modified_millis(snapshot),
             snapshots=len(ids),
             buckets=max((e.total_buckets for e in entries), default=0),
             partitions=len({e.partition for e in entries}),
+            row_count_exact=counted.exact,
         )
 
-    def _last_data_commit(self, latest: Snapshot) -> int:
-        """Time of the newest snapshot that is not a compaction."""
-        snapshot = latest
+    def count_rows(self, entries: Sequence[ManifestEntry]) -> RowCount:
+        """The rows in some live files, which are whole buckets or partitions."""
+        schema = self.schema
+        plan = ScanPlan(None, schema, tuple(group_by_bucket(entries, schema)))
+        return row_count(self.io, self.paths, plan, self.schemas.load)
+
+    def last_modified_millis(self, latest: Snapshot | None = None) -> int | None:
+        """Time of the newest snapshot that is not a compaction; None before the first."""
+        snapshot = latest or self.latest_snapshot()
+        if snapshot is None:
+            return None
         while snapshot.commit_kind in ("COMPACT", "ANALYZE") and snapshot.id > 1:
             try:
                 snapshot = self.snapshot_store.load(snapshot.id - 1)

@@ -78,6 +78,12 @@ def sequence_columns(schema: TableSchema) -> list[SortColumn]:
     return [SortColumn(name, options.sequence_field_descending) for name in options.sequence_field]
 
 
+def order_of_key(schema: TableSchema, columns: Sequence[str]) -> list[SortColumn]:
+    """What says, of rows of one key in one write, which is the last: sequence fields, and a put after a delete."""
+    kinds = [SortColumn(ROW_KIND_COLUMN, descending=True)] if ROW_KIND_COLUMN in columns else []
+    return [*sequence_columns(schema), *kinds]
+
+
 def write_table(job: WriteJob, rows: pa.Table, task: str = "") -> WriteResult:
     """Write rows that are in memory and in arrival order (later rows win)."""
     schema = job.schema
@@ -92,7 +98,7 @@ def write_table(job: WriteJob, rows: pa.Table, task: str = "") -> WriteResult:
     ]
     if schema.primary_keys:
         check_not_null(rows, schema)
-        rows = sort_stable(rows, [*order, *sequence_columns(schema)])
+        rows = sort_stable(rows, [*order, *order_of_key(schema, rows.column_names)])
     elif schema.partition_keys or job.total_buckets > 1:
         rows = sort_stable(rows, order)
     return write_sorted(job, [rows], task)
@@ -171,13 +177,22 @@ def _deduplicated(job: WriteJob, tables: Iterable[pa.Table], result: WriteResult
         table = given if held is None else pa.concat_tables([held, given])
         last = last_of_key_mask(table, keys)
         unique = bool(last.all())
-        if job.refuse_duplicates and not unique:
+        if job.refuse_duplicates and not unique and not _only_replaced(table, last):
             raise _duplicates(table.filter(pa.array(~last)), schema)
         folded = fold_sorted(table, last, schema.merge_engine)
         held = folded.slice(folded.num_rows - 1)
         yield folded.slice(0, folded.num_rows - 1)
     if held is not None:
         yield held
+
+
+def _only_replaced(table: pa.Table, last: np.ndarray[Any, np.dtype[np.bool_]]) -> bool:
+    """Whether a key stands twice only where one row is removed and another one put in its place."""
+    if ROW_KIND_COLUMN not in table.column_names:
+        return False
+    kinds = table.column(ROW_KIND_COLUMN).to_numpy()
+    first = np.flatnonzero(~last)
+    return bool((kinds[first] == DELETE_KIND).all() and (kinds[first + 1] == 0).all())
 
 
 def _duplicates(rows: pa.Table, schema: TableSchema) -> DuplicateKeyError:

@@ -19,9 +19,11 @@ from tablestore_engine.operation.attempts import remove_files
 from tablestore_engine.operation.commit import Change, CommitIdentity
 from tablestore_engine.operation.new_write import new_identity
 from tablestore_engine.operation.new_write import new_job as start_job
+from tablestore_engine.operation.scan import ScanPlan, group_by_bucket
 from tablestore_engine.operation.write import WriteJob, WriteResult
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.spark.compactor import compact_after_write
+from tablestore_engine.spark.reader import read_plan
 from tablestore_engine.spark.writer import Rows, write_rows
 from tablestore_engine.table import Table
 
@@ -143,14 +145,20 @@ def overwrite(
     return finish(spark, table, job, result, "OVERWRITE", replaces=replaces, properties=properties)
 
 
-def truncate(table: Table, chosen: Callable[[ManifestEntry], bool]) -> WriteOutcome:
-    """Remove the chosen files: a metadata change."""
+def truncate(
+    spark: Callable[[], SparkSession], table: Table, chosen: Callable[[ManifestEntry], bool]
+) -> WriteOutcome:
+    """Remove the chosen files: a metadata change. Spark only counts their rows, where many have to merge."""
     live = [e for e in table.live_files() if chosen(e)]
     if not live:
         return WriteOutcome(None, 0)
-    rows = sum(e.file.row_count - 2 * (e.file.delete_row_count or 0) for e in live)
+    counted = table.count_rows(live)
+    rows = counted.rows
+    if not counted.exact:
+        plan = ScanPlan(None, table.schema, tuple(group_by_bucket(live, table.schema)))
+        rows = read_plan(spark(), table, plan).count()
     snapshot = table.committer().commit(Change("OVERWRITE", replaces=chosen), new_identity())
-    return WriteOutcome(snapshot, max(rows, 0))
+    return WriteOutcome(snapshot, rows)
 
 
 def as_rows(frame: DataFrame, **kwargs: Any) -> Rows:

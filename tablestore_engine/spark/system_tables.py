@@ -10,6 +10,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from tablestore_engine.errors import TableNotFound
+from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.table import Table
 
@@ -86,13 +87,13 @@ def _files(table: Table) -> _Rows:
 
 def _partitions(table: Table) -> _Rows:
     places = PartitionFormat(table.schema)
-    found: dict[bytes, list[int]] = {}
+    found: dict[bytes, list[ManifestEntry]] = {}
     for entry in table.live_files():
-        sums = found.setdefault(entry.partition, [0, 0, 0])
-        sums[0] += entry.file.row_count - 2 * (entry.file.delete_row_count or 0)
-        sums[1] += entry.file.file_size
-        sums[2] += 1
-    return [(places.path_of(row), *sums) for row, sums in sorted(found.items())]
+        found.setdefault(entry.partition, []).append(entry)
+    return [
+        (places.path_of(row), table.count_rows(files).rows, sum(e.file.file_size for e in files), len(files))
+        for row, files in sorted(found.items())
+    ]
 
 
 SYSTEM_TABLES: dict[str, tuple[str, Callable[[Table], _Rows]]] = {

@@ -25,6 +25,7 @@ from tablestore_engine.operation.write import (
     ORDINAL_COLUMN,
     WriteJob,
     WriteResult,
+    order_of_key,
     placed,
     sequence_columns,
     write_sorted,
@@ -69,10 +70,21 @@ def write_rows(spark: SparkSession, job: WriteJob, rows: Rows) -> WriteResult:
 def _write_rows(spark: SparkSession, job: WriteJob, rows: Rows) -> WriteResult:
     frame = rows.frame
     if _may_be_small(rows):
-        collected = collect_arrow(frame.limit(SMALL_ROWS + 1))
-        if collected.num_rows <= SMALL_ROWS:
+        collected = _collected(frame)
+        if collected is not None:
             return write_table(job, table_rows(collected, job.schema))
     return _distributed(job, frame)
+
+
+def _collected(frame: DataFrame) -> pa.Table | None:
+    """All rows, when they are few and fit into what Spark lets a driver collect (`spark.driver.maxResultSize`)."""
+    try:
+        rows = collect_arrow(frame.limit(SMALL_ROWS + 1))
+    except ExecutionError as error:
+        if "maxResultSize" in str(error):
+            return None
+        raise
+    return rows if rows.num_rows <= SMALL_ROWS else None
 
 
 def _may_be_small(rows: Rows) -> bool:
@@ -128,7 +140,7 @@ def _run(job: WriteJob, frame: DataFrame, *, stop_at_duplicates: bool = False) -
     elif bucketed:
         # Each task has one bucket, which it finds out from its first row: rows need not carry it.
         frame = frame.repartition(job.total_buckets, task_column(bucket, job.total_buckets))
-    order = [*places, *_order(job)]
+    order = [*places, *_order(job, frame.columns)]
     if order:
         frame = frame.sortWithinPartitions(*order)
     # The columns that only order the rows are left to the task to drop: here that would copy every row.
@@ -136,13 +148,13 @@ def _run(job: WriteJob, frame: DataFrame, *, stop_at_duplicates: bool = False) -
     return _gather(payloads)
 
 
-def _order(job: WriteJob) -> list[Column]:
+def _order(job: WriteJob, columns: list[str]) -> list[Column]:
     """What rows of one bucket are sorted by: the key, and what makes a row the last of its key."""
     schema = job.schema
     if not schema.primary_keys:
         return []
     order = [F.col(quoted(k)) for k in schema.trimmed_primary_keys]
-    for column in sequence_columns(schema):
+    for column in order_of_key(schema, columns):
         by = F.col(quoted(column.name))
         order.append(by.desc_nulls_first() if column.descending else by.asc_nulls_first())
     return order if job.refuse_duplicates else [*order, F.col(ORDINAL_COLUMN)]

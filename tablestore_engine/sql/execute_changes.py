@@ -92,7 +92,7 @@ def _target(
 def execute_delete(statement: Delete, context: RowContext) -> StatementResult:
     """DELETE FROM [WHERE]."""
     if statement.where_sql is None:
-        return result_of("DELETE", truncate(context.table(statement.table), lambda entry: True))
+        return result_of("DELETE", truncate(context.spark, context.table(statement.table), lambda entry: True))
     where = statement.where_sql
 
     def attempt() -> WriteOutcome:
@@ -287,17 +287,27 @@ def _updated(
     schema = target.table.schema
     if clause.star:
         _check_star(schema.field_names, source_names)
-        # The key of a matched row stays: the ON condition may match rows of different keys.
-        return {n.lower(): f"{alias}.{quote(n)}" for n in schema.field_names if n not in schema.primary_keys}
-    values: dict[str, str] = {}
-    for assignment in clause.assignments:
-        field = schema.field(assignment.column)
-        if field.name in schema.primary_keys:
-            continue  # checked by the writer: a matched row keeps its key
-        if field.name.lower() in values:
-            raise SchemaError(f"Column '{field.name}' is assigned twice.")
-        values[field.name.lower()] = bound(assignment.value_sql)
-    return values
+        given = {n: f"{alias}.{quote(n)}" for n in schema.field_names}
+    else:
+        given = {}
+        for assignment in clause.assignments:
+            name = schema.field(assignment.column).name
+            if name in given:
+                raise SchemaError(f"Column '{name}' is assigned twice.")
+            given[name] = bound(assignment.value_sql)
+    return {n.lower(): _same_key(target, n, v) if n in schema.primary_keys else v for n, v in given.items()}
+
+
+def _same_key(target: _Target, name: str, value: str) -> str:
+    """SQL of a key column that a MERGE assigns: it may, as long as the key stays what it is."""
+    own = f"{quote(target.alias)}.{quote(name)}"
+    refused = (
+        f"MERGE would change column '{name}', which belongs to the primary key, of a matched row. "
+        "Delete the row and insert it under its new key, or match rows by the whole key."
+    )
+    message = f"CAST(X'{refused.encode().hex()}' AS STRING)"  # a name may hold anything
+    same = f"CAST({value} AS {_sql_type(target, name)}) <=> {own}"
+    return f"CASE WHEN {same} THEN {own} ELSE raise_error({message}) END"
 
 
 def _check_star(names: Sequence[str], source_names: list[str]) -> None:

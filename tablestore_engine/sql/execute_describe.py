@@ -110,7 +110,7 @@ def _table_details(table: Table) -> list[tuple[str, str]]:
             f"{snapshot.id} ({snapshot.commit_kind} at {utc(snapshot.time_millis)})" if snapshot else "none",
         ),
         ("Schema Version", str(schema.id)),
-        ("Row Count", str(found.row_count)),
+        ("Row Count", found.row_count_text),
         ("Size", f"{found.bytes} bytes"),
         ("num-files", str(found.files)),
         ("Table Properties", _pairs(schema.options.items())),
@@ -136,11 +136,11 @@ def _partition_details(table: Table, spec: PartitionSpec) -> list[tuple[str, str
         raise NotFoundError(f"Table {table.name} has no partition ({text}).")
     path, row = found[0]
     files = [one.file for one in entries if one.partition == row]
-    count = sum(one.row_count - 2 * (one.delete_row_count or 0) for one in files)
+    counted = table.count_rows([one for one in entries if one.partition == row])
     return [
         ("Partition", path),
         ("Location", table.paths.partition_dir(path)),
-        ("Row Count", str(count)),
+        ("Row Count", counted.text),
         ("Size", f"{sum(one.file_size for one in files)} bytes"),
         ("num-files", str(len(files))),
     ]

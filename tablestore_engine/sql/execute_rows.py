@@ -137,7 +137,8 @@ def execute_overwrite(statement: InsertOverwrite, context: RowContext) -> Statem
 def execute_truncate(statement: Truncate, context: RowContext) -> StatementResult:
     """TRUNCATE TABLE [PARTITION]: a metadata change."""
     table = context.table(statement.table)
-    return result_of("TRUNCATE TABLE", truncate(table, partition_choice(statement.partition, table.schema)))
+    chosen = partition_choice(statement.partition, table.schema)
+    return result_of("TRUNCATE TABLE", truncate(context.spark, table, chosen))
 
 
 def partition_choice(spec: PartitionSpec, schema: TableSchema) -> Callable[[ManifestEntry], bool]:

@@ -52,7 +52,7 @@ def _information(database: str, name: str, context: CatalogContext) -> str:
     table = context.catalog.load_table(database, name)
     found = table.statistics()
     lines += ["Type: MANAGED", "Provider: tablestore", *_comment(table.schema.comment)]
-    lines += [f"Location: {table.path}", f"Statistics: {found.bytes} bytes, {found.row_count} rows"]
+    lines += [f"Location: {table.path}", f"Statistics: {found.bytes} bytes, {found.row_count_text} rows"]
     if table.schema.primary_keys:
         lines.append(f"Primary Key: {', '.join(table.schema.primary_keys)}")
     if table.schema.partition_keys:

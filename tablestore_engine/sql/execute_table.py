@@ -160,7 +160,7 @@ def analyze(statement: AnalyzeTable, context: CatalogContext) -> StatementResult
         table.schema.field(column)
     found = table.statistics()
     text = (
-        f"{found.row_count:,} rows, {found.bytes:,} bytes in {found.files:,} files. Each commit keeps these figures and "
+        f"{found.row_count:,} rows{'' if found.row_count_exact else ' at most'}, {found.bytes:,} bytes in {found.files:,} files. Each commit keeps these figures and "
         "the bounds of columns, so nothing had to be computed."
     )
     rows, size, files = found.row_count, found.bytes, found.files

@@ -159,6 +159,33 @@ class TestStrategies(Models):
         run("-s", "replaced")
         assert rows(project, "replaced", "id, name") == [(3, "c"), (8, "x"), (9, "y")]
 
+    def test_delete_insert_by_a_part_of_the_primary_key(self, project):
+        model(
+            project,
+            "lines",
+            """
+{{ config(materialized='incremental', incremental_strategy='delete+insert', unique_key='o', primary_key=['o', 'line']) }}
+{% if is_incremental() %} select * from values (1, 2, 'new'), (1, 3, 'new'), (3, 1, 'new') as t(o, line, v)
+{% else %} select * from values (1, 1, 'old'), (1, 2, 'old'), (2, 1, 'old') as t(o, line, v) {% endif %}
+""",
+        )
+        run("--full-refresh")
+        run("-s", "lines")
+        expected = [(1, 2, "new"), (1, 3, "new"), (2, 1, "old"), (3, 1, "new")]
+        assert rows(project, "lines", "o, line, v") == expected
+        run("-s", "lines")
+        assert rows(project, "lines", "o, line, v") == expected
+
+    def test_an_upsert_needs_a_key(self, project):
+        config = "{{ config(materialized='incremental', incremental_strategy='upsert') }} select 1 as id"
+        model(project, "keyless", config)
+        assert "needs a key" in run("-s", "keyless", ok=False)["keyless"][0]
+
+    def test_a_key_that_is_misspelt(self, project):
+        config = "{{ config(materialized='incremental', unique_keys='id') }} select 1 as id"
+        model(project, "misspelt", config)
+        assert "Did you mean 'unique_key'?" in run("-s", "misspelt", ok=False)["misspelt"][0]
+
     def test_a_strategy_of_the_user(self, project):
         macro = """
 {% macro get_incremental_twice_sql(arg_dict) %}

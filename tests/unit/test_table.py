@@ -63,6 +63,21 @@ def test_statistics(table):
     assert table.statistics().row_count == 18
 
 
+def test_an_updated_row_counts_once(table, monkeypatch):
+    write(table, [row(1, n) for n in range(10)])
+    write(table, [row(1, n) for n in range(5, 12)])
+    write(table, [row(1, 0), row(1, 50)], [DELETE, DELETE])
+    found = table.statistics()
+    assert (found.row_count, found.row_count_exact, found.row_count_text) == (11, True, "11")
+    # So many that they are not counted one by one, until a compaction has settled what belongs together.
+    monkeypatch.setattr("tablestore_engine.operation.row_count.READ_ROWS", 5)
+    found = table.statistics()
+    assert (found.row_count, found.row_count_exact) == (10 + 7 + 2 - 2 * 2, False)
+    assert found.row_count_text.endswith(" at most")
+    compact(table)
+    assert (table.statistics().row_count, table.statistics().row_count_exact) == (11, True)
+
+
 def test_snapshots_by_id_and_time(table):
     for n in range(3):
         write(table, [row(1, n)])

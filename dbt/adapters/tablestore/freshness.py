@@ -38,7 +38,7 @@ def newest(catalog: Catalog, schema: str, name: str, field: str) -> Newest | Non
     column = table.schema.field(match[1])
     if getattr(column.type, "root", "") not in ("TIMESTAMP", "TIMESTAMP_LTZ"):
         return None
-    if (table.statistics().row_count or 0) > MAX_ROWS:
+    if table.scan().row_count > MAX_ROWS:
         return None
     import pyarrow.compute as pc
 

@@ -82,10 +82,15 @@ def is_plain_upsert(
     """Whether writing the rows into the keyed table is all there is to do, without reading it first."""
     if predicates or config.get("merge_update_columns") or config.get("merge_exclude_columns"):
         return False
-    keys = {one.strip().strip("`").lower() for one in unique_keys(config)}
-    if not keys or keys != {one.lower() for one in table_keys}:
+    if not is_keyed_by(table_keys, unique_keys(config)):
         return False
     return {one.name.lower() for one in columns} >= {one.name.lower() for one in table_columns}
+
+
+def is_keyed_by(table_keys: Sequence[str], keys: Sequence[str]) -> bool:
+    """Whether the columns or expressions that identify a row are the primary key of its table, in any order."""
+    named = {one.strip().strip("`").lower() for one in keys}
+    return bool(named) and named == {one.lower() for one in table_keys}
 
 
 def update_columns(config: Mapping[str, Any], columns: Sequence[TableStoreColumn]) -> list[str]:

@@ -26,7 +26,7 @@ STATS = ("row_count", "bytes", "last_modified", "files", "snapshots", "primary_k
 """The ids under which `dbt docs` shows what is known of a table."""
 
 _LABELS = {
-    "row_count": ("Row Count", "Number of rows, as of the last commit"),
+    "row_count": ("Row Count", "Number of rows, as of the last commit; updates that wait for a compaction may count"),
     "bytes": ("Approximate Size", "Bytes of the table's live data files"),
     "last_modified": ("Last Modified", "Time of the last commit that changed data"),
     "files": ("Data Files", "Number of live data files"),
@@ -106,7 +106,7 @@ def last_modified(catalog: Catalog, schema: str, name: str) -> datetime | None:
 
     Raises the engine's TableNotFound when it is not a table.
     """
-    millis = catalog.load_table(schema, name).statistics().last_modified_millis
+    millis = catalog.load_table(schema, name).last_modified_millis()
     return None if millis is None else datetime.fromtimestamp(millis / 1000, timezone.utc)
 
 

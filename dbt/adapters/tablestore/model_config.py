@@ -45,6 +45,9 @@ class TableStoreConfig(AdapterConfig):
 
 OWN_KEYS = tuple(one.name for one in fields(TableStoreConfig))
 
+# Keys of dbt's own without which an incremental model silently does something else.
+_DECISIVE_KEYS = ("unique_key", "incremental_strategy", "on_schema_change", "event_time", "batch_size", "full_refresh")
+
 # Keys of dbt-spark projects that say how Spark stores a table; managed tables store themselves.
 IGNORED_SPARK_KEYS = ("file_format", "location_root", "options")
 
@@ -141,13 +144,24 @@ def strategy_of(config: Mapping[str, Any]) -> str:
     return "upsert" if unique_keys(config) else "append"
 
 
+def check_key(config: Mapping[str, Any]) -> None:
+    """Refuse an upsert of rows that have no key. `merge` without one only inserts, as on other adapters.
+
+    Raises DbtRuntimeError.
+    """
+    if config.get("incremental_strategy") == "upsert" and not unique_keys(config):
+        raise DbtRuntimeError(
+            "Incremental strategy 'upsert' needs a key. Set `unique_key`, or use the strategy 'append'."
+        )
+
+
 def check_spelling(config: Mapping[str, Any]) -> None:
-    """Refuse a config key that nobody reads and that is nearly one of ours."""
+    """Refuse a config key that nobody reads and that is nearly one that decides what becomes of the rows."""
     known = set(OWN_KEYS) | set(IGNORED_SPARK_KEYS) | _dbt_keys()
     for key in config:
         if key in known:
             continue
-        near = difflib.get_close_matches(str(key).lower(), OWN_KEYS, n=1, cutoff=0.85)
+        near = difflib.get_close_matches(str(key).lower(), (*OWN_KEYS, *_DECISIVE_KEYS), n=1, cutoff=0.85)
         if near:
             raise DbtRuntimeError(f"Unknown config '{key}'. Did you mean '{near[0]}'?")
 

@@ -18,7 +18,14 @@ from dbt.adapters.sql import SQLAdapter
 from dbt.adapters.tablestore import contracts, incremental, seeds
 from dbt.adapters.tablestore.column import TableStoreColumn
 from dbt.adapters.tablestore.environment import Environment, environment_of
-from dbt.adapters.tablestore.model_config import TableLayout, strategy_of, text_literal, unique_keys
+from dbt.adapters.tablestore.model_config import (
+    TableLayout,
+    check_key,
+    check_spelling,
+    strategy_of,
+    text_literal,
+    unique_keys,
+)
 from dbt.adapters.tablestore.relation import schema_of
 from dbt.adapters.tablestore.response import response
 
@@ -61,7 +68,12 @@ class TableStoreVerbs(SQLAdapter):
 
     @available.parse(lambda *a, **k: "append")
     def tablestore_strategy(self, config: Mapping[str, Any]) -> str:
-        """The incremental strategy of a model's config, by name."""
+        """The incremental strategy of a model's config, by name.
+
+        Raises DbtRuntimeError for a config that would silently do something else than it says.
+        """
+        check_spelling(config)
+        check_key(config)
         return strategy_of(config)
 
     @available.parse(lambda *a, **k: False)
@@ -82,6 +94,13 @@ class TableStoreVerbs(SQLAdapter):
             table = self.catalog.load_table(schema_of(relation), str(relation.identifier))
         existing = self.get_columns_in_relation(relation)
         return incremental.is_plain_upsert(table.schema.primary_keys, existing, config, columns, predicates)
+
+    @available.parse(lambda *a, **k: False)
+    def tablestore_is_keyed_by(self, relation: BaseRelation, keys: list[str]) -> bool:
+        """Whether these are the primary key of a table that exists."""
+        with self.connections.exception_handler("table keys"):
+            table = self.catalog.load_table(schema_of(relation), str(relation.identifier))
+        return incremental.is_keyed_by(table.schema.primary_keys, keys)
 
     @available.parse_list
     def tablestore_primary_key(self, relation: BaseRelation) -> list[str]:

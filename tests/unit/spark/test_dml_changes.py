@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from engine_support import check_invariants, data_files, live_paths
 
-from tablestore_engine.errors import PrimaryKeyError, SchemaError, SqlError
+from tablestore_engine.errors import ExecutionError, PrimaryKeyError, SchemaError, SqlError
 
 pytestmark = pytest.mark.spark
 
@@ -211,6 +211,19 @@ def rows_any(store):
     return [tuple(r) for r in store.sql("SELECT * FROM t").collect()]
 
 
+@pytest.mark.parametrize("assigned", ["SET id = t.id + 100, v = 1", "SET t.id = s.v", "SET *"])
+def test_a_merge_that_would_change_a_key(target, assigned):
+    merge = f"MERGE INTO t USING source s ON t.id = s.id + 1 WHEN MATCHED THEN UPDATE {assigned}"
+    if not target.keyed:
+        assert target.execute(merge).rows_affected > 0
+        return
+    with pytest.raises(ExecutionError, match="MERGE would change column 'id'"):
+        target.execute(merge)
+    assert rows(target) == sorted(TARGET)
+    same = "MERGE INTO t USING source s ON t.id = s.id + 1 WHEN MATCHED THEN UPDATE SET id = s.id + 1, v = 7"
+    assert target.execute(same).rows_affected == sum(1 for r in rows_any(target) if r[1] == 7) > 0
+
+
 def test_merge_from_a_query_with_another_alias(target):
     target.execute(
         "MERGE INTO default.t AS x USING (SELECT id AS k, max(v) AS m FROM source WHERE id IS NOT NULL GROUP BY id) AS y"
@@ -235,6 +248,20 @@ def test_a_source_that_matches_twice_is_refused(target):
     with pytest.raises(SqlError, match=r"once|several"):
         target.execute("MERGE INTO t USING source s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v")
     assert rows(target) == sorted(TARGET)
+    check(target)
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_a_merge_may_put_another_row_in_the_place_of_one(target, monkeypatch, small):
+    if not small:
+        monkeypatch.setattr("tablestore_engine.spark.writer.SMALL_INPUT_BYTES", -1)
+    target.execute(
+        "MERGE INTO t USING (SELECT 3 AS id, true AS goes UNION ALL SELECT 3, false UNION ALL SELECT 99, false) s"
+        " ON t.id = s.id AND s.goes WHEN MATCHED THEN DELETE"
+        " WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, -1)"
+    )
+    kept = [r for r in TARGET if r[0] != 3]
+    assert sorted(map(str, rows_any(target))) == sorted(map(str, [*kept, (3, -1, None), (99, -1, None)]))
     check(target)
 
 

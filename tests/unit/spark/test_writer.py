@@ -8,6 +8,7 @@ import pytest
 from engine_support import check_invariants, data_files, live_paths
 
 from tablestore_engine.errors import ExecutionError, PrimaryKeyError, SchemaError, TableStoreError
+from tablestore_engine.spark import writer
 
 pytestmark = pytest.mark.spark
 
@@ -63,6 +64,27 @@ def test_refused_duplicates_both_ways(store, path):
         store.execute("INSERT INTO t VALUES (1, 1), (3, 1), (3, 2)", refuse_duplicates=True)
     assert not data_files(store.table("t"))
     assert store.table("t").latest_snapshot() is None
+
+
+def test_what_the_driver_may_not_collect_is_written_by_tasks(store, monkeypatch):
+    """A few rows may still be wide; Spark's limit is of the process, so its refusal is acted."""
+    store.execute("CREATE TABLE t (id INT, v INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '2')")
+    collect = writer.collect_arrow
+    asked = []
+
+    def refusing(frame):
+        asked.append(frame)
+        if len(asked) == 1:
+            raise ExecutionError(
+                "Job aborted due to stage failure: Total size of serialized results of 3 tasks (1040.0 MiB) "
+                "is bigger than spark.driver.maxResultSize (1024.0 MiB)."
+            )
+        return collect(frame)
+
+    monkeypatch.setattr(writer, "collect_arrow", refusing)
+    store.execute("INSERT INTO t SELECT cast(id AS INT), 1 FROM range(200)")
+    assert len(asked) == 2
+    assert store.sql("SELECT count(*), sum(id) FROM t").first()[:] == (200, 19900)
 
 
 def test_a_null_key_among_several_buckets(store, path):

@@ -1,0 +1,66 @@
+"""How many rows a plan holds: from metadata where that says it, by reading keys where little has to merge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from tablestore_engine.operation.scan import BucketScan, ScanPlan
+from tablestore_engine.schema.table_schema import TableSchema
+from tablestore_engine.storage.file_io import FileIO
+from tablestore_engine.storage.paths import TablePaths
+
+READ_ROWS = 200_000
+"""Up to so many rows, those of keys that may stand in several files are counted by reading them."""
+
+
+@dataclass(frozen=True)
+class RowCount:
+    """A number of rows. One that is not `exact` counts a row once more for each time that it was updated since its
+    bucket was compacted.
+    """
+
+    rows: int
+    exact: bool
+
+    @property
+    def text(self) -> str:
+        """As a person reads it."""
+        return f"{self.rows}" if self.exact else f"{self.rows} at most"
+
+
+def row_count(
+    io: FileIO, paths: TablePaths, plan: ScanPlan, load_schema: Callable[[int], TableSchema]
+) -> RowCount:
+    """The rows of a plan. Metadata is all that is read, and up to `READ_ROWS` keys.
+
+    Raises:
+        CorruptMetadataError, StorageError: a file that has to be read cannot be.
+    """
+    if not plan.schema.primary_keys:
+        return RowCount(sum(f.row_count for b in plan.buckets for f in b.files), exact=True)
+    alone = merging = deletes = 0
+    unsettled: dict[int, BucketScan] = {}
+    for bucket, section in plan.sections:
+        rows = sum(f.row_count for f in section.files)
+        gone = sum(f.delete_row_count or 0 for f in section.files)
+        if not section.needs_merge:
+            alone += rows - gone
+            continue
+        merging += rows
+        deletes += gone
+        had = unsettled.setdefault(id(bucket), replace(bucket, files=()))
+        unsettled[id(bucket)] = replace(had, files=(*had.files, *section.files))
+    if not merging:
+        return RowCount(alone, exact=True)
+    if merging > READ_ROWS:
+        # A delete and the row that it hides are two records for no row.
+        return RowCount(alone + max(merging - 2 * deletes, 0), exact=False)
+    # Arrow stays out of what only reads metadata.
+    from tablestore_engine.operation.arrow_read import read_rows
+
+    part = ScanPlan(plan.snapshot, plan.schema, tuple(unsettled.values()))
+    names = plan.schema.trimmed_primary_keys[:1]
+    return RowCount(
+        alone + sum(batch.num_rows for batch in read_rows(io, paths, part, load_schema, names)), exact=True
+    )
