@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from tablestore_engine.schema.merge_engine import MergeEngine
 from tablestore_engine.mergetree.kernels import Groups, fold_column
 from tablestore_engine.mergetree.merge import Reduce, SortColumn, last_of_key_mask, sort_stable
+from tablestore_engine.schema.merge_engine import MergeEngine
 
 
 def fold_sorted(table: pa.Table, last: np.ndarray[tuple[int], np.dtype[np.bool_]], engine: MergeEngine) -> pa.Table:
@@ -21,7 +21,7 @@ def fold_sorted(table: pa.Table, last: np.ndarray[tuple[int], np.dtype[np.bool_]
     Raises:
         ExecutionError: a sum or product does not fit the column's type.
     """
-    if bool(last.all()):
+    if bool(last.all()) and not engine.changes_single_rows:
         return table
     if engine.keeps_last:
         return table.filter(pa.array(last))

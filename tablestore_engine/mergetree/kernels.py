@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -115,23 +115,28 @@ def _max(_fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
         # NaN is greater than every number, and `maximum` keeps it.
         found = np.maximum.reduceat(_numbers(values, -np.inf), groups.starts)
         return pa.array(found, values.type, mask=_none_valid(values, groups))
-    order = _sorted(values, groups, nulls="at_start")
-    return values.take(order.take(pa.array(groups.ends)))
+    return _extreme(values, groups, "right")
 
 
 def _min(_fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
     if pa.types.is_floating(values.type):
         found = np.fmin.reduceat(_numbers(values, np.nan), groups.starts)
         return pa.array(found, values.type, mask=_none_valid(values, groups), from_pandas=False)
-    order = _sorted(values, groups, nulls="at_end")
-    return values.take(order.take(pa.array(groups.starts)))
+    return _extreme(values, groups, "left")
 
 
-def _sorted(values: pa.Array, groups: Groups, nulls: str) -> pa.Array:
-    """Row numbers with each group's values in ascending order."""
-    table = pa.table({"group": groups.ids, "value": values})
-    keys = [("group", "ascending"), ("value", "ascending")]
-    return pc.sort_indices(table, sort_keys=keys, null_placement=nulls)
+def _extreme(values: pa.Array, groups: Groups, side: Literal["left", "right"]) -> pa.Array:
+    """The least (`left`) or greatest value of each group, by sorting: for types that NumPy does not compare."""
+    ids = groups.ids[_valid(values)]
+    present = values.drop_null()
+    order = pc.sort_indices(
+        pa.table({"group": ids, "value": present}), sort_keys=[("group", "ascending"), ("value", "ascending")]
+    )
+    numbers = np.arange(groups.count)
+    starts, ends = np.searchsorted(ids, numbers, "left"), np.searchsorted(ids, numbers, "right")
+    found = starts if side == "left" else ends - 1
+    rows = pa.array(found, pa.int64(), mask=starts == ends)
+    return present.take(order.cast(pa.int64()).take(rows))
 
 
 def _sum(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
@@ -140,7 +145,7 @@ def _sum(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
         total = np.add.reduceat(_numbers(values, 0.0).astype(np.float64), groups.starts)
         return pa.array(total, pa.float64(), mask=none).cast(values.type, safe=False)
     wide = pa.decimal128(38, getattr(values.type, "scale", 0))
-    magnitude = _numbers(pc.abs(values.cast(pa.float64())), 0.0)
+    magnitude = _numbers(pc.abs(values.cast(pa.float64(), safe=False)), 0.0)
     largest = np.add.reduceat(magnitude, groups.starts).max()
     if pa.types.is_integer(values.type) and largest < 2.0**62:
         total = np.add.reduceat(_numbers(values, 0).astype(np.int64), groups.starts)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tablestore_engine.mergetree.levels import SortedRun
 from tablestore_engine.mergetree.fold import reducer
+from tablestore_engine.mergetree.levels import SortedRun
 from tablestore_engine.mergetree.merge import SortColumn, merge_sorted
 from tablestore_engine.mergetree.sections import Section, sections
 from tablestore_engine.metadata.data_file import FILE_SOURCE_COMPACT, DataFileMeta

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from tablestore_engine.errors import OptionError
 from tablestore_engine.mergetree.sections import Section, sections
 from tablestore_engine.metadata.binary_row import decode_row
 from tablestore_engine.metadata.data_file import DataFileMeta
@@ -102,7 +103,20 @@ def plan_scan(
     if snapshot is None:
         return ScanPlan(None, schema, ())
     entries = live_entries(manifests, snapshot)
+    _refuse_retractions(entries, schema)
     return ScanPlan(snapshot, schema, _prune(entries, schema, predicate, partition_filter, schemas))
+
+
+def _refuse_retractions(entries: Iterable[ManifestEntry], schema: TableSchema) -> None:
+    """Other writers may have put deletes into tables whose merge engine would have to undo something for them."""
+    if schema.merge_engine.keeps_last:
+        return
+    for entry in entries:
+        if entry.file.delete_row_count != 0:
+            raise OptionError(
+                f"The table's file {entry.file.file_name} holds deletes, which option 'merge-engine' = "
+                f"'{schema.merge_engine.name}' is not supported with by this engine."
+            )
 
 
 def group_by_bucket(entries: Iterable[ManifestEntry], schema: TableSchema) -> list[BucketScan]:

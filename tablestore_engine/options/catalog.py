@@ -16,6 +16,7 @@ _STATS, _FLOAT = OptionType.STATS_MODE, OptionType.FLOAT
 AGGREGATE_FUNCTIONS = ("sum", "product", "max", "min", "last_value", "last_non_null_value", "first_value",
                        "first_non_null_value", "listagg", "bool_and", "bool_or", "collect")  # fmt: skip
 """The aggregate functions that this engine knows."""
+MERGE_ENGINES = ("deduplicate", "partial-update", "aggregation", "first-row")
 _MB, _SECOND, _HOUR = 1 << 20, 1000, 3_600_000
 _INT_MAX = 2**31 - 1
 
@@ -56,12 +57,13 @@ _FILES = (
 
 _MERGE = (
     Option("merge-engine", _ENUM, "deduplicate", "How records of one key become one row.", immutable=True,
-           choices=("deduplicate", "partial-update", "aggregation", "first-row"), effect=Effect.READ),
+           choices=MERGE_ENGINES, accepted=MERGE_ENGINES, effect=Effect.READ),
     Option("fields.*.aggregate-function", _ENUM, None, "Function that folds the values of one column; the merge "
-           "engine is aggregation.", choices=AGGREGATE_FUNCTIONS, immutable=True, effect=Effect.READ,
+           "engine is aggregation.", choices=AGGREGATE_FUNCTIONS, accepted=AGGREGATE_FUNCTIONS, immutable=True,
+           effect=Effect.READ,
            fallback_keys=("fields.*.function",)),
     Option("fields.default-aggregate-function", _ENUM, "last_non_null_value", "Function of columns without their "
-           "own.", choices=AGGREGATE_FUNCTIONS, immutable=True, effect=Effect.READ),
+           "own.", choices=AGGREGATE_FUNCTIONS, accepted=AGGREGATE_FUNCTIONS, immutable=True, effect=Effect.READ),
     Option("fields.*.list-agg-delimiter", _TEXT, ",", "Text between the parts of a listagg.", immutable=True,
            effect=Effect.READ),
     Option("fields.*.distinct", _BOOL, False, "Whether listagg and collect keep a value once.", immutable=True,

@@ -50,6 +50,11 @@ class MergeEngine:
         """Whether the oldest record of a key stays."""
         return self.name == "first-row"
 
+    @property
+    def changes_single_rows(self) -> bool:
+        """Whether the fold of one record may differ from it: a blank text, a list that is to hold each value once."""
+        return any(f.function == "listagg" or (f.function == "collect" and f.distinct) for f in self.folds)
+
     def only(self, columns: Sequence[str]) -> MergeEngine:
         """The engine for rows that have these columns only."""
         return MergeEngine(self.name, tuple(f for f in self.folds if f.column in columns))

@@ -78,6 +78,12 @@ class _Target:
 def _target(
     context: RowContext, frames: Frames, table: Table, alias: str | None, where_sql: str | None
 ) -> _Target:
+    engine = table.schema.merge_engine
+    if not engine.keeps_last:
+        raise SqlError(
+            f"UPDATE, DELETE and MERGE do not go with 'merge-engine' = '{engine.name}', which table {table.name} has.",
+            hint="INSERT rows: the merge engine folds them into those of the same key. INSERT OVERWRITE replaces them.",
+        )
     predicate = None
     if where_sql:
         database, name = table.identifier

@@ -14,6 +14,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.tablestore.column import TableStoreColumn
 from dbt.adapters.tablestore.model_config import column_names, unique_keys
+from tablestore_engine.schema.merge_engine import MergeEngine
 from tablestore_engine.sql.lexer import quote, tokenize
 
 
@@ -74,6 +75,7 @@ class SchemaChange:
 
 def is_plain_upsert(
     table_keys: Sequence[str],
+    engine: MergeEngine,
     table_columns: Sequence[TableStoreColumn],
     config: Mapping[str, Any],
     columns: Sequence[TableStoreColumn],
@@ -84,6 +86,8 @@ def is_plain_upsert(
         return False
     if not is_keyed_by(table_keys, unique_keys(config)):
         return False
+    if not engine.keeps_last:
+        return True  # its engine merges what is written, column by column
     return {one.name.lower() for one in columns} >= {one.name.lower() for one in table_columns}
 
 

@@ -34,6 +34,7 @@ class TableStoreConfig(AdapterConfig):
     buckets: Optional[int] = None  # noqa: UP045
     merge_engine: Optional[str] = None  # noqa: UP045
     sequence_field: Names = None
+    fields: Optional[Dict[str, Any]] = None  # noqa: UP006,UP045
     table_options: Optional[Dict[str, Any]] = None  # noqa: UP006,UP045
     enforce_key: Optional[bool] = None  # noqa: UP045
     incremental_predicates: Names = None
@@ -186,6 +187,7 @@ def _options(config: Mapping[str, Any]) -> dict[str, str]:
     for key, value in named.items():
         if value is not None:
             options[key] = str(value)
+    options |= _field_options(config.get("fields") or {})
     for name in ("table_options", "tblproperties"):
         given = config.get(name) or {}
         if not isinstance(given, Mapping):
@@ -195,6 +197,20 @@ def _options(config: Mapping[str, Any]) -> dict[str, str]:
                 other = f"`{source[key]}`" if key in source else "another key"
                 raise DbtRuntimeError(f"Option '{key}' is set twice: by {other} and in `{name}`.")
             options[str(key)] = _text(value)
+    return options
+
+
+def _field_options(fields: Any) -> dict[str, str]:
+    """Options of single columns: `{'total': 'sum'}`, or `{'names': {'function': 'listagg', 'distinct': true}}`."""
+    if not isinstance(fields, Mapping):
+        raise DbtRuntimeError("Config `fields` must map columns to aggregate functions, like `{'total': 'sum'}`.")
+    options = {}
+    for column, given in fields.items():
+        settings = given if isinstance(given, Mapping) else {"function": given}
+        for key, value in settings.items():
+            name = str(key).replace("_", "-")
+            name = "aggregate-function" if name == "function" else name
+            options[f"fields.{column}.{name}"] = _text(value)
     return options
 
 

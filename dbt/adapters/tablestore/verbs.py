@@ -93,14 +93,18 @@ class TableStoreVerbs(SQLAdapter):
         with self.connections.exception_handler("table keys"):
             table = self.catalog.load_table(schema_of(relation), str(relation.identifier))
         existing = self.get_columns_in_relation(relation)
-        return incremental.is_plain_upsert(table.schema.primary_keys, existing, config, columns, predicates)
+        schema = table.schema
+        return incremental.is_plain_upsert(
+            schema.primary_keys, schema.merge_engine, existing, config, columns, predicates
+        )
 
     @available.parse(lambda *a, **k: False)
-    def tablestore_is_keyed_by(self, relation: BaseRelation, keys: list[str]) -> bool:
-        """Whether these are the primary key of a table that exists."""
+    def tablestore_replaces_by(self, relation: BaseRelation, keys: list[str]) -> bool:
+        """Whether a row that is written into a table that exists replaces the one of these keys."""
         with self.connections.exception_handler("table keys"):
             table = self.catalog.load_table(schema_of(relation), str(relation.identifier))
-        return incremental.is_keyed_by(table.schema.primary_keys, keys)
+        schema = table.schema
+        return schema.merge_engine.keeps_last and incremental.is_keyed_by(schema.primary_keys, keys)
 
     @available.parse_list
     def tablestore_primary_key(self, relation: BaseRelation) -> list[str]:

@@ -5,6 +5,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.tablestore.column import TableStoreColumn
 from dbt.adapters.tablestore.incremental import SchemaChange, is_plain_upsert, qualified, update_columns
+from tablestore_engine.schema.merge_engine import MergeEngine
 
 
 def columns(**types):
@@ -41,7 +42,14 @@ def test_changes_and_their_text():
     ],
 )
 def test_plain_upserts(keys, config, given, predicates, plain):
-    assert is_plain_upsert(keys, TABLE, config, given, predicates) == plain
+    assert is_plain_upsert(keys, MergeEngine(), TABLE, config, given, predicates) == plain
+
+
+def test_a_merge_engine_takes_any_columns():
+    engine = MergeEngine("partial-update")
+    config = {"unique_key": "id"}
+    assert is_plain_upsert(["id"], engine, TABLE, config, columns(id="int", a="string"), None)
+    assert not is_plain_upsert(["id"], engine, TABLE, config, TABLE, ["a > 1"])
 
 
 def test_columns_to_update():

@@ -17,9 +17,6 @@ COLUMNS = [("id", AtomicType("BIGINT"), None), ("v", AtomicType("INT"), None)]
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("merge-engine", "partial-update"),
-        ("merge-engine", "aggregation"),
-        ("merge-engine", "first-row"),
         ("merge-engine", "of-tomorrow"),
         ("deletion-vectors.enabled", "true"),
         ("data-evolution.enabled", "true"),

@@ -36,7 +36,7 @@
   {%- set predicates = arg_dict['incremental_predicates'] or [] -%}
   {%- if not keys -%}
     {% do return(tablestore__get_incremental_append_sql(arg_dict)) %}
-  {%- elif adapter.tablestore_is_keyed_by(arg_dict['target_relation'], keys) -%}
+  {%- elif adapter.tablestore_replaces_by(arg_dict['target_relation'], keys) -%}
     {#- A table of this key holds one row for each: replacing it is an upsert. -#}
     {% do return(tablestore__get_incremental_upsert_sql(arg_dict)) %}
   {%- endif -%}
