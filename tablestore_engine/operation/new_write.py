@@ -59,5 +59,6 @@ def new_job(
         total_buckets=options.bucket,
         sequence_number=new_sequence_number(live),
         occupied=frozenset((e.partition, e.bucket) for e in staying),
-        refuse_duplicates=refuse_duplicates,
+        # Other merge engines are there to fold records of one key.
+        refuse_duplicates=refuse_duplicates and target.schema.merge_engine.keeps_last,
     )
