@@ -11,9 +11,8 @@ from tablestore_engine.errors import OptionError, UnsupportedTypeError
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), False), ("a", pa.int32()), ("b", pa.string())])
 KEYED = {
-    "partial_update": {"merge-engine": "partial-update"},
-    "aggregation": {"merge-engine": "aggregation", "fields.a.aggregate-function": "sum"},
-    "first_row": {"merge-engine": "first-row"},
+    "sequence_group": {"merge-engine": "partial-update", "fields.a.sequence-group": "b"},
+    "function": {"merge-engine": "aggregation", "fields.a.aggregate-function": "hll_sketch"},
     "deletion_vectors": {"deletion-vectors.enabled": "true"},
     "orc": {"file.format": "orc"},
     "avro": {"file.format": "avro"},

@@ -1,0 +1,103 @@
+"""Tables with merge engines, across readers and writers: partial states in several runs mean the same to all."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+from ours import OurTable
+
+from tablestore_engine.schema.types import AtomicType
+
+COLUMNS = {
+    "id": AtomicType("BIGINT"),
+    "n": AtomicType("INT"),
+    "d": AtomicType("DECIMAL", True, 12, 2),
+    "s": AtomicType("STRING"),
+    "b": AtomicType("BOOLEAN"),
+}
+ENGINES = {
+    "partial_update": {"merge-engine": "partial-update"},
+    "first_row": {"merge-engine": "first-row"},
+    "default_function": {"merge-engine": "aggregation"},
+    "sums": {
+        "merge-engine": "aggregation",
+        "fields.n.aggregate-function": "sum",
+        "fields.d.aggregate-function": "sum",
+        "fields.s.aggregate-function": "listagg",
+        "fields.b.aggregate-function": "bool_or",
+    },
+    "extremes": {
+        "merge-engine": "aggregation",
+        "fields.n.aggregate-function": "max",
+        "fields.d.aggregate-function": "min",
+        "fields.s.aggregate-function": "first_non_null_value",
+        "fields.b.aggregate-function": "bool_and",
+    },
+    "products": {
+        "merge-engine": "aggregation",
+        "fields.n.aggregate-function": "product",
+        "fields.d.aggregate-function": "last_value",
+        "fields.s.aggregate-function": "first_value",
+    },
+}
+SCHEMA = pa.schema(
+    [
+        pa.field("id", pa.int64(), False), ("n", pa.int32()), ("d", pa.decimal128(12, 2)), ("s", pa.string()),
+        ("b", pa.bool_()),
+    ]
+)  # fmt: skip
+
+
+def _rows(batch):
+    """Every key in its batch once; each value is null somewhere."""
+    return [
+        {
+            "id": i,
+            "n": None if (i + batch) % 4 == 0 else i % 3 - 1,
+            "d": None if (i + batch) % 5 == 0 else Decimal(i * batch) / 4,
+            "s": None if (i + batch) % 3 == 0 else f"{batch}-{i}",
+            "b": None if (i + batch) % 6 == 0 else (i * batch) % 2 == 0,
+        }
+        for i in range(batch, 20 + batch)
+    ]
+
+
+@pytest.mark.parametrize("case", [one for one in ENGINES if one != "first_row"])
+def test_they_read_ours(catalog, all_read, name, case):
+    options = {"bucket": "2", **ENGINES[case]}
+    table = OurTable.create(catalog, name, COLUMNS, key=["id"], options=options)
+    for batch in range(3):
+        table.write(_rows(batch))
+        all_read(table)
+    table.compact()
+    all_read(table)
+    table.write(_rows(4))
+    all_read(table)
+
+
+def test_they_read_our_first_rows_once_they_are_compacted(catalog, all_read, name):
+    """Other readers leave level 0 of such tables out."""
+    table = OurTable.create(catalog, name, COLUMNS, key=["id"], options={"bucket": "2", **ENGINES["first_row"]})
+    for batch in range(3):
+        table.write(_rows(batch))
+    table.compact()
+    all_read(table)
+
+
+@pytest.mark.parametrize("case", ENGINES)
+def test_we_read_theirs(paimon, catalog, name, case):
+    options = {"bucket": "2", **ENGINES[case]}
+    paimon.create(catalog.warehouse, f"db.{name}", SCHEMA, primary_keys=["id"], options=options)
+    ours = OurTable.create(catalog, f"{name}_ours", COLUMNS, key=["id"], options=options)
+    for batch in range(3):
+        paimon.write(catalog.warehouse, f"db.{name}", pa.Table.from_pylist(_rows(batch), SCHEMA))
+        ours.write(_rows(batch))
+        theirs = OurTable(catalog, "db", name).read().sort_by("id")
+        assert theirs.to_pylist() == ours.read().sort_by("id").to_pylist()
+    continued = OurTable(catalog, "db", name)
+    continued.write(_rows(5))
+    ours.write(_rows(5))
+    continued.compact()
+    assert continued.read().sort_by("id").to_pylist() == ours.read().sort_by("id").to_pylist()
