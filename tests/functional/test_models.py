@@ -204,7 +204,50 @@ class TestStrategies(Models):
         assert rows(project, "doubled", "count(*)") == [(9,)]
 
 
+class TestMergeEngines(Models):
+    ADDED_UP = """
+{{{{ config(materialized='incremental', unique_key='kind', merge_engine='aggregation', fields={fields}) }}}}
+{{% if is_incremental() %}} select 'a' as kind, 5L as total, 'new' as names
+{{% else %}} select * from values ('a', 1L, 'x'), ('a', 2L, 'y'), ('b', 4L, 'z') as t(kind, total, names) {{% endif %}}
+"""
+
+    def test_increments_add_up(self, project):
+        fields = "{'total': 'sum', 'names': {'function': 'listagg', 'list_agg_delimiter': '+'}}"
+        model(project, "totals", self.ADDED_UP.format(fields=fields))
+        run("--full-refresh", "-s", "totals")
+        assert rows(project, "totals") == [("a", 3, "x+y"), ("b", 4, "z")]
+        run("-s", "totals")
+        run("-s", "totals")
+        assert rows(project, "totals") == [("a", 13, "x+y+new+new"), ("b", 4, "z")]
+        # Another function would mean something else for the rows that are there.
+        model(project, "totals", self.ADDED_UP.format(fields="{'total': 'max', 'names': 'last_value'}"))
+        message = run("-s", "totals", ok=False)["totals"][0]
+        assert "fields.total.aggregate-function" in message
+        assert "--full-refresh" in message
+        assert rows(project, "totals") == [("a", 13, "x+y+new+new"), ("b", 4, "z")]
+        run("--full-refresh", "-s", "totals")
+        assert rows(project, "totals") == [("a", 2, "y"), ("b", 4, "z")]
+
+    def test_strategies_that_replace_rows_are_refused(self, project):
+        text = self.ADDED_UP.format(fields="{'total': 'sum'}")
+        model(project, "replaced", text.replace("unique_key='kind'", "unique_key='kind', primary_key='kind', incremental_strategy='delete+insert'"))  # fmt: skip
+        run("--full-refresh", "-s", "replaced")
+        assert "merge-engine" in run("-s", "replaced", ok=False)["replaced"][0]
+        assert rows(project, "replaced", "kind, total") == [("a", 3), ("b", 4)]
+
+
 class TestOptions(Models):
+    def test_an_option_that_may_change_is_changed(self, project):
+        text = """
+{{{{ config(materialized='incremental', unique_key='id', table_options={{'write-only': {value}}}) }}}}
+select * from {{{{ ref('events') }}}}
+"""
+        model(project, "tuned", text.format(value="true"))
+        run("--full-refresh")
+        model(project, "tuned", text.format(value="false"))
+        run("-s", "tuned")
+        assert table_of(project, "tuned").schema.options["write-only"] == "false"
+
     def test_options_reach_the_table(self, project):
         model(
             project,

@@ -26,8 +26,10 @@ from dbt.adapters.tablestore.model_config import (
     text_literal,
     unique_keys,
 )
+from dbt.adapters.tablestore.option_changes import option_changes
 from dbt.adapters.tablestore.relation import schema_of
 from dbt.adapters.tablestore.response import response
+from tablestore_engine.schema.changes import SetOption
 
 if TYPE_CHECKING:
     import agate
@@ -168,6 +170,19 @@ class TableStoreVerbs(SQLAdapter):
         change = incremental.SchemaChange.between([*kept, *new], target)
         if change:
             self.tablestore_evolve(relation, change, "sync_all_columns")
+
+    @available.parse_none
+    def tablestore_apply_options(self, relation: BaseRelation, model: Mapping[str, Any]) -> None:
+        """Give a table that exists the options of its model's config.
+
+        Raises DbtRuntimeError for one that cannot change.
+        """
+        wanted = TableLayout.of(model).options
+        place = schema_of(relation), str(relation.identifier)
+        with self.connections.exception_handler("table options"):
+            changes = option_changes(self.catalog.load_table(*place).schema.options, wanted)
+            if changes:
+                self.catalog.alter_table(*place, [SetOption(key, value) for key, value in changes.items()])
 
     @available.parse(lambda *a, **k: "")
     def tablestore_clauses_of(self, relation: BaseRelation) -> str:

@@ -23,6 +23,7 @@
       {{ get_assert_columns_equivalent(query) }}
       {%- set query = get_select_subquery(query) -%}
     {%- endif -%}
+    {% do adapter.tablestore_apply_options(target_relation, model) %}
     {%- set dest_columns = tablestore_dest_columns(on_schema_change, query, target_relation) -%}
     {%- set source = tablestore_source(strategy, query, target_relation) -%}
     {%- set build_sql = strategy_macro({

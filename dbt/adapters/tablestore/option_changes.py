@@ -1,0 +1,61 @@
+"""What to do when a model's config asks for other options than the table has that it made earlier."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from tablestore_engine.options import find_option
+
+# What a table is made with for good when the model does not say: its absence in a config asks for nothing.
+_CHOSEN_BY_THE_ENGINE = ("bucket", "partition.legacy-name")
+
+
+def option_changes(table: Mapping[str, str], model: Mapping[str, str]) -> dict[str, str]:
+    """The options to set on a table so that it fits its model's.
+
+    Options that a model no longer names stay as they are, except those that say what its rows mean.
+
+    Raises DbtRuntimeError when one is fixed for the life of a table.
+    """
+    changed = {key: text for key, text in model.items() if _value(table, key) != _value(model, key)}
+    fixed = [key for key in changed if _is_fixed(key)]
+    gone = [
+        key
+        for key in table
+        if key not in _CHOSEN_BY_THE_ENGINE and _is_fixed(key) and _value(model, key) != _value(table, key)
+    ]
+    for key in (*fixed, *gone):
+        had, wanted = table.get(key), model.get(key)
+        raise DbtRuntimeError(
+            f"The model's config {f'asks for {key!r} = {wanted!r}' if wanted else f'no longer sets {key!r}'}, but its "
+            f"table {f'has {had!r}' if had else 'was made without it'}. This option is fixed when a table is made: "
+            "build the table anew with --full-refresh, or take the change back."
+        )
+    return changed
+
+
+def _is_fixed(key: str) -> bool:
+    option = find_option(key)
+    return option is not None and option.immutable
+
+
+def _value(options: Mapping[str, str], key: str) -> object:
+    """The parsed value of an option, under any of its spellings; its default when it is not set."""
+    option = find_option(key)
+    if option is None:
+        return options.get(key)
+    for one in (key, *_spellings(key)):
+        if one in options:
+            return option.parse(options[one], one)
+    return option.default
+
+
+def _spellings(key: str) -> tuple[str, ...]:
+    if key.endswith(".aggregate-function"):
+        return (key.removesuffix("aggregate-function") + "function",)
+    if key.startswith("fields.") and key.endswith(".function"):
+        return (key.removesuffix("function") + "aggregate-function",)
+    option = find_option(key)
+    return option.keys if option is not None and not option.is_pattern else ()
