@@ -66,6 +66,10 @@ class DuplicateKeyError(PrimaryKeyError):
     """A key that stands twice in the rows of one write, where that is an error."""
 
 
+class RowKindError(UserError):
+    """A row's kind is unknown, or asks of a table what it cannot do."""
+
+
 class SqlError(UserError):
     """A SQL statement that cannot be run as it is."""
 

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tablestore_engine.errors import DuplicateKeyError, PrimaryKeyError, SchemaError
+from tablestore_engine.errors import DuplicateKeyError, PrimaryKeyError, RowKindError, SchemaError
 from tablestore_engine.mergetree.fold import fold_sorted
 from tablestore_engine.mergetree.merge import SortColumn, last_of_key_mask, sort_stable
 from tablestore_engine.metadata.bucket import bucket_ids
@@ -78,10 +78,14 @@ def sequence_columns(schema: TableSchema) -> list[SortColumn]:
     return [SortColumn(name, options.sequence_field_descending) for name in options.sequence_field]
 
 
-def order_of_key(schema: TableSchema, columns: Sequence[str]) -> list[SortColumn]:
-    """What says, of rows of one key in one write, which is the last: sequence fields, and a put after a delete."""
-    kinds = [SortColumn(ROW_KIND_COLUMN, descending=True)] if ROW_KIND_COLUMN in columns else []
-    return [*sequence_columns(schema), *kinds]
+def order_of_key(job: WriteJob, columns: Sequence[str]) -> list[SortColumn]:
+    """What says, of rows of one key in one write, which is the last: sequence fields, and then their arrival.
+
+    Where duplicates are refused, rows have no order of arrival; a row that takes the place of a deleted one comes after.
+    """
+    replaces = job.refuse_duplicates and ROW_KIND_COLUMN in columns
+    kinds = [SortColumn(ROW_KIND_COLUMN, descending=True)] if replaces else []
+    return [*sequence_columns(job.schema), *kinds]
 
 
 def write_table(job: WriteJob, rows: pa.Table, task: str = "") -> WriteResult:
@@ -98,7 +102,7 @@ def write_table(job: WriteJob, rows: pa.Table, task: str = "") -> WriteResult:
     ]
     if schema.primary_keys:
         check_not_null(rows, schema)
-        rows = sort_stable(rows, [*order, *order_of_key(schema, rows.column_names)])
+        rows = sort_stable(rows, [*order, *order_of_key(job, rows.column_names)])
     elif schema.partition_keys or job.total_buckets > 1:
         rows = sort_stable(rows, order)
     return write_sorted(job, [rows], task)
@@ -166,10 +170,11 @@ def _deduplicated(job: WriteJob, tables: Iterable[pa.Table], result: WriteResult
     schema = job.schema
     keys = [*schema.partition_keys, BUCKET_COLUMN, *schema.trimmed_primary_keys]
     held: pa.Table | None = None
-    for given in tables:
-        if given.num_rows == 0:
+    for arrived in tables:
+        if arrived.num_rows == 0:
             continue
-        result.rows_in += given.num_rows
+        result.rows_in += arrived.num_rows
+        given = _checked_kinds(arrived, schema)
         check_not_null(given, schema)
         if not schema.primary_keys:
             yield given
@@ -184,6 +189,26 @@ def _deduplicated(job: WriteJob, tables: Iterable[pa.Table], result: WriteResult
         yield folded.slice(0, folded.num_rows - 1)
     if held is not None:
         yield held
+
+
+def _checked_kinds(rows: pa.Table, schema: TableSchema) -> pa.Table:
+    """Rows whose kinds the table can take; without them where they say nothing.
+
+    Raises:
+        RowKindError: a retraction for a table that cannot undo what it was given.
+    """
+    if ROW_KIND_COLUMN not in rows.column_names or (schema.primary_keys and schema.merge_engine.keeps_last):
+        return rows
+    retracts = pc.equal(pc.bit_wise_and(rows.column(ROW_KIND_COLUMN), 1), 1)
+    if pc.any(retracts).as_py():
+        row = rows.filter(retracts).slice(0, 1).drop_columns([ROW_KIND_COLUMN]).to_pylist()[0]
+        row.pop(BUCKET_COLUMN, None)
+        what = f"'merge-engine' = '{schema.merge_engine.name}'" if schema.primary_keys else "no primary key"
+        raise RowKindError(
+            f"A retraction (-U or -D) cannot be written to a table with {what}: {row}.",
+            hint="Write +I and +U rows only, or use a table with a primary key that keeps the last row of each.",
+        )
+    return rows.drop_columns([ROW_KIND_COLUMN])
 
 
 def _only_replaced(table: pa.Table, last: np.ndarray[Any, np.dtype[np.bool_]]) -> bool:

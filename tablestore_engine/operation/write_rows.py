@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from tablestore_engine.errors import SchemaError
+from tablestore_engine.errors import RowKindError, SchemaError
 from tablestore_engine.operation.write import ROW_KIND_COLUMN
 from tablestore_engine.schema.arrow import to_arrow_type
+from tablestore_engine.schema.row_kind import KINDS, KINDS_HINT, row_kind_column
 from tablestore_engine.schema.table_schema import TableSchema
 
 
 def table_rows(rows: pa.Table, schema: TableSchema) -> pa.Table:
-    """The rows as the table holds them; `ROW_KIND_COLUMN` is kept when it is there.
+    """The rows as the table holds them; `ROW_KIND_COLUMN` is kept when it is there, or made from `_row_kind`.
 
     Raises:
         SchemaError: a column is missing, unknown, or its values do not fit the column's type.
+        RowKindError: a text that is no row kind.
     """
+    rows = _numbered_kinds(rows, schema)
     given = {name.lower(): name for name in rows.column_names}
     unknown = [n for n in rows.column_names if n != ROW_KIND_COLUMN and not schema.has_field(n)]
     missing = [n for n in schema.field_names if n.lower() not in given]
@@ -37,3 +41,16 @@ def table_rows(rows: pa.Table, schema: TableSchema) -> pa.Table:
         arrays.append(rows.column(ROW_KIND_COLUMN).cast(pa.int8()))
         names.append(ROW_KIND_COLUMN)
     return pa.table(arrays, names=names)
+
+
+def _numbered_kinds(rows: pa.Table, schema: TableSchema) -> pa.Table:
+    name = row_kind_column(rows.column_names, schema)
+    if name is None:
+        return rows
+    at = rows.column_names.index(name)
+    texts = rows.column(at).cast(pa.string())
+    numbers = pc.index_in(texts, pa.array(KINDS))
+    if numbers.null_count:
+        unknown = texts.filter(numbers.is_null())[0].as_py()
+        raise RowKindError(f"Unknown row kind: {'null' if unknown is None else unknown}.", hint=KINDS_HINT)
+    return rows.set_column(at, ROW_KIND_COLUMN, numbers.cast(pa.int8()))

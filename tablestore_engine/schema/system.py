@@ -15,7 +15,7 @@ KEY_FIELD_ID_START = _INT_MAX // 2
 SEQUENCE_NUMBER = DataField(_INT_MAX - 1, "_SEQUENCE_NUMBER", AtomicType("BIGINT", nullable=False))
 VALUE_KIND = DataField(_INT_MAX - 2, "_VALUE_KIND", AtomicType("TINYINT", nullable=False))
 
-_SYSTEM_NAMES = {"_sequence_number", "_value_kind", "_level", "rowkind", "_row_id"}
+_SYSTEM_NAMES = {"_sequence_number", "_value_kind", "_level", "rowkind", "_row_id", "_row_kind"}
 _STRUCTURED_ID_BASE = _INT_MAX // 4
 _STRUCTURED_DEPTH_LIMIT = 1 << 10
 

@@ -8,6 +8,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from tablestore_engine.errors import SchemaError, UnsupportedTypeError
+from tablestore_engine.operation.write import ROW_KIND_COLUMN
+from tablestore_engine.schema.row_kind import KINDS, KINDS_HINT, row_kind_column
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.spark.run import translated
 from tablestore_engine.spark.types import from_spark_type, to_spark_type
@@ -21,7 +23,7 @@ def align(
     *,
     by_name: bool = False,
 ) -> DataFrame:
-    """The frame with exactly the table's columns, in order and type.
+    """The frame with exactly the table's columns, in order and type, and `ROW_KIND_COLUMN` when rows say their kind.
 
     Args:
         frame: the query's result.
@@ -35,10 +37,17 @@ def align(
     """
     static = static or {}
     given = list(frame.columns)
+    names = list(columns) or given
+    kind = row_kind_column(names, schema)
+    at = names.index(kind) if kind is not None else None
+    rest = [i for i in range(len(given)) if i != at]
     if by_name and not columns:
-        sources = _by_name(given, schema, set(static))
+        sources = _by_name([given[i] for i in rest], schema, set(static))
     else:
-        sources = _by_position(given, schema, columns, set(static))
+        columns = [c for c in columns if c != kind]
+        # A list that is too short or too long is told by its own check.
+        sources = _by_position([given[i] for i in rest], schema, columns, set(static))
+    sources = {name: rest[i] for name, i in sources.items()}
     # Names of a query's columns may repeat, so columns are taken by position.
     frame = frame.toDF(*[f"__{i}" for i in range(len(given))])
     selected = []
@@ -64,10 +73,19 @@ def align(
         else:
             column = F.lit(None).cast(target)
         selected.append(column.alias(field.name))
+    if at is not None:
+        selected.append(_kind_number(f"__{at}").alias(ROW_KIND_COLUMN))
     with translated():
         result = frame.select(*selected)
         _ = result.columns
         return result
+
+
+def _kind_number(source: str) -> Column:
+    """The number of each row's kind; an unknown text fails the query."""
+    known = " ".join(f"WHEN '{text}' THEN {number}Y" for number, text in enumerate(KINDS))
+    told = f"concat('Unknown row kind: ', coalesce(cast({source} as string), 'null'), '. {KINDS_HINT}')"
+    return F.expr(f"CASE cast({source} as string) {known} ELSE raise_error({told}) END")
 
 
 def _by_position(

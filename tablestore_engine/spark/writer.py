@@ -23,6 +23,7 @@ from tablestore_engine.operation.attempts import remove_files
 from tablestore_engine.operation.write import (
     BUCKET_COLUMN,
     ORDINAL_COLUMN,
+    ROW_KIND_COLUMN,
     WriteJob,
     WriteResult,
     order_of_key,
@@ -115,7 +116,7 @@ def input_bytes(frame: DataFrame) -> int:
 def _distributed(job: WriteJob, frame: DataFrame) -> WriteResult:
     if not job.schema.primary_keys or job.refuse_duplicates:
         return _run(job, frame)
-    if not job.occupied and not sequence_columns(job.schema):
+    if not job.occupied and not sequence_columns(job.schema) and ROW_KIND_COLUMN not in frame.columns:
         # The keys of a bulk load are nearly always unique, and then it does not matter which row came last: telling
         # that needs another column, which costs a tenth of the load. Should they not be, the first task that sees it
         # stops the others.
@@ -154,7 +155,7 @@ def _order(job: WriteJob, columns: list[str]) -> list[Column]:
     if not schema.primary_keys:
         return []
     order = [F.col(quoted(k)) for k in schema.trimmed_primary_keys]
-    for column in order_of_key(schema, columns):
+    for column in order_of_key(job, columns):
         by = F.col(quoted(column.name))
         order.append(by.desc_nulls_first() if column.descending else by.asc_nulls_first())
     return order if job.refuse_duplicates else [*order, F.col(ORDINAL_COLUMN)]

@@ -18,6 +18,7 @@ from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat, value_from_text
 from tablestore_engine.operation.attempts import retrying
 from tablestore_engine.operation.replace import everything, next_schema, restarts, schema_publisher
+from tablestore_engine.schema.row_kind import ROW_KIND
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import DataField
 from tablestore_engine.spark.align import align, expression
@@ -240,8 +241,9 @@ def _schema_of_query(
                 f"The query returns two columns named '{column}'.", hint="Give one another alias."
             )
     buckets = min(MAX_DEFAULT_BUCKETS, max(1, -(-size // BYTES_PER_BUCKET)))
+    columns = [one for one in columns_of(frame.schema) if one[0].lower() != ROW_KIND]
     return TableSchema.create(
-        columns_of(frame.schema),
+        columns,
         statement.primary_key,
         statement.partition_by,
         {**context.session_options, **statement.options},

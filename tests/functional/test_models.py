@@ -204,6 +204,20 @@ class TestStrategies(Models):
         assert rows(project, "doubled", "count(*)") == [(9,)]
 
 
+class TestRowKinds(Models):
+    def test_a_model_of_changes(self, project):
+        text = """
+{{ config(materialized='incremental', unique_key='id', row_kind=true) }}
+{% if is_incremental() %} select * from values ('-D', 1, 'gone'), ('+U', 2, 'new'), ('+I', 4, 'd') as t(_row_kind, id, v)
+{% else %} select * from values ('+I', 1, 'a'), ('+I', 2, 'b'), ('+I', 3, 'c'), ('-D', 3, 'c') as t(_row_kind, id, v) {% endif %}
+"""
+        model(project, "changes", text)
+        run("--full-refresh", "-s", "changes")
+        assert rows(project, "changes") == [(1, "a"), (2, "b")]
+        run("-s", "changes")
+        assert rows(project, "changes") == [(2, "new"), (4, "d")]
+
+
 class TestMergeEngines(Models):
     ADDED_UP = """
 {{{{ config(materialized='incremental', unique_key='kind', merge_engine='aggregation', fields={fields}) }}}}

@@ -35,6 +35,7 @@ class TableStoreConfig(AdapterConfig):
     merge_engine: Optional[str] = None  # noqa: UP045
     sequence_field: Names = None
     fields: Optional[Dict[str, Any]] = None  # noqa: UP006,UP045
+    row_kind: Optional[bool] = None  # noqa: UP045
     table_options: Optional[Dict[str, Any]] = None  # noqa: UP006,UP045
     enforce_key: Optional[bool] = None  # noqa: UP045
     incremental_predicates: Names = None

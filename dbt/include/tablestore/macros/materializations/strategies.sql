@@ -106,7 +106,11 @@
 {%- endmacro %}
 
 {% macro tablestore_insert_sql(target_relation, source, dest_columns) -%}
-  {%- set columns = dest_columns | map(attribute='quoted') | join(', ') -%}
+  {%- set names = dest_columns | map(attribute='quoted') | list -%}
+  {%- if config.get('row_kind') -%}
+    {%- do names.append(adapter.quote('_row_kind')) -%}
+  {%- endif -%}
+  {%- set columns = names | join(', ') -%}
   insert into {{ target_relation.render() }} ({{ columns }})
   select {{ columns }}
   from {{ source }} as dbt_source

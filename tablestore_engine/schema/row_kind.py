@@ -1,0 +1,22 @@
+"""Row kinds: what a row of a changelog does. Shared by rows in memory, data files and SQL.
+
+`ROW_KIND` is the column by which rows that are given to a write say their kind, as text. A table may have an ordinary
+column of that name; then it is only that.
+"""
+
+from __future__ import annotations
+
+from tablestore_engine.schema.table_schema import TableSchema
+
+ROW_KIND = "_row_kind"
+KINDS = ("+I", "-U", "+U", "-D")
+"""The text of each kind, at the number that files store."""
+
+KINDS_HINT = f"It is one of {', '.join(KINDS)}: insert, update before, update after, delete."
+
+
+def row_kind_column(columns: list[str], schema: TableSchema) -> str | None:
+    """The column among those given that says the kind of each row, None when there is none."""
+    if schema.has_field(ROW_KIND):
+        return None
+    return next((name for name in columns if name.lower() == ROW_KIND), None)
