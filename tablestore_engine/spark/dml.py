@@ -107,7 +107,7 @@ def finish(
     )
     try:
         snapshot = table.committer(job.schema).commit(
-            change, identity or new_identity(), properties, new_schema=new_schema
+            change, identity or new_identity(job.schema.core_options), properties, new_schema=new_schema
         )
     except CommitOutcomeUnknownError:
         raise  # the snapshot may be there, and then it names these files
@@ -149,7 +149,7 @@ def truncate(table: Table, chosen: Callable[[ManifestEntry], bool]) -> WriteOutc
     if not live:
         return WriteOutcome(None, 0)
     rows = sum(e.file.row_count - 2 * (e.file.delete_row_count or 0) for e in live)
-    snapshot = table.committer().commit(Change("OVERWRITE", replaces=chosen), new_identity())
+    snapshot = table.committer().commit(Change("OVERWRITE", replaces=chosen), new_identity(table.options))
     return WriteOutcome(snapshot, max(rows, 0))
 
 
