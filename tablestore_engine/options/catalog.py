@@ -84,7 +84,8 @@ _COMPACTION = (
 
 _COMMIT = (
     Option("commit.max-retries", _INT, 10, "Attempts after the first one when other commits win.", minimum=0),
-    Option("commit.timeout", _DURATION, None, "Time after which a commit gives up retrying; unlimited when not set."),
+    Option("commit.timeout", _DURATION, None, "Time after which a commit gives up retrying, unlimited when not set. "
+           "The statement begins anew then, ten times at most, as after any conflict."),
     Option("commit.min-retry-wait", _DURATION, 10, "Shortest pause before a retry."),
     Option("commit.max-retry-wait", _DURATION, 10 * _SECOND, "Longest pause before a retry."),
     Option("commit.user-prefix", _TEXT, None, "First part of the commit user's name."),
