@@ -1,9 +1,9 @@
 """Universal compaction: which runs of one bucket to merge, decided without touching a file.
 
-Runs come newest first. In this order: *early full compaction* (an option asks for one run before the rest does: the
-last one is old, the bucket is small, or much lies above its top level), *size amplification* (the upper runs outweigh the oldest one: merge
-all), *size ratio* (the newest runs are about as big as the next one: merge those), *run count* (too many:
-merge the newest). Merging a few small runs now keeps both the number of runs that a read merges and the
+Runs come newest first. In this order: *early full compaction* (where an option asks for it: the last one is long
+ago, the bucket is small, or much lies above its oldest run: merge all), *size amplification* (the upper runs outweigh
+the oldest one: merge all), *size ratio* (the newest runs are about as big as the next one: merge those), *run count*
+(too many: merge the newest). Merging a few small runs now keeps both the number of runs that a read merges and the
 bytes rewritten per byte given small. After RocksDB's universal compaction, with Paimon's output-level rule.
 """
 
