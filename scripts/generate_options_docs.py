@@ -50,7 +50,8 @@ exists. Sizes are written like `128 mb` (b, kb, mb, gb, tb), durations like `10 
 OWN = """\
 ## Options of this engine only
 
-Other readers of the format carry these along without looking at them.
+Other readers of the format carry these along without looking at them. They have no effect here yet, either: every
+CREATE TABLE AS is atomic, and changes are not kept.
 """
 
 KNOWN = """\
@@ -71,7 +72,7 @@ def page() -> str:
     """The whole page as text."""
     acted = [one for one in OPTIONS if one.supported and not one.ours]
     own = [one for one in OPTIONS if one.ours]
-    later = [one for one in OPTIONS if not one.supported]
+    later = [one for one in OPTIONS if not one.supported and not one.ours]
     harmless = [one for one in later if one.effect is Effect.NONE]
     refused = [one for one in later if one.effect is not Effect.NONE]
     parts = [

@@ -248,7 +248,7 @@ class Table:
             result = write_table(job, fitting)
             change = Change("APPEND", tuple(result.entries), began_on=snapshot.id if snapshot else 0)
             try:
-                written = self.committer().commit(change, new_identity(), properties)
+                written = self.committer().commit(change, new_identity(self.options), properties)
             except CommitOutcomeUnknownError:
                 raise  # the snapshot may be there, and then it names these files
             except TableStoreError:

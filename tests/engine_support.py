@@ -223,11 +223,11 @@ def check_file(table, entry):
 
 def check_bounds(rows, file, schema):
     """Value statistics bound every value, and count the nulls."""
-    types = [f.type for f in schema.fields]
+    names = schema.field_names if file.value_stats_cols is None else file.value_stats_cols
+    fields = [schema.field(name) for name in names]
+    types = [f.type for f in fields]
     low, high = decode_row(file.value_stats.min_values, types), decode_row(file.value_stats.max_values, types)
-    for field, least, greatest, nulls in zip(
-        schema.fields, low, high, file.value_stats.null_counts, strict=True
-    ):
+    for field, least, greatest, nulls in zip(fields, low, high, file.value_stats.null_counts, strict=True):
         values = rows.column(field.name).to_pylist()
         if nulls is not None:
             assert nulls == sum(v is None for v in values), field.name

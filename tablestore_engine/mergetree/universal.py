@@ -1,8 +1,9 @@
 """Universal compaction: which runs of one bucket to merge, decided without touching a file.
 
-Runs come newest first. In this order: *size amplification* (the upper runs outweigh the oldest one: merge
-all), *size ratio* (the newest runs are about as big as the next one: merge those), *run count* (too many:
-merge the newest). Merging a few small runs now keeps both the number of runs that a read merges and the
+Runs come newest first. In this order: *early full compaction* (where an option asks for it: the last one is long
+ago, the bucket is small, or much lies above its oldest run: merge all), *size amplification* (the upper runs outweigh
+the oldest one: merge all), *size ratio* (the newest runs are about as big as the next one: merge those), *run count*
+(too many: merge the newest). Merging a few small runs now keeps both the number of runs that a read merges and the
 bytes rewritten per byte given small. After RocksDB's universal compaction, with Paimon's output-level rule.
 """
 
@@ -19,6 +20,7 @@ class UniversalOptions:
     """Thresholds of the strategy; percentages are whole numbers (200 = 200 %).
 
     `keep_deletes` for tables in which a late row may be older than a delete: the delete must outlive every merge.
+    The last three are those of early full compactions; None switches one off.
     """
 
     run_trigger: int = 5
@@ -26,6 +28,9 @@ class UniversalOptions:
     size_ratio: int = 1
     num_levels: int = 6
     keep_deletes: bool = False
+    optimization_interval_millis: int | None = None
+    total_size_threshold: int | None = None
+    incremental_size_threshold: int | None = None
 
     @property
     def max_level(self) -> int:
@@ -52,8 +57,10 @@ def pick_full(runs: Sequence[SortedRun], options: UniversalOptions) -> Compactio
     return CompactionUnit(tuple(runs), options.max_level, drop_deletes=not options.keep_deletes)
 
 
-def pick(runs: Sequence[SortedRun], options: UniversalOptions) -> CompactionUnit | None:
-    """The next merge that the thresholds ask for, or None."""
+def pick(runs: Sequence[SortedRun], options: UniversalOptions, now_millis: int = 0) -> CompactionUnit | None:
+    """The next merge that the thresholds ask for at a time, or None."""
+    if len(runs) > 1 and _early_full(runs, options, now_millis):
+        return _unit(runs, len(runs), options)
     if len(runs) < options.run_trigger:
         return None
     count = _by_size_amplification(runs, options) or _by_size_ratio(runs, options, 1)
@@ -64,6 +71,28 @@ def pick(runs: Sequence[SortedRun], options: UniversalOptions) -> CompactionUnit
 
 def _has_deletes(run: SortedRun) -> bool:
     return any(f.delete_row_count != 0 for f in run.files)
+
+
+def _early_full(runs: Sequence[SortedRun], options: UniversalOptions, now_millis: int) -> bool:
+    interval, total, incremental = (
+        options.optimization_interval_millis,
+        options.total_size_threshold,
+        options.incremental_size_threshold,
+    )
+    if interval is not None:
+        last = last_full_millis(runs, options)
+        if last is None or now_millis - last > interval:
+            return True
+    if total is not None and sum(run.size for run in runs) < total:
+        return True
+    above = sum(run.size for run in runs if run.level != options.max_level)
+    return incremental is not None and above > incremental
+
+
+def last_full_millis(runs: Sequence[SortedRun], options: UniversalOptions) -> int | None:
+    """When a bucket was last one run: only then do files come to its top level."""
+    times = [f.creation_time_millis for run in runs if run.level == options.max_level for f in run.files]
+    return max((time for time in times if time is not None), default=None)
 
 
 def _by_size_amplification(runs: Sequence[SortedRun], options: UniversalOptions) -> int:

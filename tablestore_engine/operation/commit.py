@@ -89,12 +89,13 @@ class Committer:
         `new_schema` creates the schema version that the snapshot shall carry, right before the snapshot.
 
         Raises:
-            ConflictError: the change no longer fits, or the retries are used up; nothing is visible.
+            ConflictError: the change no longer fits, or retries or time are used up; nothing is visible.
             CommitOutcomeUnknownError: the storage failed while publishing; nothing was removed.
         """
         options = self.schema.core_options
         # An identity that is new can only stand behind the snapshot that the first attempt began on.
         searched = 0
+        began = self.now_millis()
         for attempt in range(options.commit_max_retries + 1):
             latest = self.snapshots.latest()
             if latest is not None and (identity.check_duplicate or attempt):
@@ -113,11 +114,11 @@ class Committer:
                 created = None  # it was overtaken for so long that what it began on has expired
             if created is not None:
                 return created
+            timeout = options.commit_timeout_millis
+            if timeout is not None and self.now_millis() - began >= timeout:
+                raise _lost(attempt + 1, "commit.timeout")
             self.sleep(self._wait_seconds(attempt))
-        raise ConflictError(
-            f"The commit lost {options.commit_max_retries + 1} races against other writers of this table.",
-            hint="Try again, or raise the option 'commit.max-retries'.",
-        )
+        raise _lost(options.commit_max_retries + 1, "commit.max-retries")
 
     def _wait_seconds(self, attempt: int) -> float:
         options = self.schema.core_options
@@ -314,6 +315,13 @@ class Committer:
                 self.manifests.delete(name)
             except StorageError:
                 continue  # an orphan that the orphan cleaner removes
+
+
+def _lost(races: int, option: str) -> ConflictError:
+    return ConflictError(
+        f"The commit lost {races} race{'' if races == 1 else 's'} against other writers of this table.",
+        hint=f"Try again, or raise the option '{option}'.",
+    )
 
 
 def _properties(change: Change, given: Mapping[str, str] | None) -> dict[str, str] | None:

@@ -22,6 +22,9 @@ def universal_options(schema: TableSchema) -> UniversalOptions:
         num_levels=options.num_levels,
         # A row that comes late, with a smaller sequence field than a delete, must stay hidden.
         keep_deletes=bool(options.sequence_field),
+        optimization_interval_millis=options.optimization_interval_millis,
+        total_size_threshold=options.total_size_threshold,
+        incremental_size_threshold=options.incremental_size_threshold,
     )
 
 
@@ -32,10 +35,16 @@ def plan_compaction(
     *,
     full: bool,
 ) -> list[CompactTask]:
-    """A task for each bucket that needs one: `full` merges all runs, else the thresholds decide."""
+    """A task for each bucket that needs one: `full` merges all runs, else the thresholds decide.
+
+    The time that they ask for is that of the target, at which the compaction began.
+    """
     tasks = []
     for bucket in buckets:
-        unit = (_append_unit if not target.schema.primary_keys else _keyed_unit)(bucket, target.schema, full)
+        if target.schema.primary_keys:
+            unit = _keyed_unit(bucket, target.schema, full, target.creation_time_millis)
+        else:
+            unit = _append_unit(bucket, target.schema, full)
         if unit is None:
             continue
         files = tuple(f for run in unit.runs for f in run.files)
@@ -55,10 +64,12 @@ def plan_compaction(
     return tasks
 
 
-def _keyed_unit(bucket: BucketScan, schema: TableSchema, full: bool) -> CompactionUnit | None:
+def _keyed_unit(
+    bucket: BucketScan, schema: TableSchema, full: bool, now_millis: int
+) -> CompactionUnit | None:
     runs = sorted_runs(bucket.files)
     options = universal_options(schema)
-    return pick_full(runs, options) if full else pick(runs, options)
+    return pick_full(runs, options) if full else pick(runs, options, now_millis)
 
 
 def _append_unit(bucket: BucketScan, schema: TableSchema, full: bool) -> CompactionUnit | None:

@@ -18,12 +18,12 @@ import pyarrow.parquet as pq
 from tablestore_engine.errors import StorageError
 from tablestore_engine.metadata.binary_row import encode_row
 from tablestore_engine.metadata.data_file import DataFileMeta, SimpleStats
-from tablestore_engine.operation.footer_stats import ColumnStats, column_stats
+from tablestore_engine.operation.footer_stats import DEFAULT_MODE, UNKNOWN, ColumnStats, column_stats
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.arrow import arrow_schema
 from tablestore_engine.schema.system import KEY_PREFIX, SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.schema.table_schema import TableSchema
-from tablestore_engine.schema.types import refuse_nanoseconds
+from tablestore_engine.schema.types import DataField, refuse_nanoseconds
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.paths import TablePaths
 
@@ -48,7 +48,8 @@ class WriteTarget:
 
     def file_name(self, task: str, index: int) -> str:
         """A data file's name; `task` tells the tasks of one write apart."""
-        return f"data-{self.write_id}-{task}{index}.parquet"
+        prefix = self.schema.core_options.data_file_prefix
+        return self.paths.new_data_file_name(self.write_id, f"{task}{index}", prefix=prefix)
 
 
 class RollingWriter:
@@ -141,9 +142,9 @@ class RollingWriter:
 
     def _meta(self, written: _WrittenFile) -> DataFileMeta:
         schema = self._schema
-        names = [f.name for f in schema.fields]
-        types = [f.type for f in schema.fields]
-        value_stats = _stats(written.stats, names, types)
+        value_fields = self._fields_with_stats(written.stats)
+        names = [f.name for f in value_fields]
+        value_stats = _stats(written.stats, names, [f.type for f in value_fields])
         if self._keyed:
             key_fields = schema.trimmed_key_fields
             key_types = [f.type for f in key_fields]
@@ -168,7 +169,15 @@ class RollingWriter:
             creation_time_millis=self._target.creation_time_millis,
             delete_row_count=written.deletes,
             file_source=self._file_source,
+            value_stats_cols=None if len(names) == len(schema.fields) else tuple(names),
         )
+
+    def _fields_with_stats(self, stats: dict[str, ColumnStats]) -> tuple[DataField, ...]:
+        """The columns that the statistics of a file speak of."""
+        fields = self._schema.fields
+        if not self._options.stats_dense_store:
+            return fields
+        return tuple(f for f in fields if stats[f.name] != UNKNOWN)
 
 
 _EMPTY_ROW = encode_row((), ())
@@ -200,6 +209,7 @@ class _OpenFile:
         self.path = path
         self._name = name
         self._schema = schema
+        self._options = options
         self._keys = [n for n in schema.names if n.startswith(KEY_PREFIX)]
         self._keyed = SEQUENCE_NUMBER.name in schema.names
         self._sink = io.open_output(path)
@@ -272,8 +282,12 @@ class _OpenFile:
             max_sequence=high,
             min_key=self._first or (),
             max_key=self._last,
-            stats=column_stats(footers[0], self._schema),
+            stats=column_stats(footers[0], self._schema, self._stats_mode),
         )
+
+    def _stats_mode(self, name: str) -> str:
+        # Of keys there are always some: readers skip files by them.
+        return DEFAULT_MODE if name.startswith(KEY_PREFIX) else self._options.stats_mode(name)
 
     def abandon(self) -> None:
         """Close handles without caring for the content."""

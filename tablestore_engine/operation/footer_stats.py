@@ -1,20 +1,23 @@
 """Column statistics of a data file, folded from its Parquet footer.
 
-Only atomic columns have them. Strings and binaries are truncated as `metadata.stats-mode = truncate(16)` says:
-a minimum is cut, a maximum is cut and its last character raised, so both stay bounds.
+Only atomic columns have them. A column's *mode*, of the option `metadata.stats-mode`, says how much to keep: `none`,
+the nulls only (`counts`), bounds as well (`full`), or bounds of texts that are cut (`truncate(n)`): a minimum is cut, a
+maximum is cut and its last character raised, so both stay bounds.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-TRUNCATE_LENGTH = 16
+DEFAULT_MODE = "truncate(16)"
 
 
 @dataclass(frozen=True)
@@ -26,10 +29,12 @@ class ColumnStats:
     null_count: int | None
 
 
-_UNKNOWN = ColumnStats(None, None, None)
+UNKNOWN = ColumnStats(None, None, None)
 
 
-def column_stats(metadata: pq.FileMetaData, schema: pa.Schema) -> dict[str, ColumnStats]:
+def column_stats(
+    metadata: pq.FileMetaData, schema: pa.Schema, mode_of: Callable[[str], str] = lambda name: DEFAULT_MODE
+) -> dict[str, ColumnStats]:
     """Fold the row groups' statistics, by top-level column name."""
     leaves = {
         metadata.schema.column(i).path: i
@@ -39,22 +44,23 @@ def column_stats(metadata: pq.FileMetaData, schema: pa.Schema) -> dict[str, Colu
     result: dict[str, ColumnStats] = {}
     groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
     for field in schema:
-        index = leaves.get(field.name)
-        if index is None or pa.types.is_nested(field.type):
-            result[field.name] = _UNKNOWN
+        index, mode = leaves.get(field.name), mode_of(field.name)
+        if index is None or mode == "none" or pa.types.is_nested(field.type):
+            result[field.name] = UNKNOWN
             continue
-        result[field.name] = _fold([g.column(index) for g in groups], field.type)
+        found = _fold([g.column(index) for g in groups], _truncation(field.type, mode))
+        result[field.name] = ColumnStats(None, None, found.null_count) if mode == "counts" else found
     return result
 
 
-def _fold(chunks: list[Any], arrow_type: pa.DataType) -> ColumnStats:
+def _fold(chunks: list[Any], bound: Callable[[Any, Any, int], ColumnStats]) -> ColumnStats:
     minimum: Any = None
     maximum: Any = None
     nulls = 0
     for chunk in chunks:
         stats = chunk.statistics
         if stats is None or not stats.has_null_count:
-            return _UNKNOWN
+            return UNKNOWN
         nulls += stats.null_count
         if stats.null_count == chunk.num_values:
             continue
@@ -65,13 +71,13 @@ def _fold(chunks: list[Any], arrow_type: pa.DataType) -> ColumnStats:
             return ColumnStats(None, None, None)
         minimum = low if minimum is None else min(minimum, low)
         maximum = high if maximum is None else max(maximum, high)
-    bound = _truncation(arrow_type)
     return bound(minimum, maximum, nulls)
 
 
-def _truncation(arrow_type: pa.DataType) -> Callable[[Any, Any, int], ColumnStats]:
+def _truncation(arrow_type: pa.DataType, mode: str) -> Callable[[Any, Any, int], ColumnStats]:
     if pa.types.is_string(arrow_type) or pa.types.is_large_string(arrow_type):
-        return _truncate_text
+        length = re.search(r"\d+", mode)
+        return partial(_truncate_text, int(length[0]) if length else None)
     if pa.types.is_binary(arrow_type) or pa.types.is_large_binary(arrow_type):
         return lambda low, high, nulls: ColumnStats(None, None, nulls)
     if pa.types.is_floating(arrow_type):
@@ -80,16 +86,16 @@ def _truncation(arrow_type: pa.DataType) -> Callable[[Any, Any, int], ColumnStat
     return ColumnStats
 
 
-def _truncate_text(minimum: Any, maximum: Any, nulls: int) -> ColumnStats:
+def _truncate_text(length: int | None, minimum: Any, maximum: Any, nulls: int) -> ColumnStats:
     if minimum is None:
         return ColumnStats(None, None, nulls)
     minimum, maximum = _text(minimum), _text(maximum)
-    if len(maximum) > TRUNCATE_LENGTH:
-        raised = _raise_last(maximum[:TRUNCATE_LENGTH])
+    if length is not None and len(maximum) > length:
+        raised = _raise_last(maximum[:length])
         if raised is None:
             return ColumnStats(None, None, nulls)
         maximum = raised
-    return ColumnStats(minimum[:TRUNCATE_LENGTH], maximum, nulls)
+    return ColumnStats(minimum[:length], maximum, nulls)
 
 
 def _text(value: Any) -> str:

@@ -14,6 +14,7 @@ from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.operation.commit import CommitIdentity
 from tablestore_engine.operation.data_file_writer import WriteTarget
 from tablestore_engine.operation.write import WriteJob
+from tablestore_engine.options import CoreOptions
 
 _PROCESS = uuid.uuid4().hex
 _identifiers = itertools.count(1)
@@ -21,9 +22,11 @@ _clock_lock = threading.Lock()
 _last_number = 0
 
 
-def new_identity(user: str | None = None) -> CommitIdentity:
-    """An identity that no other commit has."""
-    return CommitIdentity(user or f"tablestore-{_PROCESS}-{os.getpid()}", next(_identifiers))
+def new_identity(options: CoreOptions, work: str = "tablestore") -> CommitIdentity:
+    """An identity that no other commit has. `work` is told to who looks at the snapshot's user."""
+    user = f"{work}-{_PROCESS}-{os.getpid()}"
+    prefix = options.commit_user_prefix
+    return CommitIdentity(f"{prefix}_{user}" if prefix else user, next(_identifiers))
 
 
 def new_sequence_number(entries: Iterable[ManifestEntry]) -> int:

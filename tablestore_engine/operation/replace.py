@@ -7,7 +7,6 @@ other.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
@@ -16,7 +15,8 @@ from typing import Protocol
 from tablestore_engine.errors import ConflictError
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commit import Change, CommitIdentity, Committer
+from tablestore_engine.operation.commit import Change, Committer
+from tablestore_engine.operation.new_write import new_identity
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import assign_field_ids
 from tablestore_engine.storage.schemas import SchemaStore
@@ -112,7 +112,7 @@ def replace_empty(table: Replaceable, wanted: TableSchema) -> Snapshot:
         ConflictError: others changed the schema meanwhile; run it again on what there is now.
     """
     schema = next_schema(table.schema, wanted, table.schemas.list_ids()[-1])
-    identity = CommitIdentity(f"replace-{uuid.uuid4().hex}", 1)
+    identity = new_identity(schema.core_options, "replace")
     publisher = schema_publisher(table.schemas, table.schema, schema)
     change = replace_all(table.schema, schema)
     return table.committer(schema).commit(change, identity, new_schema=publisher)

@@ -12,7 +12,7 @@ from tablestore_engine.options.option import Effect, Option, OptionType
 
 _BOOL, _INT, _TEXT, _ENUM = OptionType.BOOLEAN, OptionType.INT, OptionType.TEXT, OptionType.ENUM
 _MEMORY, _DURATION, _COLUMNS = OptionType.MEMORY, OptionType.DURATION, OptionType.COLUMNS
-_STATS, _FLOAT = OptionType.STATS_MODE, OptionType.FLOAT
+_STATS, _FLOAT, _FILE_NAME = OptionType.STATS_MODE, OptionType.FLOAT, OptionType.FILE_NAME
 AGGREGATE_FUNCTIONS = ("sum", "product", "max", "min", "last_value", "last_non_null_value", "first_value",
                        "first_non_null_value", "listagg", "bool_and", "bool_or", "collect")  # fmt: skip
 """The aggregate functions that this engine knows."""
@@ -49,10 +49,9 @@ _FILES = (
     Option("file.compression.zstd-level", _INT, 1, "Level of zstd compression, 1 (fast) to 22 (small).", minimum=1),
     Option("target-file-size", _MEMORY, None, "Size at which a data file is closed and the next one begun: 128 mb "
            "for keyed tables, 256 mb for others when not set.", minimum=1),
-    Option("data-file.prefix", _TEXT, "data-", "First part of the names of data files."),
+    Option("data-file.prefix", _FILE_NAME, "data-", "First part of the names of data files."),
     Option("data-file.thin-mode", _BOOL, False, "Leave the copies of the key columns out of data files.",
            accepted=(False,), effect=Effect.READ),
-    Option("write-buffer-size", _MEMORY, 256 * _MB, "Memory that a writer may fill before it flushes.", minimum=1),
 )  # fmt: skip
 
 _MERGE = (
@@ -81,26 +80,25 @@ _COMPACTION = (
     Option("write-only", _BOOL, False, "Never compact while writing; somebody else does."),
     Option("num-sorted-run.compaction-trigger", _INT, 5, "Sorted runs of a bucket at which a compaction starts.",
            minimum=1),
-    Option("num-sorted-run.stop-trigger", _INT, None, "Sorted runs of a bucket at which a write waits for "
-           "compaction; trigger + 3 when not set.", minimum=1),
     Option("num-levels", _INT, None, "Number of levels; compaction trigger + 1 when not set.", minimum=2),
     Option("compaction.max-size-amplification-percent", _INT, 200, "Full compaction when the upper runs exceed this "
            "percentage of the last run.", minimum=1),
     Option("compaction.size-ratio", _INT, 1, "Percentage by which a run may be larger than those before it to be "
            "compacted with them.", minimum=0),
-    Option("compaction.optimization-interval", _DURATION, None, "Full compaction at least this often."),
-    Option("compaction.total-size-threshold", _MEMORY, None, "Full compaction while a bucket is smaller than this."),
-    Option("compaction.incremental-size-threshold", _MEMORY, None, "Full compaction when the upper levels exceed "
-           "this size."),
+    Option("compaction.optimization-interval", _DURATION, None, "A write compacts its buckets fully when this time "
+           "has passed since the last full compaction."),
+    Option("compaction.total-size-threshold", _MEMORY, None, "A write compacts a bucket fully while it is smaller "
+           "than this."),
+    Option("compaction.incremental-size-threshold", _MEMORY, None, "A write compacts a bucket fully when more than "
+           "this lies outside its top level."),
     Option("compaction.min.file-num", _INT, 5, "Small files of an append table that are worth compacting.",
            minimum=1),
-    Option("compaction.force-up-level-0", _BOOL, False, "Every compaction includes level 0."),
-    Option("compaction.force-rewrite-all-files", _BOOL, False, "A full compaction rewrites every file."),
 )  # fmt: skip
 
 _COMMIT = (
     Option("commit.max-retries", _INT, 10, "Attempts after the first one when other commits win.", minimum=0),
-    Option("commit.timeout", _DURATION, None, "Time after which a commit gives up retrying; unlimited when not set."),
+    Option("commit.timeout", _DURATION, None, "Time after which a commit gives up retrying, unlimited when not set. "
+           "The statement begins anew then, ten times at most, as after any conflict."),
     Option("commit.min-retry-wait", _DURATION, 10, "Shortest pause before a retry."),
     Option("commit.max-retry-wait", _DURATION, 10 * _SECOND, "Longest pause before a retry."),
     Option("commit.user-prefix", _TEXT, None, "First part of the commit user's name."),
@@ -108,8 +106,6 @@ _COMMIT = (
            "only the partitions that it writes."),
     Option("manifest.target-file-size", _MEMORY, 8 * _MB, "Size of a manifest after merging.", minimum=1),
     Option("manifest.merge-min-count", _INT, 30, "Small manifests at which they are merged.", minimum=1),
-    Option("manifest.full-compaction-threshold-size", _MEMORY, 16 * _MB, "Size of changed manifests at which deleted "
-           "entries are dropped from all of them."),
     Option("manifest.compression", _ENUM, "zstd", "Compression of manifests.",
            choices=("zstd", "deflate", "snappy", "null", "none")),
     Option("manifest.format", _ENUM, "avro", "Format of manifests.", choices=("avro", "orc", "parquet"),
@@ -133,8 +129,9 @@ _METADATA = (
 _OURS = (
     Option("ctas.atomicity", _ENUM, "atomic", "What a failed CREATE TABLE AS leaves behind: atomic (nothing, and "
            "nobody sees it half done), rollback (cleaned up afterwards), none.",
-           choices=("atomic", "rollback", "none"), ours=True),
-    Option("change-tracking", _BOOL, True, "Keep the changes of this table for readers of changes.", ours=True),
+           choices=("atomic", "rollback", "none"), supported=False, ours=True),
+    Option("change-tracking", _BOOL, True, "Keep the changes of this table for readers of changes.",
+           supported=False, ours=True),
 )  # fmt: skip
 
 _LATER_ANSWERS = (
@@ -202,10 +199,13 @@ _LATER_HARMLESS = tuple(
         ("commit.callback*", _TEXT, None, "Callbacks of other engines after a commit."),
         ("commit.strict-mode.last-safe-snapshot", _INT, None, "Snapshot since which no other commit is allowed."),
         ("compaction.delete-ratio-threshold", _FLOAT, 0.2, "Deleted share at which a file is rewritten."),
+        ("compaction.force-rewrite-all-files", _BOOL, False, "A full compaction rewrites every file."),
+        ("compaction.force-up-level-0", _BOOL, False, "Every compaction includes level 0."),
         ("compaction.file-num-limit", _INT, 100_000, "Files that one append compaction looks at."),
         ("compaction.offpeak*", _TEXT, None, "Off-peak hours and their size ratio."),
         ("compaction.skip-expired-partitions", _BOOL, False, "Leave expired partitions alone."),
         ("compaction.small-file-ratio", _FLOAT, 0.7, "Share of the target size below which a file is small."),
+        ("num-sorted-run.stop-trigger", _INT, None, "Sorted runs of a bucket at which a write waits for compaction."),
         ("target-file-row-num", _INT, None, "Rows at which a data file is closed."),
         ("snapshot.clean-empty-directories", _BOOL, False, "Remove empty directories when snapshots expire."),
         ("snapshot.expire.execution-mode", _TEXT, "sync", "Expire in the commit or beside it."),
@@ -221,6 +221,7 @@ _LATER_HARMLESS = tuple(
         ("read.*", _TEXT, None, "Details of readers."),
         ("lookup*", _TEXT, None, "Details of lookups."),
         ("write.*", _TEXT, None, "Details of writers."),
+        ("write-buffer-size", _MEMORY, 256 * _MB, "Memory that a writer fills before it flushes."),
         ("write-buffer-for-append", _BOOL, False, "Buffer appended rows."),
         ("write-buffer-spillable", _BOOL, True, "Spill the write buffer."),
         ("write-buffer-spill.max-disk-size", _TEXT, None, "Disk that spilling may use."),
@@ -235,6 +236,7 @@ _LATER_HARMLESS = tuple(
         ("metastore.*", _TEXT, None, "Synchronisation with a metastore."),
         ("metadata.iceberg.*", _TEXT, None, "Iceberg metadata beside Paimon's."),
         ("manifest.delete-file-drop-stats", _BOOL, False, "Leave statistics out of delete entries."),
+        ("manifest.full-compaction-threshold-size", _MEMORY, 16 * _MB, "Changes at which all manifests are rewritten."),
         ("manifest.sidecar.enabled", _BOOL, False, "Write sidecar indexes of manifests."),
         ("manifest-sort*", _TEXT, None, "Sorting of manifests."),
         ("partition.expiration-*", _TEXT, None, "Expiration of partitions."),

@@ -82,10 +82,8 @@ class CoreOptions:
     file_compression_zstd_level: int
     data_file_prefix: str
     thin_mode: bool
-    write_buffer_size: int
     write_only: bool
     num_sorted_runs_compaction_trigger: int
-    num_sorted_runs_stop_trigger: int
     num_levels: int
     max_size_amplification_percent: int
     size_ratio: int
@@ -101,7 +99,6 @@ class CoreOptions:
     dynamic_partition_overwrite: bool
     manifest_target_size: int
     manifest_merge_min_count: int
-    manifest_full_compaction_size: int
     manifest_compression: str
     snapshot_num_retained_min: int
     snapshot_num_retained_max: int
@@ -111,10 +108,9 @@ class CoreOptions:
     partition_legacy_name: bool
     metadata_stats_mode: str
     column_stats_modes: Mapping[str, str]
+    stats_dense_store: bool
     changelog_producer: str
     deletion_vectors: bool
-    ctas_atomicity: str
-    change_tracking: bool
     raw: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @classmethod
@@ -168,10 +164,8 @@ class CoreOptions:
             file_compression_zstd_level=get("file.compression.zstd-level"),
             data_file_prefix=get("data-file.prefix"),
             thin_mode=get("data-file.thin-mode"),
-            write_buffer_size=get("write-buffer-size"),
             write_only=get("write-only"),
             num_sorted_runs_compaction_trigger=trigger,
-            num_sorted_runs_stop_trigger=get("num-sorted-run.stop-trigger") or trigger + 3,
             num_levels=get("num-levels") or trigger + 1,
             max_size_amplification_percent=get("compaction.max-size-amplification-percent"),
             size_ratio=get("compaction.size-ratio"),
@@ -187,7 +181,6 @@ class CoreOptions:
             dynamic_partition_overwrite=get("dynamic-partition-overwrite"),
             manifest_target_size=get("manifest.target-file-size"),
             manifest_merge_min_count=get("manifest.merge-min-count"),
-            manifest_full_compaction_size=get("manifest.full-compaction-threshold-size"),
             manifest_compression=get("manifest.compression"),
             snapshot_num_retained_min=get("snapshot.num-retained.min"),
             snapshot_num_retained_max=get("snapshot.num-retained.max"),
@@ -197,10 +190,9 @@ class CoreOptions:
             partition_legacy_name=get("partition.legacy-name"),
             metadata_stats_mode=get("metadata.stats-mode"),
             column_stats_modes=stats_modes,
+            stats_dense_store=get("metadata.stats-dense-store"),
             changelog_producer=get("changelog-producer"),
             deletion_vectors=get("deletion-vectors.enabled"),
-            ctas_atomicity=get("ctas.atomicity"),
-            change_tracking=get("change-tracking"),
             raw=raw,
         )
 

@@ -36,6 +36,7 @@ _DURATION_NANOS = {
     "d": 86400 * 10**9, "day": 86400 * 10**9, "days": 86400 * 10**9,
 }  # fmt: skip
 _NUMBER_AND_UNIT = re.compile(r"(\d+)\s*([a-zµ]*)")
+_FILE_NAME = re.compile(r"[^/\\:*?{}\[\]\x00-\x1f]*")
 _STATS_MODE = re.compile(r"none|counts|full|truncate\(\s*[1-9]\d*\s*\)")
 
 
@@ -80,6 +81,15 @@ def _parse_columns(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
+def _parse_file_name(text: str) -> str:
+    # From Spark, a dot or an underscore in front hides a file, and some characters make a pattern of its name.
+    if text[:1] in (".", "_") or not _FILE_NAME.fullmatch(text):
+        raise ValueError(
+            "the beginning of a file name is expected: no '.' or '_' first, none of / \\ : * ? { } [ ]"
+        )
+    return text
+
+
 def _parse_stats_mode(text: str) -> str:
     lower = text.strip().lower()
     if not _STATS_MODE.fullmatch(lower):
@@ -99,6 +109,7 @@ class OptionType(Enum):
     DURATION = "duration"
     COLUMNS = "column list"
     STATS_MODE = "stats mode"
+    FILE_NAME = "file name"
 
 
 _PARSERS: dict[OptionType, Callable[[str], Any]] = {
@@ -111,6 +122,7 @@ _PARSERS: dict[OptionType, Callable[[str], Any]] = {
     OptionType.DURATION: parse_duration,
     OptionType.COLUMNS: _parse_columns,
     OptionType.STATS_MODE: _parse_stats_mode,
+    OptionType.FILE_NAME: _parse_file_name,
 }
 
 

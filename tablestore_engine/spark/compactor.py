@@ -13,9 +13,10 @@ from pyspark.sql import SparkSession
 from tablestore_engine.errors import ConflictError, TableStoreError
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commit import Change, CommitIdentity
+from tablestore_engine.operation.commit import Change
 from tablestore_engine.operation.compact import CompactTask, run_compaction
 from tablestore_engine.operation.compact_plan import plan_compaction
+from tablestore_engine.operation.new_write import new_identity
 from tablestore_engine.operation.scan import PartitionFilter
 from tablestore_engine.spark.run import collect_arrow
 from tablestore_engine.table import Table
@@ -82,7 +83,7 @@ def _run_and_commit(
             added=tuple(e for e in entries if e.kind == FileKind.ADD),
             removed=tuple(e for e in entries if e.kind == FileKind.DELETE),
         )
-        return table.committer().commit(change, CommitIdentity(f"compact-{uuid.uuid4().hex}", 1))
+        return table.committer().commit(change, new_identity(table.options, "compact"))
     except ConflictError:
         _remove_new(table, tasks, entries)
         raise

@@ -109,7 +109,7 @@ def finish(
     )
     try:
         snapshot = table.committer(job.schema).commit(
-            change, identity or new_identity(), properties, new_schema=new_schema
+            change, identity or new_identity(job.schema.core_options), properties, new_schema=new_schema
         )
     except CommitOutcomeUnknownError:
         raise  # the snapshot may be there, and then it names these files
@@ -157,7 +157,7 @@ def truncate(
     if not counted.exact:
         plan = ScanPlan(None, table.schema, tuple(group_by_bucket(live, table.schema)))
         rows = read_plan(spark(), table, plan).count()
-    snapshot = table.committer().commit(Change("OVERWRITE", replaces=chosen), new_identity())
+    snapshot = table.committer().commit(Change("OVERWRITE", replaces=chosen), new_identity(table.options))
     return WriteOutcome(snapshot, rows)
 
 

@@ -104,7 +104,6 @@ def _table_details(table: Table) -> list[tuple[str, str]]:
         ("Partition Columns", ", ".join(schema.partition_keys)),
         ("bucket", bucket),
         ("file.format", options.file_format),
-        ("change-tracking", "true" if options.change_tracking else "false"),
         (
             "Snapshot",
             f"{snapshot.id} ({snapshot.commit_kind} at {utc(snapshot.time_millis)})" if snapshot else "none",

@@ -121,9 +121,9 @@ class TablePaths:
         return f"{self.bucket_dir(partition_path, bucket)}/{name}"
 
     def new_data_file_name(
-        self, uuid: str, number: int, *, prefix: str = "data-", extension: str = "parquet"
+        self, uuid: str, number: int | str, *, prefix: str = "data-", extension: str = "parquet"
     ) -> str:
-        """The name of the ``number``-th data file of a writer."""
+        """The name of a writer's data file; ``number`` tells it from the writer's others."""
         return f"{prefix}{uuid}-{number}.{extension}"
 
     @property

@@ -1,15 +1,18 @@
 """The guides are true: what they show is run, page by page, in a fresh project.
 
 A fenced block of a page is a step. `sql` alone is a statement for the engine, and a table right below it its answer;
-`sql`, `yaml` or `csv` with a path is a file of the dbt project; `console` lines are dbt commands; `skip` is only
-parsed. In the README, `python` is run as it stands.
+`sql`, `yaml` or `csv` with a path is a file of the dbt project; `console` lines are commands, `dbt` or `tablestore`;
+`python` is run as it stands, and a table below it is the value of its last line; `skip` is only parsed.
 """
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shlex
+import subprocess
+import sys
 from dataclasses import dataclass
 
 import pytest
@@ -64,6 +67,7 @@ class Reader:
 
     def __init__(self, folder):
         self.folder = str(folder)
+        self.names = {}
         self.write("dbt_project.yml", PROJECT)
         self.write_profile(PROFILE)
 
@@ -91,14 +95,37 @@ class Reader:
             self.write(step.path, step.text)
         elif step.kind == "console":
             for line in step.text.strip().splitlines():
-                self.dbt(*shlex.split(line)[1:])
+                self.command(*shlex.split(line))
         elif step.kind == "sql":
             frame = self.store().sql(step.text)
             if step.answer is not None:
                 told = [tuple(_shown(value) for value in row) for row in frame.collect()]
                 assert (tuple(frame.columns), *told) == step.answer
+        elif step.kind == "python":
+            value = self.python(step.text)
+            if step.answer is not None:
+                found = value if hasattr(value, "column_names") else value.toArrow()
+                told = [tuple(_shown(one) for one in row.values()) for row in found.to_pylist()]
+                assert (tuple(found.column_names), *told) == step.answer
         elif step.kind == "yaml":
             yaml.safe_load(step.text)
+
+    def command(self, program, *arguments):
+        if program == "dbt":
+            self.dbt(*arguments)
+        else:
+            assert program == "tablestore"
+            # In a process of its own: it stops the Spark that it started.
+            call = [sys.executable, "-m", "tablestore_engine.cli", *arguments]
+            done = subprocess.run(call, cwd=self.folder, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stderr
+
+    def python(self, text):
+        """Run a text in the page's names. Returns the value of its last line, None when that is no expression."""
+        lines = ast.parse(text).body
+        last = lines.pop() if isinstance(lines[-1], ast.Expr) else None
+        exec(compile(ast.Module(lines, []), "<page>", "exec"), self.names)
+        return eval(compile(ast.Expression(last.value), "<page>", "eval"), self.names) if last else None
 
     def dbt(self, *arguments):
         from dbt.cli.main import dbtRunner
@@ -120,7 +147,8 @@ def _shown(value):
 
 
 @pytest.mark.parametrize("page", sorted(os.listdir(GUIDES)))
-def test_guide(page, tmp_path):
+def test_guide(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     reader = Reader(tmp_path)
     for step in steps(os.path.join(GUIDES, page)):
         reader.take(step)

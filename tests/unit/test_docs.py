@@ -6,8 +6,13 @@ import importlib.util
 import os
 import re
 import subprocess
+from dataclasses import fields
 
 import pytest
+
+from dbt.adapters.tablestore.credentials import TableStoreCredentials
+from dbt.adapters.tablestore.model_config import IGNORED_SPARK_KEYS, TableStoreConfig
+from dbt.adapters.tablestore.verbs import BUILTIN_STRATEGIES
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PAGES = [
@@ -38,6 +43,30 @@ def _script(name):
 
 def test_the_options_page_is_fresh():
     assert _text("docs/options.md") == _script("generate_options_docs").page(), "run `make docs`"
+
+
+def _first_column(page, title):
+    """What the tables of one chapter speak of: the code words that their rows begin with."""
+    chapter = _text(page).split(f"\n## {title}\n")[1].split("\n## ")[0]
+    return set(re.findall(r"^\| `([^`]+)` \|", chapter, re.MULTILINE))
+
+
+def test_every_key_of_the_profile_is_documented():
+    own = {one.name for one in fields(TableStoreCredentials)}
+    assert _first_column("docs/configuration.md", "The profile") == own | {"type", "threads"}
+    for alias in TableStoreCredentials._ALIASES:
+        assert f"Also spelt `{alias}`" in _text("docs/configuration.md")
+
+
+def test_every_config_of_a_model_is_documented():
+    own = {one.name for one in fields(TableStoreConfig) if not one.name.startswith("_")}
+    assert _first_column("docs/configuration.md", "Models, seeds and snapshots") == own
+    for ignored in IGNORED_SPARK_KEYS:
+        assert f"`{ignored}`" in _text("docs/configuration.md")
+
+
+def test_every_strategy_is_documented():
+    assert _first_column("docs/configuration.md", "Incremental strategies") == set(BUILTIN_STRATEGIES)
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -92,18 +92,12 @@ def test_defaults_depend_on_the_key():
     keyed, append = CoreOptions.parse({}, keyed=True), CoreOptions.parse({})
     assert keyed.target_file_size == 128 * MB
     assert append.target_file_size == 256 * MB
-    assert (
-        keyed.num_sorted_runs_compaction_trigger,
-        keyed.num_sorted_runs_stop_trigger,
-        keyed.num_levels,
-    ) == (5, 8, 6)
+    assert (keyed.num_sorted_runs_compaction_trigger, keyed.num_levels) == (5, 6)
     assert keyed.merge_engine == "deduplicate"
-    assert keyed.ctas_atomicity == "atomic"
 
 
 def test_derived_defaults_follow_the_trigger():
-    options = CoreOptions.parse({"num-sorted-run.compaction-trigger": "3"})
-    assert (options.num_sorted_runs_stop_trigger, options.num_levels) == (6, 4)
+    assert CoreOptions.parse({"num-sorted-run.compaction-trigger": "3"}).num_levels == 4
     assert CoreOptions.parse({"num-sorted-run.compaction-trigger": "3", "num-levels": "9"}).num_levels == 9
 
 
@@ -201,6 +195,9 @@ def test_keyed_tables_need_fixed_buckets():
         ("metadata.stats-mode", "truncate(0)"),
         ("ctas.atomicity", "maybe"),
         ("file.compression.zstd-level", "0"),
+        ("data-file.prefix", "_hidden"),
+        ("data-file.prefix", "a/b"),
+        ("data-file.prefix", "all*"),
     ],
 )
 def test_bad_values_name_key_and_value(key, text):

@@ -107,6 +107,16 @@ def test_targets_travel_to_executors(table):
     assert table.write_target().write_id != target.write_id
 
 
+def test_the_user_of_a_commit_begins_as_the_option_says(tmp_path):
+    rows = pa.table({"id": [1]})
+    named = make_table(tmp_path, {"id": "BIGINT"}, options={"commit.user-prefix": "nightly"})
+    plain = make_table(tmp_path, {"id": "BIGINT"}, name="plain")
+    first, second = named.write(rows), named.write(rows)
+    assert first.commit_user.startswith("nightly_tablestore-")
+    assert (first.commit_user, first.commit_identifier) != (second.commit_user, second.commit_identifier)
+    assert plain.write(rows).commit_user.startswith("tablestore-")
+
+
 def test_a_write_that_lost_once_is_tried_again(table, monkeypatch):
     from tablestore_engine.operation.commit import Committer
 

@@ -1,14 +1,15 @@
 """The newest value of a column, read from a table's files without Spark.
 
 `dbt source freshness` asks for `max(loaded_at_field)`. Where that is a plain date or time column of a table of
-moderate size, one column of its files answers at once; anything else is left to a query.
+moderate size, one column of its files answers at once; anything else (a view, an expression, a filter, a big table) is
+left to a query. A date stands for the beginning of its day in UTC.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime, timezone
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class Newest:
 
 
 def newest(catalog: Catalog, schema: str, name: str, field: str) -> Newest | None:
-    """The greatest value of a time column; None when a query has to find out."""
+    """The greatest value of a date or time column; None when a query has to find out."""
     match = _NAME.match(field)
     if match is None or catalog.object_kind(schema, name) != "table":
         return None
@@ -36,11 +37,17 @@ def newest(catalog: Catalog, schema: str, name: str, field: str) -> Newest | Non
     if not table.schema.has_field(match[1]):
         return None
     column = table.schema.field(match[1])
-    if getattr(column.type, "root", "") not in ("TIMESTAMP", "TIMESTAMP_LTZ"):
+    if getattr(column.type, "root", "") not in ("TIMESTAMP", "TIMESTAMP_LTZ", "DATE"):
         return None
     if table.scan().row_count > MAX_ROWS:
         return None
     import pyarrow.compute as pc
 
     data = table.to_arrow(columns=[column.name])
-    return Newest(pc.max(data.column(column.name)).as_py() if data.num_rows else None)
+    return Newest(_as_time(pc.max(data.column(column.name)).as_py()) if data.num_rows else None)
+
+
+def _as_time(value: date | None) -> datetime | None:
+    if value is None or isinstance(value, datetime):
+        return value
+    return datetime(value.year, value.month, value.day, tzinfo=timezone.utc)

@@ -6,6 +6,8 @@ Runs are written newest first as `L<level>:<size>`; `!` marks a run that holds d
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from engine_support import meta
 from hypothesis import given
@@ -89,6 +91,41 @@ def test_deletes_that_must_stay_are_no_reason_to_rewrite():
     assert pick_full(runs_of("L5:10!"), options) is None
     assert told(pick_full(runs_of("L0:1! L5:10"), options)) == "2 -> L5"
     assert told(pick(runs_of("L0:1 L0:1 L0:1 L0:1 L5:1"), options)) == "5 -> L5"
+
+
+HOUR = 3_600_000
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "runs", "expected"),
+    [
+        # While a bucket is small it is kept in one run, long before the trigger.
+        ({"total_size_threshold": 100}, "L0:1 L5:98", "2 -> L5 drop"),
+        ({"total_size_threshold": 100}, "L0:1 L5:99", "nothing"),
+        ({"total_size_threshold": 100}, "L0:1 L0:1", "2 -> L5 drop"),
+        ({"total_size_threshold": 100}, "L0:1", "nothing"),
+        ({"total_size_threshold": 100}, "", "nothing"),
+        # What lies outside the top level, however big that is.
+        ({"incremental_size_threshold": 10}, "L0:5 L3:6 L5:4000", "3 -> L5 drop"),
+        ({"incremental_size_threshold": 10}, "L0:10 L5:4000", "nothing"),
+        ({"incremental_size_threshold": 10}, "L0:11 L4:1", "2 -> L5 drop"),
+        # At the trigger the other reasons count as before.
+        ({"incremental_size_threshold": 1000}, "L0:10 L0:10 L3:40 L5:400", "2 -> L2"),
+        # The made-up files are of 1970: it is `now` that tells how long ago that was.
+        ({"optimization_interval_millis": HOUR - 1}, "L0:1 L5:4000", "2 -> L5 drop"),
+        ({"optimization_interval_millis": HOUR}, "L0:1 L5:4000", "nothing"),
+        ({"optimization_interval_millis": HOUR - 1}, "L5:4000", "nothing"),
+        # Nothing at the top level: the bucket never was one run.
+        ({"optimization_interval_millis": HOUR}, "L0:1 L4:4000", "2 -> L5 drop"),
+    ],
+)
+def test_early_full_compaction(thresholds, runs, expected):
+    assert told(pick(runs_of(runs), replace(OPTIONS, **thresholds), HOUR)) == expected
+
+
+def test_an_early_full_compaction_keeps_deletes_where_all_do():
+    options = replace(OPTIONS, total_size_threshold=100, keep_deletes=True)
+    assert told(pick(runs_of("L0:1! L5:1"), options)) == "2 -> L5"
 
 
 @st.composite

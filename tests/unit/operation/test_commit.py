@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from dataclasses import replace
 
@@ -112,6 +113,20 @@ def test_retries_are_bounded(tmp_path):
     with pytest.raises(ConflictError, match="lost 3 races"):
         made.commit(Change("APPEND", entries), identity())
     assert len(slept) == 3
+    assert 1 not in by_key(table)
+
+
+@pytest.mark.parametrize(("timeout", "races"), [("25 s", 3), ("0 s", 1)])
+def test_retries_stop_when_the_time_is_up(tmp_path, timeout, races):
+    options = {"commit.timeout": timeout, "commit.max-retries": "100"}
+    table = make_table(tmp_path, {"id": "INT", "v": "INT"}, ["id"], options=options)
+    entries = added(table, 1)
+    # The clock is read twice in each attempt: for its snapshot, and to see whether time is left.
+    ticks = itertools.count(0, 5_000)
+    made, slept = committer(table, snapshots=Racing(table, 100), now_millis=lambda: next(ticks))
+    with pytest.raises(ConflictError, match=f"lost {races} race.*commit.timeout"):
+        made.commit(Change("APPEND", entries), identity())
+    assert len(slept) == races - 1
     assert 1 not in by_key(table)
 
 

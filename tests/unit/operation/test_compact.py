@@ -57,6 +57,46 @@ def test_options_become_thresholds(tmp_path):
     assert (found.num_levels, found.keep_deletes) == (8, False)
 
 
+@pytest.mark.parametrize(
+    ("key", "text", "value"),
+    [
+        ("compaction.optimization-interval", "1 h", (3_600_000, None, None)),
+        ("compaction.total-size-threshold", "1 mb", (None, 1 << 20, None)),
+        ("compaction.incremental-size-threshold", "1 kb", (None, None, 1024)),
+    ],
+)
+def test_options_of_early_full_compactions(tmp_path, key, text, value):
+    found = universal_options(make_table(tmp_path, COLUMNS, ["id"], options={key: text}).schema)
+    assert (
+        found.optimization_interval_millis, found.total_size_threshold, found.incremental_size_threshold
+    ) == value  # fmt: skip
+
+
+def test_a_small_bucket_is_kept_in_one_run(tmp_path):
+    table = make_table(tmp_path, COLUMNS, ["id"], options={"compaction.total-size-threshold": "1 mb"})
+    for v in range(3):
+        write(table, rows(1, 2, v=v))
+        compact(table, full=False)
+        assert levels(table) == [5]
+    assert by_key(table)[1]["v"] == 2
+    check_invariants(table)
+
+
+def test_a_bucket_is_one_run_again_when_the_interval_has_passed(tmp_path):
+    table = make_table(tmp_path, COLUMNS, ["id"], options={"compaction.optimization-interval": "1 h"})
+    write(table, rows(*range(10)))
+    write(table, rows(1, v=1))
+    loaded = max(e.file.creation_time_millis for e in table.live_files() if e.file.level)
+
+    def tasks(hours):
+        target = table.write_target(now_millis=lambda: int(loaded + hours * 3_600_000))
+        return plan_compaction(table.scan().buckets, target, table.schemas.load, full=False)
+
+    assert tasks(0.9) == []
+    (task,) = tasks(1.1)
+    assert (len(task.files), task.output_level) == (2, 5)
+
+
 def test_full_merges_to_one_run_at_the_top(table):
     for v in range(4):
         write(table, rows(*range(v, v + 10), v=v))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 
@@ -44,6 +45,18 @@ def test_rolls_when_a_file_has_reached_the_target(tmp_path):
     assert sum(f.row_count for f in files) == 40_000
     assert all(20_480 <= f.file_size < 60_000 for f in files[:-1])
     assert [f.file_name.rsplit("-", 1)[1] for f in files] == [f"{i}.parquet" for i in range(len(files))]
+
+
+def test_names_of_files_begin_as_the_option_says(tmp_path):
+    options = {"data-file.prefix": "orders-", "num-sorted-run.compaction-trigger": "2"}
+    table = make_table(tmp_path, {"id": "INT", "v": "INT"}, ["id"], options=options)
+    for v in range(2):
+        write(table, [{"id": 1, "v": v}])
+    compact(table)
+    names = [os.path.basename(path) for path in data_files(table)]
+    assert len(names) == 3, "two of writes, one of a compaction"
+    assert all(name.startswith("orders-") for name in names)
+    assert by_key(table) == {1: {"id": 1, "v": 1}}
 
 
 def test_empty_tables_open_no_file(tmp_path):

@@ -1,0 +1,106 @@
+"""The front door, as far as it needs no Spark: making tables and finding them."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from tablestore_engine import TableStore
+from tablestore_engine.errors import (
+    DatabaseNotFound,
+    OptionError,
+    SchemaError,
+    TableAlreadyExists,
+    TableNotFound,
+    UserError,
+)
+from tablestore_engine.schema import AtomicType
+
+
+@pytest.fixture
+def store(tmp_path):
+    def refuse():
+        raise AssertionError("Spark was started")
+
+    return TableStore(tmp_path / "warehouse", session_factory=refuse)
+
+
+def test_a_table_with_everything(store):
+    made = store.create_table(
+        "Orders",
+        {"day": "date", "id": "bigint", "total": "decimal(10, 2)", "tags": "array<string>"},
+        primary_key=["day", "ID"],
+        partition_by=["Day"],
+        options={"bucket": "2", "target-file-size": "64 mb"},
+        comment="what was sold",
+    )
+    assert made.name == "default.orders"
+    schema = store.table("orders").schema
+    assert (schema.primary_keys, schema.partition_keys) == (("day", "id"), ("day",))
+    assert [str(f.type.as_nullable(True)) for f in schema.fields[:3]] == ["DATE", "BIGINT", "DECIMAL(10, 2)"]
+    assert [f.type.nullable for f in schema.fields] == [False, False, True, True]
+    assert schema.core_options.target_file_size == 64 << 20
+    assert schema.core_options.bucket == 2
+    assert schema.comment == "what was sold"
+    assert made.latest_snapshot() is None
+
+
+def test_columns_as_pairs_and_types_as_values(store):
+    made = store.create_table("t", [("id", AtomicType("INT")), ("v", "string")])
+    assert made.schema.field_names == ("id", "v")
+    snapshot = made.write(pa.table({"v": ["a"], "id": pa.array([1], pa.int32())}))
+    assert snapshot.id == 1
+    assert store.table("default.t").to_arrow().to_pylist() == [{"id": 1, "v": "a"}]
+
+
+def test_options_of_the_store_are_those_of_its_tables(tmp_path):
+    store = TableStore(tmp_path, options={"write-only": "true", "target-file-size": "1 mb"})
+    made = store.create_table("t", {"id": "int"}, options={"target-file-size": "2 mb"})
+    assert made.schema.core_options.write_only
+    assert made.schema.core_options.target_file_size == 2 << 20, "the table's own option wins"
+
+
+def test_in_another_database(store):
+    store.catalog.create_database("raw")
+    assert store.create_table("raw.t", {"id": "int"}).name == "raw.t"
+    store.use("RAW")
+    assert store.table("t").name == "raw.t"
+    assert store.create_table("u", {"id": "int"}).name == "raw.u"
+
+
+def test_a_table_that_is_there(store):
+    first = store.create_table("t", {"id": "int"})
+    with pytest.raises(TableAlreadyExists, match="exists already"):
+        store.create_table("T", {"other": "string"})
+    again = store.create_table("t", {"other": "string"}, if_not_exists=True)
+    assert again.schema == first.schema, "the table that is there stays as it is"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"name": "nowhere.t"}, DatabaseNotFound, "nowhere"),
+        ({"name": "a/b"}, UserError, "'a/b'"),
+        ({"name": ""}, UserError, "''"),
+        ({"columns": {}}, SchemaError, "at least one column"),
+        ({"columns": {"id": "numbr"}}, UserError, "(?i)numbr"),
+        ({"columns": {"id": "decimal(99, 2)"}}, UserError, "99"),
+        ({"columns": [("id", "int"), ("ID", "int")]}, SchemaError, "Two columns"),
+        ({"columns": {"_KEY_id": "int"}}, SchemaError, "reserved"),
+        ({"primary_key": ["nothing"]}, SchemaError, "nothing.*not a column"),
+        ({"primary_key": ["id", "id"]}, SchemaError, "twice"),
+        ({"partition_by": ["nothing"]}, SchemaError, "nothing.*not a column"),
+        ({"primary_key": ["id"], "partition_by": ["v"]}, SchemaError, "must contain"),
+        ({"options": {"bukcet": "2"}}, OptionError, "Did you mean 'bucket'"),
+        ({"options": {"target-file-size": "big"}}, OptionError, "cannot be 'big'"),
+        ({"options": {"deletion-vectors.enabled": "true"}}, OptionError, "not supported"),
+    ],
+    ids=str,
+)
+def test_bad_input_leaves_nothing(store, arguments, error, message):
+    given = {"name": "t", "columns": {"id": "int", "v": "string"}, **arguments}
+    with pytest.raises(error, match=message):
+        store.create_table(**given)
+    assert store.catalog.list_tables("default") == []
+    with pytest.raises(TableNotFound):
+        store.table("t")
