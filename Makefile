@@ -119,6 +119,10 @@ floors:  ## Install the lowest dependencies allowed and run the unit tests on th
 	  --constraint constraints.txt --constraint '$(VENV)-floors/floors.txt' --editable '.[test]'
 	'$(VENV)-floors/bin/python' -m pytest tests/unit $(PYTEST)
 
+.PHONY: pythons
+pythons:  ## Run the unit tests on every supported Python that is found
+	@MAKE='$(MAKE)' VENV='$(VENV)' sh scripts/pythons.sh
+
 # ------------------------------------------------------------------------------------------------- benchmarks
 
 .PHONY: bench

@@ -4,7 +4,7 @@
     python scripts/conformance.py --select basic hooks      run some files only; write nothing, print the table
 
 Vocabulary: a *suite class* is a class of dbt-tests-adapter that is meant to be subclassed and has tests of its own or
-inherited. It is *passed* when a subclass of it ran here and every test of that subclass passed; otherwise it needs an
+inherited. It is *passed* when subclasses of it ran here and every test of all of them passed; otherwise it needs an
 entry in `REASONS`. Invariant: every suite class is in the table exactly once, passed or with its reason.
 """
 
@@ -101,7 +101,8 @@ def judge(recorder: Recorder) -> dict[str, str | None]:
     verdicts: dict[str, str | None] = {}
     for name, kind in suite_classes():
         users = [passed for cls, passed in recorder.classes.items() if uses(cls, kind)]
-        verdicts[name] = None if any(users) else (reason_of(name) or "")
+        # One use that passes must not hide another that fails.
+        verdicts[name] = None if users and all(users) else (reason_of(name) or "")
     return verdicts
 
 

@@ -132,6 +132,7 @@ def _create(cursor: Cursor) -> Statement | None:
 
 def _drop(cursor: Cursor) -> Statement | None:
     cursor.expect("DROP")
+    parse_create.refuse_kept_up(cursor)
     kind = cursor.accept_one("TABLE", "VIEW", "SCHEMA", "DATABASE", "NAMESPACE")
     if kind is None:
         return None
@@ -221,6 +222,7 @@ def _describe(cursor: Cursor) -> Statement | None:
 
 def _refresh(cursor: Cursor) -> Statement | None:
     cursor.expect("REFRESH")
+    parse_create.refuse_kept_up(cursor)
     if cursor.key == "FUNCTION" or not (cursor.token.is_name and cursor.accept("TABLE")):
         return None
     table = cursor.table_name()

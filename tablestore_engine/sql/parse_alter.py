@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.sql.cursor import Cursor
+from tablestore_engine.sql.parse_create import refuse_kept_up
 from tablestore_engine.sql.parse_rows import partition_spec
 from tablestore_engine.sql.parse_table import column_definition, column_type, properties, property_key
 from tablestore_engine.sql.statements import (
@@ -26,6 +27,7 @@ from tablestore_engine.sql.statements import (
 def alter(cursor: Cursor) -> Statement | None:
     """ALTER TABLE and ALTER VIEW; None for everything else that can be altered."""
     cursor.expect("ALTER")
+    refuse_kept_up(cursor)
     kind = cursor.accept_one("TABLE", "VIEW")
     if kind is None:
         return None

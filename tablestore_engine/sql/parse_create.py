@@ -1,4 +1,8 @@
-"""CREATE: what it creates, and schemas and views themselves."""
+"""CREATE: what it creates, and schemas and views themselves.
+
+Materialized views and streaming tables are refused for every verb, because Spark knows them in its pipelines only: it
+would answer with an error about something else, or take REFRESH MATERIALIZED VIEW v for a path and do nothing.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,9 @@ from tablestore_engine.sql.statements import CreateSchema, CreateView, PassThrou
 def create(cursor: Cursor) -> Statement | None:
     """Any CREATE or REPLACE; None for what is Spark's."""
     cursor.accept("CREATE")
-    replace = cursor.accept("OR", "REPLACE")
+    refreshed = cursor.accept("OR", "REFRESH")
+    replace = not refreshed and cursor.accept("OR", "REPLACE")
+    refuse_kept_up(cursor)
     must_exist = not replace and cursor.accept("REPLACE")
     if cursor.accept_one("SCHEMA", "DATABASE", "NAMESPACE"):
         cursor.refuse_unfinished()
@@ -38,6 +44,22 @@ def create(cursor: Cursor) -> Statement | None:
         cursor.refuse_unfinished()
         return _create_view(cursor, replace, temporary or is_global)
     return None
+
+
+def refuse_kept_up(cursor: Cursor) -> None:
+    """SqlError when MATERIALIZED VIEW or STREAMING TABLE comes next, behind whichever verb."""
+    if cursor.sees("MATERIALIZED", "VIEW"):
+        raise cursor.error(
+            "Materialized views are not supported",
+            kind=SqlError,
+            hint="Use a VIEW, whose query runs when it is read, or a TABLE … AS SELECT, which keeps its rows.",
+        )
+    if cursor.sees("STREAMING", "TABLE"):
+        raise cursor.error(
+            "Streaming tables are not supported",
+            kind=SqlError,
+            hint="Use a TABLE, and INSERT or MERGE INTO it what has come since.",
+        )
 
 
 def _create_schema(cursor: Cursor) -> Statement:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from typing import TYPE_CHECKING
 
 from dbt_common.exceptions import DbtRuntimeError
@@ -21,13 +22,22 @@ def check_environment(credentials: TableStoreCredentials) -> None:
 
 
 def check_warehouse(path: str) -> None:
-    """Raise unless the folder, or the nearest one above it that exists, can be written to."""
-    if os.path.exists(path) and not os.path.isdir(path):
-        raise DbtRuntimeError(f"The warehouse {path} is not a folder.")
+    """Raise unless a folder can be made in the warehouse, or in the nearest one above it that exists.
+
+    It is tried rather than asked: to an administrator every folder seems writable, also one of a file system that
+    takes nothing.
+    """
     existing = path
-    while not os.path.exists(existing):
+    while not os.path.lexists(existing):
         existing = os.path.dirname(existing)
-    if not os.access(existing, os.W_OK | os.X_OK):
-        raise DbtRuntimeError(
-            f"The warehouse {path} cannot be written to: this user has no write permission on {existing}."
-        )
+    if not os.path.isdir(existing):
+        where = "is not a folder" if existing == path else f"cannot be made: {existing} is not a folder"
+        raise DbtRuntimeError(f"The warehouse {path} {where}.")
+    try:
+        os.rmdir(tempfile.mkdtemp(prefix=".dbt-debug-", dir=existing))
+    except OSError as error:
+        if isinstance(error, PermissionError):
+            reason = f"this user has no write permission on {existing}"
+        else:
+            reason = f"{existing} says '{error.strerror}'"
+        raise DbtRuntimeError(f"The warehouse {path} cannot be written to: {reason}.") from None
