@@ -10,7 +10,7 @@ win or lose against another one as a whole.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -44,11 +44,17 @@ class WriteJob:
     sequence_number: int
     occupied: frozenset[tuple[bytes, int]] = frozenset()
     refuse_duplicates: bool = False
+    changes: bool = False  # rows that were computed from the table: a key stands once, or leaves and comes back
 
     @property
     def schema(self) -> TableSchema:
         """The schema that rows are written with."""
         return self.target.schema
+
+    def of_rows(self, columns: Sequence[str]) -> WriteJob:
+        """The job for rows with these columns: in a changelog, a key may stand any number of times."""
+        is_changelog = ROW_KIND_COLUMN in columns and not self.changes
+        return replace(self, refuse_duplicates=False) if is_changelog else self
 
     def level_of(self, partition: bytes, bucket: int) -> int:
         """Rows of an empty bucket land at the top level at once, others at level 0."""
@@ -78,18 +84,18 @@ def sequence_columns(schema: TableSchema) -> list[SortColumn]:
     return [SortColumn(name, options.sequence_field_descending) for name in options.sequence_field]
 
 
-def order_of_key(job: WriteJob, columns: Sequence[str]) -> list[SortColumn]:
+def order_of_key(job: WriteJob) -> list[SortColumn]:
     """What says, of rows of one key in one write, which is the last: sequence fields, and then their arrival.
 
-    Where duplicates are refused, rows have no order of arrival; a row that takes the place of a deleted one comes after.
+    Changes have no order of arrival; a row that takes the place of a deleted one comes after it.
     """
-    replaces = job.refuse_duplicates and ROW_KIND_COLUMN in columns
-    kinds = [SortColumn(ROW_KIND_COLUMN, descending=True)] if replaces else []
+    kinds = [SortColumn(ROW_KIND_COLUMN, descending=True)] if job.changes else []
     return [*sequence_columns(job.schema), *kinds]
 
 
 def write_table(job: WriteJob, rows: pa.Table, task: str = "") -> WriteResult:
     """Write rows that are in memory and in arrival order (later rows win)."""
+    job = job.of_rows(rows.column_names)
     schema = job.schema
     if schema.bucket_keys and job.total_buckets > 0:
         arrays = [rows.column(name) for name in schema.bucket_keys]
@@ -102,7 +108,7 @@ def write_table(job: WriteJob, rows: pa.Table, task: str = "") -> WriteResult:
     ]
     if schema.primary_keys:
         check_not_null(rows, schema)
-        rows = sort_stable(rows, [*order, *order_of_key(job, rows.column_names)])
+        rows = sort_stable(rows, [*order, *order_of_key(job)])
     elif schema.partition_keys or job.total_buckets > 1:
         rows = sort_stable(rows, order)
     return write_sorted(job, [rows], task)
@@ -182,7 +188,7 @@ def _deduplicated(job: WriteJob, tables: Iterable[pa.Table], result: WriteResult
         table = given if held is None else pa.concat_tables([held, given])
         last = last_of_key_mask(table, keys)
         unique = bool(last.all())
-        if job.refuse_duplicates and not unique and not _only_replaced(table, last):
+        if job.refuse_duplicates and not unique and not (job.changes and _only_replaced(table, last)):
             raise _duplicates(table.filter(pa.array(~last)), schema)
         folded = fold_sorted(table, last, schema.merge_engine)
         held = folded.slice(folded.num_rows - 1)
@@ -213,8 +219,6 @@ def _checked_kinds(rows: pa.Table, schema: TableSchema) -> pa.Table:
 
 def _only_replaced(table: pa.Table, last: np.ndarray[Any, np.dtype[np.bool_]]) -> bool:
     """Whether a key stands twice only where one row is removed and another one put in its place."""
-    if ROW_KIND_COLUMN not in table.column_names:
-        return False
     kinds = table.column(ROW_KIND_COLUMN).to_numpy()
     first = np.flatnonzero(~last)
     return bool((kinds[first] == DELETE_KIND).all() and (kinds[first + 1] == 0).all())

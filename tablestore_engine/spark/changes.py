@@ -64,7 +64,7 @@ def _columns(read: Read) -> list[str]:
 
 def _upsert(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcome:
     kind = F.col(ACTION_COLUMN).cast("tinyint").alias(ROW_KIND_COLUMN)
-    job = new_job(read.table, read.snapshot, refuse_duplicates=True)
+    job = replace(new_job(read.table, read.snapshot, refuse_duplicates=True), changes=True)
     result = write_rows(spark, job, Rows(changes.select(*_columns(read), kind), read.input_bytes))
     if not result.entries:
         return WriteOutcome(None, result.rows_in)

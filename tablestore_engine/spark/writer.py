@@ -70,6 +70,7 @@ def write_rows(spark: SparkSession, job: WriteJob, rows: Rows) -> WriteResult:
 
 def _write_rows(spark: SparkSession, job: WriteJob, rows: Rows) -> WriteResult:
     frame = rows.frame
+    job = job.of_rows(frame.columns)
     if _may_be_small(rows):
         collected = _collected(frame)
         if collected is not None:
@@ -141,7 +142,7 @@ def _run(job: WriteJob, frame: DataFrame, *, stop_at_duplicates: bool = False) -
     elif bucketed:
         # Each task has one bucket, which it finds out from its first row: rows need not carry it.
         frame = frame.repartition(job.total_buckets, task_column(bucket, job.total_buckets))
-    order = [*places, *_order(job, frame.columns)]
+    order = [*places, *_order(job)]
     if order:
         frame = frame.sortWithinPartitions(*order)
     # The columns that only order the rows are left to the task to drop: here that would copy every row.
@@ -149,13 +150,13 @@ def _run(job: WriteJob, frame: DataFrame, *, stop_at_duplicates: bool = False) -
     return _gather(payloads)
 
 
-def _order(job: WriteJob, columns: list[str]) -> list[Column]:
+def _order(job: WriteJob) -> list[Column]:
     """What rows of one bucket are sorted by: the key, and what makes a row the last of its key."""
     schema = job.schema
     if not schema.primary_keys:
         return []
     order = [F.col(quoted(k)) for k in schema.trimmed_primary_keys]
-    for column in order_of_key(job, columns):
+    for column in order_of_key(job):
         by = F.col(quoted(column.name))
         order.append(by.desc_nulls_first() if column.descending else by.asc_nulls_first())
     return order if job.refuse_duplicates else [*order, F.col(ORDINAL_COLUMN)]

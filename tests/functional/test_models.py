@@ -176,16 +176,6 @@ class TestStrategies(Models):
         run("-s", "lines")
         assert rows(project, "lines", "o, line, v") == expected
 
-    def test_an_upsert_needs_a_key(self, project):
-        config = "{{ config(materialized='incremental', incremental_strategy='upsert') }} select 1 as id"
-        model(project, "keyless", config)
-        assert "needs a key" in run("-s", "keyless", ok=False)["keyless"][0]
-
-    def test_a_key_that_is_misspelt(self, project):
-        config = "{{ config(materialized='incremental', unique_keys='id') }} select 1 as id"
-        model(project, "misspelt", config)
-        assert "Did you mean 'unique_key'?" in run("-s", "misspelt", ok=False)["misspelt"][0]
-
     def test_a_strategy_of_the_user(self, project):
         macro = """
 {% macro get_incremental_twice_sql(arg_dict) %}
@@ -202,6 +192,18 @@ class TestStrategies(Models):
         run("--full-refresh")
         run("-s", "doubled")
         assert rows(project, "doubled", "count(*)") == [(9,)]
+
+
+class TestMistakes(Models):
+    def test_an_upsert_needs_a_key(self, project):
+        config = "{{ config(materialized='incremental', incremental_strategy='upsert') }} select 1 as id"
+        model(project, "keyless", config)
+        assert "needs a key" in run("-s", "keyless", ok=False)["keyless"][0]
+
+    def test_a_key_that_is_misspelt(self, project):
+        config = "{{ config(materialized='incremental', unique_keys='id') }} select 1 as id"
+        model(project, "misspelt", config)
+        assert "Did you mean 'unique_key'?" in run("-s", "misspelt", ok=False)["misspelt"][0]
 
 
 class TestRowKinds(Models):

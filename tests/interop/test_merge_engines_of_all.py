@@ -71,7 +71,7 @@ def test_they_read_ours(catalog, all_read, name, case):
     for batch in range(3):
         table.write(_rows(batch))
         all_read(table)
-    table.compact()
+    table.compact(full=True)
     all_read(table)
     table.write(_rows(4))
     all_read(table)
@@ -82,7 +82,7 @@ def test_they_read_our_first_rows_once_they_are_compacted(catalog, all_read, nam
     table = OurTable.create(catalog, name, COLUMNS, key=["id"], options={"bucket": "2", **ENGINES["first_row"]})
     for batch in range(3):
         table.write(_rows(batch))
-    table.compact()
+    table.compact(full=True)
     all_read(table)
 
 
@@ -99,5 +99,5 @@ def test_we_read_theirs(paimon, catalog, name, case):
     continued = OurTable(catalog, "db", name)
     continued.write(_rows(5))
     ours.write(_rows(5))
-    continued.compact()
+    continued.compact(full=True)
     assert continued.read().sort_by("id").to_pylist() == ours.read().sort_by("id").to_pylist()

@@ -11,8 +11,6 @@ from tablestore_engine.errors import OptionError, UnsupportedTypeError
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), False), ("a", pa.int32()), ("b", pa.string())])
 KEYED = {
-    "sequence_group": {"merge-engine": "partial-update", "fields.a.sequence-group": "b"},
-    "function": {"merge-engine": "aggregation", "fields.a.aggregate-function": "hll_sketch"},
     "deletion_vectors": {"deletion-vectors.enabled": "true"},
     "orc": {"file.format": "orc"},
     "avro": {"file.format": "avro"},

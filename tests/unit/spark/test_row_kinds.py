@@ -62,6 +62,12 @@ def test_kinds_in_frames_and_arrow(t):
         t.table("t").write(pa.table({"id": pa.array([1], pa.int32()), "v": ["a"], "_row_kind": ["D"]}))
 
 
+def test_a_changelog_may_hold_a_key_twice(t):
+    changes = "VALUES ('+I', 1, 'a'), ('-D', 1, 'a'), ('+I', 2, 'b')"
+    t.execute(f"INSERT INTO t (_row_kind, id, v) {changes}", refuse_duplicates=True)
+    assert rows(t) == [(2, "b")]
+
+
 def test_tables_made_of_changes(store):
     changes = "SELECT * FROM VALUES ('+I', 1, 'a'), ('+I', 2, 'b'), ('-D', 1, 'a') AS s(_row_kind, id, v)"
     store.execute(f"CREATE TABLE t (PRIMARY KEY (id) NOT ENFORCED) AS {changes}")
