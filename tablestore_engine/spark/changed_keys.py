@@ -6,13 +6,16 @@ them. When a query's predicate leaves only a few, they are read here and become 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, Protocol
 
 import pyarrow as pa
+from pyspark.sql import DataFrame
 
-from tablestore_engine.spark.join_key import JoinKey
+from tablestore_engine.spark.join_key import KeyBlocks, Sql
+from tablestore_engine.spark.key_blocks import BLOCK, slot
 from tablestore_engine.spark.names import formatted
 
 BROADCAST_ROWS = 2_000_000
@@ -20,7 +23,14 @@ _MAX_CONSTANTS = 50
 
 
 class ChangedKeys(Protocol):
-    """The keys of the newer runs. Queries are texts for `SparkSession.sql` with ``{bottom}`` and ``{upper}``."""
+    """The keys of the newer runs.
+
+    Queries are texts for `SparkSession.sql` with ``{bottom}``, ``{upper}`` and the names of `frames`.
+    """
+
+    @property
+    def frames(self) -> Mapping[str, DataFrame]:
+        """What the queries read beside the runs."""
 
     def without(self, columns: str, where: str) -> str:
         """Query for the rows of ``{bottom}`` with a condition whose key the newer runs do not hold."""
@@ -34,6 +44,7 @@ class ConstantKeys:
     """A few keys, written into the query."""
 
     condition: str
+    frames: Mapping[str, DataFrame] = field(default_factory=dict)
 
     def without(self, columns: str, where: str) -> str:
         """See `ChangedKeys`."""
@@ -46,11 +57,12 @@ class ConstantKeys:
 
 @dataclass(frozen=True)
 class JoinedKeys:
-    """A join."""
+    """A join by `keys`, expressions that are equal exactly when the keys are."""
 
-    key: JoinKey
+    keys: tuple[Sql, ...]
     distinct: bool
     broadcast: bool
+    frames: Mapping[str, DataFrame] = field(default_factory=dict)
 
     def without(self, columns: str, where: str) -> str:
         """See `ChangedKeys`."""
@@ -61,15 +73,38 @@ class JoinedKeys:
         return self._join("SEMI", columns)
 
     def _join(self, kind: str, columns: str) -> str:
-        equal = {f"__key{i}": one for i, one in enumerate(self.key.equal)}
-        checks = {f"__check{i}": one for i, one in enumerate(self.key.checks)}
-        selected = ", ".join(f"{one('u')} AS {name}" for name, one in (equal | checks).items())
+        names = [f"__key{i}" for i in range(len(self.keys))]
+        selected = ", ".join(f"{key('u')} AS {name}" for key, name in zip(self.keys, names, strict=True))
         changed = f"SELECT {'DISTINCT ' if self.distinct else ''}{selected} FROM {{upper}} u"
-        terms = [f"{one('b')} = c.{name}" for name, one in equal.items()]
-        # Spark would make a plain equality part of the join's key.
-        terms += [f"({one('b')} ^ c.{name}) = 0" for name, one in checks.items()]
+        on = " AND ".join(f"{key('b')} = c.{name}" for key, name in zip(self.keys, names, strict=True))
         hint = "/*+ BROADCAST(c) */ " if self.broadcast else ""
-        return f"SELECT {hint}{columns} FROM {{bottom}} b LEFT {kind} JOIN ({changed}) c ON {' AND '.join(terms)}"
+        return f"SELECT {hint}{columns} FROM {{bottom}} b LEFT {kind} JOIN ({changed}) c ON {on}"
+
+
+@dataclass(frozen=True)
+class BlockedKeys:
+    """A join by blocks of keys, which were read here; `frames` has them as ``blocks``."""
+
+    keys: KeyBlocks
+    frames: Mapping[str, DataFrame]
+
+    def without(self, columns: str, where: str) -> str:
+        """See `ChangedKeys`."""
+        return f"{self._join('ANTI', columns)} WHERE {where}"
+
+    def only(self, columns: str) -> str:
+        """See `ChangedKeys`."""
+        return self._join("SEMI", columns)
+
+    def _join(self, kind: str, columns: str) -> str:
+        places = []
+        for number in range(self.keys.places):
+            parts = enumerate(self.keys.columns)
+            # Of a plain equality Spark would make another key of the join.
+            same = (f"({column('b')} ^ c.{slot(number, index)}) = 0" for index, column in parts)
+            places.append(f"({' AND '.join(same)})")
+        on = f"{self.keys.block('b')} = c.{BLOCK} AND ({' OR '.join(places)})"
+        return f"SELECT /*+ BROADCAST(c) */ {columns} FROM {{bottom}} b LEFT {kind} JOIN {{blocks}} c ON {on}"
 
 
 def constant_keys(keys: pa.Table) -> ConstantKeys | None:

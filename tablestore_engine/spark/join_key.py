@@ -13,22 +13,12 @@ import pyarrow as pa
 from tablestore_engine.operation.prune import Bounds
 from tablestore_engine.operation.scan import FileBounds
 from tablestore_engine.schema.types import INTEGER_ROOTS, AtomicType, DataField
-from tablestore_engine.spark.key_blocks import block_bits
+from tablestore_engine.spark.key_blocks import block_bits, block_table
 from tablestore_engine.spark.names import formatted
 
+Sql = Callable[[str], str]
+"""An SQL expression on the columns of an alias."""
 _BYTES = {"TINYINT": 1, "SMALLINT": 2, "INT": 4, "BIGINT": 8}
-
-
-@dataclass(frozen=True)
-class JoinKey:
-    """What rows are joined by, as SQL expressions on an alias.
-
-    `equal` are the join's keys. Where those may be equal for different keys, `checks`, integers all of them, tell: the
-    keys of the rows are equal exactly when both are.
-    """
-
-    equal: tuple[Callable[[str], str], ...]
-    checks: tuple[Callable[[str], str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -83,37 +73,59 @@ class KeyRanges:
         return packed
 
 
-def join_key(names: Sequence[str], ranges: KeyRanges | None) -> JoinKey:
+def join_keys(names: Sequence[str], ranges: KeyRanges | None) -> tuple[Sql, ...]:
     """The key columns as join keys: one BIGINT where statistics say that all keys fit into it.
 
     Spark looks up one long several times faster than a row of several columns.
     """
     # Spark packs eight bytes by itself.
     if ranges and len(names) > 1 and ranges.bytes > _BYTES["BIGINT"] and ranges.packs:
-        return JoinKey((ranges.packed,))
-    return JoinKey(tuple(_column(name) for name in names))
+        return (ranges.packed,)
+    return tuple(_column(name) for name in names)
 
 
-def block_key(ranges: KeyRanges, keys: pa.Table) -> JoinKey | None:
+@dataclass(frozen=True)
+class KeyBlocks:
+    """Changed keys by block: `block` and `columns` are SQL of a row's block and of the parts of its key.
+
+    `table` has a row for each block, with `places` for keys (`key_blocks.slot`).
+    """
+
+    block: Sql
+    columns: tuple[Sql, ...]
+    table: pa.Table
+    places: int
+
+
+def key_blocks(ranges: KeyRanges, keys: pa.Table) -> KeyBlocks | None:
     """Blocks of neighbouring keys for the changed `keys`; None when no blocks suit them.
 
     Blocks of the first column are best, for only in a block with changed keys are the others looked at. Where that
     repeats too often, all columns make them.
     """
     first = ranges.names[0]
-    bits = block_bits(_numbers(keys, first), *ranges.ranges[0])
+    numbers = [_numbers(keys, name) for name in ranges.names]
+    bits = block_bits(numbers[0], *ranges.ranges[0])
     if bits is not None:
-        checks = tuple(_column(name) for name in ranges.names)
-        return JoinKey((lambda alias: f"shiftright(cast({_column(first)(alias)} as bigint), {bits})",), checks)
+        block = _shifted(lambda alias: f"cast({_column(first)(alias)} as bigint)", bits)
+        columns = tuple(_column(name) for name in ranges.names)
+        return KeyBlocks(block, columns, *block_table(numbers[0], bits, numbers))
     if len(ranges.names) == 1 or not ranges.packs:
         return None
-    bits = block_bits(ranges.pack(keys), 0, math.prod(ranges.widths) - 1)
+    packed = ranges.pack(keys)
+    bits = block_bits(packed, 0, math.prod(ranges.widths) - 1)
     if bits is None:
         return None
-    return JoinKey((lambda alias: f"shiftright({ranges.packed(alias)}, {bits})",), (ranges.packed,))
+    return KeyBlocks(
+        _shifted(ranges.packed, bits), (ranges.packed,), *block_table(packed, bits, [packed])
+    )
 
 
-def _column(name: str) -> Callable[[str], str]:
+def _shifted(number: Sql, bits: int) -> Sql:
+    return lambda alias: f"shiftright({number(alias)}, {bits})"
+
+
+def _column(name: str) -> Sql:
     return lambda alias: f"{alias}.{formatted(name)}"
 
 

@@ -8,9 +8,14 @@ with these, one by one. The keys themselves decide how wide a block may be, beca
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+
+Numbers = npt.NDArray[np.int64]
+BLOCK = "block"
 
 # Below this, looking up every row costs less than reading the changed keys here.
 WORTH_ROWS = 4_000_000
@@ -18,7 +23,7 @@ MAX_KEYS_PER_BLOCK = 8
 _KEYS_PER_BLOCK = 0.5
 
 
-def block_bits(keys: npt.NDArray[np.int64], low: int, high: int) -> int | None:
+def block_bits(keys: Numbers, low: int, high: int) -> int | None:
     """Logarithm of the width of blocks for these keys, when the rows' keys lie between `low` and `high`.
 
     Half a key falls into a block on average, and never more than `MAX_KEYS_PER_BLOCK`. None when no width of at least
@@ -34,7 +39,35 @@ def block_bits(keys: npt.NDArray[np.int64], low: int, high: int) -> int | None:
     return bits or None
 
 
-def _most(ordered: npt.NDArray[np.int64]) -> int:
+def _most(ordered: Numbers) -> int:
     """How often the most frequent of sorted values occurs."""
     starts = np.flatnonzero(np.diff(ordered)) + 1
     return int(np.diff(np.concatenate(([0], starts, [len(ordered)]))).max())
+
+
+def slot(number: int, column: int) -> str:
+    """The column of a table of blocks that holds one column of the key in one place."""
+    return f"key{number}_{column}"
+
+
+def block_table(by: Numbers, bits: int, columns: Sequence[Numbers]) -> tuple[pa.Table, int]:
+    """One row for each block, and how many places for keys a row has.
+
+    `by` are the numbers whose upper bits make the block; `columns` the keys, which stand side by side in the row of
+    their block (`slot`), null where a block has fewer. A block that stands once is looked up faster than one of many.
+    """
+    blocks = by >> bits
+    order = np.argsort(blocks, kind="stable")
+    ordered = blocks[order]
+    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    row = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(ordered))))
+    place = np.arange(len(ordered)) - starts[row]
+    places = int(place.max()) + 1
+    table = {BLOCK: pa.array(ordered[starts])}
+    for number in range(places):
+        here = place == number
+        for index, column in enumerate(columns):
+            values, missing = np.zeros(len(starts), np.int64), np.ones(len(starts), bool)
+            values[row[here]], missing[row[here]] = column[order[here]], False
+            table[slot(number, index)] = pa.array(values, mask=missing)
+    return pa.table(table), places

@@ -24,10 +24,16 @@ from tablestore_engine.operation.scan import BucketScan, FileBounds, ScanPlan
 from tablestore_engine.schema.predicate import Predicate
 from tablestore_engine.schema.system import SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.schema.table_schema import TableSchema
-from tablestore_engine.spark.changed_keys import BROADCAST_ROWS, ChangedKeys, JoinedKeys, constant_keys
+from tablestore_engine.spark.changed_keys import (
+    BROADCAST_ROWS,
+    BlockedKeys,
+    ChangedKeys,
+    JoinedKeys,
+    constant_keys,
+)
 from tablestore_engine.spark.file_scan import FileScans, Placed
 from tablestore_engine.spark.fold_sql import fold_sql
-from tablestore_engine.spark.join_key import JoinKey, KeyRanges, block_key, join_key
+from tablestore_engine.spark.join_key import KeyRanges, join_keys, key_blocks
 from tablestore_engine.spark.key_blocks import WORTH_ROWS
 from tablestore_engine.spark.names import formatted
 from tablestore_engine.table import Table
@@ -133,22 +139,25 @@ class _Reader:
         few = constant_keys(keys) if keys is not None else None
         if few is not None:
             return few
-        return JoinedKeys(
-            self._join_key(merge),
+        schema, load = self._schema, self._table.schemas.load
+        bounds = (FileBounds(f, schema, load) for _, f in (*merge.bottom, *merge.upper))
+        ranges = KeyRanges.of([schema.field(name) for name in schema.primary_keys], bounds)
+        return self._blocked(merge, ranges) or JoinedKeys(
+            join_keys(schema.primary_keys, ranges),
             distinct=not merge.one_upper_run,
             broadcast=sum(f.row_count for _, f in merge.upper) <= BROADCAST_ROWS,
         )
 
-    def _join_key(self, merge: _Merge) -> JoinKey:
-        schema, load = self._schema, self._table.schemas.load
-        bounds = (FileBounds(f, schema, load) for _, f in (*merge.bottom, *merge.upper))
-        ranges = KeyRanges.of([schema.field(name) for name in schema.primary_keys], bounds)
-        if ranges and sum(f.row_count for _, f in merge.bottom) >= WORTH_ROWS:
-            keys = keys_of(self._table.io, self._table.paths, load, schema, merge.upper)
-            blocks = block_key(ranges, keys) if keys is not None else None
-            if blocks is not None:
-                return blocks
-        return join_key(schema.primary_keys, ranges)
+    def _blocked(self, merge: _Merge, ranges: KeyRanges | None) -> BlockedKeys | None:
+        """The keys by block, where the run that looks them up is large enough for reading them here."""
+        if ranges is None or sum(f.row_count for _, f in merge.bottom) < WORTH_ROWS:
+            return None
+        load = self._table.schemas.load
+        keys = keys_of(self._table.io, self._table.paths, load, self._schema, merge.upper)
+        blocks = key_blocks(ranges, keys) if keys is not None else None
+        if blocks is None:
+            return None
+        return BlockedKeys(blocks, {"blocks": self._spark.createDataFrame(blocks.table)})
 
     def _merged(self, merge: _Merge, changed: ChangedKeys) -> DataFrame:
         engine = self._schema.merge_engine
@@ -167,7 +176,7 @@ class _Reader:
             newest = self._newest(rows) if engine.keeps_last or engine.keeps_first else self._folded(rows)
         if engine.keeps_last:
             newest += f" WHERE {_ALIVE}"
-        return self._sql(f"{untouched} UNION ALL {newest}", bottom=bottom, upper=upper)
+        return self._sql(f"{untouched} UNION ALL {newest}", bottom=bottom, upper=upper, **changed.frames)
 
     def _folded(self, rows: str) -> str:
         """Query for the fold of the rows of each key."""

@@ -11,8 +11,8 @@ import pytest
 from engine_support import schema_of
 
 from tablestore_engine.operation.prune import Bounds
-from tablestore_engine.spark.changed_keys import JoinedKeys, constant_keys
-from tablestore_engine.spark.join_key import JoinKey, KeyRanges, block_key, join_key
+from tablestore_engine.spark.changed_keys import BlockedKeys, JoinedKeys, constant_keys
+from tablestore_engine.spark.join_key import KeyRanges, join_keys, key_blocks
 
 
 def file(**ranges):
@@ -43,7 +43,7 @@ def test_what_does_not_become_constants(values):
 def test_numbers_that_fit_are_packed():
     fields = schema_of({"a": "BIGINT", "b": "INT"}).fields
     ranges = KeyRanges.of(fields, [file(a=(1, 100), b=(-2, 3)), file(a=(-5, 7), b=(0, 4))])
-    (key,) = join_key(["a", "b"], ranges).equal
+    (key,) = join_keys(["a", "b"], ranges)
     assert key("t") == "((0L * 106L + (cast(t.`a` as bigint) - -5L)) * 7L + (cast(t.`b` as bigint) - -2L))"
 
 
@@ -61,42 +61,47 @@ def test_numbers_that_fit_are_packed():
 )
 def test_keys_that_are_joined_column_by_column(kinds, files):
     fields = schema_of(kinds).fields
-    keys = join_key(list(kinds), KeyRanges.of(fields, [file(**ranges) for ranges in files]))
-    assert keys.checks == ()
-    assert [key("x") for key in keys.equal] == [f"x.`{name}`" for name in kinds]
+    keys = join_keys(list(kinds), KeyRanges.of(fields, [file(**ranges) for ranges in files]))
+    assert [key("x") for key in keys] == [f"x.`{name}`" for name in kinds]
 
 
 def test_the_join():
-    keys = JoinedKeys(JoinKey((lambda alias: f"{alias}.`k`",)), distinct=True, broadcast=True)
+    keys = JoinedKeys((lambda alias: f"{alias}.`k`",), distinct=True, broadcast=True)
     assert keys.without("c", "b.x = 1") == (
         "SELECT /*+ BROADCAST(c) */ c FROM {bottom} b LEFT ANTI JOIN"
         " (SELECT DISTINCT u.`k` AS __key0 FROM {upper} u) c ON b.`k` = c.__key0 WHERE b.x = 1"
     )
     assert "SEMI" in keys.only("c")
-    assert "DISTINCT" not in JoinedKeys(keys.key, distinct=False, broadcast=False).only("c")
+    assert "DISTINCT" not in JoinedKeys(keys.keys, distinct=False, broadcast=False).only("c")
 
 
 def test_blocks_of_the_first_column():
     ranges = KeyRanges.of(schema_of({"a": "INT", "b": "BIGINT"}).fields, [file(a=(0, 9_999), b=(1, 7))])
-    key = block_key(ranges, pa.table({"a": pa.array(range(0, 10_000, 100), pa.int32()), "b": [1] * 100}))
-    joined = JoinedKeys(key, distinct=False, broadcast=True).only("c")
+    keys = pa.table({"a": pa.array([*range(0, 10_000, 100), 5_001], pa.int32()), "b": [1] * 100 + [7]})
+    blocks = key_blocks(ranges, keys)
+    joined = BlockedKeys(blocks, {}).only("c")
     assert joined == (
-        "SELECT /*+ BROADCAST(c) */ c FROM {bottom} b LEFT SEMI JOIN (SELECT"
-        " shiftright(cast(u.`a` as bigint), 5) AS __key0, u.`a` AS __check0, u.`b` AS __check1 FROM {upper} u) c"
-        " ON shiftright(cast(b.`a` as bigint), 5) = c.__key0"
-        " AND (b.`a` ^ c.__check0) = 0 AND (b.`b` ^ c.__check1) = 0"
+        "SELECT /*+ BROADCAST(c) */ c FROM {bottom} b LEFT SEMI JOIN {blocks} c"
+        " ON shiftright(cast(b.`a` as bigint), 5) = c.block"
+        " AND (((b.`a` ^ c.key0_0) = 0 AND (b.`b` ^ c.key0_1) = 0)"
+        " OR ((b.`a` ^ c.key1_0) = 0 AND (b.`b` ^ c.key1_1) = 0))"
     )
+    rows = {row.pop("block"): list(row.values()) for row in blocks.table.to_pylist()}
+    assert len(rows) == 100
+    assert rows[5_000 >> 5] == [5_000, 1, 5_001, 7]
+    assert rows[100 >> 5] == [100, 1, None, None]
 
 
 def test_blocks_of_all_columns_where_the_first_repeats():
     ranges = KeyRanges.of(schema_of({"a": "INT", "b": "BIGINT"}).fields, [file(a=(1, 2), b=(-500, 499))])
     keys = pa.table({"a": pa.array([1, 2] * 10, pa.int32()), "b": range(-500, 500, 50)})
-    key = block_key(ranges, keys)
+    blocks = key_blocks(ranges, keys)
     packed = "((0L * 2L + (cast(t.`a` as bigint) - 1L)) * 1000L + (cast(t.`b` as bigint) - -500L))"
-    assert [one("t") for one in (*key.equal, *key.checks)] == [f"shiftright({packed}, 5)", packed]
+    assert blocks.block("t") == f"shiftright({packed}, 5)"
+    assert [one("t") for one in blocks.columns] == [packed]
     assert ranges.pack(pa.table({"a": [1, 2, 2], "b": [-500, -500, 499]})).tolist() == [0, 1000, 1999]
 
 
 def test_no_blocks_for_keys_that_lie_side_by_side():
     ranges = KeyRanges.of(schema_of({"a": "BIGINT"}).fields, [file(a=(0, 1_000))])
-    assert block_key(ranges, pa.table({"a": range(1_000)})) is None
+    assert key_blocks(ranges, pa.table({"a": range(1_000)})) is None
