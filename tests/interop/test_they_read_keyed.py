@@ -45,6 +45,29 @@ LAYOUTS = {
     ),
     "lz4": ({}, ["id"], [], {"bucket": "1", "file.compression": "lz4", "manifest.compression": "snappy"}),
     "no_statistics": ({}, ["id"], [], {"bucket": "1", "metadata.stats-mode": "none"}),
+    "some_statistics": (
+        {},
+        ["id"],
+        [],
+        {
+            "bucket": "2",
+            "metadata.stats-mode": "counts",
+            "fields.id.stats-mode": "full",
+            "fields.text.stats-mode": "none",
+        },
+    ),
+    "sparse_statistics": (
+        {},
+        ["id"],
+        [],
+        {"bucket": "2", "fields.text.stats-mode": "none", "metadata.stats-dense-store": "false"},
+    ),
+    "names_of_files": (
+        {},
+        ["id"],
+        [],
+        {"bucket": "1", "data-file.prefix": "orders-", "commit.user-prefix": "me"},
+    ),
 }
 
 

@@ -10,7 +10,7 @@ from compare import multiset
 from ours import OurTable
 from shapes import ATOMIC
 
-from tablestore_engine.schema.types import AtomicType
+from tablestore_engine.schema.types import ArrayType, AtomicType
 
 KINDS = {
     "bigint": "Int64",
@@ -55,3 +55,33 @@ def test_conditions(catalog, paimon, name, kind, role):
             for reader in ("pypaimon", "datafusion"):
                 found = paimon.read(reader, table.warehouse, table.name, where=where)
                 assert multiset(found) == expected, (reader, where)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"fields.id.stats-mode": "none"},
+        {"fields.c.stats-mode": "none"},
+        {"fields.id.stats-mode": "none", "metadata.stats-dense-store": "false"},
+        {"metadata.stats-mode": "counts"},
+        {"metadata.stats-mode": "none"},
+        {"metadata.stats-mode": "truncate(2)"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("key", [[], ["id"]], ids=["append", "keyed"])
+def test_files_with_statistics_of_some_columns(catalog, paimon, name, key, options):
+    """A reader that took the statistics of one column for those of another would skip what it looks for."""
+    columns = {"many": ArrayType(AtomicType("INT")), "id": AtomicType("BIGINT"), "c": AtomicType("STRING")}
+    table = OurTable.create(
+        catalog, name, columns, key=key, options={**options, **({"bucket": "1"} if key else {})}
+    )
+    for step in (0, 100):
+        table.write([{"many": [i], "id": i, "c": f"text-{i:04}"} for i in range(step, step + 20)])
+    for where, row in (
+        (["c", "equal", "text-0105", "str", "Utf8"], 105),
+        (["id", "equal", "7", "int", "Int64"], 7),
+    ):
+        for reader in ("pypaimon", "datafusion"):
+            found = paimon.read(reader, table.warehouse, table.name, where=where).to_pylist()
+            assert [one["id"] for one in found] == [row], (reader, where)
