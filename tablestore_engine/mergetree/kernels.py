@@ -144,17 +144,19 @@ def _sum(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
     if pa.types.is_floating(values.type):
         total = np.add.reduceat(_numbers(values, 0.0).astype(np.float64), groups.starts)
         return pa.array(total, pa.float64(), mask=none).cast(values.type, safe=False)
-    wide = pa.decimal128(38, getattr(values.type, "scale", 0))
-    magnitude = _numbers(pc.abs(values.cast(pa.float64(), safe=False)), 0.0)
-    largest = np.add.reduceat(magnitude, groups.starts).max()
-    if pa.types.is_integer(values.type) and largest < 2.0**62:
+    if pa.types.is_integer(values.type) and _absolute_sum(values, groups) < 2.0**62:
         total = np.add.reduceat(_numbers(values, 0).astype(np.int64), groups.starts)
         return pa.array(total, pa.int64(), mask=none).cast(values.type)
-    if largest * 10.0**wide.scale > 1e37:
-        raise _overflow(fold, values.type)
+    wide = pa.decimal256(76, getattr(values.type, "scale", 0))
     table = pa.table({"group": groups.ids, "value": values.cast(wide)})
     sums = table.group_by("group", use_threads=False).aggregate([("value", "sum")])
-    return sums.column("value_sum").combine_chunks().cast(wide).cast(values.type)
+    return sums.column("value_sum").combine_chunks().cast(values.type)
+
+
+def _absolute_sum(values: pa.Array, groups: Groups) -> float:
+    """About the greatest sum of absolute values of any group: no partial sum exceeds it."""
+    magnitude = np.abs(_numbers(values, 0).astype(np.float64))
+    return float(np.add.reduceat(magnitude, groups.starts).max())
 
 
 def _product(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:

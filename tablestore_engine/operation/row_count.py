@@ -54,8 +54,7 @@ def row_count(
     if not merging:
         return RowCount(alone, exact=True)
     if merging > READ_ROWS:
-        # A delete and the row that it hides are two records for no row.
-        return RowCount(alone + max(merging - 2 * deletes, 0), exact=False)
+        return RowCount(alone + merging - deletes, exact=False)
     # Arrow stays out of what only reads metadata.
     from tablestore_engine.operation.arrow_read import read_rows
 

@@ -198,10 +198,12 @@ def _skip_files(
     keys = frozenset(name.lower() for name in schema.primary_keys)
     files = [f for f in scan.files if matches(f, keys)]
     key_types = [f.type for f in schema.trimmed_key_fields]
+    # A fold makes values that no file holds.
+    folds = bool(schema.merge_engine.folds)
     return [
         f
         for section in sections(files, key_types)
-        if any(matches(f, None) for f in section.files)
+        if (folds and section.needs_merge) or any(matches(f, None) for f in section.files)
         for f in section.files
     ]
 

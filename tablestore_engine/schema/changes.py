@@ -13,6 +13,7 @@ from itertools import count
 from tablestore_engine.errors import ColumnNotFound, OptionError, SchemaError
 from tablestore_engine.options import CoreOptions, find_option
 from tablestore_engine.schema.creation import check_names
+from tablestore_engine.schema.merge_engine import merge_engine_of
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import ArrayType, DataField, DataType, MapType, RowType, assign_field_ids
 
@@ -94,6 +95,8 @@ def apply_changes(
     check_names([one.name for one in fields])
     # Only what is set now is checked strictly: what another writer stored before is not this change's fault.
     CoreOptions.parse(touched, keyed=schema.is_keyed)
+    if touched or len(fields) > len(schema.fields):
+        merge_engine_of(fields, schema.primary_keys, options)
     return replace(
         schema, id=schema.id + 1, fields=tuple(fields), highest_field_id=highest, options=options,
         comment=comment, time_millis=time_millis, replaces=None, base=None,
@@ -155,6 +158,8 @@ def _check_mutable(schema: TableSchema, key: str, value: str | None, has_data: b
     option = find_option(key)
     if option is None or not option.immutable:
         return
+    if key.startswith("fields.") and not schema.has_field(key[len("fields.") :].rpartition(".")[0]):
+        return  # of a column that comes with this change
     before = option.parse(schema.options[key]) if key in schema.options else option.default
     after = option.parse(value) if value is not None else option.default
     if before != after and (has_data or option.key in ("primary-key", "partition")):

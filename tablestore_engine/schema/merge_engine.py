@@ -89,15 +89,15 @@ def merge_engine_of(fields: Sequence[DataField], keys: Sequence[str], options: M
                 raise OptionError(f"Column '{field.name}' is part of the key, which no function aggregates.")
             continue
         function = given.get("function", default).strip().lower() if name == "aggregation" else DEFAULT_FUNCTION
-        _check_function(function, field)
-        folds.append(
-            Fold(
-                field.name,
-                function,
-                given.get("list-agg-delimiter", ","),
-                given.get("distinct", "false").strip().lower() == "true",
-            )
+        fold = Fold(
+            field.name,
+            function,
+            given.get("list-agg-delimiter", ","),
+            given.get("distinct", "false").strip().lower() == "true",
         )
+        _check_function(function, field)
+        _check_settings(fold, given, field)
+        folds.append(fold)
     return MergeEngine(name, tuple(folds))
 
 
@@ -133,9 +133,10 @@ def _column_settings(fields: Sequence[DataField], options: Mapping[str, str]) ->
 def _refuse_functions(
     name: str, settings: Mapping[str, Mapping[str, str]], options: Mapping[str, str]
 ) -> None:
-    named = next((c for c, given in settings.items() if "function" in given), None)
+    named = next(((c, s) for c, given in settings.items() for s in given), None)
     if named is not None or "fields.default-aggregate-function" in options:
-        what = f"'fields.{named}.aggregate-function'" if named else "'fields.default-aggregate-function'"
+        spelt = {"function": "aggregate-function"}
+        what = f"'fields.{named[0]}.{spelt.get(named[1], named[1])}'" if named else "'fields.default-aggregate-function'"
         raise OptionError(
             f"Option {what} needs 'merge-engine' = 'aggregation'; the table has '{name}'.",
             hint="Set merge-engine, or leave the function out.",
@@ -153,6 +154,26 @@ def _check_function(function: str, field: DataField) -> None:
         raise OptionError(
             f"Aggregate function '{function}' does not support {field.type}, the type of column '{field.name}'."
         )
+
+
+def _check_settings(fold: Fold, given: Mapping[str, str], field: DataField) -> None:
+    for setting, functions in (("distinct", ("listagg", "collect")), ("list-agg-delimiter", ("listagg",))):
+        if setting in given and fold.function not in functions:
+            raise OptionError(
+                f"Option 'fields.{field.name}.{setting}' needs the function {' or '.join(functions)}; "
+                f"the column has '{fold.function}'."
+            )
+    if fold.function == "listagg" and not field.type.nullable:
+        raise OptionError(
+            f"Column '{field.name}' is NOT NULL, but listagg of blank texts is null.", hint="Let it be null."
+        )
+    if fold.function == "collect" and fold.distinct:
+        element = field.type.element if isinstance(field.type, ArrayType) else None
+        if not isinstance(element, AtomicType):
+            raise OptionError(
+                f"Option 'fields.{field.name}.distinct' does not support {field.type}: "
+                "only lists of single values are told apart."
+            )
 
 
 def _supports(function: str, data_type: DataType) -> bool:

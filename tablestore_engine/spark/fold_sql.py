@@ -19,11 +19,13 @@ _NUMBER = SEQUENCE_NUMBER.name
 
 
 def fold_sql(fold: Fold, field: DataField, alias: str) -> str:
-    """Spark SQL for the fold of a column of `alias`, in the column's own type.
+    """Spark SQL for the fold of a column of `alias`, of the column's own type.
 
     A sum or product that does not fit raises as Spark's arithmetic does (an error, unless ANSI mode is off).
     """
     column = f"{alias}.{formatted(fold.column)}"
+    if fold.function not in ("sum", "product"):
+        return _EXPRESSIONS[fold.function](fold, column, alias)
     kind = to_spark_type(field.type).simpleString()
     if fold.function == "product":
         column = f"cast({column} as {'double' if kind in ('float', 'double') else 'bigint'})"

@@ -218,6 +218,14 @@ class TestRowKinds(Models):
         assert rows(project, "changes") == [(1, "a"), (2, "b")]
         run("-s", "changes")
         assert rows(project, "changes") == [(2, "new"), (4, "d")]
+        more = text.replace("row_kind=true", "row_kind=true, on_schema_change='fail'")
+        model(project, "changes", more)
+        run("-s", "changes")
+        assert rows(project, "changes") == [(2, "new"), (4, "d")]
+        # A MERGE would take the deletes for rows.
+        model(project, "changes", text.replace("row_kind=true", "row_kind=true, merge_update_columns=['v']"))
+        assert "row_kind" in run("-s", "changes", ok=False)["changes"][0]
+        assert rows(project, "changes") == [(2, "new"), (4, "d")]
 
 
 class TestMergeEngines(Models):

@@ -30,6 +30,7 @@ from dbt.adapters.tablestore.option_changes import option_changes
 from dbt.adapters.tablestore.relation import schema_of
 from dbt.adapters.tablestore.response import response
 from tablestore_engine.schema.changes import SetOption
+from tablestore_engine.schema.row_kind import ROW_KIND
 
 if TYPE_CHECKING:
     import agate
@@ -132,7 +133,8 @@ class TableStoreVerbs(SQLAdapter):
         self, source: list[TableStoreColumn], target: list[TableStoreColumn]
     ) -> incremental.SchemaChange:
         """How the columns of a query differ from those of its table; false when they do not."""
-        return incremental.SchemaChange.between(source, target)
+        # What says a row's kind is not a column of the table.
+        return incremental.SchemaChange.between([c for c in source if c.name.lower() != ROW_KIND], target)
 
     @available.parse_none
     def tablestore_evolve(self, relation: BaseRelation, change: incremental.SchemaChange, mode: str) -> None:

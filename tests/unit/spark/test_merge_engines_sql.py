@@ -7,7 +7,7 @@ import random
 import pytest
 from engine_support import check_invariants
 
-from tablestore_engine.errors import OptionError, SqlError
+from tablestore_engine.errors import ExecutionError, OptionError, SqlError
 
 pytestmark = pytest.mark.spark
 
@@ -109,6 +109,49 @@ def test_the_example_of_the_proposal(store):
     assert store.sql("SELECT * FROM t WHERE max_field1 = 1").collect() == []
 
 
+def test_a_filter_sees_what_was_folded(store):
+    """No file holds the values that the filters ask for."""
+    store.execute(
+        "CREATE TABLE t (id INT, v INT, PRIMARY KEY (id) NOT ENFORCED)"
+        " WITH ('merge-engine' = 'aggregation', 'fields.v.aggregate-function' = 'sum', 'bucket' = '1')"
+    )
+    store.execute("INSERT INTO t VALUES (1, 1), (2, 10)")
+    store.execute("INSERT INTO t VALUES (1, 2)")
+    assert store.sql("SELECT * FROM t WHERE v = 3").collect() == [(1, 3)]
+    assert store.sql("SELECT * FROM t WHERE v < 3").collect() == []
+    store.execute(
+        "CREATE TABLE p (id INT, a INT, b INT, r STRUCT<`odd {name`: INT>, PRIMARY KEY (id) NOT ENFORCED)"
+        " WITH ('merge-engine' = 'partial-update', 'bucket' = '1')"
+    )
+    store.execute("INSERT INTO p (id, a) VALUES (1, 1)")
+    store.execute("INSERT INTO p (id, b, r) SELECT 1, 2, named_struct('odd {name', 5)")
+    assert store.sql("SELECT id, r.* FROM p WHERE a = 1 AND b = 2").collect() == [(1, 5)]
+
+
+def test_a_column_may_come_with_its_function(store):
+    store.execute(
+        "CREATE TABLE t (id INT, v INT, PRIMARY KEY (id) NOT ENFORCED)"
+        " WITH ('merge-engine' = 'aggregation', 'fields.default-aggregate-function' = 'sum')"
+    )
+    store.execute("INSERT INTO t VALUES (1, 1)")
+    with pytest.raises(OptionError, match="'sum' does not support STRING"):
+        store.execute("ALTER TABLE t ADD COLUMN s STRING")
+    store.execute("ALTER TABLE t ADD COLUMN w INT")
+    store.execute("INSERT INTO t VALUES (1, 1, 5), (1, 1, 6)")
+    assert store.sql("SELECT * FROM t").collect() == [(1, 3, 11)]
+
+
+def test_wide_decimals_add_up(store):
+    store.execute(
+        "CREATE TABLE t (id INT, v DECIMAL(38, 18), PRIMARY KEY (id) NOT ENFORCED)"
+        " WITH ('merge-engine' = 'aggregation', 'fields.v.aggregate-function' = 'sum')"
+    )
+    store.execute("INSERT INTO t VALUES (1, 2e19BD), (2, 1BD), (2, 1BD)")
+    assert [int(r[0]) for r in store.sql("SELECT v FROM t ORDER BY id").collect()] == [2 * 10**19, 2]
+    with pytest.raises(ExecutionError, match="sum of column 'v' does not fit"):
+        store.execute("INSERT INTO t VALUES (1, 9e19BD), (1, 9e19BD)")
+
+
 @pytest.mark.parametrize("small", [True, False])
 def test_partial_update_fills_in_columns(store, monkeypatch, small):
     if not small:
@@ -173,6 +216,10 @@ def test_rows_are_replaced_by_overwriting(store):
         ("BINARY", {"fields.v.aggregate-function": "max"}, "does not support"),
         ("INT", {"merge-engine": "deduplicate", "fields.v.aggregate-function": "sum"}, "needs 'merge-engine'"),
         ("INT", {"sequence.field": "v"}, r"sequence\.field"),
+        ("INT", {"fields.v.distinct": "true"}, "needs the function listagg or collect"),
+        ("STRING", {"merge-engine": "first-row", "fields.v.list-agg-delimiter": ";"}, "needs 'merge-engine'"),
+        ("STRING NOT NULL", {"fields.v.aggregate-function": "listagg"}, "NOT NULL"),
+        ("ARRAY<ARRAY<INT>>", {"fields.v.aggregate-function": "collect", "fields.v.distinct": "true"}, "single values"),
     ],
 )
 def test_mistakes_are_told_when_the_table_is_made(store, kind, options, words):

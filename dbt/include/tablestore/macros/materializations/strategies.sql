@@ -25,7 +25,7 @@
 {%- endmacro %}
 
 {% macro tablestore__get_incremental_insert_overwrite_sql(arg_dict) -%}
-  {%- set columns = arg_dict['dest_columns'] | map(attribute='quoted') | join(', ') -%}
+  {%- set columns = tablestore_written_columns(arg_dict['dest_columns']) -%}
   insert overwrite {{ arg_dict['target_relation'].render() }} ({{ columns }})
   select {{ columns }}
   from {{ arg_dict['temp_relation'] }} as dbt_source
@@ -101,16 +101,27 @@
 
 
 {% macro tablestore_merge_insert(columns) -%}
+  {%- if config.get('row_kind') -%}
+    {% do exceptions.raise_compiler_error(
+      'Config `row_kind` goes with `append`, `insert_overwrite` and an upsert by the primary key of whole rows: the MERGE '
+      'that this model needs would take deletes for rows.'
+    ) %}
+  {%- endif -%}
   insert ({{ columns | join(', ') }})
     values ({% for column in columns %}DBT_INTERNAL_SOURCE.{{ column }}{{ ', ' if not loop.last }}{% endfor %})
 {%- endmacro %}
 
-{% macro tablestore_insert_sql(target_relation, source, dest_columns) -%}
+{# The columns that an INSERT names: with `row_kind`, also the one that says what each row does. #}
+{% macro tablestore_written_columns(dest_columns) -%}
   {%- set names = dest_columns | map(attribute='quoted') | list -%}
   {%- if config.get('row_kind') -%}
     {%- do names.append(adapter.quote('_row_kind')) -%}
   {%- endif -%}
-  {%- set columns = names | join(', ') -%}
+  {% do return(names | join(', ')) %}
+{%- endmacro %}
+
+{% macro tablestore_insert_sql(target_relation, source, dest_columns) -%}
+  {%- set columns = tablestore_written_columns(dest_columns) -%}
   insert into {{ target_relation.render() }} ({{ columns }})
   select {{ columns }}
   from {{ source }} as dbt_source
