@@ -7,7 +7,8 @@
     │   ├── UnsupportedTypeError       a type that the table format cannot hold
     │   ├── PrimaryKeyError            null, duplicate or missing key values
     │   ├── SqlError                   a statement that cannot be run
-    │   │   └── ParseError             … because it cannot be parsed
+    │   │   ├── ParseError             … because it cannot be parsed
+    │   │   └── BrokenViewError        … because it reads a view whose own query no longer runs
     │   ├── NotFoundError              DatabaseNotFound, TableNotFound, ViewNotFound, SnapshotNotFound,
     │   │                              TagNotFound, ColumnNotFound
     │   ├── AlreadyExistsError         DatabaseAlreadyExists, TableAlreadyExists, TagAlreadyExists
@@ -76,6 +77,10 @@ class SqlError(UserError):
 
 class ParseError(SqlError):
     """A SQL text that cannot be parsed."""
+
+
+class BrokenViewError(SqlError):
+    """A view whose query cannot be run; names that view, however many others stand above it."""
 
 
 class NotFoundError(UserError):

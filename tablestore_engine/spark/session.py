@@ -141,7 +141,7 @@ def _is_not_py4j(record: logging.LogRecord) -> bool:
 
 
 def _connect(url: str, config: SessionConfig) -> SparkSession:
-    missing = [name for name in ("grpc", "grpc_status", "google.rpc", "zstandard") if not _importable(name)]
+    missing = [name for name in _connect_packages() if not _importable(name)]
     if missing:
         raise EnvironmentProblem(
             f"Spark Connect ({url}) needs packages that are not installed: {', '.join(missing)}.",
@@ -151,6 +151,14 @@ def _connect(url: str, config: SessionConfig) -> SparkSession:
 
     session = SparkSession.builder.remote(url).appName(config.app_name).create()
     return prepare_session(session, config.spark_config)
+
+
+def _connect_packages() -> tuple[str, ...]:
+    """What this PySpark imports for Spark Connect, by the names that one imports."""
+    from pyspark import __version__
+
+    compresses = tuple(int(part) for part in __version__.split(".")[:2]) >= (4, 1)
+    return ("grpc", "grpc_status", "google.rpc", *(("zstandard",) if compresses else ()))
 
 
 def _connect_alike(root: SparkSession) -> SparkSession:

@@ -81,6 +81,10 @@ def _create_view(statement: S.CreateView, context: RowContext) -> StatementResul
     if catalog.table_exists(database, name):
         raise TableAlreadyExists(f"'{database}.{name}' is a table, so it cannot become a view.")
     frame = frames.query(statement.query_sql)
+    if frames.reads_view(database, name):
+        raise SqlError(
+            f"View '{database}.{name}' would read itself.", hint="Read what it reads, or use another name."
+        )
     columns = columns_of(frame.schema)
     if statement.columns and len(statement.columns) != len(columns):
         raise SqlError(f"The view names {len(statement.columns)} columns, its query returns {len(columns)}.")

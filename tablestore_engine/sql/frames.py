@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.errors import SqlError, TableNotFound, TableStoreError
+from tablestore_engine.errors import BrokenViewError, SqlError, TableNotFound, TableStoreError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.schema.predicate import Predicate
 from tablestore_engine.spark.frame_cache import FrameCache
@@ -54,6 +54,10 @@ class Frames:
     def input_bytes(self) -> int | None:
         """Bytes of the files that the bound queries read; None when they also read something else."""
         return None if self._unknown else self._bytes
+
+    def reads_view(self, database: str, name: str) -> bool:
+        """Whether a view is among what was bound so far."""
+        return (database, name.lower(), "view") in self._views
 
     def pin(self, table: Table) -> Snapshot | None:
         """The snapshot at which this statement reads a table."""
@@ -192,15 +196,25 @@ class Frames:
         key = (database, name.lower(), "view")
         if key in self._views:
             return self._views[key]
-        full = f"{database}.{name}"
-        if full in self._depth or len(self._depth) > _MAX_VIEW_DEPTH:
-            raise SqlError(f"View '{full}' reads itself: {' → '.join([*self._depth, full])}.")
+        full = f"{database}.{name.lower()}"
+        if full in self._depth:
+            circle = " → ".join([*self._depth[self._depth.index(full) :], full])
+            raise BrokenViewError(
+                f"View '{full}' reads itself: {circle}.", hint="Create one of them again on something else."
+            )
+        if len(self._depth) >= _MAX_VIEW_DEPTH:
+            raise BrokenViewError(
+                f"View '{self._depth[0]}' reads a view that reads a view, more than {_MAX_VIEW_DEPTH} deep.",
+                hint="Make one of them a table.",
+            )
         view = self._catalog.load_view(database, name)
         self._depth.append(full)
         try:
             frame = self.run(self.bound(view.sql, view.database))
+        except BrokenViewError:
+            raise  # names the view that is to be mended; those that read it are well
         except TableStoreError as error:
-            raise SqlError(
+            raise BrokenViewError(
                 f"View '{full}' cannot be read any more: {error}", hint="Create it again on what exists now."
             ) from error
         finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import Future
 
 import pytest
 from dbt.tests.util import run_dbt
@@ -35,6 +36,29 @@ def no_spark(monkeypatch):
 
     monkeypatch.setattr("dbt.adapters.tablestore.environment._roots", {})
     monkeypatch.setattr("tablestore_engine.spark.session.start_in_background", refuse)
+
+
+class Parsed(Exception):
+    """dbt has come to its parsing."""
+
+
+@pytest.fixture
+def until_parsed(monkeypatch):
+    """What happened, in order, until dbt began to parse; Spark is told to start and never does."""
+    events = []
+
+    def start(config):
+        events.append("Spark starts")
+        return Future()
+
+    def parse(loader):
+        events.append("dbt parses")
+        raise Parsed
+
+    monkeypatch.setattr("dbt.adapters.tablestore.environment._roots", {})
+    monkeypatch.setattr("tablestore_engine.spark.session.start_in_background", start)
+    monkeypatch.setattr("dbt.parser.manifest.ManifestLoader.load", parse)
+    return events
 
 
 class TestWithoutSpark:
@@ -69,9 +93,21 @@ class TestWithoutSpark:
         results = run_dbt(["source", "freshness"], expect_pass=None)
         assert {one.node.name: one.status for one in results} == {"events": "warn", "dated": "warn"}
 
-    def test_commands_with_rows_do_start_it(self, project, no_spark):
-        with pytest.raises(AssertionError, match="Spark was started"):
-            run_dbt(["run"])
+    @pytest.mark.parametrize(
+        "command",
+        [["run"], ["build"], ["test"], ["seed"], ["snapshot"], ["show", "--inline", "select 1"]],
+        ids=lambda command: command[0],
+    )
+    def test_commands_with_rows_start_it_before_dbt_parses(self, project, until_parsed, command):
+        """So that dbt parses while Spark starts. A start that waits for the first row would come behind."""
+        with pytest.raises(Parsed):
+            run_dbt(command)
+        assert until_parsed == ["Spark starts", "dbt parses"]
+
+    def test_commands_without_rows_do_not(self, project, until_parsed):
+        with pytest.raises(Parsed):
+            run_dbt(["compile"])
+        assert until_parsed == ["dbt parses"]
 
 
 def test_the_plugin_imports_nothing_heavy():

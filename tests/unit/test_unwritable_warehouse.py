@@ -1,0 +1,131 @@
+"""A warehouse that cannot be written to is one clear error for each statement, whoever runs it; root too."""
+
+from __future__ import annotations
+
+import errno
+import os
+from dataclasses import dataclass
+
+import pytest
+from engine_support import write
+
+from tablestore_engine.catalog import Catalog, View
+from tablestore_engine.errors import ExecutionError, StorageError
+from tablestore_engine.storage.file_io import LocalFileIO
+from tablestore_engine.store import TableStore
+
+STATEMENTS = [
+    "CREATE SCHEMA s",
+    "CREATE TABLE t (id INT, PRIMARY KEY (id) NOT ENFORCED)",
+    "CREATE OR REPLACE TABLE t (id INT)",
+]
+
+
+@dataclass(frozen=True)
+class NoPermission(LocalFileIO):
+    """Lets nobody write."""
+
+    def _refuse(self, path):
+        raise StorageError.of(path, PermissionError(errno.EACCES, "Permission denied"))
+
+    def write(self, path, data):
+        self._refuse(path)
+
+    def create(self, path, data):
+        self._refuse(path)
+
+    def mkdirs(self, path):
+        self._refuse(path)
+
+    def rename(self, src, dst):
+        self._refuse(src)
+
+    def delete(self, path):
+        self._refuse(path)
+
+    def delete_tree(self, path):
+        self._refuse(path)
+
+
+def refuse():
+    raise AssertionError("Spark was started")
+
+
+def said(store, text):
+    with pytest.raises(StorageError) as caught:
+        store.execute(text)
+    assert caught.value.path.startswith(store.catalog.warehouse)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("text", STATEMENTS)
+def test_below_a_file(tmp_path, text):
+    (tmp_path / "file").write_text("mine")
+    store = TableStore(tmp_path / "file" / "warehouse", session_factory=refuse)
+    assert "Not a directory" in said(store, text)
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs /proc")
+@pytest.mark.parametrize("text", STATEMENTS)
+def test_in_a_file_system_in_which_nobody_can_make_folders(text):
+    store = TableStore("/proc/warehouse", session_factory=refuse)
+    assert said(store, text).startswith("Storage failure at /proc/warehouse")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *STATEMENTS,
+        "ALTER TABLE kept ADD COLUMNS (b INT)",
+        "ALTER TABLE kept RENAME TO other",
+        "COMMENT ON TABLE kept IS 'mine'",
+        "DROP TABLE kept",
+        "DROP VIEW seen",
+        "DELETE FROM kept",
+        "TRUNCATE TABLE kept",
+    ],
+)
+def test_without_permission(tmp_path, text):
+    store = TableStore(tmp_path, session_factory=refuse)
+    store.execute("CREATE TABLE kept (a INT)")
+    write(store.table("kept"), [{"a": 1}])
+    store.catalog.create_view("default", "seen", View("SELECT 1 AS a", "default"))
+    before = sorted(os.walk(tmp_path))
+    store.catalog = Catalog(tmp_path, NoPermission())
+    text = said(store, text)
+    assert "Permission denied" in text
+    assert text.endswith("Check that the user of this process may write there.")
+    assert sorted(os.walk(tmp_path)) == before
+
+
+@pytest.mark.spark
+def test_rows_for_a_table_whose_folder_takes_none(store, path):
+    """`path` writes in this process and through executors: the message is the same."""
+    store.sql("CREATE TABLE t (id INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1')")
+    table = store.table("t")
+    blocked = os.path.join(table.path, "bucket-0")
+    with open(blocked, "w") as file:
+        file.write("")
+    with pytest.raises((StorageError, ExecutionError)) as caught:
+        store.sql("INSERT INTO t VALUES (1), (2)")
+    text = str(caught.value)
+    assert blocked in text
+    assert "Not a directory" in text or "File exists" in text
+    assert "Traceback" not in text
+    assert "org.apache.spark" not in text
+    assert len(text.splitlines()) == 1
+    assert table.latest_snapshot() is None
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    "text", ["CREATE TABLE t AS SELECT 1 AS id", "CREATE VIEW v AS SELECT 1 AS id"], ids=["table", "view"]
+)
+def test_a_table_and_a_view_of_a_query_below_a_file(spark, tmp_path, text):
+    from tablestore_engine.spark.session import new_session
+
+    (tmp_path / "file").write_text("mine")
+    store = TableStore(tmp_path / "file" / "warehouse", new_session(spark))
+    with pytest.raises(StorageError, match="Not a directory"):
+        store.sql(text)
