@@ -96,7 +96,7 @@ def apply_changes(
     # Only what is set now is checked strictly: what another writer stored before is not this change's fault.
     CoreOptions.parse(touched, keyed=schema.is_keyed)
     if touched or len(fields) > len(schema.fields):
-        merge_engine_of(fields, schema.primary_keys, options)
+        merge_engine_of(fields, schema.primary_keys, CoreOptions.parse(options, strict=False))
     return replace(
         schema, id=schema.id + 1, fields=tuple(fields), highest_field_id=highest, options=options,
         comment=comment, time_millis=time_millis, replaces=None, base=None,

@@ -49,11 +49,12 @@ def create_schema(
     if any(isinstance(kind, AtomicType) and kind.root in _RENAMED_PARTITIONS
            for name, kind, _ in columns if name in partition_keys):  # fmt: skip
         options.setdefault("partition.legacy-name", "false")
-    _check_options(CoreOptions.parse(options, keyed=keyed), by_name, primary_keys, partition_keys)
+    parsed = CoreOptions.parse(options, keyed=keyed)
+    _check_options(parsed, by_name, primary_keys, partition_keys)
     fields = _number([(name, kind.as_nullable(kind.nullable and name not in primary_keys), text)
                       for name, kind, text in columns])  # fmt: skip
     highest = max(one for each in fields for one in (each.id, *nested_field_ids(each.type)))
-    merge_engine_of(fields, primary_keys, options)
+    merge_engine_of(fields, primary_keys, parsed)
     return TableSchema(0, fields, highest, partition_keys, primary_keys, options, comment, time_millis)
 
 

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tablestore_engine.errors import OptionError
+from tablestore_engine.options import CoreOptions
 from tablestore_engine.options.catalog import AGGREGATE_FUNCTIONS
 from tablestore_engine.schema.types import INTEGER_ROOTS, ArrayType, AtomicType, DataField, DataType
 
@@ -60,27 +61,27 @@ class MergeEngine:
         return MergeEngine(self.name, tuple(f for f in self.folds if f.column in columns))
 
 
-def merge_engine_of(fields: Sequence[DataField], keys: Sequence[str], options: Mapping[str, str]) -> MergeEngine:
+def merge_engine_of(fields: Sequence[DataField], keys: Sequence[str], options: CoreOptions) -> MergeEngine:
     """The merge engine that options ask for.
 
     Raises:
         OptionError: an unknown function or column, a function on a type that it does not support, or options that do
             not go together.
     """
-    name = options.get("merge-engine", "deduplicate").strip().lower()
+    name = options.merge_engine
     if name != "deduplicate" and not keys:
         raise OptionError(f"Option 'merge-engine' = '{name}' needs a primary key.")
-    if name != "deduplicate" and options.get("sequence.field"):
+    if name != "deduplicate" and options.sequence_field:
         raise OptionError(
             f"Option 'sequence.field' is not supported with 'merge-engine' = '{name}' by this engine.",
             hint="Leave it out: records merge in the order in which they are written.",
         )
-    settings = _column_settings(fields, options)
+    settings = _column_settings(fields, options.raw)
     if name != "aggregation":
-        _refuse_functions(name, settings, options)
+        _refuse_functions(name, settings, options.raw)
     if name in ("deduplicate", "first-row"):
         return MergeEngine(name)
-    default = options.get("fields.default-aggregate-function", DEFAULT_FUNCTION).strip().lower()
+    default = options.raw.get("fields.default-aggregate-function", DEFAULT_FUNCTION).strip().lower()
     folds = []
     for field in fields:
         given = settings.get(field.name, {})
@@ -101,11 +102,11 @@ def merge_engine_of(fields: Sequence[DataField], keys: Sequence[str], options: M
     return MergeEngine(name, tuple(folds))
 
 
-_SUFFIXES = {
-    "aggregate-function": "function",
-    "function": "function",
-    "list-agg-delimiter": "list-agg-delimiter",
-    "distinct": "distinct",
+_SETTINGS = {
+    "fields.*.aggregate-function": "function",
+    "fields.*.function": "function",
+    "fields.*.list-agg-delimiter": "list-agg-delimiter",
+    "fields.*.distinct": "distinct",
 }
 
 
@@ -117,7 +118,7 @@ def _column_settings(fields: Sequence[DataField], options: Mapping[str, str]) ->
         if not key.startswith("fields."):
             continue
         column, _, suffix = key[len("fields.") :].rpartition(".")
-        setting = _SUFFIXES.get(suffix)
+        setting = _SETTINGS.get(f"fields.*.{suffix}")
         if not column or setting is None:
             continue
         if column not in names:

@@ -143,7 +143,7 @@ class TableSchema:
         Raises:
             OptionError: the options ask for what this engine does not do.
         """
-        return merge_engine_of(self.fields, self.primary_keys, self.options)
+        return merge_engine_of(self.fields, self.primary_keys, self.core_options)
 
     def to_json(self) -> str:
         """The persisted form."""
