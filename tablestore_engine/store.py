@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tablestore_engine.catalog import DEFAULT_DATABASE, Catalog
+from tablestore_engine.errors import SchemaError
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import DataType
 from tablestore_engine.sql import statements as S
@@ -85,6 +86,7 @@ class TableStore:
         text: str,
         *,
         refuse_duplicates: bool = False,
+        row_kinds: bool | None = None,
         properties: Mapping[str, str] | None = None,
     ) -> StatementResult:
         """Run one statement and say what it did; starts Spark only when rows are needed.
@@ -92,6 +94,7 @@ class TableStore:
         Args:
             text: one statement.
             refuse_duplicates: a key that stands twice in the rows to write is an error instead of an update.
+            row_kinds: whether the rows of a new table must say their kind (`_row_kind`), or must not; None for either.
             properties: stored with the snapshot that the statement makes.
         """
         statement = parse(text)
@@ -119,7 +122,7 @@ class TableStore:
         answered = execute_catalog(statement, context)
         if answered is not None:
             return answered
-        return self._execute_in_spark(statement, refuse_duplicates, properties)
+        return self._execute_in_spark(statement, refuse_duplicates, row_kinds, properties)
 
     def _is_temporary(self, statement: S.Statement) -> bool:
         """Whether a statement is about a temporary view. Without a session there are none."""
@@ -129,7 +132,11 @@ class TableStore:
         return named.database is None and bool(self._spark.catalog.tableExists(quote(named.name)))
 
     def _execute_in_spark(
-        self, statement: S.Statement, refuse_duplicates: bool, properties: Mapping[str, str] | None
+        self,
+        statement: S.Statement,
+        refuse_duplicates: bool,
+        row_kinds: bool | None,
+        properties: Mapping[str, str] | None,
     ) -> StatementResult:
         from tablestore_engine.sql.execute import execute
         from tablestore_engine.sql.execute_rows import RowContext
@@ -141,6 +148,7 @@ class TableStore:
             now_millis=_now_millis,
             session_options=self._options,
             refuse_duplicates=refuse_duplicates,
+            row_kinds=row_kinds,
             properties=properties,
         )
         return execute(statement, context)
@@ -199,6 +207,8 @@ class TableStore:
     ) -> int:
         """Append a DataFrame by column name, or upsert it by key; returns the number of rows given.
 
+        It has all columns of the table, unless a merge engine keeps the values of those that it leaves out.
+
         Raises:
             SchemaError: columns that do not fit. PrimaryKeyError: null or duplicate keys.
             ConflictError: others changed the table every time that this was tried.
@@ -211,6 +221,7 @@ class TableStore:
 
         def attempt() -> int:
             table = self.table(name)
+            _check_complete(frame, table)
             rows = Rows(align(frame, table.schema, by_name=True))
             if overwrite:
                 return replace(
@@ -234,3 +245,14 @@ class TableStore:
 
 def _now_millis() -> int:
     return int(time.time() * 1000)
+
+
+def _check_complete(frame: DataFrame, table: Table) -> None:
+    """A column that is left out would be set to null in rows that are there."""
+    given = {name.lower() for name in frame.columns}
+    missing = [name for name in table.schema.field_names if name.lower() not in given]
+    if missing and not table.schema.merge_engine.folds:
+        raise SchemaError(
+            f"The rows do not fit the table: no column {', '.join(missing)}.",
+            hint=f"The table has: {', '.join(table.schema.field_names)}.",
+        )

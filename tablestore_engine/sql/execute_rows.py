@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import (
     ReadOnlyError,
+    RowKindError,
     SchemaError,
     SqlError,
     TableAlreadyExists,
@@ -61,6 +62,7 @@ class RowContext:
     now_millis: Callable[[], int]
     session_options: Mapping[str, str]
     refuse_duplicates: bool = False
+    row_kinds: bool | None = None
     properties: Mapping[str, str] | None = None
 
     def frames(self) -> Frames:
@@ -241,6 +243,7 @@ def _schema_of_query(
                 f"The query returns two columns named '{column}'.", hint="Give one another alias."
             )
     buckets = min(MAX_DEFAULT_BUCKETS, max(1, -(-size // BYTES_PER_BUCKET)))
+    _check_kinds(ROW_KIND in names, context.row_kinds)
     columns = [one for one in columns_of(frame.schema) if one[0].lower() != ROW_KIND]
     return TableSchema.create(
         columns,
@@ -251,6 +254,19 @@ def _schema_of_query(
         context.now_millis(),
         default_buckets=buckets,
     )
+
+
+def _check_kinds(has: bool, wanted: bool | None) -> None:
+    if wanted is False and has:
+        raise RowKindError(
+            f"The query has a column {ROW_KIND}, which says what each row does to the table, but nobody asked for that.",
+            hint="In a dbt model set row_kind=true, or give the column another name.",
+        )
+    if wanted and not has:
+        raise RowKindError(
+            f"The query has no column {ROW_KIND} to say what each row does to the table.",
+            hint="Add it to the query, or leave row_kind out.",
+        )
 
 
 def _create(

@@ -131,6 +131,11 @@ class Frames:
         if kind == "table":
             return Binding(self._bind_table(reference, target, name, suffix), target)
         if kind == "view" and not suffix:
+            if reference.time_travel is not None:
+                raise SqlError(
+                    f"'{target}.{name}' is a view, which has no versions of its own.",
+                    hint="Ask the tables that it reads for a version.",
+                )
             return Binding(self._bind_view(target, name), target)
         self._unknown = True
         if reference.database is not None:

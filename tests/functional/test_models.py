@@ -222,6 +222,11 @@ class TestRowKinds(Models):
         model(project, "changes", more)
         run("-s", "changes")
         assert rows(project, "changes") == [(2, "new"), (4, "d")]
+        # Without the config, deletes would be written as rows later on.
+        model(project, "forgotten", text.replace(", row_kind=true", ""))
+        assert "row_kind=true" in run("-s", "forgotten", ok=False)["forgotten"][0]
+        model(project, "asked", "{{ config(materialized='table', row_kind=true) }} select 1 as id")
+        assert "no column _row_kind" in run("-s", "asked", ok=False)["asked"][0]
         # A MERGE would take the deletes for rows.
         model(project, "changes", text.replace("row_kind=true", "row_kind=true, merge_update_columns=['v']"))
         assert "row_kind" in run("-s", "changes", ok=False)["changes"][0]

@@ -36,6 +36,7 @@ class Handle:
     """One dbt connection: a store with a Spark session of its own, taken when first needed.
 
     refuse_duplicates: whether a key that stands twice in the rows of one write is an error; set while models are built.
+    row_kinds: whether the rows of a new table must say their kind, or must not; set while models are built.
     """
 
     def __init__(self, environment: Environment, database: str) -> None:
@@ -43,6 +44,7 @@ class Handle:
         self.database = database
         self.closed = False
         self.refuse_duplicates = False
+        self.row_kinds: bool | None = None
         self._cancelled = False
         self._working = False
         self._lease: Lease | None = None
@@ -126,7 +128,11 @@ class Cursor:
             self._take(None)
         for index, statement in enumerate(statements):
             with self._handle.work(statement) as store:
-                self._take(store.execute(statement, refuse_duplicates=self._handle.refuse_duplicates))
+                self._take(store.execute(
+                        statement,
+                        refuse_duplicates=self._handle.refuse_duplicates,
+                        row_kinds=self._handle.row_kinds,
+                    ))
             if index + 1 < len(statements):
                 self.drain()
 

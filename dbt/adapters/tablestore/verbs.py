@@ -205,10 +205,11 @@ class TableStoreVerbs(SQLAdapter):
         """
         handle = self.connections.get_thread_connection().handle
         handle.refuse_duplicates = "sequence.field" not in TableLayout.of(model).options
+        handle.row_kinds = bool((model.get("config") or {}).get("row_kind"))
         try:
             answer, _ = self.execute(sql)
         finally:
-            handle.refuse_duplicates = False
+            handle.refuse_duplicates, handle.row_kinds = False, None
         return answer
 
     @available.parse_list

@@ -111,3 +111,21 @@ def test_the_name_is_reserved(store):
     with pytest.raises(SchemaError, match="reserved"):
         store.execute("CREATE TABLE t (_row_kind STRING, id INT)")
     assert store.sql("SHOW TABLES").collect() == []
+
+
+def test_a_new_table_whose_rows_must_say_their_kind_or_must_not(store):
+    with_kind = "CREATE OR REPLACE TABLE t (PRIMARY KEY (id) NOT ENFORCED) AS SELECT '+I' AS _row_kind, 1 AS id"
+    with pytest.raises(RowKindError, match="nobody asked"):
+        store.execute(with_kind, row_kinds=False)
+    with pytest.raises(RowKindError, match="no column _row_kind"):
+        store.execute("CREATE TABLE t AS SELECT 1 AS id", row_kinds=True)
+    assert store.sql("SHOW TABLES").collect() == []
+    store.execute(with_kind, row_kinds=True)
+    assert rows(store) == [(1,)]
+
+
+def test_frames_are_complete(t):
+    t.execute("INSERT INTO t VALUES (1, 'a')")
+    with pytest.raises(SchemaError, match=r"no column v.*id, v"):
+        t.write("t", t.spark.createDataFrame([(1,)], "id int"))
+    assert rows(t) == [(1, "a")]

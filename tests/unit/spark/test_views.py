@@ -124,3 +124,12 @@ def test_a_view_that_reads_only_itself(store):
         said = broken(store, name)
         assert said.startswith("View 'default.alone' reads itself: default.alone → default.alone.")
         assert "cannot be read any more" not in said
+
+
+@pytest.mark.parametrize("version", ["VERSION AS OF 1", "VERSION AS OF 99", "TIMESTAMP AS OF '2020-01-01'"])
+def test_a_view_has_no_versions(store, version):
+    store.execute("CREATE TABLE base (id INT)")
+    store.execute("INSERT INTO base VALUES (1)")
+    store.execute("CREATE VIEW over AS SELECT * FROM base")
+    with pytest.raises(SqlError, match="is a view, which has no versions"):
+        store.sql(f"SELECT * FROM over {version}")
