@@ -229,7 +229,7 @@ def _duplicates(rows: pa.Table, schema: TableSchema) -> DuplicateKeyError:
     shown = "; ".join(", ".join(f"{k}={v!r}" for k, v in row.items()) for row in sample)
     return DuplicateKeyError(
         f"Duplicate primary key in the rows to write: {shown}.",
-        hint=f"Keep one row per ({', '.join(schema.primary_keys)}), or name a column that orders them.",
+        hint=f"Keep one row per ({', '.join(schema.primary_keys)}), or name a column that orders them ('sequence.field'; sequence_field in dbt).",
     )
 
 
