@@ -6,6 +6,7 @@ them. When a query's predicate leaves only a few, they are read here and become 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -55,14 +56,8 @@ class ConstantKeys:
         return f"SELECT {columns} FROM {{bottom}} b WHERE ({self.condition})"
 
 
-@dataclass(frozen=True)
-class JoinedKeys:
-    """A join by `keys`, expressions that are equal exactly when the keys are."""
-
-    keys: tuple[Sql, ...]
-    distinct: bool
-    broadcast: bool
-    frames: Mapping[str, DataFrame] = field(default_factory=dict)
+class _Join(ABC):
+    """Keys that rows are joined with."""
 
     def without(self, columns: str, where: str) -> str:
         """See `ChangedKeys`."""
@@ -71,6 +66,19 @@ class JoinedKeys:
     def only(self, columns: str) -> str:
         """See `ChangedKeys`."""
         return self._join("SEMI", columns)
+
+    @abstractmethod
+    def _join(self, kind: str, columns: str) -> str: ...
+
+
+@dataclass(frozen=True)
+class JoinedKeys(_Join):
+    """A join by `keys`, expressions that are equal exactly when the keys are."""
+
+    keys: tuple[Sql, ...]
+    distinct: bool
+    broadcast: bool
+    frames: Mapping[str, DataFrame] = field(default_factory=dict)
 
     def _join(self, kind: str, columns: str) -> str:
         names = [f"__key{i}" for i in range(len(self.keys))]
@@ -82,19 +90,11 @@ class JoinedKeys:
 
 
 @dataclass(frozen=True)
-class BlockedKeys:
+class BlockedKeys(_Join):
     """A join by blocks of keys, which were read here; `frames` has them as ``blocks``."""
 
     keys: KeyBlocks
     frames: Mapping[str, DataFrame]
-
-    def without(self, columns: str, where: str) -> str:
-        """See `ChangedKeys`."""
-        return f"{self._join('ANTI', columns)} WHERE {where}"
-
-    def only(self, columns: str) -> str:
-        """See `ChangedKeys`."""
-        return self._join("SEMI", columns)
 
     def _join(self, kind: str, columns: str) -> str:
         places = []

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from tablestore_engine.mergetree.sections import Section
@@ -142,18 +143,24 @@ class _Reader:
         schema, load = self._schema, self._table.schemas.load
         bounds = (FileBounds(f, schema, load) for _, f in (*merge.bottom, *merge.upper))
         ranges = KeyRanges.of([schema.field(name) for name in schema.primary_keys], bounds)
-        return self._blocked(merge, ranges) or JoinedKeys(
+        return self._blocked(merge, ranges, keys) or JoinedKeys(
             join_keys(schema.primary_keys, ranges),
             distinct=not merge.one_upper_run,
             broadcast=sum(f.row_count for _, f in merge.upper) <= BROADCAST_ROWS,
         )
 
-    def _blocked(self, merge: _Merge, ranges: KeyRanges | None) -> BlockedKeys | None:
-        """The keys by block, where the run that looks them up is large enough for reading them here."""
+    def _blocked(
+        self, merge: _Merge, ranges: KeyRanges | None, keys: pa.Table | None
+    ) -> BlockedKeys | None:
+        """The keys by block, where the run that looks them up is large enough for reading them here.
+
+        `keys` are those that the predicate left, when it was worth reading them for it.
+        """
         if ranges is None or sum(f.row_count for _, f in merge.bottom) < WORTH_ROWS:
             return None
-        load = self._table.schemas.load
-        keys = keys_of(self._table.io, self._table.paths, load, self._schema, merge.upper)
+        if keys is None:
+            load = self._table.schemas.load
+            keys = keys_of(self._table.io, self._table.paths, load, self._schema, merge.upper)
         blocks = key_blocks(ranges, keys) if keys is not None else None
         if blocks is None:
             return None

@@ -128,11 +128,13 @@ class Cursor:
             self._take(None)
         for index, statement in enumerate(statements):
             with self._handle.work(statement) as store:
-                self._take(store.execute(
+                self._take(
+                    store.execute(
                         statement,
                         refuse_duplicates=self._handle.refuse_duplicates,
                         row_kinds=self._handle.row_kinds,
-                    ))
+                    )
+                )
             if index + 1 < len(statements):
                 self.drain()
 

@@ -26,7 +26,8 @@ def option_changes(table: Mapping[str, str], model: Mapping[str, str]) -> dict[s
         for key in table
         if key not in _CHOSEN_BY_THE_ENGINE and _is_fixed(key) and _value(model, key) != _value(table, key)
     ]
-    for key in (*fixed, *gone):
+    if fixed or gone:
+        key = (*fixed, *gone)[0]
         had, wanted = table.get(key), model.get(key)
         raise DbtRuntimeError(
             f"The model's config {f'asks for {key!r} = {wanted!r}' if wanted else f'no longer sets {key!r}'}, but its "
