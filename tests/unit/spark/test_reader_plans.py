@@ -257,3 +257,9 @@ def test_rows_of_a_large_run_are_looked_up_by_block(store, monkeypatch, first, s
     won = firsts if extra else firsts - both
     assert frame.first()[:3] == (2000 + new, 2000 + new - (firsts + seconds - both), won)
     assert frame.first()[3:] == tuple(keys.first())
+    # The keys that a filter leaves are read for it, and serve for the blocks.
+    filtered = store.sql(
+        "SELECT count(*), count_if(v = 'old'), count_if(v = 'first'), sum(a), sum(b) FROM large WHERE a > -50000"
+    )
+    assert "shiftright" in plan_of(filtered)
+    assert filtered.first() == frame.first()
