@@ -172,9 +172,12 @@ class Table:
 
     def count_rows(self, entries: Sequence[ManifestEntry]) -> RowCount:
         """The rows in some live files, which are whole buckets or partitions."""
+        return row_count(self.io, self.paths, self.plan_of(entries), self.schemas.load)
+
+    def plan_of(self, entries: Sequence[ManifestEntry]) -> ScanPlan:
+        """A read of some live files, which are whole buckets or partitions."""
         schema = self.schema
-        plan = ScanPlan(None, schema, tuple(group_by_bucket(entries, schema)))
-        return row_count(self.io, self.paths, plan, self.schemas.load)
+        return ScanPlan(None, schema, tuple(group_by_bucket(entries, schema)))
 
     def last_modified_millis(self, latest: Snapshot | None = None) -> int | None:
         """Time of the newest snapshot that is not a compaction; None before the first."""

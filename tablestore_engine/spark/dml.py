@@ -19,7 +19,6 @@ from tablestore_engine.operation.attempts import remove_files
 from tablestore_engine.operation.commit import Change, CommitIdentity
 from tablestore_engine.operation.new_write import new_identity
 from tablestore_engine.operation.new_write import new_job as start_job
-from tablestore_engine.operation.scan import ScanPlan, group_by_bucket
 from tablestore_engine.operation.write import WriteJob, WriteResult
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.spark.compactor import compact_after_write
@@ -155,8 +154,7 @@ def truncate(
     counted = table.count_rows(live)
     rows = counted.rows
     if not counted.exact:
-        plan = ScanPlan(None, table.schema, tuple(group_by_bucket(live, table.schema)))
-        rows = read_plan(spark(), table, plan).count()
+        rows = read_plan(spark(), table, table.plan_of(live)).count()
     snapshot = table.committer().commit(Change("OVERWRITE", replaces=chosen), new_identity(table.options))
     return WriteOutcome(snapshot, rows)
 
