@@ -130,9 +130,9 @@ def expire_snapshots(history: History, now_millis: int, retention: Retention) ->
         if isinstance(error, StorageError) and not error.missing:
             raise
         return 0  # another process expires the same snapshots
+    history.snapshots.write_earliest_hint(end)
     for snapshot_id in range(earliest, end):
         history.io.delete(history.paths.snapshot(snapshot_id))
-    history.snapshots.write_earliest_hint(end)
     # Read now, so that a tag that was made meanwhile keeps what it names; one made from here on finds no snapshot.
     _keep(history, garbage, (one for one in history.tags.all().values() if earliest <= one.id < end))
     _remove(history, garbage)

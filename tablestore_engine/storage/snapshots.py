@@ -142,11 +142,22 @@ class SnapshotStore:
         # The one before it is there, unless it has expired, and the newest never does.
         if snapshot_id > 1 and self.exists(snapshot_id - 1):
             return False
-        return any(one > snapshot_id for one in self.ids())
+        after = [one for one in self.ids() if one > snapshot_id]
+        if not after:
+            return False
+        earliest = self._hint(self._paths.earliest_hint) or 1
+        if earliest > snapshot_id or snapshot_id + 1 not in after:
+            return True
+        # The ones after it are made on top of it when it is itself the oldest, as when many begin a table at once.
+        return earliest < snapshot_id
 
     def write_earliest_hint(self, snapshot_id: int) -> None:
-        """Note the oldest snapshot after an expiration; a failure does no harm."""
-        self._write_hint(self._paths.earliest_hint, snapshot_id)
+        """Note the oldest snapshot that stays, before an expiration: it tells a late writer that it is late.
+
+        Raises:
+            StorageError: it cannot be written; nothing may expire.
+        """
+        self._io.write(self._paths.earliest_hint, str(snapshot_id).encode())
 
     def _write_hint(self, path: str, snapshot_id: int) -> None:
         # The snapshot is published whatever happens here; a missing or stale hint costs a listing.

@@ -25,7 +25,7 @@ class FakeStore:
         self.begun = threading.Event()
         self.interrupted = threading.Event()
 
-    def execute(self, text, *, refuse_duplicates=False):
+    def execute(self, text, *, refuse_duplicates=False, row_kinds=False):
         self.statements.append(text)
         self.refused.append(refuse_duplicates)
         if text.startswith("show"):

@@ -190,6 +190,45 @@ def test_racing_committers_make_contiguous_snapshots(paths):
     assert found == {(user, number) for user in "abcd" for number in range(15)}
 
 
+class SlowCreator(LocalFileIO):
+    """Does something else between the creation of snapshots and what comes after it."""
+
+    def create(self, path, data):
+        created = super().create(path, data)
+        self.meanwhile.pop()()
+        return created
+
+    meanwhile = []
+
+
+def test_a_first_snapshot_stays_when_others_come_before_its_writer_looks(paths):
+    others = SnapshotStore(LocalFileIO(), paths)
+
+    def commit_two():
+        assert others.try_create(replace(FIRST, id=2, commit_user="other"))
+        assert others.try_create(replace(FIRST, id=3, commit_user="other"))
+
+    SlowCreator.meanwhile = [commit_two]
+    assert SnapshotStore(SlowCreator(), paths).try_create(FIRST)
+    assert others.ids() == [1, 2, 3]
+
+
+def test_a_snapshot_stays_when_the_one_before_it_expires_before_its_writer_looks(store, paths):
+    assert store.try_create(FIRST)
+    assert store.try_create(replace(FIRST, id=2))
+
+    def commit_and_expire():
+        for one in (4, 5):
+            assert store.try_create(replace(FIRST, id=one))
+        store.write_earliest_hint(3)
+        os.remove(paths.snapshot(1))
+        os.remove(paths.snapshot(2))
+
+    SlowCreator.meanwhile = [commit_and_expire]
+    assert SnapshotStore(SlowCreator(), paths).try_create(replace(FIRST, id=3))
+    assert store.ids() == [3, 4, 5]
+
+
 def test_an_id_that_has_expired_is_not_given_again(store, paths):
     for one in (1, 2, 3, 4):
         assert store.try_create(replace(FIRST, id=one))
