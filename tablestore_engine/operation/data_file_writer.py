@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from tablestore_engine.errors import StorageError
 from tablestore_engine.metadata.binary_row import encode_row
 from tablestore_engine.metadata.data_file import DataFileMeta, SimpleStats
+from tablestore_engine.operation.column_encoding import encodings
 from tablestore_engine.operation.footer_stats import DEFAULT_MODE, UNKNOWN, ColumnStats, column_stats
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.arrow import arrow_schema
@@ -29,10 +30,6 @@ from tablestore_engine.storage.paths import TablePaths
 
 ROW_GROUP_ROWS = 1_000_000
 ROW_GROUP_BYTES = 64 << 20  # in memory; a fraction of it on disk
-_SAMPLE_ROWS = 20_000
-_DISTINCT_SHARE = 0.6
-_DISTINCT_NUMBERS = 0.15
-_FEW_ROWS = 1_000
 _DELETES = pa.array([1, 3], pa.int8())
 
 
@@ -131,7 +128,7 @@ class RollingWriter:
             name,
             self._arrow_schema,
             self._options,
-            dictionary_columns(first),
+            encodings(first, self._schema.primary_keys, self._options),
         )
 
     def _finish(self) -> None:
@@ -204,7 +201,7 @@ class _OpenFile:
         name: str,
         schema: pa.Schema,
         options: CoreOptions,
-        dictionary: list[str],
+        encodings: dict[str, Any],
     ) -> None:
         self.path = path
         self._name = name
@@ -213,17 +210,14 @@ class _OpenFile:
         self._keys = [n for n in schema.names if n.startswith(KEY_PREFIX)]
         self._keyed = SEQUENCE_NUMBER.name in schema.names
         self._sink = io.open_output(path)
-        compression = options.file_compression
         self._footers: list[pq.FileMetaData] = []
         self._writer = pq.ParquetWriter(
             self._sink,
             schema,
-            compression=compression,
-            compression_level=options.file_compression_zstd_level if compression == "zstd" else None,
             store_decimal_as_integer=True,
             write_statistics=True,
-            use_dictionary=dictionary,
             metadata_collector=self._footers,
+            **encodings,
         )
         self._group_bytes = min(ROW_GROUP_BYTES, options.target_file_size)
         self._held: list[pa.Table] = []
@@ -296,42 +290,6 @@ class _OpenFile:
             self._sink.close()
         except (OSError, pa.ArrowException):
             return
-
-
-def dictionary_columns(sample: pa.Table) -> list[str]:
-    """Columns of which a dictionary is worth building, judged by the first rows of a file.
-
-    That of a nearly unique column is built, outgrows its page and is thrown away: a sixth of the time to write a file,
-    and the bytes are no fewer. Numbers gain from one only when it is small: sorted ones compress to half the size
-    without, and any are read faster.
-    """
-    rows = sample.slice(0, _SAMPLE_ROWS)
-    chosen: list[str] = []
-    for field in sample.schema:
-        if pa.types.is_nested(field.type):
-            chosen += _leaves(field.name, field.type)
-        elif not field.name.startswith(KEY_PREFIX):
-            share = _DISTINCT_NUMBERS if pa.types.is_primitive(field.type) else _DISTINCT_SHARE
-            if _distinct(rows.column(field.name)) <= max(rows.num_rows * share, _FEW_ROWS):
-                chosen.append(field.name)
-    return chosen
-
-
-def _leaves(path: str, data_type: pa.DataType) -> list[str]:
-    """Parquet's paths of the columns that a nested column is stored in."""
-    if pa.types.is_map(data_type):
-        inner = [("key_value.key", data_type.key_type), ("key_value.value", data_type.item_type)]
-    elif pa.types.is_struct(data_type):
-        inner = [(one.name, one.type) for one in data_type]
-    elif pa.types.is_list(data_type) or pa.types.is_large_list(data_type):
-        inner = [("list.element", data_type.value_type)]
-    else:
-        return [path]
-    return [leaf for name, kind in inner for leaf in _leaves(f"{path}.{name}", kind)]
-
-
-def _distinct(column: pa.ChunkedArray) -> int:
-    return int(pc.count_distinct(column).as_py())
 
 
 @contextmanager

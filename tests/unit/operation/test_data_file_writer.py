@@ -6,7 +6,6 @@ import os
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 
-import pyarrow as pa
 import pytest
 from engine_support import (
     arrow_rows,
@@ -21,7 +20,7 @@ from engine_support import (
 )
 
 from tablestore_engine.errors import StorageError
-from tablestore_engine.operation.data_file_writer import RollingWriter, dictionary_columns
+from tablestore_engine.operation.data_file_writer import RollingWriter
 from tablestore_engine.operation.write import write_table
 
 NESTED = {
@@ -156,20 +155,3 @@ def test_nested_columns(tmp_path):
     assert sorted(read(table), key=lambda r: r["id"]) == rows
     compact(table)
     assert sorted(read(table), key=lambda r: r["id"]) == rows
-
-
-def test_dictionaries_are_built_where_they_help():
-    rows = 20_000
-    few, quarter, unique = [i % 50 for i in range(rows)], [i // 4 for i in range(rows)], list(range(rows))
-    sample = pa.table(
-        {
-            "few": few,
-            "some_numbers": quarter,
-            "some_texts": [str(i) for i in quarter],
-            "unique_texts": [str(i) for i in unique],
-            "few_dates": pa.array(few, pa.int32()).cast(pa.date32()),
-            "_KEY_few": few,
-            "list": [[i] for i in few],
-        }
-    )
-    assert dictionary_columns(sample) == ["few", "some_texts", "few_dates", "list.list.element"]

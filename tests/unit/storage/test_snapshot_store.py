@@ -191,14 +191,16 @@ def test_racing_committers_make_contiguous_snapshots(paths):
 
 
 class SlowCreator(LocalFileIO):
-    """Does something else between the creation of snapshots and what comes after it."""
+    """Does something else between the creation of a snapshot and what comes after it."""
+
+    def __init__(self, meanwhile):
+        super().__init__()
+        object.__setattr__(self, "meanwhile", meanwhile)
 
     def create(self, path, data):
         created = super().create(path, data)
-        self.meanwhile.pop()()
+        self.meanwhile()
         return created
-
-    meanwhile = []
 
 
 def test_a_first_snapshot_stays_when_others_come_before_its_writer_looks(paths):
@@ -208,8 +210,7 @@ def test_a_first_snapshot_stays_when_others_come_before_its_writer_looks(paths):
         assert others.try_create(replace(FIRST, id=2, commit_user="other"))
         assert others.try_create(replace(FIRST, id=3, commit_user="other"))
 
-    SlowCreator.meanwhile = [commit_two]
-    assert SnapshotStore(SlowCreator(), paths).try_create(FIRST)
+    assert SnapshotStore(SlowCreator(commit_two), paths).try_create(FIRST)
     assert others.ids() == [1, 2, 3]
 
 
@@ -224,8 +225,7 @@ def test_a_snapshot_stays_when_the_one_before_it_expires_before_its_writer_looks
         os.remove(paths.snapshot(1))
         os.remove(paths.snapshot(2))
 
-    SlowCreator.meanwhile = [commit_and_expire]
-    assert SnapshotStore(SlowCreator(), paths).try_create(replace(FIRST, id=3))
+    assert SnapshotStore(SlowCreator(commit_and_expire), paths).try_create(replace(FIRST, id=3))
     assert store.ids() == [3, 4, 5]
 
 
