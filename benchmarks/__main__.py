@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.measure import Report
+from benchmarks.merge_tree import MergeTreeBenchmark
 from benchmarks.report import print_report, write_report
 from benchmarks.tables import TableBenchmark, driver_peak_mib, worker_peak_mib
 from tablestore_engine import TableStore
@@ -26,17 +27,16 @@ def main() -> None:
     parser.add_argument("--buckets", type=int, default=8)
     parser.add_argument("--runs", type=int, default=2)
     parser.add_argument("--data", default=os.path.expanduser("~/.cache/dbt-tablestore/benchmarks"))
-    parser.add_argument("--no-dbt", action="store_true", help="leave the dbt projects out")
-    parser.add_argument("--only-dbt", action="store_true", help="only the dbt projects")
+    parser.add_argument("--only", choices=("tables", "merge-tree", "dbt"), help="one part of it")
     parser.add_argument("--write", action="store_true", help="keep the table in docs/benchmarks.md")
     arguments = parser.parse_args()
     scales = [0.05] if arguments.small else [float(s) for s in arguments.scales.split(",")]
     work = Path(tempfile.mkdtemp(prefix="tablestore-bench-"))
     report = Report()
     try:
-        if not arguments.only_dbt:
-            _tables(arguments, scales, work, report)
-        if not arguments.no_dbt:
+        if arguments.only != "dbt":
+            _storage(arguments, scales, work, report)
+        if arguments.only in (None, "dbt"):
             from benchmarks.dbt_projects import run as run_dbt
 
             run_dbt(report, work, small=arguments.small)
@@ -47,10 +47,23 @@ def main() -> None:
         write_report(report)
 
 
-def _tables(arguments: argparse.Namespace, scales: list[float], work: Path, report: Report) -> None:
+def _storage(arguments: argparse.Namespace, scales: list[float], work: Path, report: Report) -> None:
     spark = start_session(SessionConfig(spark_config={"spark.sql.shuffle.partitions": "8"}))
     store = TableStore(work / "warehouse", spark)
     store.execute("create schema bench")
+    if arguments.only in (None, "tables"):
+        _tables(store, arguments, scales, work, report)
+    if arguments.only in (None, "merge-tree"):
+        data = Path(arguments.data)
+        MergeTreeBenchmark(store, work, data, scales[0], arguments.buckets).run(report)
+    report.note(
+        f"Peak memory: Python driver {driver_peak_mib():.0f} MiB, Python worker {worker_peak_mib(spark):.0f} MiB"
+    )
+
+
+def _tables(
+    store: TableStore, arguments: argparse.Namespace, scales: list[float], work: Path, report: Report
+) -> None:
     tables = []
     for scale in scales:
         tables.append(
@@ -63,9 +76,6 @@ def _tables(arguments: argparse.Namespace, scales: list[float], work: Path, repo
         times = [(second.upsert_again(path), first.upsert_again(path)) for path in first.same_batches(3)]
         what = f"the same 60,000 rows into {second.label} ÷ into {first.label}"
         report.add(what, min(large for large, _ in times), min(small for _, small in times), 1.2)
-    report.note(
-        f"Peak memory: Python driver {driver_peak_mib():.0f} MiB, Python worker {worker_peak_mib(spark):.0f} MiB"
-    )
 
 
 if __name__ == "__main__":

@@ -13,16 +13,17 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the report. `ratio` is measured ÷ base; `bar` is what it should not exceed."""
+    """One line of the report. `ratio` is measured ÷ base, both in `unit`; `bar` is what it should not exceed."""
 
     what: str
-    seconds: float
-    base_seconds: float
+    measured: float
+    base: float
     bar: float | None = None
+    unit: str = "s"
 
     @property
     def ratio(self) -> float:
-        return self.seconds / self.base_seconds
+        return self.measured / self.base
 
 
 @dataclass
@@ -33,10 +34,16 @@ class Report:
     notes: list[str] = field(default_factory=list)
 
     def add(self, what: str, seconds: float, base_seconds: float, bar: float | None = None) -> None:
-        row = Row(what, seconds, base_seconds, bar)
+        self._add(Row(what, seconds, base_seconds, bar))
+
+    def add_bytes(self, what: str, size: float, base_size: float, bar: float | None = None) -> None:
+        self._add(Row(what, size / 1e6, base_size / 1e6, bar, "MB"))
+
+    def _add(self, row: Row) -> None:
         self.rows.append(row)
-        verdict = "" if bar is None else f"  (bar {bar:g})"
-        print(f"{what}: {seconds:.2f} s ÷ {base_seconds:.2f} s = {row.ratio:.2f}{verdict}", flush=True)
+        verdict = "" if row.bar is None else f"  (bar {row.bar:g})"
+        measured = f"{row.measured:.2f} {row.unit} ÷ {row.base:.2f} {row.unit}"
+        print(f"{row.what}: {measured} = {row.ratio:.2f}{verdict}", flush=True)
 
     def note(self, text: str) -> None:
         self.notes.append(text)

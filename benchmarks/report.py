@@ -17,13 +17,17 @@ _BEGIN, _END = "<!-- measured -->", "<!-- /measured -->"
 
 def print_report(report: Report) -> None:
     """Print the lines with their bars."""
-    table = Table("what", "seconds", "base", "ratio", "bar")
+    table = Table("what", "measured", "base", "ratio", "bar")
     for row in report.rows:
         met = row.bar is None or row.ratio <= row.bar
         colour = "green" if met else "red"
         bar = "" if row.bar is None else f"≤ {row.bar:g}"
         table.add_row(
-            row.what, f"{row.seconds:.2f}", f"{row.base_seconds:.2f}", f"[{colour}]{row.ratio:.2f}[/]", bar
+            row.what,
+            f"{row.measured:.2f} {row.unit}",
+            f"{row.base:.2f} {row.unit}",
+            f"[{colour}]{row.ratio:.2f}[/]",
+            bar,
         )
     Console(width=130).print(table)
 
@@ -31,14 +35,15 @@ def print_report(report: Report) -> None:
 def write_report(report: Report) -> None:
     """Put the lines between the marks of docs/benchmarks.md."""
     lines = [
-        f"Measured {datetime.now(timezone.utc):%Y-%m-%d} on {os.cpu_count()} cores by `make bench`.",
+        f"Measured {datetime.now(timezone.utc):%Y-%m-%d} on {os.cpu_count()} cores by `make bench`, in one run.",
         "",
-        "| what | seconds | base | ratio | bar |",
+        "| what | measured | base | ratio | bar |",
         "|---|---:|---:|---:|---:|",
     ]
     for row in report.rows:
         bar = "" if row.bar is None else f"≤ {row.bar:g}"
-        lines.append(f"| {row.what} | {row.seconds:.2f} | {row.base_seconds:.2f} | {row.ratio:.2f} | {bar} |")
+        figures = f"{row.measured:.2f} {row.unit} | {row.base:.2f} {row.unit} | {row.ratio:.2f}"
+        lines.append(f"| {row.what} | {figures} | {bar} |")
     lines += ["", *[f"- {note}" for note in report.notes]]
     text = PAGE.read_text(encoding="utf-8")
     start, end = text.index(_BEGIN) + len(_BEGIN), text.index(_END)

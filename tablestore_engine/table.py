@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -40,6 +40,8 @@ from tablestore_engine.storage.tags import TagStore, is_number
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from tablestore_engine.operation.write import WriteJob, WriteResult
 
 
 @dataclass(frozen=True)
@@ -228,39 +230,57 @@ class Table:
             read_rows(self.io, self.paths, plan, self.schemas.load, names), output_schema(plan.schema, names)
         )
 
-    def write(self, rows: pa.Table, properties: Mapping[str, str] | None = None) -> Snapshot:
-        """Append rows that are in memory, or upsert them by key, without Spark.
+    def write(
+        self, rows: pa.Table | Iterable[pa.RecordBatch], properties: Mapping[str, str] | None = None
+    ) -> Snapshot:
+        """Append rows, or upsert them by key, without Spark.
 
-        `rows` has the table's columns, in any order. Returns the snapshot that holds them.
+        `rows` has the table's columns, in any order. A table is in memory; of batches (a `RecordBatchReader`, or any
+        iterable) no more than `write-buffer-total-size` is, and the rest waits on local disk. Returns the snapshot
+        that holds them.
 
         Raises:
             SchemaError: columns that do not fit. PrimaryKeyError: a null in a key.
-            ConflictError: others replaced the table, or won every time.
+            ConflictError: others replaced the table, or won every time; batches can be read once, so with them the
+                first time is the only one.
         """
-        from tablestore_engine.operation.attempts import remove_files, retrying
-        from tablestore_engine.operation.commit import Change
-        from tablestore_engine.operation.new_write import new_identity, new_job
+        import pyarrow as pa
+
+        from tablestore_engine.operation.attempts import retrying
         from tablestore_engine.operation.write import write_table
+        from tablestore_engine.operation.write_buffer import BufferSizes, write_tables
         from tablestore_engine.operation.write_rows import table_rows
 
-        fitting = table_rows(rows, self.schema)
+        if isinstance(rows, pa.Table):
+            fitting = table_rows(rows, self.schema)
+            return retrying(lambda: self._write(lambda job: write_table(job, fitting), properties))
 
-        def attempt() -> Snapshot:
-            snapshot = self.latest_snapshot()
-            job = new_job(self.write_target(), self.live_files(snapshot) if snapshot else [])
-            result = write_table(job, fitting)
-            change = Change("APPEND", tuple(result.entries), began_on=snapshot.id if snapshot else 0)
-            try:
-                written = self.committer().commit(change, new_identity(self.options), properties)
-            except CommitOutcomeUnknownError:
-                raise  # the snapshot may be there, and then it names these files
-            except TableStoreError:
-                remove_files(job.target)
-                raise
-            self.expire_after_commit()
-            return written
+        def stream(job: WriteJob) -> WriteResult:
+            tables = (table_rows(pa.Table.from_batches([batch]), self.schema) for batch in rows)
+            return write_tables(job, tables, BufferSizes.of(self.options))
 
-        return retrying(attempt)
+        return self._write(stream, properties)
+
+    def _write(
+        self, write: Callable[[WriteJob], WriteResult], properties: Mapping[str, str] | None
+    ) -> Snapshot:
+        from tablestore_engine.operation.attempts import remove_files
+        from tablestore_engine.operation.commit import Change
+        from tablestore_engine.operation.new_write import new_identity, new_job
+
+        snapshot = self.latest_snapshot()
+        job = new_job(self.write_target(), self.live_files(snapshot) if snapshot else [])
+        result = write(job)
+        change = Change("APPEND", tuple(result.entries), began_on=snapshot.id if snapshot else 0)
+        try:
+            written = self.committer().commit(change, new_identity(self.options), properties)
+        except CommitOutcomeUnknownError:
+            raise  # the snapshot may be there, and then it names these files
+        except TableStoreError:
+            remove_files(job.target)
+            raise
+        self.expire_after_commit()
+        return written
 
     # -- its history -----------------------------------------------------------------------------------
 

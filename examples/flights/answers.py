@@ -37,6 +37,7 @@ def answers(ask: Ask, flights: pa.Table) -> Iterator[Answer]:
     yield _number_of_flights(ask, flights)
     yield _every_column(ask, flights)
     yield _every_day(ask, flights)
+    yield _every_carrier(ask, flights)
     yield _worst_day(ask, flights)
     yield _most_punctual_carrier(ask, flights)
     yield _most_travelled_aircraft(ask, flights)
@@ -80,6 +81,15 @@ def _every_day(ask: Ask, flights: pa.Table) -> Answer:
     told = set(zip(*(table[name].to_pylist() for name in table.column_names), strict=True))
     agreeing = f"{len(raw & told)} of {len(told)} days agree"
     return Answer("The daily figures, kept day by day", agreeing, f"{len(raw)} of {len(raw)} days agree")
+
+
+def _every_carrier(ask: Ask, flights: pa.Table) -> Answer:
+    carriers = flights.group_by("carrier").aggregate([([], "count_all")])
+    raw = set(zip(carriers["carrier"].to_pylist(), carriers["count_all"].to_pylist(), strict=True))
+    table = ask("select carrier, flown - cancellations as flights from reports_by_carrier")
+    told = set(zip(table["carrier"].to_pylist(), table["flights"].to_pylist(), strict=True))
+    agreeing = f"{len(raw & told)} of {len(told)} carriers agree"
+    return Answer("Reports, added up as they came", agreeing, f"{len(raw)} of {len(raw)} carriers agree")
 
 
 def _by_day(flights: pa.Table) -> pa.Table:

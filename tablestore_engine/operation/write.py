@@ -97,12 +97,7 @@ def write_table(job: WriteJob, rows: pa.Table, task: str = "") -> WriteResult:
     """Write rows that are in memory and in arrival order (later rows win)."""
     job = job.of_rows(rows.column_names)
     schema = job.schema
-    if schema.bucket_keys and job.total_buckets > 0:
-        arrays = [rows.column(name) for name in schema.bucket_keys]
-        buckets = bucket_ids(arrays, [f.type for f in schema.bucket_fields], job.total_buckets)
-    else:
-        buckets = np.zeros(rows.num_rows, dtype=np.int32)
-    rows = rows.append_column(BUCKET_COLUMN, pa.array(buckets))
+    rows = with_buckets(job, rows)
     order = [
         SortColumn(name) for name in (*schema.partition_keys, BUCKET_COLUMN, *schema.trimmed_primary_keys)
     ]
@@ -112,6 +107,17 @@ def write_table(job: WriteJob, rows: pa.Table, task: str = "") -> WriteResult:
     elif schema.partition_keys or job.total_buckets > 1:
         rows = sort_stable(rows, order)
     return write_sorted(job, [rows], task)
+
+
+def with_buckets(job: WriteJob, rows: pa.Table) -> pa.Table:
+    """Rows with their `BUCKET_COLUMN`."""
+    schema = job.schema
+    if schema.bucket_keys and job.total_buckets > 0:
+        arrays = [rows.column(name) for name in schema.bucket_keys]
+        buckets = bucket_ids(arrays, [f.type for f in schema.bucket_fields], job.total_buckets)
+    else:
+        buckets = np.zeros(rows.num_rows, dtype=np.int32)
+    return rows.append_column(BUCKET_COLUMN, pa.array(buckets))
 
 
 def placed(job: WriteJob, rows: pa.Table) -> pa.Table:

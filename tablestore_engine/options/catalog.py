@@ -46,6 +46,10 @@ _FILES = (
            accepted=("parquet",), effect=Effect.READ),
     Option("file.compression", _ENUM, "zstd", "Compression of data files.",
            choices=("zstd", "snappy", "lz4", "gzip", "brotli", "none", "uncompressed")),
+    Option("write-buffer-size", _MEMORY, 256 * _MB,
+           "Rows of one bucket that a writer without Spark holds before it sorts them and spills them to local disk."),
+    Option("write-buffer-total-size", _MEMORY, 256 * _MB,
+           "Rows of all buckets together that such a writer holds; then the largest buckets are spilled."),
     Option("file.compression.zstd-level", _INT, 1, "Level of zstd compression, 1 (fast) to 22 (small).", minimum=1),
     Option("target-file-size", _MEMORY, None, "Size at which a data file is closed and the next one begun: 128 mb "
            "for keyed tables, 256 mb for others when not set.", minimum=1),
@@ -221,7 +225,6 @@ _LATER_HARMLESS = tuple(
         ("read.*", _TEXT, None, "Details of readers."),
         ("lookup*", _TEXT, None, "Details of lookups."),
         ("write.*", _TEXT, None, "Details of writers."),
-        ("write-buffer-size", _MEMORY, 256 * _MB, "Memory that a writer fills before it flushes."),
         ("write-buffer-for-append", _BOOL, False, "Buffer appended rows."),
         ("write-buffer-spillable", _BOOL, True, "Spill the write buffer."),
         ("write-buffer-spill.max-disk-size", _TEXT, None, "Disk that spilling may use."),

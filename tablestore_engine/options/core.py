@@ -80,6 +80,8 @@ class CoreOptions:
     file_format: str
     file_compression: str
     file_compression_zstd_level: int
+    write_buffer_size: int
+    write_buffer_total_size: int
     data_file_prefix: str
     thin_mode: bool
     write_only: bool
@@ -162,6 +164,8 @@ class CoreOptions:
             file_format=get("file.format"),
             file_compression=get("file.compression"),
             file_compression_zstd_level=get("file.compression.zstd-level"),
+            write_buffer_size=get("write-buffer-size"),
+            write_buffer_total_size=get("write-buffer-total-size"),
             data_file_prefix=get("data-file.prefix"),
             thin_mode=get("data-file.thin-mode"),
             write_only=get("write-only"),

@@ -1,0 +1,207 @@
+"""The two-level write buffer: rows in any order in, data files out, in bounded memory.
+
+Vocabulary: a *place* is one bucket of one partition. Each place has a buffer, and all together have a bound. A buffer
+that reaches `write-buffer-size` is spilled: sorted by key and put on local disk as one run. When all buffers together
+reach `write-buffer-total-size`, the largest are spilled first, because they make the fewest and longest runs. In the
+end the runs of each place are merged into its files, place by place. After the two-level buffer of Hudi's Flink writer.
+
+Invariants: no more than the total size is held between two calls of `add`, and sorting takes as much again for the
+buffer that is spilled; rows of one key keep their order of arrival; in a run, rows of one key stand in one batch,
+without which a merge of runs would tear them apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from tablestore_engine.mergetree.merge import SortColumn, last_of_key_mask, merge_sorted, sort_stable
+from tablestore_engine.metadata.partition import PartitionFormat
+from tablestore_engine.operation.spill_file import SpilledRun, SpillFile
+from tablestore_engine.operation.write import (
+    BUCKET_COLUMN,
+    WriteJob,
+    WriteResult,
+    check_not_null,
+    order_of_key,
+    with_buckets,
+    write_sorted,
+)
+from tablestore_engine.options import CoreOptions
+
+_BATCH_ROWS = 64_000
+
+
+@dataclass(frozen=True)
+class BufferSizes:
+    """Bounds in bytes of Arrow memory: of one place, and of all places together."""
+
+    place: int
+    total: int
+
+    @classmethod
+    def of(cls, options: CoreOptions) -> BufferSizes:
+        """What a table's options say."""
+        return cls(options.write_buffer_size, options.write_buffer_total_size)
+
+
+def to_spill(sizes: Sequence[int], bounds: BufferSizes) -> list[int]:
+    """Which of some buffers, given by their sizes, to spill: those that are full, then the largest until half is free.
+
+    Half, because a total that is barely under its bound would be reached again by the next rows.
+    """
+    chosen = [i for i, size in enumerate(sizes) if size >= bounds.place]
+    left = sum(sizes) - sum(sizes[i] for i in chosen)
+    if left < bounds.total:
+        return chosen
+    for index in sorted((i for i in range(len(sizes)) if i not in set(chosen)), key=lambda i: -sizes[i]):
+        chosen.append(index)
+        left -= sizes[index]
+        if left <= bounds.total // 2:
+            break
+    return chosen
+
+
+@dataclass
+class _Place:
+    tables: list[pa.Table] = field(default_factory=list)
+    bytes: int = 0
+    runs: list[SpilledRun] = field(default_factory=list)
+
+
+class WriteBuffer:
+    """Takes the rows of one task of a write; `close()` writes them. On any failure call `abort()`."""
+
+    def __init__(self, job: WriteJob, sizes: BufferSizes, columns: Sequence[str], task: str = "") -> None:
+        """`columns`: the names of the columns of all rows that will come."""
+        self._job = job.of_rows(columns)
+        self._sizes = sizes
+        self._task = task
+        self._places: dict[tuple[bytes, int], _Place] = {}
+        self._partitions = PartitionFormat(job.schema)
+        self._spill = SpillFile()
+        self._keys = job.schema.trimmed_primary_keys
+        self._order = [*(SortColumn(name) for name in self._keys), *order_of_key(self._job)]
+        self._held = 0
+        self.spilled_runs = 0
+
+    @property
+    def held_bytes(self) -> int:
+        """Bytes of the rows that are in memory."""
+        return self._held
+
+    def add(self, rows: pa.Table) -> None:
+        """Take rows: the table's columns, and optionally row kinds.
+
+        Raises:
+            PrimaryKeyError, SchemaError: a null in a NOT NULL column.
+            StorageError: the disk to spill to is full.
+        """
+        if rows.num_rows == 0:
+            return
+        check_not_null(rows, self._job.schema)
+        for key, part in self._parts(with_buckets(self._job, rows)):
+            place = self._places.setdefault(key, _Place())
+            place.tables.append(part)
+            place.bytes += part.nbytes
+            self._held += part.nbytes
+        self._make_room()
+
+    def close(self) -> WriteResult:
+        """Merge and write everything. On failure the files of this task are removed."""
+        try:
+            return write_sorted(self._job, self._merged(), self._task)
+        finally:
+            self.abort()
+
+    def abort(self) -> None:
+        """Forget the rows."""
+        self._places.clear()
+        self._held = 0
+        self._spill.close()
+
+    def _parts(self, rows: pa.Table) -> Iterator[tuple[tuple[bytes, int], pa.Table]]:
+        """The rows of each place, as copies: a slice would keep the memory of all rows that came with it."""
+        schema = self._job.schema
+        place_columns = [*schema.partition_keys, BUCKET_COLUMN]
+        several = bool(schema.partition_keys) or self._job.total_buckets > 1
+        ordered = sort_stable(rows, [SortColumn(name) for name in place_columns]) if several else rows
+        ends = np.flatnonzero(last_of_key_mask(ordered, place_columns)) + 1
+        start = 0
+        for end in ends:
+            part = ordered.slice(start, int(end) - start)
+            values = tuple(part.column(name)[0].as_py() for name in schema.partition_keys)
+            key = self._partitions.encode(values), part.column(BUCKET_COLUMN)[0].as_py()
+            yield key, part if len(ends) == 1 else part.take(np.arange(part.num_rows))
+            start = int(end)
+
+    def _make_room(self) -> None:
+        if self._held < min(self._sizes.place, self._sizes.total):
+            return
+        places = list(self._places.values())
+        for index in to_spill([place.bytes for place in places], self._sizes):
+            if places[index].bytes:
+                self._spill_place(places[index])
+
+    def _spill_place(self, place: _Place) -> None:
+        rows = self._sorted(place)
+        place.runs.append(self._spill.write(rows.schema, self._batches(rows)))
+        self.spilled_runs += 1
+
+    def _sorted(self, place: _Place) -> pa.Table:
+        """The rows in memory, which the place gives away, by key and arrival."""
+        rows = pa.concat_tables(place.tables)
+        self._held -= place.bytes
+        place.tables, place.bytes = [], 0
+        return sort_stable(rows, self._order) if self._keys else rows
+
+    def _batches(self, rows: pa.Table) -> Iterator[pa.RecordBatch]:
+        """Batches that end where a key ends."""
+        whole = rows.combine_chunks()
+        ends = np.flatnonzero(last_of_key_mask(whole, self._keys)) + 1 if self._keys else None
+        start = 0
+        while start < whole.num_rows:
+            end = min(start + _BATCH_ROWS, whole.num_rows)
+            if ends is not None:
+                end = int(ends[np.searchsorted(ends, end)])
+            yield from whole.slice(start, end - start).combine_chunks().to_batches()
+            start = end
+
+    def _merged(self) -> Iterator[pa.Table]:
+        """All rows, place by place; those of a keyed table sorted by key and arrival."""
+        for place in self._places.values():
+            runs: list[Iterable[pa.RecordBatch]] = [self._spill.read(run) for run in place.runs]
+            if place.tables:
+                runs.append(self._batches(self._sorted(place)))
+            if self._keys and len(runs) > 1:
+                yield from merge_sorted(runs, self._keys, self._in_order)
+                continue
+            for run in runs:
+                yield from (pa.Table.from_batches([batch]) for batch in run)
+
+    def _in_order(self, window: pa.Table) -> pa.Table:
+        # Runs come oldest first, and the sort is stable.
+        return sort_stable(window, self._order)
+
+
+def write_tables(
+    job: WriteJob, tables: Iterable[pa.Table], sizes: BufferSizes, task: str = ""
+) -> WriteResult:
+    """Write rows that come in any order, in bounded memory. Tables have the same columns.
+
+    Raises:
+        TableStoreError: what is wrong with the rows, or with the storage; the files of the task are removed.
+    """
+    buffer: WriteBuffer | None = None
+    try:
+        for rows in tables:
+            buffer = buffer or WriteBuffer(job, sizes, rows.column_names, task)
+            buffer.add(rows)
+        return buffer.close() if buffer else WriteResult()
+    finally:
+        if buffer:
+            buffer.abort()
+
