@@ -70,8 +70,8 @@ created, and when a table of another tool that has them is read or written.
 
 def page() -> str:
     """The whole page as text."""
-    acted = [one for one in OPTIONS if one.supported and not one.ours]
-    own = [one for one in OPTIONS if one.ours]
+    acted = [one for one in OPTIONS if one.supported]
+    own = [one for one in OPTIONS if one.ours and not one.supported]
     later = [one for one in OPTIONS if not one.supported and not one.ours]
     harmless = [one for one in later if one.effect is Effect.NONE]
     refused = [one for one in later if one.effect is not Effect.NONE]
@@ -104,6 +104,8 @@ def _sentences(option: Option) -> Iterator[str]:
         yield f"Supported for now: {values}."
     elif option.choices:
         yield f"One of {', '.join(_code(value) for value in option.choices)}."
+    if option.ours and option.supported:
+        yield "Of this engine only."
     if option.immutable:
         yield "*Fixed.*"
     if option.fallback_keys:

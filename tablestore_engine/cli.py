@@ -101,15 +101,21 @@ def sql(warehouse: str, schema: str, limit: int, text: str) -> None:
 @main.command()
 @_warehouse
 @_schema
-@click.argument("table")
-def compact(warehouse: str, schema: str, table: str) -> None:
-    """Rewrite the files of TABLE so that reading it is fast again."""
-    from tablestore_engine.schema.spark_text import quoted_name
-
-    place = _resolved(_catalog(warehouse), schema, table)
+@click.option("--all", "everything", is_flag=True, help="All tables of the warehouse.")
+@click.option("--full", is_flag=True, help="Make every bucket one sorted run, due or not.")
+@click.argument("table", required=False)
+@click.pass_context
+def compact(
+    ctx: click.Context, warehouse: str, schema: str, everything: bool, full: bool, table: str | None
+) -> None:
+    """Run the compactions of TABLE that are due: scheduled ones, and those that its thresholds ask for."""
+    if everything == (table is not None):
+        raise click.UsageError("Name a table, or say --all.")
+    catalog = _catalog(warehouse)
+    places = [_resolved(catalog, schema, table)] if table is not None else _all_tables(catalog)
     store = _open(warehouse, schema)
     try:
-        _show(store.execute(f"ALTER TABLE {'.'.join(map(quoted_name, place))} COMPACT"))
+        ctx.exit(_compact_each(store, places, full))
     finally:
         store.stop()
 
@@ -208,6 +214,49 @@ def _answer(catalog: Catalog, statement: Statement) -> StatementResult:
     result = execute(statement, CatalogContext(catalog))
     assert result is not None
     return result
+
+
+# -- compacting ----------------------------------------------------------------------------------------
+
+
+def _all_tables(catalog: Catalog) -> list[tuple[str, str]]:
+    return [(one, name) for one in catalog.list_databases() for name in sorted(catalog.list_tables(one))]
+
+
+def _compact_each(store: TableStore, places: Sequence[tuple[str, str]], full: bool) -> int:
+    """Compact tables one after the other, and tell one line for each. Returns the exit code: the gravest of all."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    lines: list[str] = []
+    codes: list[int] = []
+    width = max((len(".".join(place)) for place in places), default=0)
+    shown = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}")
+    with Progress(*shown, console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task("", total=len(places))
+        for place in places:
+            name = ".".join(place)
+            progress.update(bar, description=escape(name))
+            text, code = _compact_one(store, place, full)
+            lines.append(f"{name:<{width}}  {text}")
+            codes.append(code)
+            progress.advance(bar)
+    for line in lines:
+        click.echo(line)
+    return next((code for code in (FAILED, WRONG, RETRY) if code in codes), 0)
+
+
+def _compact_one(store: TableStore, place: tuple[str, str], full: bool) -> tuple[str, int]:
+    """What was done, and the exit code for it."""
+    from tablestore_engine.spark.due import compact_due
+
+    try:
+        done = compact_due(lambda: store.spark, store.catalog.load_table(*place), full=full)
+    except Exception as error:
+        code = exit_code(error) if isinstance(error, TableStoreError) else FAILED
+        return f"FAILED: {' '.join(str(error).split()) or type(error).__name__}", code
+    return ", ".join(done) or "nothing was due", 0
 
 
 # -- showing -------------------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from tablestore_engine.operation.scan import (
     live_entries,
     plan_scan,
 )
+from tablestore_engine.operation.schedule import CompactedTable, schedule_after_commit
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.predicate import Predicate
 from tablestore_engine.schema.table_schema import TableSchema
@@ -279,6 +280,7 @@ class Table:
         except TableStoreError:
             remove_files(job.target)
             raise
+        self.schedule_after_commit()
         self.expire_after_commit()
         return written
 
@@ -332,6 +334,17 @@ class Table:
         from tablestore_engine.operation.orphans import remove_orphans
 
         return remove_orphans(self._history, older_than_millis, dry_run=dry_run)
+
+    @property
+    def compactions(self) -> CompactedTable:
+        """What scheduled compactions need of the table."""
+        return CompactedTable(self._history, self.committer(), self.write_target)
+
+    def schedule_after_commit(self) -> None:
+        """Schedule the compaction that is due, where the options ask for it; never raises, as the commit has happened."""
+        if self.options.compaction_schedule_enabled:
+            with suppress(Exception):
+                schedule_after_commit(self.compactions, int(time.time() * 1000))
 
     @property
     def _history(self) -> History:

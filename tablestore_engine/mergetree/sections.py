@@ -1,11 +1,13 @@
 """Sections: groups of files of one bucket whose key intervals overlap, directly or through others.
 
 Files of different sections share no key, so sections are merged one by one and a section that holds a single
-run is read as it is. Inside a section, files are packed into as few runs as possible.
+run is read as it is. For a merge, neighbouring runs of a section that do not overlap are *packed* into one sequence: each
+one that is read beside others costs memory.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -55,3 +57,23 @@ def sections(files: Iterable[DataFileMeta], key_types: Sequence[DataType]) -> li
             bound = max(bound, high)
         groups[-1].append(file)
     return [Section(tuple(sorted_runs(group))) for group in groups]
+
+
+def packed(runs: Sequence[SortedRun], key_types: Sequence[DataType]) -> list[tuple[DataFileMeta, ...]]:
+    """Runs (newest first) as fewer sequences of files in key order, in which no two files share a key.
+
+    Only neighbours in age come together, so that of two sequences all of the one is newer than all of the other.
+    """
+    sequences: list[list[tuple[Key, Key, DataFileMeta]]] = []
+    for run in runs:
+        files = [(*key_interval(f, key_types), f) for f in run.files]
+        together = sorted([*sequences[-1], *files], key=_interval) if sequences else []
+        if together and all(a[1] < b[0] for a, b in itertools.pairwise(together)):
+            sequences[-1] = together
+        else:
+            sequences.append(sorted(files, key=_interval))
+    return [tuple(f for *_, f in one) for one in sequences]
+
+
+def _interval(item: tuple[Key, Key, DataFileMeta]) -> tuple[Key, Key]:
+    return item[:2]

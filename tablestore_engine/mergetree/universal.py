@@ -69,6 +69,17 @@ def pick(runs: Sequence[SortedRun], options: UniversalOptions, now_millis: int =
     return _unit(runs, count, options) if count > 1 else None
 
 
+def pick_unmerged(runs: Sequence[SortedRun], options: UniversalOptions) -> CompactionUnit | None:
+    """Merge what writes have left at level 0, and runs of its size, when that is two runs at least.
+
+    For compactions that are due for another reason than the number of runs.
+    """
+    unmerged = sum(run.level == 0 for run in runs)
+    if unmerged < 2:
+        return None
+    return _unit(runs, _by_size_ratio(runs, options, unmerged), options)
+
+
 def _has_deletes(run: SortedRun) -> bool:
     return any(f.delete_row_count != 0 for f in run.files)
 

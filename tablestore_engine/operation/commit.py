@@ -41,7 +41,7 @@ class Change:
     write of a keyed table drew its sequence number: it conflicts with a row-level change that began later and was
     committed first, since that change saw nothing of it and yet would win. `restarts` leaves everything before it
     behind, without naming it: for a table that is replaced by one with other partition columns, in whose manifests the
-    old files could not be described.
+    old files could not be described. `guard` is called at each try, after the newest snapshot was read; it raises to give up.
     """
 
     kind: str  # APPEND, COMPACT or OVERWRITE
@@ -52,6 +52,7 @@ class Change:
     read_buckets: frozenset[tuple[bytes, int]] | None = None
     began_on: int | None = None
     restarts: bool = False
+    guard: Callable[[], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -134,6 +135,8 @@ class Committer:
         new_schema: Callable[[], TableSchema] | None,
     ) -> Snapshot | None:
         """One try; None when another commit took the snapshot id."""
+        if change.guard is not None:
+            change.guard()
         self._check_schema(latest, new_schema)
         entries = self._entries(latest, change)
         schema = new_schema() if new_schema else self.schema

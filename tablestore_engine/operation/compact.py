@@ -8,23 +8,29 @@ needs no rewriting when it is big enough and holds no delete that must go: it is
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from tablestore_engine.mergetree.fold import reducer
-from tablestore_engine.mergetree.levels import SortedRun
 from tablestore_engine.mergetree.merge import SortColumn, merge_sorted
-from tablestore_engine.mergetree.sections import Section, sections
+from tablestore_engine.mergetree.sections import Section, packed, sections
 from tablestore_engine.metadata.data_file import FILE_SOURCE_COMPACT, DataFileMeta
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.operation.data_file_writer import RollingWriter, WriteTarget
-from tablestore_engine.operation.file_read import FileColumns, read_batches
+from tablestore_engine.operation.file_read import BATCH_ROWS, FileColumns, read_batches
 from tablestore_engine.operation.write import sequence_columns
 from tablestore_engine.schema.system import SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.schema.table_schema import TableSchema
+
+MOST_SEQUENCES = 128
+"""Sequences of files that are merged at once; more are merged in several passes, each file being open and in memory."""
+_FULL_BATCHES = 8
+_LEAST_ROWS = 1_024
+
+Files = tuple[DataFileMeta, ...]
 
 
 @dataclass(frozen=True)
@@ -60,7 +66,7 @@ def run_compaction(task: CompactTask, task_name: str) -> list[ManifestEntry]:
                     added.append(file.upgrade(task.output_level))
                 continue
             removed.extend(section.files)
-            for table in _merged(task, section):
+            for table in _merged(task, section, task_name):
                 writer.write(table)
         added.extend(writer.close())
     except BaseException:
@@ -80,13 +86,44 @@ def _can_upgrade(task: CompactTask, section: Section) -> bool:
     return big_enough or len(task.files) == 1
 
 
-def _merged(task: CompactTask, section: Section) -> Iterator[pa.Table]:
+def _merged(task: CompactTask, section: Section, task_name: str) -> Iterator[pa.Table]:
+    schema = task.target.schema
+    oldest_first = packed(section.runs, [f.type for f in schema.trimmed_key_fields])[::-1]
+    # Of rows of which one stays it does not matter which are compared first; a fold may need all of them at once.
+    in_passes = schema.merge_engine.keeps_last or schema.merge_engine.keeps_first
+    between: list[RollingWriter] = []
+    try:
+        while in_passes and len(oldest_first) > MOST_SEQUENCES:
+            groups = [oldest_first[i : i + MOST_SEQUENCES] for i in range(0, len(oldest_first), MOST_SEQUENCES)]
+            oldest_first = [
+                _pass(task, group, f"{task_name}m", between) if len(group) > 1 else group[0]
+                for group in groups
+            ]
+        for table in _merge(task, oldest_first):
+            yield _without_deletes(table) if task.drop_deletes else table
+    finally:
+        for writer in between:
+            writer.abort()
+
+
+def _pass(
+    task: CompactTask, oldest_first: Sequence[Files], name: str, between: list[RollingWriter]
+) -> Files:
+    """Merge some of too many sequences into files that are only there until all are merged; kept in `between`."""
+    writer = _writer(task, f"{name}{len(between)}-")
+    between.append(writer)
+    for table in _merge(task, oldest_first):
+        writer.write(table)
+    return tuple(writer.close())
+
+
+def _merge(task: CompactTask, oldest_first: Sequence[Files]) -> Iterator[pa.Table]:
     schema = task.target.schema
     keys = [key_field(f).name for f in schema.trimmed_key_fields]
     order = [*sequence_columns(schema), SortColumn(SEQUENCE_NUMBER.name)]
-    oldest_first = [_run_batches(task, run) for run in reversed(section.runs)]
-    for table in merge_sorted(oldest_first, keys, reducer(keys, order, schema.merge_engine)):
-        yield _without_deletes(table) if task.drop_deletes else table
+    rows = batch_rows(len(oldest_first))
+    batches = [_batches(task, files, rows) for files in oldest_first]
+    return merge_sorted(batches, keys, reducer(keys, order, schema.merge_engine))
 
 
 def _without_deletes(table: pa.Table) -> pa.Table:
@@ -94,19 +131,26 @@ def _without_deletes(table: pa.Table) -> pa.Table:
     return table if pc.all(alive).as_py() else table.filter(alive)
 
 
-def _run_batches(task: CompactTask, run: SortedRun) -> Iterator[pa.RecordBatch]:
+def batch_rows(sequences: int) -> int:
+    """Rows to hold of each of some sequences that are merged: together those of a few full batches."""
+    return max(_LEAST_ROWS, min(BATCH_ROWS, _FULL_BATCHES * BATCH_ROWS // max(sequences, 1)))
+
+
+def _batches(task: CompactTask, files: Files, rows: int) -> Iterator[pa.RecordBatch]:
     target = task.target
+    schemas = {**task.schemas, target.schema.id: target.schema}
     columns = FileColumns(target.schema.field_names, system=True)
     directory = target.paths.bucket_dir(task.partition_path, task.bucket)
     return itertools.chain.from_iterable(
         read_batches(
             target.io,
             f.external_path or f"{directory}/{f.file_name}",
-            task.schemas[f.schema_id],
+            schemas[f.schema_id],
             target.schema,
             columns,
+            rows,
         )
-        for f in run.files
+        for f in files
     )
 
 

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
-from tablestore_engine.mergetree.levels import sorted_runs
-from tablestore_engine.mergetree.universal import CompactionUnit, UniversalOptions, pick, pick_full
+from tablestore_engine.mergetree.levels import highest_level, sorted_runs
+from tablestore_engine.mergetree.universal import (
+    CompactionUnit,
+    UniversalOptions,
+    pick,
+    pick_full,
+    pick_unmerged,
+)
 from tablestore_engine.operation.compact import CompactTask
 from tablestore_engine.operation.data_file_writer import WriteTarget
 from tablestore_engine.operation.scan import BucketScan
@@ -34,15 +41,18 @@ def plan_compaction(
     load_schema: Callable[[int], TableSchema],
     *,
     full: bool,
+    unmerged: bool = False,
 ) -> list[CompactTask]:
     """A task for each bucket that needs one: `full` merges all runs, else the thresholds decide.
+
+    With `unmerged`, where they ask for nothing, what writes have left at level 0 is merged.
 
     The time that they ask for is that of the target, at which the compaction began.
     """
     tasks = []
     for bucket in buckets:
         if target.schema.primary_keys:
-            unit = _keyed_unit(bucket, target.schema, full, target.creation_time_millis)
+            unit = _keyed_unit(bucket, target.schema, full, unmerged, target.creation_time_millis)
         else:
             unit = _append_unit(bucket, target.schema, full)
         if unit is None:
@@ -65,11 +75,15 @@ def plan_compaction(
 
 
 def _keyed_unit(
-    bucket: BucketScan, schema: TableSchema, full: bool, now_millis: int
+    bucket: BucketScan, schema: TableSchema, full: bool, unmerged: bool, now_millis: int
 ) -> CompactionUnit | None:
     runs = sorted_runs(bucket.files)
     options = universal_options(schema)
-    return pick_full(runs, options) if full else pick(runs, options, now_millis)
+    # The trigger may have been lowered, and the number of levels with it: files stay where they are.
+    options = replace(options, num_levels=max(options.num_levels, highest_level(runs) + 1))
+    if full:
+        return pick_full(runs, options)
+    return pick(runs, options, now_millis) or (pick_unmerged(runs, options) if unmerged else None)
 
 
 def _append_unit(bucket: BucketScan, schema: TableSchema, full: bool) -> CompactionUnit | None:

@@ -30,9 +30,14 @@ class FileColumns:
 
 
 def read_batches(
-    io: FileIO, path: str, own: TableSchema, current: TableSchema, columns: FileColumns
+    io: FileIO,
+    path: str,
+    own: TableSchema,
+    current: TableSchema,
+    columns: FileColumns,
+    batch_rows: int = BATCH_ROWS,
 ) -> Iterator[pa.RecordBatch]:
-    """Stream a file that was written with schema `own` as rows of schema `current`.
+    """Stream a file that was written with schema `own` as rows of schema `current`, `batch_rows` of them at a time at most.
 
     Raises:
         CorruptMetadataError: the file is damaged; names it.
@@ -56,7 +61,7 @@ def read_batches(
             file = pq.ParquetFile(handle)
             # One row group at a time: Arrow would hold what it has read of all of them until the last.
             for group in range(file.num_row_groups):
-                for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=wanted, row_groups=[group]):
+                for batch in file.iter_batches(batch_size=batch_rows, columns=wanted, row_groups=[group]):
                     yield _shape(batch, targets)
     except pa.ArrowInvalid as error:
         raise CorruptMetadataError(path, f"it is not a readable Parquet file ({error})") from error

@@ -9,6 +9,7 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.expire import History, metadata_of, refuse_unknown
 from tablestore_engine.operation.scan import live_entries
 from tablestore_engine.storage.file_io import FileStatus
+from tablestore_engine.storage.timeline import TimelineStore
 
 _BUCKET = "bucket-"
 
@@ -28,6 +29,21 @@ def remove_orphans(history: History, older_than_millis: int, *, dry_run: bool = 
     candidates = [one for one in _files(history) if one.mtime_millis < older_than_millis]
     if not candidates:
         return []
+    unsettled = _unsettled(history)
+    named = named_files(history)
+    orphans = [
+        one.path
+        for one in candidates
+        if one.name not in named and not any(write in one.name for write in unsettled)
+    ]
+    if not dry_run:
+        for path in orphans:
+            history.io.delete(path)
+    return sorted(orphans)
+
+
+def named_files(history: History) -> set[str]:
+    """Names of all files that a snapshot or a tag needs. Raises StorageError: metadata is missing."""
     named: set[str] = set()
     for snapshot in history.snapshots.iter():
         try:
@@ -41,18 +57,31 @@ def remove_orphans(history: History, older_than_millis: int, *, dry_run: bool = 
         except StorageError as error:
             if not error.missing or name in history.tags.names():
                 raise
-    orphans = [one.path for one in candidates if one.name not in named]
-    if not dry_run:
-        for path in orphans:
-            history.io.delete(path)
-    return sorted(orphans)
+    return named
+
+
+def files_of_write(history: History, write_id: str) -> list[FileStatus]:
+    """The data files that one write has made, whether a snapshot names them or not."""
+    return [one for one in _data_files(history, history.paths.root) if write_id in one.name]
+
+
+def _unsettled(history: History) -> list[str]:
+    """Parts of the names of files of scheduled compactions that may still be committed, however long they take."""
+    pending = TimelineStore(history.io, history.paths).pending()
+    return [one.last.claim.write_id for one in pending if one.last is not None and one.last.failure is None]
 
 
 def _files(history: History) -> Iterator[FileStatus]:
     paths = history.paths
     yield from (one for one in history.io.list(paths.manifest_dir) if not one.is_dir)
     # Beside snapshots and in the table's own directory only what was being written: hidden files.
-    for directory in (paths.snapshot_dir, paths.schema_dir, paths.tag_dir, paths.root):
+    for directory in (
+        paths.snapshot_dir,
+        paths.schema_dir,
+        paths.tag_dir,
+        paths.compaction_dir,
+        paths.root,
+    ):
         yield from (one for one in history.io.list(directory) if one.name.startswith(".") and not one.is_dir)
     yield from _data_files(history, paths.root)
 

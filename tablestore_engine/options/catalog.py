@@ -97,6 +97,13 @@ _COMPACTION = (
            "this lies outside its top level."),
     Option("compaction.min.file-num", _INT, 5, "Small files of an append table that are worth compacting.",
            minimum=1),
+    Option("compaction.schedule.enabled", _BOOL, False, "A write that brings the count of `compaction.delta-commits` "
+           "schedules a compaction instead of compacting; `CALL sys.run_compaction` or `tablestore compact` carries it "
+           "out.", ours=True),
+    Option("compaction.delta-commits", _INT, 5, "Commits after which a write schedules the next compaction.",
+           minimum=1, ours=True),
+    Option("compaction.lease", _DURATION, 600 * _SECOND, "Time without a sign of life after which another process "
+           "may take over a scheduled compaction.", minimum=1, ours=True),
 )  # fmt: skip
 
 _COMMIT = (

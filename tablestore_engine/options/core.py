@@ -93,6 +93,9 @@ class CoreOptions:
     total_size_threshold: int | None
     incremental_size_threshold: int | None
     compaction_min_file_num: int
+    compaction_schedule_enabled: bool
+    compaction_delta_commits: int
+    compaction_lease_millis: int
     commit_max_retries: int
     commit_timeout_millis: int | None
     commit_min_retry_wait_millis: int
@@ -177,6 +180,9 @@ class CoreOptions:
             total_size_threshold=get("compaction.total-size-threshold"),
             incremental_size_threshold=get("compaction.incremental-size-threshold"),
             compaction_min_file_num=get("compaction.min.file-num"),
+            compaction_schedule_enabled=get("compaction.schedule.enabled"),
+            compaction_delta_commits=get("compaction.delta-commits"),
+            compaction_lease_millis=get("compaction.lease"),
             commit_max_retries=get("commit.max-retries"),
             commit_timeout_millis=get("commit.timeout"),
             commit_min_retry_wait_millis=get("commit.min-retry-wait"),

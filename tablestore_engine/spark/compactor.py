@@ -1,34 +1,53 @@
-"""Running compaction tasks: in executors, one task per bucket, or in this process when there is little to do."""
+"""Compacting tables: in executors, one task per bucket, or in this process when there is little to do.
+
+All tasks of a compaction share one write id, which is part of the names of its files: whatever goes wrong, they are found
+and removed by it, also those of tasks whose answer was lost.
+"""
 
 from __future__ import annotations
 
+import logging
+import os
 import pickle
+import socket
+import time
 import uuid
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from tablestore_engine.errors import ConflictError, TableStoreError
+from tablestore_engine.errors import CommitOutcomeUnknownError, ConflictError, TableStoreError
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.attempts import remove_files
 from tablestore_engine.operation.commit import Change
 from tablestore_engine.operation.compact import CompactTask, run_compaction
 from tablestore_engine.operation.compact_plan import plan_compaction
 from tablestore_engine.operation.new_write import new_identity
 from tablestore_engine.operation.scan import PartitionFilter
+from tablestore_engine.operation.schedule import schedule_after_commit
+from tablestore_engine.operation.scheduled_run import PlanResult, run_next
 from tablestore_engine.spark.run import collect_arrow
 from tablestore_engine.table import Table
 
 LOCAL_BYTES = 32 << 20
 _ATTEMPTS = 5
+_log = logging.getLogger(__name__)
 
 
 def compact_table(
-    spark: Callable[[], SparkSession], table: Table, partition_filter: PartitionFilter | None = None
+    spark: Callable[[], SparkSession],
+    table: Table,
+    partition_filter: PartitionFilter | None = None,
+    *,
+    full: bool = True,
+    skip: Collection[tuple[bytes, int]] = (),
 ) -> Snapshot | None:
-    """Merge every bucket into one sorted run. Returns the snapshot, None when there was nothing to do.
+    """Merge every bucket into one sorted run; unless `full`, only what the thresholds ask for.
+
+    Buckets (by partition and number) in `skip` are left alone. Returns the snapshot, None when there was nothing to do.
 
     Raises:
         ConflictError: other compactions keep winning.
@@ -36,7 +55,8 @@ def compact_table(
     for attempt in range(_ATTEMPTS):
         target = table.write_target()
         plan = table.scan(partition_filter=partition_filter)
-        tasks = plan_compaction(plan.buckets, target, table.schemas.load, full=True)
+        buckets = [b for b in plan.buckets if (b.partition_row, b.bucket) not in skip]
+        tasks = plan_compaction(buckets, target, table.schemas.load, full=full)
         if not tasks:
             return None
         try:
@@ -50,58 +70,80 @@ def compact_table(
 def compact_after_write(
     spark: SparkSession, table: Table, touched: Collection[tuple[bytes, int]]
 ) -> Snapshot | None:
-    """Merge where runs have piled up past the trigger. Never fails the write that came before it."""
-    if table.options.write_only or not touched:
+    """Merge where runs have piled up past the trigger, or schedule that. Never fails the write that came before it."""
+    if not touched:
         return None
     try:
-        plan = table.scan()
-        due = [b for b in plan.buckets if (b.partition_row, b.bucket) in touched]
-        tasks = plan_compaction(due, table.write_target(), table.schemas.load, full=False)
-        return _run_and_commit(lambda: spark, table, tasks) if tasks else None
-    except TableStoreError:
-        return None  # the next write, or an explicit COMPACT, tries again
+        if table.options.compaction_schedule_enabled:
+            schedule_after_commit(table.compactions, _now_millis())
+            return None
+        return None if table.options.write_only else _compact_due(spark, table, touched)
+    except Exception as error:
+        # The next write, or an explicit COMPACT, tries again.
+        _log.warning("Table %s was written to, but not compacted: %s", table.name, error)
+        return None
+
+
+def _compact_due(
+    spark: SparkSession, table: Table, touched: Collection[tuple[bytes, int]]
+) -> Snapshot | None:
+    plan = table.scan()
+    due = [b for b in plan.buckets if (b.partition_row, b.bucket) in touched]
+    tasks = plan_compaction(due, table.write_target(), table.schemas.load, full=False)
+    if tasks:
+        # What a scheduled compaction merges just now would be merged in vain, by the one or the other.
+        busy = table.compactions.busy_places(_now_millis())
+        tasks = [one for one in tasks if (one.partition, one.bucket) not in busy]
+    return _run_and_commit(lambda: spark, table, tasks) if tasks else None
+
+
+def run_scheduled(spark: Callable[[], SparkSession], table: Table) -> PlanResult | None:
+    """Carry out the oldest scheduled compaction that nobody works on. None when there is none.
+
+    Raises:
+        TableStoreError: it failed and was rolled back.
+    """
+    owner = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+    return run_next(table.compactions, owner, _now_millis, lambda tasks: execute_tasks(spark, tasks))
 
 
 def _run_and_commit(
     spark: Callable[[], SparkSession], table: Table, tasks: list[CompactTask]
 ) -> Snapshot | None:
-    size = sum(f.file_size for t in tasks for f in t.files)
-    outcomes = _run_local(tasks) if size <= LOCAL_BYTES else _run_in_executors(spark(), tasks)
-    entries: list[ManifestEntry] = []
-    errors = [one for one in outcomes if isinstance(one, TableStoreError)]
-    for outcome in outcomes:
-        if not isinstance(outcome, TableStoreError):
-            entries.extend(outcome)
-    if errors:
-        _remove_new(table, tasks, entries)
-        raise errors[0]
+    target = tasks[0].target
+    try:
+        entries = execute_tasks(spark, tasks)
+    except BaseException:
+        remove_files(target)
+        raise
     if not entries:
         return None
+    change = Change(
+        "COMPACT",
+        added=tuple(e for e in entries if e.kind == FileKind.ADD),
+        removed=tuple(e for e in entries if e.kind == FileKind.DELETE),
+    )
     try:
-        change = Change(
-            "COMPACT",
-            added=tuple(e for e in entries if e.kind == FileKind.ADD),
-            removed=tuple(e for e in entries if e.kind == FileKind.DELETE),
-        )
         return table.committer().commit(change, new_identity(table.options, "compact"))
-    except ConflictError:
-        _remove_new(table, tasks, entries)
+    except CommitOutcomeUnknownError:
+        raise  # the snapshot may be there, and then it names the new files
+    except TableStoreError:
+        remove_files(target)
         raise
 
 
-def _remove_new(table: Table, tasks: list[CompactTask], entries: list[ManifestEntry]) -> None:
-    """Remove the files that a compaction wrote and that will not be committed."""
-    places = {(t.partition, t.bucket): t for t in tasks}
-    kept = {f.file_name for t in tasks for f in t.files}
-    for entry in entries:
-        if entry.kind == FileKind.ADD and entry.file.file_name not in kept:
-            task = places[entry.partition, entry.bucket]
-            directory = table.paths.bucket_dir(task.partition_path, task.bucket)
-            table.io.delete(f"{directory}/{entry.file.file_name}")
+def execute_tasks(spark: Callable[[], SparkSession], tasks: Sequence[CompactTask]) -> list[ManifestEntry]:
+    """Run tasks, in executors unless they are small. Returns DELETE and ADD entries.
 
-
-def _run_local(tasks: list[CompactTask]) -> list[Any]:
-    return [_run_one(task) for task in tasks]
+    Raises:
+        TableStoreError: the first failure; files of other tasks may be left.
+    """
+    small = sum(map(_size, tasks)) <= LOCAL_BYTES
+    outcomes = [_run_one(task) for task in tasks] if small else _run_in_executors(spark(), tasks)
+    for outcome in outcomes:
+        if isinstance(outcome, TableStoreError):
+            raise outcome
+    return [entry for outcome in outcomes for entry in outcome]
 
 
 def _run_one(task: CompactTask) -> Any:
@@ -111,20 +153,26 @@ def _run_one(task: CompactTask) -> Any:
         return error
 
 
-def _run_in_executors(spark: SparkSession, tasks: list[CompactTask]) -> list[Any]:
-    rows = [(bytearray(pickle.dumps(task)),) for task in sorted(tasks, key=_size, reverse=True)]
-    frame = spark.createDataFrame(rows, "task binary").repartition(len(rows))
-    payloads = collect_arrow(frame.mapInArrow(_execute, "payload binary"))
+def _run_in_executors(spark: SparkSession, tasks: Sequence[CompactTask]) -> list[Any]:
+    """One Spark task for each, the largest first; each is told its number by the range that it gets."""
+    pickled = [pickle.dumps(task) for task in sorted(tasks, key=_size, reverse=True)]
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                outcome = _run_one(pickle.loads(pickled[number]))  # noqa: S301 - our own
+                data = pa.array([pickle.dumps(outcome)], pa.binary())
+                yield pa.RecordBatch.from_arrays([data], names=["payload"])
+
+    numbers = spark.range(0, len(pickled), 1, numPartitions=len(pickled))
+    payloads = collect_arrow(numbers.mapInArrow(run, "payload binary"))
     return [pickle.loads(p) for p in payloads.column("payload").to_pylist()]  # noqa: S301 - our own
+
+
+def _now_millis() -> int:
+    return int(time.time() * 1000)
 
 
 def _size(task: CompactTask) -> int:
     return sum(f.file_size for f in task.files)
 
-
-def _execute(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        for pickled in batch.column("task").to_pylist():
-            outcome = _run_one(pickle.loads(pickled))  # noqa: S301 - our own
-            data = pa.array([pickle.dumps(outcome)], pa.binary())
-            yield pa.RecordBatch.from_arrays([data], names=["payload"])

@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from tablestore_engine.errors import TableNotFound
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
+from tablestore_engine.spark.compactions_table import COMPACTIONS, compactions
 from tablestore_engine.table import Table
 
 _Rows = list[tuple[Any, ...]]
@@ -128,6 +129,7 @@ SYSTEM_TABLES: dict[str, tuple[str, Callable[[Table], _Rows]]] = {
         "partition string, record_count bigint, file_size_in_bytes bigint, file_count bigint",
         _partitions,
     ),
+    "compactions": (COMPACTIONS, compactions),
 }
 
 

@@ -78,6 +78,14 @@ def _write_rows(spark: SparkSession, job: WriteJob, rows: Rows) -> WriteResult:
     return _distributed(job, frame)
 
 
+def write_arranged(job: WriteJob, frame: DataFrame) -> WriteResult:
+    """Write rows that were given to tasks already: with their `BUCKET_COLUMN`, and in each task in order of buckets.
+
+    On failure files may be left. Raises TableStoreError.
+    """
+    return _gather(collect_arrow(frame.mapInArrow(_task(job, stop_at_duplicates=False), "payload binary")))
+
+
 def _collected(frame: DataFrame) -> pa.Table | None:
     """All rows, when they are few and fit into what Spark lets a driver collect (`spark.driver.maxResultSize`)."""
     try:

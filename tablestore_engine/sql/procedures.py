@@ -11,7 +11,7 @@ from tablestore_engine.errors import SqlError
 from tablestore_engine.operation.expire import Retention
 from tablestore_engine.operation.scan import PartitionFilter
 from tablestore_engine.schema.table_schema import TableSchema
-from tablestore_engine.spark.compactor import compact_table
+from tablestore_engine.sql import compaction_procedures as C
 from tablestore_engine.sql import statements as S
 from tablestore_engine.sql.execute_rows import RowContext, partition_values
 from tablestore_engine.sql.result import StatementResult
@@ -86,9 +86,16 @@ def _partition_list(schema: TableSchema, text: str) -> PartitionFilter:
 
 
 def _compact(table: Table, arguments: Arguments, context: RowContext) -> list[tuple[Any, ...]]:
+    return C.compact(table, arguments, context, _chosen(table, arguments))
+
+
+def _schedule(table: Table, arguments: Arguments, context: RowContext) -> list[tuple[Any, ...]]:
+    return C.schedule_compaction(table, arguments, context, _chosen(table, arguments))
+
+
+def _chosen(table: Table, arguments: Arguments) -> PartitionFilter | None:
     partitions = str(arguments.get("partitions") or "")
-    chosen = _partition_list(table.schema, partitions) if partitions else None
-    return [(compact_table(context.spark, table, chosen) is not None,)]
+    return _partition_list(table.schema, partitions) if partitions else None
 
 
 def _expire(table: Table, arguments: Arguments, context: RowContext) -> list[tuple[Any, ...]]:
@@ -158,10 +165,10 @@ def _millis(name: str, value: Any) -> int:
 PROCEDURES: dict[str, Procedure] = {
     "compact": Procedure(
         _compact,
-        ("table", "partitions"),
+        C.COMPACT_PARAMETERS,
         1,
         {"compacted": "boolean"},
-        "CALL sys.compact(table => 'db.t', partitions => 'dt=2024-01-01').",
+        C.COMPACT_EXAMPLE,
     ),
     "expire_snapshots": Procedure(
         _expire,
@@ -190,5 +197,15 @@ PROCEDURES: dict[str, Procedure] = {
         1,
         {"path": "string"},
         "CALL sys.remove_orphan_files(table => 'db.t', older_than => '2024-01-01 00:00:00', dry_run => true).",
+    ),
+    "schedule_compaction": Procedure(
+        _schedule,
+        ("table", "partitions", "strategy"),
+        1,
+        C.SCHEDULED_COLUMNS,
+        "CALL sys.schedule_compaction(table => 'db.t', strategy => 'full').",
+    ),
+    "run_compaction": Procedure(
+        C.run_compaction, ("table",), 1, C.RUN_COLUMNS, "CALL sys.run_compaction(table => 'db.t')."
     ),
 }

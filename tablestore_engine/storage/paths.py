@@ -16,6 +16,7 @@ _TAG = "tag-"
 _CONSUMER = "consumer-"
 _SNAPSHOT = re.compile(r"snapshot-(\d+)")
 _SCHEMA = re.compile(r"schema-(\d+)")
+_COMPACTION_NOTE = re.compile(r"(\d{17})\.([a-z]+)(?:\.(\d+))?")
 
 
 def snapshot_id_of(name: str) -> int | None:
@@ -134,6 +135,21 @@ class TablePaths:
     def side_file(self, name: str) -> str:
         """A file of what only this engine knows about."""
         return f"{self.root}/tablestore/{name}"
+
+    @property
+    def compaction_dir(self) -> str:
+        """The directory of the timeline of scheduled compactions."""
+        return self.side_file("compaction")
+
+    def compaction_note(self, instant: str, note: str, attempt: int | None = None) -> str:
+        """A note of the timeline: what became of the plan of an instant, or of one attempt at it."""
+        suffix = "" if attempt is None else f".{attempt}"
+        return f"{self.compaction_dir}/{instant}.{note}{suffix}"
+
+    def compaction_note_of(self, file_name: str) -> tuple[str, str, int] | None:
+        """Instant, note and attempt (0 for the plan itself) of a file of the timeline; None for any other file."""
+        match = _COMPACTION_NOTE.fullmatch(file_name)
+        return (match[1], match[2], int(match[3] or 0)) if match else None
 
 
 @dataclass(frozen=True)

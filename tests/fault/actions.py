@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import uuid
 
 from engine_support import arrow_rows, compact, identity, make_table, new_job, read, schema_of, write
@@ -10,6 +11,8 @@ from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import TableNotFound
 from tablestore_engine.operation.commit import Change
 from tablestore_engine.operation.replace import next_schema, replace_all, schema_publisher
+from tablestore_engine.operation.schedule import schedule
+from tablestore_engine.operation.scheduled_run import run_next
 from tablestore_engine.operation.write import WriteJob, write_table
 from tablestore_engine.schema.changes import AddColumn
 from tablestore_engine.schema.types import parse_type
@@ -17,8 +20,10 @@ from tablestore_engine.schema.types import parse_type
 COLUMNS = {"p": "STRING", "id": "INT", "v": "INT"}
 KEYS, PARTITION = ["p", "id"], ["p"]
 OPTIONS = {"bucket": "2", "manifest.merge-min-count": "3", "commit.max-retries": "2"}
+START, HOUR = 1_800_000_000_000, 3_600_000
 OLD = [{"p": p, "id": n, "v": 0} for p in "ab" for n in range(6)]
 NEW = [{"p": p, "id": n, "v": 1} for p in "bc" for n in range(6)]
+_hours = itertools.count()
 
 
 def prepare(warehouse):
@@ -54,6 +59,14 @@ def overwrite(warehouse, io):
 
 def compaction(warehouse, io):
     compact(load(warehouse, io))
+
+
+def scheduled_compaction(warehouse, io):
+    """Schedule what is due and carry it out. Each call comes an hour after the one before: leases have run out."""
+    table = load(warehouse, io)
+    now = START + next(_hours) * HOUR
+    schedule(table.compactions, "full", now)
+    run_next(table.compactions, "test", lambda: now)
 
 
 def ctas(warehouse, io):
@@ -94,5 +107,15 @@ def add_column(warehouse, io):
 
 
 ACTIONS = {
-    action.__name__: action for action in (upsert, overwrite, compaction, ctas, replacement, drop, add_column)
+    action.__name__: action
+    for action in (
+        upsert,
+        overwrite,
+        compaction,
+        scheduled_compaction,
+        ctas,
+        replacement,
+        drop,
+        add_column,
+    )
 }

@@ -36,6 +36,9 @@ def kind_of(path: str) -> str:
     numbered = re.fullmatch(r"(snapshot|schema)-(\d+)", name)
     if numbered:
         return f"{numbered[1]} {numbered[2]}"
+    noted = re.fullmatch(r"\d{17}\.([a-z]+)(\.\d+)?", name)
+    if noted:
+        return f"compaction {noted[1]}"
     if name.startswith("manifest-list-"):
         return "list"
     if name.startswith("manifest-"):

@@ -1,7 +1,8 @@
 """A process that commits to a table again and again: `python racer.py <warehouse> <role> <number> <count> [seed]`.
 
 Roles: `insert` upserts rows of its own, `increment` reads a counter and writes it back greater by one, `compact`
-compacts as the thresholds ask until a file `stop` appears. Each prints what it did as one line of JSON.
+compacts as the thresholds ask until a file `stop` appears, `schedule` does so
+by plans that it makes and takes, `take` carries out the plans that there are. Each prints what it did as one line of JSON.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from engine_support import by_key, compact, new_job, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConflictError
+from tablestore_engine.metadata.compaction_plan import PlanState
+from tablestore_engine.operation.schedule import schedule
+from tablestore_engine.operation.scheduled_run import run_next
 
 
 def sequence():
@@ -59,6 +63,33 @@ def compact_until_stopped(table, number, count):
     return {"commits": done, "lost": lost}
 
 
+def schedule_until_stopped(table, number, count):
+    """Plans of its own and of others; an attempt that was overtaken is rolled back and told as lost."""
+    done, lost = [], 0
+    while not os.path.exists(os.path.join(table.path, "..", "stop")):
+        try:
+            schedule(table.compactions, "full" if number else "minor", now_millis())
+            result = run_next(table.compactions, f"racer-{number}", now_millis)
+            if result is not None and result.outcome.state is PlanState.COMPLETED:
+                done.append(result.plan.instant)
+        except ConflictError:
+            lost += 1
+        time.sleep(0.01)
+    return {"plans": done, "lost": lost}
+
+
+def take(table, number, count):
+    """All plans that nobody else takes."""
+    done = []
+    while (result := run_next(table.compactions, f"racer-{number}", now_millis)) is not None:
+        done.append(result.plan.instant)
+    return {"plans": done}
+
+
+def now_millis():
+    return int(time.time() * 1000)
+
+
 def endless(table, number, count):
     """Upserts one growing generation after the other until it is killed; says when each is committed."""
     generation = 0
@@ -75,7 +106,14 @@ def endless(table, number, count):
             compact(table, full=generation % 8 == 0)
 
 
-ROLES = {"insert": insert, "increment": increment, "compact": compact_until_stopped, "endless": endless}
+ROLES = {
+    "insert": insert,
+    "increment": increment,
+    "compact": compact_until_stopped,
+    "schedule": schedule_until_stopped,
+    "take": take,
+    "endless": endless,
+}
 
 if __name__ == "__main__":
     warehouse, role, number, count = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])

@@ -17,6 +17,9 @@ from engine_support import check_invariants, data_files, live_paths
 from fault_io import Fault, FaultInjectingFileIO
 
 from tablestore_engine.errors import TableNotFound, TableStoreError
+from tablestore_engine.metadata.compaction_plan import PlanState
+from tablestore_engine.operation.orphans import named_files
+from tablestore_engine.operation.scheduled_run import PLAN_PROPERTY
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +69,18 @@ def check_after(name, warehouse, before, after):
         for snapshot in load(warehouse).snapshots():
             table = load(warehouse)
             table.to_arrow(snapshot=snapshot) if table.schema_of(snapshot) == table.schema else None
+    if name == "scheduled_compaction":
+        check_timeline(load(warehouse))
     return now
+
+
+def check_timeline(table):
+    """One plan was made, and committed once; no file is left of attempts that came to nothing."""
+    assert [one.state for one in table.compactions.timeline.load()] == [PlanState.COMPLETED]
+    made = [s for s in table.snapshots() if PLAN_PROPERTY in table.properties_of(s)]
+    assert [s.commit_kind for s in made] == ["COMPACT"]
+    left = {os.path.basename(path) for path in data_files(table)} - named_files(table.compactions.history)
+    assert left == set()
 
 
 @pytest.mark.parametrize("name", ACTIONS)
@@ -172,6 +186,8 @@ def test_the_steps_have_names(recorded):
     assert "write list 2" in steps
     assert "rename table" in recorded["ctas"][0]
     assert recorded["drop"][0] == ["rename table", "delete tree table"]
+    noted = [step for step in recorded["scheduled_compaction"][0] if "compaction" in step]
+    assert noted == [f"create compaction {note}" for note in ("requested", "inflight", "completed")]
     named = re.compile(r"^[a-z ]+ [a-z]+( \d+)?( \d+)?$")
     assert all(named.match(step) for steps, _, _ in recorded.values() for step in steps)
 

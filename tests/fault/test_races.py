@@ -13,6 +13,10 @@ import time
 import pytest
 from engine_support import by_key, check_invariants, compact, data_files, live_paths, make_table, read, write
 
+from tablestore_engine.metadata.compaction_plan import PlanState
+from tablestore_engine.operation.schedule import schedule
+from tablestore_engine.operation.scheduled_run import PLAN_PROPERTY
+
 RACER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "racer.py")
 PROCESSES, COMMITS = 4, 20
 
@@ -32,6 +36,10 @@ def result(process):
 def table(tmp_path):
     options = {"bucket": "2", "num-sorted-run.compaction-trigger": "3", "commit.max-retries": "50"}
     return make_table(tmp_path, {"id": "INT", "v": "INT"}, ["id"], options=options)
+
+
+def now_millis():
+    return int(time.time() * 1000)
 
 
 def expected_ids():
@@ -70,6 +78,41 @@ def test_with_compactions_beside_them(table, tmp_path):
     compact(table)
     check_invariants(table)
     assert sorted(map(repr, read(table))) == before
+
+
+def test_each_plan_is_carried_out_by_one(tmp_path):
+    """Four processes take the plans of eight buckets at once."""
+    options = {"bucket": "1", "write-only": "true"}
+    table = make_table(tmp_path, {"p": "INT", "id": "INT", "v": "INT"}, ["p", "id"], ["p"], options)
+    for v in range(3):
+        write(table, [{"p": p, "id": n, "v": v} for p in range(8) for n in range(50)])
+    plans = [schedule(table.compactions, "full", now_millis(), lambda values, p=p: values == (p,)) for p in range(8)]
+    takers = [start(tmp_path, "take", n) for n in range(PROCESSES)]
+    taken = [instant for one in takers for instant in result(one)["plans"]]
+    assert sorted(taken) == [plan.instant for plan in plans]
+    timeline = table.compactions.timeline.load()
+    assert {one.state for one in timeline} == {PlanState.COMPLETED}
+    assert [s.commit_kind for s in table.snapshots()] == ["APPEND"] * 3 + ["COMPACT"] * 8
+    assert sorted(one.outcome.snapshot_id for one in timeline) == list(range(4, 12))
+    assert len(table.live_files()) == 8
+    assert {row["v"] for row in read(table)} == {2}
+    check_invariants(table)
+
+
+def test_with_scheduled_compactions_beside_them(table, tmp_path):
+    compactors = [start(tmp_path, "schedule", n) for n in range(2)]
+    racers = [start(tmp_path, "insert", n) for n in range(PROCESSES)]
+    for racer in racers:
+        result(racer)
+    (tmp_path / "default.db" / "stop").touch()
+    done = sorted(instant for one in compactors for instant in result(one)["plans"])
+    made = [p.partition("/")[0] for s in table.snapshots() if (p := table.properties_of(s).get(PLAN_PROPERTY))]
+    assert done == sorted(made)
+    assert len(set(done)) == len(done) > 0, "no plan was committed twice"
+    assert set(by_key(table)) == expected_ids()
+    check_invariants(table)
+    named = {path for s in table.snapshots() for path in live_paths(table, s)}
+    assert data_files(table) == named, "attempts that were overtaken left nothing"
 
 
 def test_no_increment_is_lost(table, tmp_path):

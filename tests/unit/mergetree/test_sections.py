@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+
 from engine_support import meta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tablestore_engine.mergetree.sections import key_interval, sections
+from tablestore_engine.mergetree.sections import key_interval, packed, sections
 from tablestore_engine.schema.types import parse_type
 
 TYPES = [parse_type("BIGINT NOT NULL")]
@@ -72,3 +74,36 @@ def test_sections_share_no_key_and_lose_no_file(intervals):
         }
         assert all(not keys & other for other in covered)
         covered.append(keys)
+
+
+def test_runs_that_follow_one_another_are_read_as_one():
+    files = [meta(f"f{n}", low=n * 10, high=n * 10 + 9, sequence=n) for n in range(4)]
+    over = meta("over", level=5, low=0, high=99)
+    (section,) = sections([*files, over], TYPES)
+    assert len(section.runs) == 5
+    found = packed(section.runs, TYPES)
+    assert [[f.file_name for f in one] for one in found] == [["f0", "f1", "f2", "f3"], ["over"]]
+
+
+def test_only_neighbours_in_age_come_together():
+    newest, middle, oldest = (
+        meta("newest", low=0, high=4, sequence=3),
+        meta("middle", low=0, high=9, sequence=2),
+        meta("oldest", low=5, high=9, sequence=1),
+    )
+    (section,) = sections([newest, middle, oldest], TYPES)
+    found = packed(section.runs, TYPES)
+    assert [[f.file_name for f in one] for one in found] == [["newest"], ["middle"], ["oldest"]]
+
+
+@given(st.lists(st.tuples(st.integers(-20, 20), st.integers(0, 8)), max_size=12))
+def test_packing_keeps_order_of_age_and_of_keys(intervals):
+    files = [meta(f"f{i}", low=low, high=low + width, sequence=i) for i, (low, width) in enumerate(intervals)]
+    for section in sections(files, TYPES):
+        found = packed(section.runs, TYPES)
+        assert sorted(f.file_name for one in found for f in one) == sorted(f.file_name for f in section.files)
+        for one in found:
+            bounds = [key_interval(f, TYPES) for f in one]
+            assert all(high < low for (_, high), (low, _) in itertools.pairwise(bounds))
+        ages = [[f.max_sequence_number for f in one] for one in found]
+        assert all(min(newer) > max(older) for newer, older in itertools.pairwise(ages))

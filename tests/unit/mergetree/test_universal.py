@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tablestore_engine.mergetree.levels import SortedRun
-from tablestore_engine.mergetree.universal import UniversalOptions, pick, pick_full
+from tablestore_engine.mergetree.universal import UniversalOptions, pick, pick_full, pick_unmerged
 
 OPTIONS = UniversalOptions(run_trigger=3, max_size_amplification_percent=200, size_ratio=1, num_levels=6)
 
@@ -126,6 +126,27 @@ def test_early_full_compaction(thresholds, runs, expected):
 def test_an_early_full_compaction_keeps_deletes_where_all_do():
     options = replace(OPTIONS, total_size_threshold=100, keep_deletes=True)
     assert told(pick(runs_of("L0:1! L5:1"), options)) == "2 -> L5"
+
+
+@pytest.mark.parametrize(
+    ("runs", "expected"),
+    [
+        ("", "nothing"),
+        ("L5:10", "nothing"),
+        ("L0:1 L5:1000", "nothing"),
+        ("L3:10 L4:10 L5:10", "nothing"),
+        # Long before the trigger, and however the sizes are.
+        ("L0:1 L0:100 L5:1000", "2 -> L4"),
+        ("L0:100 L0:1 L3:200 L5:1000", "2 -> L2"),
+        # What is as big as they are comes along.
+        ("L0:5 L0:5 L3:10 L5:1000", "3 -> L4"),
+        ("L0:5 L0:5", "2 -> L5 drop"),
+        # Never onto level 0.
+        ("L0:5 L0:5 L1:100 L5:4000", "3 -> L4"),
+    ],
+)
+def test_what_writes_have_left_at_level_0(runs, expected):
+    assert told(pick_unmerged(runs_of(runs), OPTIONS)) == expected
 
 
 @st.composite

@@ -21,9 +21,9 @@ from engine_support import (
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import CorruptMetadataError
 from tablestore_engine.metadata.data_file import FILE_SOURCE_COMPACT
-from tablestore_engine.operation.compact import run_compaction
+from tablestore_engine.operation.compact import batch_rows, run_compaction
 from tablestore_engine.operation.compact_plan import plan_compaction, universal_options
-from tablestore_engine.schema.changes import AddColumn
+from tablestore_engine.schema.changes import AddColumn, SetOption
 from tablestore_engine.schema.types import parse_type
 
 COLUMNS = {"id": "INT", "v": "INT"}
@@ -283,3 +283,69 @@ def test_a_damaged_file_is_named_and_nothing_is_left(table, damage):
     assert data_files(table) == before
     with pytest.raises(CorruptMetadataError, match=os.path.basename(path)):
         read(table)
+
+
+@pytest.mark.parametrize(
+    ("sequences", "rows"), [(1, 65_536), (8, 65_536), (16, 32_768), (512, 1_024), (5_000, 1_024)]
+)
+def test_the_more_runs_the_fewer_rows_of_each(sequences, rows):
+    assert batch_rows(sequences) == rows
+
+
+def test_many_small_runs_merge_into_one(tmp_path):
+    table = make_table(tmp_path, COLUMNS, ["id"])
+    for v in range(40):
+        write(table, rows(v, v + 1, 1000 - v, v=v))
+    before = by_key(table)
+    compact(table)
+    assert levels(table) == [5]
+    assert by_key(table) == before
+    check_invariants(table)
+
+
+@pytest.mark.parametrize("full", [True, False])
+def test_a_trigger_that_was_lowered_takes_no_file_down(tmp_path, full):
+    """The number of levels goes down with the trigger, but files stay at the levels that they have."""
+    table = make_table(tmp_path, COLUMNS, ["id"])
+    write(table, rows(*range(100)))
+    lowered = Catalog(tmp_path).alter_table(
+        "default", "t", [SetOption("num-sorted-run.compaction-trigger", "2")]
+    )
+    assert compact(lowered, full=full) is None
+    write(lowered, rows(1, v=1))
+    write(lowered, rows(2, v=1))
+    assert compact(lowered, full=full) is not None
+    assert max(levels(lowered)) == 5
+    assert by_key(lowered)[2]["v"] == 1
+    check_invariants(lowered)
+
+
+@pytest.mark.parametrize("options", [{}, {"sequence.field": "v"}, {"merge-engine": "first-row"}], ids=str)
+def test_too_many_runs_are_merged_in_passes(tmp_path, monkeypatch, options):
+    monkeypatch.setattr("tablestore_engine.operation.compact.MOST_SEQUENCES", 3)
+    table = make_table(tmp_path, COLUMNS, ["id"], options=options)
+    write(table, rows(*range(20), v=50))
+    for v in range(30):
+        kinds = [DELETE, PUT] if v == 20 and not options else None
+        write(table, rows(v % 7, (v + 3) % 7, v=v), kinds)
+    before = by_key(table)
+    compact(table)
+    assert levels(table) == [5]
+    assert by_key(table) == before
+    named = {path for s in table.snapshots() for path in live_paths(table, s)}
+    assert data_files(table) == named, "what lay between the passes is gone"
+    check_invariants(table)
+
+
+def test_a_failure_between_passes_leaves_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr("tablestore_engine.operation.compact.MOST_SEQUENCES", 2)
+    table = make_table(tmp_path, COLUMNS, ["id"])
+    for v in range(9):
+        write(table, rows(1, 2, v=v))
+    files = data_files(table)
+    damaged = next(e for e in table.live_files() if e.file.level == 0)
+    with open(f"{table.path}/bucket-0/{damaged.file.file_name}", "r+b") as file:
+        file.truncate(100)
+    with pytest.raises(CorruptMetadataError):
+        compact(table)
+    assert data_files(table) == files

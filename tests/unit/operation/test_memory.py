@@ -30,16 +30,16 @@ def sorted_rows(job, rows, step):
         yield placed(job, pa.table({"id": ids, "n": numbers, "s": text}))
 
 
-def peaks(folder, rows):
-    """Peak bytes that Arrow held while writing two runs of one bucket, and while merging them."""
+def peaks(folder, rows, runs):
+    """Peak bytes that Arrow held while writing runs of one bucket, and while merging them."""
     # A writer holds one row group; with smaller ones the bound shows in smaller buckets.
     data_file_writer.ROW_GROUP_ROWS = ROW_GROUP_ROWS
     pool = pa.default_memory_pool()
     columns = {"id": "BIGINT", "n": "BIGINT", "s": "STRING"}
     options = {"bucket": "1", "write-only": "true"}
     table = make_table(folder, columns, ["id"], options=options)
-    for step in (1, 2):
-        result = write_sorted(new_job(table), sorted_rows(new_job(table), rows // 2, step), f"{step}-")
+    for step in range(1, runs + 1):
+        result = write_sorted(new_job(table), sorted_rows(new_job(table), rows // runs, step), f"{step}-")
         table.committer().commit(Change("APPEND", tuple(result.entries)), identity())
     written = pool.max_memory()
     assert compact(table) is not None
@@ -47,9 +47,9 @@ def peaks(folder, rows):
     return {"write": written, "compact": pool.max_memory(), "bucket": size}
 
 
-def measured(folder, rows):
+def measured(folder, rows, runs=2):
     """`peaks` in a process of its own, because a pool's maximum is never reset."""
-    code = f"import json, test_memory; print(json.dumps(test_memory.peaks({str(folder)!r}, {rows})))"
+    code = f"import json, test_memory; print(json.dumps(test_memory.peaks({str(folder)!r}, {rows}, {runs})))"
     paths = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
     code = f"import sys; sys.path[:0] = {paths!r}; {code}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -61,3 +61,10 @@ def test_memory_does_not_follow_the_bucket(tmp_path):
     assert large["bucket"] > 3.5 * small["bucket"]
     assert large["write"] < 1.5 * small["write"]
     assert large["compact"] < 1.5 * small["compact"]
+
+
+def test_memory_does_not_follow_the_number_of_runs(tmp_path):
+    """Twice the rows in four times as many runs."""
+    few = measured(tmp_path / "few", 16 * 2 * ROWS_PER_TABLE, runs=16)
+    many = measured(tmp_path / "many", 64 * ROWS_PER_TABLE, runs=64)
+    assert many["compact"] < 1.5 * few["compact"]

@@ -1,0 +1,263 @@
+"""Scheduled compactions: what a plan merges, and how far it has come. Pure.
+
+Vocabulary: an *instant* names a plan; it is the time at which the plan was made, `yyyyMMddHHmmssSSS` in UTC, so that
+names sort by age. A *group* is the part of a plan in one bucket. An *attempt* is one process that carries the plan out;
+it holds a *lease*, which its *heartbeats* renew. An attempt is *revoked* when its lease ran out and somebody else wants
+the plan, and *rolled back* when it is certain that it commits nothing any more and its files are gone.
+
+Invariants: a plan and each note about it are written once and never change, but for the heartbeat; an attempt begins
+only when all before it were rolled back; a plan that is completed or cancelled stays so. The JSON forms are persisted.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from enum import Enum
+from typing import Any
+
+_VERSION = 1
+_INSTANT = "%Y%m%d%H%M%S"
+
+
+class PlanState(Enum):
+    """Where a plan stands. The names are shown to users."""
+
+    REQUESTED = "REQUESTED"
+    INFLIGHT = "INFLIGHT"
+    COMPLETED = "COMPLETED"
+    CANCELLED = "CANCELLED"
+
+
+@dataclass(frozen=True)
+class PlannedFile:
+    """One file to merge, as the table named it when the plan was made. Size in bytes."""
+
+    file_name: str
+    level: int
+    size: int
+
+
+@dataclass(frozen=True)
+class PlanGroup:
+    """Files of one bucket to merge into `output_level`. `partition` is a BinaryRow."""
+
+    partition: bytes
+    bucket: int
+    output_level: int
+    drop_deletes: bool
+    files: tuple[PlannedFile, ...]
+
+    @property
+    def place(self) -> tuple[bytes, int]:
+        """Partition and bucket."""
+        return self.partition, self.bucket
+
+
+@dataclass(frozen=True)
+class CompactionPlan:
+    """What to merge. `snapshot_id` is the snapshot that it was made on, `commit_user` who commits it, whoever runs it."""
+
+    instant: str
+    snapshot_id: int
+    strategy: str
+    commit_user: str
+    scheduler: str
+    created_millis: int
+    groups: tuple[PlanGroup, ...]
+
+    @property
+    def places(self) -> frozenset[tuple[bytes, int]]:
+        """The buckets that it merges in."""
+        return frozenset(group.place for group in self.groups)
+
+    @property
+    def files(self) -> tuple[PlannedFile, ...]:
+        """All files that it merges."""
+        return tuple(file for group in self.groups for file in group.files)
+
+    def to_json(self) -> bytes:
+        """The persisted form."""
+        return _dump(
+            {
+                "version": _VERSION,
+                "instant": self.instant,
+                "snapshotId": self.snapshot_id,
+                "strategy": self.strategy,
+                "commitUser": self.commit_user,
+                "scheduler": self.scheduler,
+                "createdMillis": self.created_millis,
+                "groups": [
+                    {
+                        "partition": base64.b64encode(group.partition).decode(),
+                        "bucket": group.bucket,
+                        "outputLevel": group.output_level,
+                        "dropDeletes": group.drop_deletes,
+                        "files": [
+                            {"name": one.file_name, "level": one.level, "size": one.size}
+                            for one in group.files
+                        ],
+                    }
+                    for group in self.groups
+                ],
+            }
+        )
+
+    @classmethod
+    def from_json(cls, text: bytes) -> CompactionPlan:
+        """The plan of a persisted text.
+
+        Raises:
+            ValueError, KeyError, TypeError: the text is no plan, or one of a newer version.
+        """
+        data = json.loads(text)
+        if data["version"] > _VERSION:
+            raise ValueError(f"version {data['version']} is newer than {_VERSION}, which this engine knows")
+        return cls(
+            instant=data["instant"],
+            snapshot_id=data["snapshotId"],
+            strategy=data["strategy"],
+            commit_user=data["commitUser"],
+            scheduler=data["scheduler"],
+            created_millis=data["createdMillis"],
+            groups=tuple(
+                PlanGroup(
+                    base64.b64decode(one["partition"]),
+                    one["bucket"],
+                    one["outputLevel"],
+                    one["dropDeletes"],
+                    tuple(PlannedFile(f["name"], f["level"], f["size"]) for f in one["files"]),
+                )
+                for one in data["groups"]
+            ),
+        )
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What an attempt says of itself when it begins. `write_id` is part of the name of every file that it writes."""
+
+    owner: str
+    write_id: str
+    started_millis: int
+    lease_millis: int
+
+    def to_json(self) -> bytes:
+        """The persisted form."""
+        return _dump(
+            {
+                "owner": self.owner,
+                "writeId": self.write_id,
+                "startedMillis": self.started_millis,
+                "leaseMillis": self.lease_millis,
+            }
+        )
+
+    @classmethod
+    def from_json(cls, text: bytes) -> Claim:
+        """The claim of a persisted text. Raises ValueError, KeyError, TypeError."""
+        data = json.loads(text)
+        return cls(data["owner"], data["writeId"], data["startedMillis"], data["leaseMillis"])
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One attempt at a plan, numbered from 1. `failure` says why it was rolled back; None until it was."""
+
+    number: int
+    claim: Claim
+    heartbeat_millis: int | None = None
+    revoked: bool = False
+    failure: str | None = None
+
+    @property
+    def lease_until_millis(self) -> int:
+        """The time from which others may take the plan."""
+        seen = self.claim.started_millis if self.heartbeat_millis is None else self.heartbeat_millis
+        return max(self.claim.started_millis, seen) + self.claim.lease_millis
+
+    def is_running(self, now_millis: int) -> bool:
+        """Whether it must be left alone."""
+        return self.failure is None and not self.revoked and now_millis < self.lease_until_millis
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a plan ended. `snapshot_id` is the snapshot that it made, where it made one that is known."""
+
+    state: PlanState
+    time_millis: int
+    snapshot_id: int | None = None
+    message: str | None = None
+
+    def to_json(self) -> bytes:
+        """The persisted form."""
+        return _dump(
+            {"timeMillis": self.time_millis, "snapshotId": self.snapshot_id, "message": self.message}
+        )
+
+    @classmethod
+    def from_json(cls, state: PlanState, text: bytes) -> Outcome:
+        """The outcome of a persisted text. Raises ValueError, KeyError, TypeError."""
+        data = json.loads(text)
+        return cls(state, data["timeMillis"], data.get("snapshotId"), data.get("message"))
+
+
+@dataclass(frozen=True)
+class ScheduledCompaction:
+    """A plan with its attempts, oldest first, and its outcome; None while it has none."""
+
+    plan: CompactionPlan
+    attempts: tuple[Attempt, ...] = ()
+    outcome: Outcome | None = None
+
+    @property
+    def state(self) -> PlanState:
+        """Where it stands."""
+        if self.outcome is not None:
+            return self.outcome.state
+        last = self.last
+        return PlanState.INFLIGHT if last is not None and last.failure is None else PlanState.REQUESTED
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether it is yet to be done."""
+        return self.outcome is None
+
+    @property
+    def failures(self) -> int:
+        """Attempts that were rolled back."""
+        return sum(one.failure is not None for one in self.attempts)
+
+    @property
+    def last(self) -> Attempt | None:
+        """The newest attempt."""
+        return self.attempts[-1] if self.attempts else None
+
+    def is_running(self, now_millis: int) -> bool:
+        """Whether a process works on it that must be left alone."""
+        return self.is_pending and self.last is not None and self.last.is_running(now_millis)
+
+
+def in_order(found: list[ScheduledCompaction], now_millis: int) -> list[ScheduledCompaction]:
+    """The plans that can be taken, the oldest first; one that has failed stands behind those that have not been tried."""
+    free = [one for one in found if one.is_pending and not one.is_running(now_millis)]
+    return sorted(free, key=lambda one: (one.failures, one.plan.instant))
+
+
+def instant_of(millis: int) -> str:
+    """The instant of a time in milliseconds since 1970."""
+    moment = datetime.fromtimestamp(millis // 1000, timezone.utc)
+    return f"{moment.strftime(_INSTANT)}{millis % 1000:03}"
+
+
+def millis_of(instant: str) -> int:
+    """The time of an instant. Raises ValueError."""
+    moment = datetime.strptime(instant[:-3], _INSTANT).replace(tzinfo=timezone.utc)
+    return int(moment.timestamp()) * 1000 + int(instant[-3:])
+
+
+def _dump(data: dict[str, Any]) -> bytes:
+    return json.dumps(data, indent=2, ensure_ascii=False).encode()

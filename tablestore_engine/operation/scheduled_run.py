@@ -1,0 +1,262 @@
+"""Carrying out scheduled compactions: once, whole or not at all, by whichever process is alive.
+
+A process takes a plan by the atomic create of an attempt, renews the attempt's lease while it works, and commits all
+groups as one snapshot under the plan's own commit user, by which the commit is found again when the process dies before
+it could note it.
+
+An attempt whose lease ran out may belong to a process that sleeps and would commit later. So it is *revoked* first, and
+then *fenced off* by a commit of nothing: every try to commit looks for the revocation after it has read the newest
+snapshot, and creates the one after that. A try that looked before the revocation aims at a snapshot that is taken, at
+the latest, by the fence. Only then is the attempt looked for in the table, and only when it is not there are its files
+removed. The clock decides when to suspect a process, never whether an answer is right.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from threading import Event, Thread
+
+from tablestore_engine.errors import (
+    CommitOutcomeUnknownError,
+    ConflictError,
+    StorageError,
+    TableStoreError,
+)
+from tablestore_engine.metadata.compaction_plan import (
+    Attempt,
+    Claim,
+    CompactionPlan,
+    Outcome,
+    PlanState,
+    ScheduledCompaction,
+    in_order,
+)
+from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.attempts import remove_files
+from tablestore_engine.operation.commit import Change, CommitIdentity
+from tablestore_engine.operation.compact import CompactTask, run_compaction
+from tablestore_engine.operation.data_file_writer import WriteTarget
+from tablestore_engine.operation.new_write import new_identity
+from tablestore_engine.operation.orphans import files_of_write, named_files
+from tablestore_engine.operation.schedule import KEPT_PLANS, CompactedTable, tasks_of
+
+PLAN_PROPERTY = "tablestore.compaction"
+"""Property of a snapshot: the instant and attempt of the plan that made it."""
+_IDENTIFIER = 1
+_BEATS_PER_LEASE = 4
+_SHORTEST_PAUSE = 0.05  # seconds
+
+Execute = Callable[[Sequence[CompactTask]], list[ManifestEntry]]
+
+
+@dataclass(frozen=True)
+class PlanResult:
+    """What became of a plan that was taken up: completed or cancelled."""
+
+    plan: CompactionPlan
+    outcome: Outcome
+
+
+def execute_here(tasks: Sequence[CompactTask]) -> list[ManifestEntry]:
+    """Run tasks one after the other in this process. Returns DELETE and ADD entries."""
+    return [entry for task in tasks for entry in run_compaction(task, f"c{uuid.uuid4().hex[:8]}-")]
+
+
+def run_next(
+    table: CompactedTable, owner: str, now_millis: Callable[[], int], execute: Execute = execute_here
+) -> PlanResult | None:
+    """Take up the oldest plan that nobody works on, and carry it out. None when there is none.
+
+    Args:
+        table: the table.
+        owner: who this process is, for people who look at the timeline.
+        now_millis: gives the time now.
+        execute: runs tasks and returns their entries; when it fails, files that it wrote may be left.
+
+    Raises:
+        CommitOutcomeUnknownError: the storage failed in the commit; the plan is settled when its lease has run out.
+        TableStoreError: the attempt failed and was rolled back; the plan can be taken up again.
+    """
+    for found in in_order(table.timeline.pending(), now_millis()):
+        result = _settle(table, found, now_millis)
+        if result is not None:
+            return result
+        number = len(found.attempts) + 1
+        claim = Claim(
+            owner, str(uuid.uuid4()), now_millis(), table.schema.core_options.compaction_lease_millis
+        )
+        if table.timeline.claim(found.plan.instant, number, claim):
+            return _attempt(table, found.plan, Attempt(number, claim), now_millis, execute)
+    return None
+
+
+# -- an attempt ----------------------------------------------------------------------------------------
+
+
+def _attempt(
+    table: CompactedTable, plan: CompactionPlan, attempt: Attempt, now_millis: Callable[[], int], execute: Execute
+) -> PlanResult:
+    timeline = table.timeline
+    every = max(attempt.claim.lease_millis / 1000 / _BEATS_PER_LEASE, _SHORTEST_PAUSE)
+    with beating(lambda: timeline.beat(plan.instant, attempt.number, now_millis()), every):
+        try:
+            entries = _executed(table, plan, attempt, execute)
+        except BaseException as error:
+            # Nothing can have been committed yet, whatever this is: also when the user interrupts.
+            return _failed(table, plan, attempt, now_millis, error)
+        try:
+            snapshot = _committed(table, plan, attempt, entries)
+        except CommitOutcomeUnknownError:
+            raise  # the snapshot may be there, and then it names the new files
+        except TableStoreError as error:
+            return _failed(table, plan, attempt, now_millis, error)
+    return _completed(table, plan, snapshot.id, now_millis)
+
+
+def _executed(
+    table: CompactedTable, plan: CompactionPlan, attempt: Attempt, execute: Execute
+) -> list[ManifestEntry]:
+    tasks = tasks_of(plan, table)
+    if isinstance(tasks, str):
+        raise ConflictError(_no_longer_live(tasks))
+    target = _target(table, attempt)
+    return execute([replace(task, target=target) for task in tasks])
+
+
+def _committed(
+    table: CompactedTable, plan: CompactionPlan, attempt: Attempt, entries: Sequence[ManifestEntry]
+) -> Snapshot:
+    def check_lease() -> None:
+        if table.timeline.is_revoked(plan.instant, attempt.number):
+            raise ConflictError("The lease of this compaction ran out, and another process has taken it over.")
+
+    change = Change(
+        "COMPACT",
+        added=tuple(e for e in entries if e.kind == FileKind.ADD),
+        removed=tuple(e for e in entries if e.kind == FileKind.DELETE),
+        guard=check_lease,
+    )
+    properties = {PLAN_PROPERTY: f"{plan.instant}/{attempt.number}"}
+    return table.committer.commit(change, CommitIdentity(plan.commit_user, _IDENTIFIER), properties)
+
+
+def _failed(
+    table: CompactedTable,
+    plan: CompactionPlan,
+    attempt: Attempt,
+    now_millis: Callable[[], int],
+    error: BaseException,
+) -> PlanResult:
+    """Roll back the own attempt, which will commit nothing. Raises its error, unless the plan turns out to be over."""
+    remove_files(_target(table, attempt))
+    result = None
+    with suppress(StorageError):
+        result = _verdict(table, plan, now_millis)
+        if result is None:
+            table.timeline.roll_back(plan.instant, attempt.number, str(error) or type(error).__name__)
+    if result is None or not isinstance(error, TableStoreError):
+        raise error
+    return result
+
+
+@contextmanager
+def beating(beat: Callable[[], None], every_seconds: float) -> Iterator[None]:
+    """Call `beat` again and again while the block runs; a beat that fails is made up for by the next one."""
+    stop = Event()
+
+    def run() -> None:
+        while not stop.wait(every_seconds):
+            with suppress(TableStoreError):
+                beat()
+
+    thread = Thread(target=run, name="compaction-heartbeat", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+# -- what others have left -----------------------------------------------------------------------------
+
+
+def _settle(
+    table: CompactedTable, found: ScheduledCompaction, now_millis: Callable[[], int]
+) -> PlanResult | None:
+    """See to it that nothing is left of the last attempt. A result when it turns out to have been committed."""
+    last, plan = found.last, found.plan
+    if last is None or last.failure is not None:
+        return None
+    table.timeline.revoke(plan.instant, last.number, new_identity(table.schema.core_options, "compact").user)
+    _fence_off(table)
+    committed = _snapshot_of(table, plan)
+    if committed is not None:
+        return _completed(table, plan, committed.id, now_millis)
+    left = files_of_write(table.history, last.claim.write_id)
+    if left:
+        named = named_files(table.history)
+        if any(one.name in named for one in left):
+            # Committed so long ago that the snapshot itself has expired.
+            return _completed(table, plan, None, now_millis)
+        for one in left:
+            table.history.io.delete(one.path)
+    reason = f"{last.claim.owner} was not heard of any more"
+    table.timeline.roll_back(plan.instant, last.number, reason)
+    return None
+
+
+def _fence_off(table: CompactedTable) -> None:
+    """Take the snapshot that a try to commit may aim at which has not seen the revocation."""
+    identity = new_identity(table.schema.core_options, "fence")
+    # Who loses the race for it has seen others take it, and a table that was replaced conflicts with the attempt, too.
+    with suppress(ConflictError):
+        table.committer.commit(Change("COMPACT"), identity)
+
+
+def _verdict(
+    table: CompactedTable, plan: CompactionPlan, now_millis: Callable[[], int]
+) -> PlanResult | None:
+    """How a plan ends of which a file is gone: somebody has committed it, or it is void. None when all are there."""
+    missing = tasks_of(plan, table)
+    if not isinstance(missing, str):
+        return None
+    committed = _snapshot_of(table, plan)
+    if committed is not None:
+        return _completed(table, plan, committed.id, now_millis)
+    return _finished(
+        table, plan, Outcome(PlanState.CANCELLED, now_millis(), message=_no_longer_live(missing))
+    )
+
+
+def _snapshot_of(table: CompactedTable, plan: CompactionPlan) -> Snapshot | None:
+    """The snapshot that an attempt at a plan has committed."""
+    return table.history.snapshots.find_by_identifier(
+        plan.commit_user, _IDENTIFIER, kind="COMPACT", after=plan.snapshot_id
+    )
+
+
+def _completed(
+    table: CompactedTable, plan: CompactionPlan, snapshot_id: int | None, now_millis: Callable[[], int]
+) -> PlanResult:
+    return _finished(table, plan, Outcome(PlanState.COMPLETED, now_millis(), snapshot_id))
+
+
+def _finished(table: CompactedTable, plan: CompactionPlan, outcome: Outcome) -> PlanResult:
+    table.timeline.finish(plan.instant, outcome)
+    with suppress(StorageError):
+        table.timeline.prune(KEPT_PLANS)
+    return PlanResult(plan, outcome)
+
+
+def _no_longer_live(file_name: str) -> str:
+    return f"File {file_name} is no longer part of the table."
+
+
+def _target(table: CompactedTable, attempt: Attempt) -> WriteTarget:
+    return replace(table.new_target(), write_id=attempt.claim.write_id)
+

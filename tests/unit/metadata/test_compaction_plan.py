@@ -1,0 +1,107 @@
+"""Plans and their states: what is told by which notes there are."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from tablestore_engine.metadata.compaction_plan import (
+    Attempt,
+    Claim,
+    CompactionPlan,
+    Outcome,
+    PlanGroup,
+    PlannedFile,
+    PlanState,
+    ScheduledCompaction,
+    in_order,
+    instant_of,
+    millis_of,
+)
+
+LEASE = 1_000
+FILES = (PlannedFile("data-ü.parquet", 0, 10), PlannedFile("b", 5, 20))
+GROUP = PlanGroup(b"\0\1\xff", 3, 5, True, FILES)
+PLAN = CompactionPlan("20260102030405678", 7, "minor", "user", "me", 12, (GROUP, replace(GROUP, bucket=4)))
+
+
+def attempt(number=1, started=0, **more):
+    return Attempt(number, Claim("me", "w", started, LEASE), **more)
+
+
+def test_what_is_persisted_comes_back():
+    assert CompactionPlan.from_json(PLAN.to_json()) == PLAN
+    claim = Claim("host-1", "id", 5, 6)
+    assert Claim.from_json(claim.to_json()) == claim
+    outcome = Outcome(PlanState.CANCELLED, 5, None, "File ü is gone.")
+    assert Outcome.from_json(PlanState.CANCELLED, outcome.to_json()) == outcome
+
+
+def test_the_persisted_form_stays():
+    data = json.loads(PLAN.to_json())
+    assert list(data) == [
+        "version", "instant", "snapshotId", "strategy", "commitUser", "scheduler", "createdMillis", "groups"
+    ]  # fmt: skip
+    assert list(data["groups"][0]) == ["partition", "bucket", "outputLevel", "dropDeletes", "files"]
+    data["version"] = 2
+    with pytest.raises(ValueError, match="newer"):
+        CompactionPlan.from_json(json.dumps(data).encode())
+
+
+def test_what_a_plan_merges():
+    assert PLAN.places == {(b"\0\1\xff", 3), (b"\0\1\xff", 4)}
+    assert len(PLAN.files) == 4
+
+
+@pytest.mark.parametrize("millis", [0, 999, 1_767_323_045_678, 4_102_444_800_000])
+def test_instants_are_times_and_sort_by_them(millis):
+    assert millis_of(instant_of(millis)) == millis
+    assert len(instant_of(millis)) == 17
+    assert instant_of(millis) < instant_of(millis + 1)
+
+
+@pytest.mark.parametrize(
+    ("attempts", "outcome", "state"),
+    [
+        ((), None, "REQUESTED"),
+        ((attempt(),), None, "INFLIGHT"),
+        ((attempt(failure="full disk"),), None, "REQUESTED"),
+        ((attempt(failure="full disk"), attempt(2)), None, "INFLIGHT"),
+        ((attempt(revoked=True),), None, "INFLIGHT"),
+        ((attempt(),), Outcome(PlanState.COMPLETED, 1, 8), "COMPLETED"),
+        ((), Outcome(PlanState.CANCELLED, 1), "CANCELLED"),
+    ],
+)
+def test_states(attempts, outcome, state):
+    assert ScheduledCompaction(PLAN, attempts, outcome).state.value == state
+
+
+@pytest.mark.parametrize(
+    ("one", "now", "running"),
+    [
+        (attempt(), LEASE - 1, True),
+        (attempt(), LEASE, False),
+        (attempt(heartbeat_millis=500), LEASE + 499, True),
+        (attempt(heartbeat_millis=500), LEASE + 500, False),
+        (attempt(revoked=True), 1, False),
+        (attempt(failure="x"), 1, False),
+    ],
+)
+def test_a_lease_lives_from_the_last_sign_of_life(one, now, running):
+    assert ScheduledCompaction(PLAN, (one,)).is_running(now) is running
+
+
+def test_the_oldest_comes_first_but_behind_those_that_were_not_tried():
+    def found(instant, *attempts, outcome=None):
+        return ScheduledCompaction(replace(PLAN, instant=instant), attempts, outcome)
+
+    plans = [
+        found("1", outcome=Outcome(PlanState.COMPLETED, 1)),
+        found("2", attempt(failure="x")),
+        found("3", attempt()),
+        found("4", attempt(started=-LEASE)),
+        found("5"),
+    ]
+    assert [one.plan.instant for one in in_order(plans, 1)] == ["4", "5", "2"]
