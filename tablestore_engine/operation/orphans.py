@@ -50,7 +50,8 @@ def remove_orphans(history: History, older_than_millis: int, *, dry_run: bool = 
 
 def _files(history: History) -> Iterator[FileStatus]:
     paths = history.paths
-    yield from (one for one in history.io.list(paths.manifest_dir) if not one.is_dir)
+    for directory in (paths.manifest_dir, paths.statistics_dir):
+        yield from (one for one in history.io.list(directory) if not one.is_dir)
     # Beside snapshots and in the table's own directory only what was being written: hidden files.
     for directory in (paths.snapshot_dir, paths.schema_dir, paths.tag_dir, paths.root):
         yield from (one for one in history.io.list(directory) if one.name.startswith(".") and not one.is_dir)
@@ -67,8 +68,7 @@ def _data_files(history: History, directory: str) -> Iterator[FileStatus]:
 
 def _names_of(history: History, snapshot: Snapshot) -> set[str]:
     named = metadata_of(history, snapshot)
-    if snapshot.index_manifest:
-        named.add(snapshot.index_manifest)
+    named |= {name for name in (snapshot.index_manifest, snapshot.statistics) if name}
     entries = live_entries(history.manifests, snapshot)
     if snapshot.changelog_manifest_list:
         for meta in history.manifests.read_list(snapshot.changelog_manifest_list):

@@ -83,6 +83,11 @@ def replacement(warehouse, io):
     table.committer(schema).commit(change, identity(), new_schema=publisher)
 
 
+def rollback(warehouse, io):
+    """To a snapshot whose files a compaction has replaced, so that they are copied."""
+    load(warehouse, io).roll_back(2)
+
+
 def drop(warehouse, io):
     Catalog(warehouse, io).drop_table("default", "t", if_exists=True)
 
@@ -94,5 +99,6 @@ def add_column(warehouse, io):
 
 
 ACTIONS = {
-    action.__name__: action for action in (upsert, overwrite, compaction, ctas, replacement, drop, add_column)
+    action.__name__: action
+    for action in (upsert, overwrite, compaction, ctas, replacement, rollback, drop, add_column)
 }
