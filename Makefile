@@ -109,7 +109,7 @@ $(INTEROP)-java/.made: tests/interop/java/pom.xml
 .PHONY: interop-java
 interop-java: $(VENV)/.dev $(INTEROP)-java/.made  ## Let Java Paimon read our tables and write on top of them (needs Maven)
 	@sh scripts/check_java.sh
-	PAIMON_JARS='$(abspath $(INTEROP)-java)' $(PY) -m pytest tests/interop/test_java.py $(PYTEST)
+	PAIMON_JARS='$(abspath $(INTEROP)-java)' $(PY) -m pytest tests/interop/test_java*.py $(PYTEST)
 
 .PHONY: floors
 floors:  ## Install the lowest dependencies allowed and run the unit tests on them
@@ -150,8 +150,9 @@ format: $(VENV)/.dev  ## Let ruff mend what it can
 # ------------------------------------------------------------------------------------------ documents, package
 
 .PHONY: docs
-docs: $(VENV)/.dev  ## Write docs/options.md anew from the code
+docs: $(VENV)/.dev  ## Write docs/options.md and docs/sql.md anew from the code
 	$(PY) scripts/generate_options_docs.py
+	$(PY) scripts/generate_sql_docs.py
 
 .PHONY: wheel
 wheel: $(VENV)/.dev  ## Build the wheel into dist/, install it aside and try it

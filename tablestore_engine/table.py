@@ -14,12 +14,19 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tablestore_engine.errors import CommitOutcomeUnknownError, SnapshotNotFound, TableStoreError
+from tablestore_engine.errors import (
+    CommitOutcomeUnknownError,
+    SnapshotNotFound,
+    StorageError,
+    TableStoreError,
+)
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.metadata.statistics import Statistics
+from tablestore_engine.metadata.tag import Lifetime
 from tablestore_engine.operation.commit import Committer
 from tablestore_engine.operation.data_file_writer import WriteTarget
-from tablestore_engine.operation.expire import History, Retention, delete_tag, expire_snapshots
+from tablestore_engine.operation.expire import History, Retention, expire_snapshots
 from tablestore_engine.operation.row_count import RowCount, row_count
 from tablestore_engine.operation.scan import (
     PartitionFilter,
@@ -29,6 +36,7 @@ from tablestore_engine.operation.scan import (
     plan_scan,
 )
 from tablestore_engine.operation.schedule import CompactedTable, schedule_after_commit
+from tablestore_engine.operation.tags import create_tag, delete_tag, expire_tags
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.predicate import Predicate
 from tablestore_engine.schema.table_schema import TableSchema
@@ -37,6 +45,7 @@ from tablestore_engine.storage.manifests import ManifestStore
 from tablestore_engine.storage.paths import TablePaths
 from tablestore_engine.storage.schemas import SchemaStore
 from tablestore_engine.storage.snapshots import SnapshotStore
+from tablestore_engine.storage.statistics import StatisticsStore
 from tablestore_engine.storage.tags import TagStore, is_number
 
 if TYPE_CHECKING:
@@ -291,13 +300,22 @@ class Table:
         """The named snapshots."""
         return TagStore(self.io, self.paths)
 
+    @property
+    def history(self) -> History:
+        """The stores that keep the table's past."""
+        return History(self.io, self.paths, self.snapshot_store, self.manifests, self.tags, self.schemas.load)
+
     def version(self, version: str | int) -> Snapshot:
         """A snapshot by its id or by its tag. Raises SnapshotNotFound, TagNotFound."""
         text = str(version).strip()
         return self.snapshot(int(text)) if is_number(text) else self.tags.load(text)
 
-    def create_tag(self, name: str, snapshot_id: int | None = None) -> Snapshot:
-        """Name a snapshot (default: the latest), so that it does not expire.
+    def create_tag(
+        self, name: str, snapshot_id: int | None = None, retained_millis: int | None = None
+    ) -> Snapshot:
+        """Name a snapshot (default: the latest), so that it does not expire, for a time or until it is deleted.
+
+        `retained_millis` is that time; the option `tag.default-time-retained` when it is not given.
 
         Raises:
             SnapshotNotFound, TagAlreadyExists
@@ -306,49 +324,86 @@ class Table:
         snapshot = self.latest_snapshot() if snapshot_id is None else self.snapshot(snapshot_id)
         if snapshot is None:
             raise SnapshotNotFound(f"Table {self.name} has no snapshots yet, so there is nothing to tag.")
-        self.tags.create(name, snapshot)
-        if not self.snapshot_store.exists(snapshot.id):
-            # It expired before it was named, and its files are going.
-            self.tags.delete(name)
-            return self.create_tag(name, snapshot_id)
-        return snapshot
+        if create_tag(self.history, name, snapshot, self.tag_lifetime(retained_millis)):
+            return snapshot
+        return self.create_tag(name, snapshot_id, retained_millis)
+
+    def tag_lifetime(self, retained_millis: int | None = None) -> Lifetime | None:
+        """How long a tag lives that is made now; None: until it is deleted."""
+        kept = self.options.tag_default_time_retained_millis if retained_millis is None else retained_millis
+        return None if kept is None else Lifetime(int(time.time() * 1000), kept)
 
     def delete_tag(self, name: str) -> None:
         """Remove a tag, and the files that only it kept. Raises TagNotFound."""
-        delete_tag(self._history, name)
+        delete_tag(self.history, name)
+
+    def roll_back(self, version: str | int) -> Snapshot | None:
+        """Give the table the rows of a snapshot or tag, as a new snapshot; None when it has them already.
+
+        Raises:
+            SnapshotNotFound, TagNotFound
+            ConflictError: others keep changing the table.
+        """
+        from tablestore_engine.operation.attempts import retrying
+        from tablestore_engine.operation.rollback import roll_back
+
+        snapshot = retrying(lambda: roll_back(self, self.version(version)))
+        self.expire_after_commit()
+        return snapshot
+
+    def statistics_of(self, snapshot: Snapshot | None) -> Statistics | None:
+        """What ANALYZE TABLE found out for a snapshot or an earlier one; None when it was never run."""
+        if snapshot is None or snapshot.statistics is None:
+            return None
+        try:
+            return StatisticsStore(self.io, self.paths).read(snapshot.statistics)
+        except StorageError as error:
+            if error.missing:  # they are not needed to read the table, so others may have removed them
+                return None
+            raise
 
     def expire_snapshots(self, retention: Retention | None = None, now_millis: int | None = None) -> int:
         """Remove old snapshots, by default as the table's options say. Returns how many went."""
         now = int(time.time() * 1000) if now_millis is None else now_millis
-        return expire_snapshots(self._history, now, retention or Retention.of(self.options))
+        return expire_snapshots(self.history, now, retention or Retention.of(self.options))
 
     def expire_after_commit(self) -> None:
         """Expire what is due; never raises, because the commit before it has happened. Not for write-only tables."""
         if self.options.write_only:
             return
-        with suppress(Exception):
-            self.expire_snapshots()
+        now = int(time.time() * 1000)
+        steps: tuple[Callable[[], object], ...] = (
+            lambda: self._expire_partitions(now),
+            lambda: expire_tags(self.history, now),
+            lambda: self.expire_snapshots(now_millis=now),
+        )
+        for step in steps:
+            with suppress(Exception):
+                step()
+
+    def _expire_partitions(self, now_millis: int) -> None:
+        if self.options.partition_expiration_time_millis is None:
+            return
+        from tablestore_engine.operation.partition_expire import expire_when_due
+
+        expire_when_due(self, now_millis)
 
     def remove_orphan_files(self, older_than_millis: int, *, dry_run: bool = False) -> list[str]:
         """Remove files that no snapshot and no tag names and that were last changed before a time. Returns them."""
         from tablestore_engine.operation.orphans import remove_orphans
 
-        return remove_orphans(self._history, older_than_millis, dry_run=dry_run)
+        return remove_orphans(self.history, older_than_millis, dry_run=dry_run)
 
     @property
     def compactions(self) -> CompactedTable:
         """What scheduled compactions need of the table."""
-        return CompactedTable(self._history, self.committer(), self.write_target)
+        return CompactedTable(self.history, self.committer(), self.write_target)
 
     def schedule_after_commit(self) -> None:
         """Schedule the compaction that is due, where the options ask for it; never raises, as the commit has happened."""
         if self.options.compaction_schedule_enabled:
             with suppress(Exception):
                 schedule_after_commit(self.compactions, int(time.time() * 1000))
-
-    @property
-    def _history(self) -> History:
-        return History(self.io, self.paths, self.snapshot_store, self.manifests, self.tags, self.schemas.load)
 
     def properties_of(self, snapshot: Snapshot) -> Mapping[str, str]:
         """The properties that the committer stored with a snapshot."""

@@ -19,6 +19,7 @@ from tablestore_engine.errors import CommitOutcomeUnknownError, ConflictError, S
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry, ManifestFileMeta, merge_entries
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.conflicts import NewFiles, check_conflicts
+from tablestore_engine.operation.restore import entries_to_restore
 from tablestore_engine.operation.scan import live_entries
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.storage.manifests import ManifestStore
@@ -42,9 +43,11 @@ class Change:
     committed first, since that change saw nothing of it and yet would win. `restarts` leaves everything before it
     behind, without naming it: for a table that is replaced by one with other partition columns, in whose manifests the
     old files could not be described. `guard` is called at each try, after the newest snapshot was read; it raises to give up.
+    old files could not be described. `restores` are all files that shall be live afterwards, those of `added` among
+    them. `statistics` names the file of an ANALYZE commit.
     """
 
-    kind: str  # APPEND, COMPACT or OVERWRITE
+    kind: str  # APPEND, COMPACT, OVERWRITE or ANALYZE
     added: tuple[ManifestEntry, ...] = ()
     removed: tuple[ManifestEntry, ...] = ()
     replaces: Callable[[ManifestEntry], bool] | None = None
@@ -53,6 +56,8 @@ class Change:
     began_on: int | None = None
     restarts: bool = False
     guard: Callable[[], None] | None = None
+    restores: tuple[ManifestEntry, ...] | None = None
+    statistics: str | None = None
 
 
 @dataclass(frozen=True)
@@ -173,7 +178,7 @@ class Committer:
             total_record_count=before + added - gone,
             delta_record_count=added - gone,
             watermark=latest.watermark if latest else None,
-            statistics=latest.statistics if latest else None,
+            statistics=_statistics(change, latest, schema),
             properties=_properties(change, properties),
         )
         if self._publish(snapshot):
@@ -215,6 +220,9 @@ class Committer:
         if change.began_on is not None and latest is not None and self.schema.primary_keys:
             self._check_overtaken(change, latest)
         live = live_entries(self.manifests, latest) if latest and self._needs_live(change) else []
+        if change.restores is not None:
+            new_names = frozenset(e.file.file_name for e in change.added)
+            return entries_to_restore(live, change.restores, new_names)
         if change.read_snapshot is not None and latest is not None and latest.id != change.read_snapshot:
             self._check_read(change, latest)
         removed = list(change.removed)
@@ -233,6 +241,7 @@ class Committer:
         return bool(
             change.removed
             or change.replaces is not None
+            or change.restores is not None
             or self.schema.primary_keys
             or any(e.file.level for e in change.added)
         )
@@ -332,3 +341,10 @@ def _properties(change: Change, given: Mapping[str, str] | None) -> dict[str, st
     if change.read_snapshot is not None:
         found[READ_SNAPSHOT] = str(change.read_snapshot)
     return found or None
+
+
+def _statistics(change: Change, latest: Snapshot | None, schema: TableSchema) -> str | None:
+    """The statistics that a snapshot names: those of the one before, unless they no longer describe the table."""
+    if change.statistics is not None or latest is None:
+        return change.statistics
+    return latest.statistics if change.restores is None and schema.id <= latest.schema_id else None

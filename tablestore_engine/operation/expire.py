@@ -69,7 +69,7 @@ class History:
 
 @dataclass
 class Garbage:
-    """Paths of data files, and names of manifests and lists, that only expired snapshots name."""
+    """Paths of data and statistics files, and names of manifests and lists, that only expired snapshots name."""
 
     data_files: set[str] = field(default_factory=set)
     manifests: set[str] = field(default_factory=set)
@@ -173,7 +173,9 @@ def _garbage(history: History, begin: int, end: int) -> Garbage:
         garbage.data_files |= _paths(history, before, _gone(history, before, after))
     for snapshot_id in range(begin, end):
         garbage.manifests |= metadata_of(history, snapshots[snapshot_id])
+        garbage.data_files |= _statistics(history, snapshots[snapshot_id])
     garbage.manifests -= metadata_of(history, snapshots[end])
+    garbage.data_files -= _statistics(history, snapshots[end])
     _keep(history, garbage, tagged)
     return garbage
 
@@ -182,6 +184,7 @@ def _keep(history: History, garbage: Garbage, snapshots: Iterable[Snapshot]) -> 
     """Take what these snapshots name out of the garbage."""
     for one in snapshots:
         garbage.data_files -= _paths(history, one, live_entries(history.manifests, one))
+        garbage.data_files -= _statistics(history, one)
         garbage.manifests -= metadata_of(history, one)
 
 
@@ -212,6 +215,11 @@ def _paths(history: History, snapshot: Snapshot, entries: Iterable[ManifestEntry
     return found
 
 
+def _statistics(history: History, snapshot: Snapshot) -> set[str]:
+    """Path of the statistics that a snapshot names."""
+    return {history.paths.statistics(snapshot.statistics)} if snapshot.statistics else set()
+
+
 def metadata_of(history: History, snapshot: Snapshot) -> set[str]:
     """Names of the manifest lists and manifests of a snapshot."""
     lists = [snapshot.base_manifest_list, snapshot.delta_manifest_list]
@@ -229,23 +237,11 @@ def _remove(history: History, garbage: Garbage) -> None:
             history.manifests.delete(name)
 
 
-def delete_tag(history: History, name: str) -> None:
-    """Remove a tag, and the files that only it named.
-
-    Raises:
-        TagNotFound: there is none.
-    """
-    tagged = history.tags.load(name)
-    others = [one for other, one in history.tags.all().items() if other != name]
-    oldest = next(history.snapshots.iter(), None)
-    if oldest is not None:
-        others.append(oldest)
-    keeps = history.snapshots.exists(tagged.id) or any(one.id == tagged.id for one in others)
-    history.tags.delete(name)
-    if keeps:
-        return
+def collect(history: History, tagged: Snapshot, others: Iterable[Snapshot]) -> None:
+    """Remove the files that a snapshot names and the others do not."""
     garbage = Garbage(
-        _paths(history, tagged, live_entries(history.manifests, tagged)), metadata_of(history, tagged)
+        _paths(history, tagged, live_entries(history.manifests, tagged)) | _statistics(history, tagged),
+        metadata_of(history, tagged),
     )
     _keep(history, garbage, others)
     _remove(history, garbage)

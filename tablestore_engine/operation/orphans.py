@@ -73,7 +73,8 @@ def _unsettled(history: History) -> list[str]:
 
 def _files(history: History) -> Iterator[FileStatus]:
     paths = history.paths
-    yield from (one for one in history.io.list(paths.manifest_dir) if not one.is_dir)
+    for directory in (paths.manifest_dir, paths.statistics_dir):
+        yield from (one for one in history.io.list(directory) if not one.is_dir)
     # Beside snapshots and in the table's own directory only what was being written: hidden files.
     for directory in (
         paths.snapshot_dir,
@@ -96,8 +97,7 @@ def _data_files(history: History, directory: str) -> Iterator[FileStatus]:
 
 def _names_of(history: History, snapshot: Snapshot) -> set[str]:
     named = metadata_of(history, snapshot)
-    if snapshot.index_manifest:
-        named.add(snapshot.index_manifest)
+    named |= {name for name in (snapshot.index_manifest, snapshot.statistics) if name}
     entries = live_entries(history.manifests, snapshot)
     if snapshot.changelog_manifest_list:
         for meta in history.manifests.read_list(snapshot.changelog_manifest_list):

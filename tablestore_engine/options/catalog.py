@@ -36,6 +36,16 @@ _TABLE = (
     Option("partition", _COLUMNS, (), "Partition columns, as an option instead of a clause.", immutable=True),
     Option("partition.default-name", _TEXT, "__DEFAULT_PARTITION__", "Directory name of a null or blank partition "
            "value.", immutable=True),
+    Option("partition.expiration-time", _DURATION, None, "Age at which a partition is removed; it stays when not set."),
+    Option("partition.expiration-strategy", _ENUM, "values-time", "Whether a partition's age counts from the time that its "
+           "values stand for, or from its last change.", choices=("values-time", "update-time")),
+    Option("partition.expiration-check-interval", _DURATION, _HOUR, "Commits look for expired partitions once in this "
+           "time.", minimum=0),
+    Option("partition.expiration-max-num", _INT, 100, "Partitions that expire at once at most.", minimum=1),
+    Option("partition.timestamp-pattern", _TEXT, None, "How partition columns make up a time, such as '$dt $hr:00:00'; "
+           "the first column when not set."),
+    Option("partition.timestamp-formatter", _TEXT, None, "How that text is read, such as 'yyyyMMdd'; as a date or a date "
+           "and a time when not set."),
     Option("partition.legacy-name", _BOOL, True, "Write dates in partition directories as day numbers. New tables "
            "store 'false' when a partition column is a date or a time.", immutable=True),
     Option("type", _ENUM, "table", "Type of the table.", choices=("table",), immutable=True),
@@ -128,6 +138,8 @@ _SNAPSHOTS = (
     Option("snapshot.num-retained.max", _INT, _INT_MAX, "Snapshots that expiration keeps at most.", minimum=1),
     Option("snapshot.time-retained", _DURATION, _HOUR, "Age until which a snapshot is kept."),
     Option("snapshot.expire.limit", _INT, 50, "Snapshots that one commit expires at most.", minimum=1),
+    Option("tag.default-time-retained", _DURATION, None, "Time for which a tag is kept that was given none; without it "
+           "until it is deleted."),
 )  # fmt: skip
 
 _METADATA = (
@@ -249,12 +261,11 @@ _LATER_HARMLESS = tuple(
         ("manifest.full-compaction-threshold-size", _MEMORY, 16 * _MB, "Changes at which all manifests are rewritten."),
         ("manifest.sidecar.enabled", _BOOL, False, "Write sidecar indexes of manifests."),
         ("manifest-sort*", _TEXT, None, "Sorting of manifests."),
-        ("partition.expiration-*", _TEXT, None, "Expiration of partitions."),
+        ("partition.expiration-batch-size", _INT, None, "Partitions that one commit removes when they expire."),
         ("partition.mark-done-action*", _TEXT, None, "What marks a partition as done."),
         ("partition.end-input-to-done", _BOOL, False, "Mark partitions done at the end of input."),
         ("partition.idle-time-to-report-statistic", _DURATION, 0, "Pause before statistics are reported."),
         ("partition.sink-strategy", _TEXT, "none", "How sinks shuffle partitions."),
-        ("partition.timestamp-*", _TEXT, None, "How a partition value becomes a time."),
         ("file-index.*", _TEXT, None, "File indexes."),
         ("file-reader-async-threshold", _MEMORY, 10 * _MB, "File size read asynchronously."),
         ("async-file-write", _BOOL, True, "Write files asynchronously."),

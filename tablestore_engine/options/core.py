@@ -109,6 +109,13 @@ class CoreOptions:
     snapshot_num_retained_max: int
     snapshot_time_retained_millis: int
     snapshot_expire_limit: int
+    partition_expiration_time_millis: int | None
+    partition_expiration_strategy: str
+    partition_expiration_check_interval_millis: int
+    partition_expiration_max_num: int
+    partition_timestamp_pattern: str | None
+    partition_timestamp_formatter: str | None
+    tag_default_time_retained_millis: int | None
     partition_default_name: str
     partition_legacy_name: bool
     metadata_stats_mode: str
@@ -196,6 +203,13 @@ class CoreOptions:
             snapshot_num_retained_max=get("snapshot.num-retained.max"),
             snapshot_time_retained_millis=get("snapshot.time-retained"),
             snapshot_expire_limit=get("snapshot.expire.limit"),
+            partition_expiration_time_millis=get("partition.expiration-time"),
+            partition_expiration_strategy=get("partition.expiration-strategy"),
+            partition_expiration_check_interval_millis=get("partition.expiration-check-interval"),
+            partition_expiration_max_num=get("partition.expiration-max-num"),
+            partition_timestamp_pattern=get("partition.timestamp-pattern"),
+            partition_timestamp_formatter=get("partition.timestamp-formatter"),
+            tag_default_time_retained_millis=get("tag.default-time-retained"),
             partition_default_name=default_name,
             partition_legacy_name=get("partition.legacy-name"),
             metadata_stats_mode=get("metadata.stats-mode"),

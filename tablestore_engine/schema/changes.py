@@ -14,6 +14,7 @@ from tablestore_engine.errors import ColumnNotFound, OptionError, SchemaError
 from tablestore_engine.options import CoreOptions, find_option
 from tablestore_engine.schema.creation import check_names
 from tablestore_engine.schema.merge_engine import merge_engine_of
+from tablestore_engine.schema.partition_time import check_expiration
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import ArrayType, DataField, DataType, MapType, RowType, assign_field_ids
 
@@ -95,6 +96,8 @@ def apply_changes(
     check_names([one.name for one in fields])
     # Only what is set now is checked strictly: what another writer stored before is not this change's fault.
     CoreOptions.parse(touched, keyed=schema.is_keyed)
+    if any(key.startswith("partition.") for key in touched):
+        check_expiration(CoreOptions.parse(options, strict=False), schema.partition_keys)
     if touched or len(fields) > len(schema.fields):
         merge_engine_of(fields, schema.primary_keys, CoreOptions.parse(options, strict=False))
     return replace(

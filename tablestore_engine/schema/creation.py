@@ -8,6 +8,7 @@ from itertools import count
 from tablestore_engine.errors import OptionError, SchemaError
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.merge_engine import merge_engine_of
+from tablestore_engine.schema.partition_time import check_expiration
 from tablestore_engine.schema.system import is_system_name
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import (
@@ -138,6 +139,7 @@ def _check_options(
             raise OptionError(
                 f"Option 'bucket-key' cannot name '{name}'.", hint=f"It can name: {', '.join(allowed)}."
             )
+    check_expiration(options, partition_keys)
     if options.sequence_field and not primary_keys:
         raise OptionError("Option 'sequence.field' needs a primary key.")
     if options.bucket > 0 and not primary_keys and not options.bucket_key:

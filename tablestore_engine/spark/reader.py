@@ -62,7 +62,7 @@ def read_plan(
     spark: SparkSession, table: Table, plan: ScanPlan, predicate: Predicate | None = None
 ) -> DataFrame:
     """The merged rows of a scan plan. Rows that fail the `predicate` may be missing or out of date."""
-    return _Reader(spark, table, plan, predicate).frame()
+    return TableReader(spark, table, plan, predicate).frame()
 
 
 def read_positions(spark: SparkSession, table: Table, plan: ScanPlan) -> DataFrame:
@@ -82,7 +82,9 @@ class _Merge:
     upper_is_newer: bool
 
 
-class _Reader:
+class TableReader:
+    """One read of a scan plan."""
+
     def __init__(
         self, spark: SparkSession, table: Table, plan: ScanPlan, predicate: Predicate | None
     ) -> None:
@@ -149,9 +151,7 @@ class _Reader:
             broadcast=sum(f.row_count for _, f in merge.upper) <= BROADCAST_ROWS,
         )
 
-    def _blocked(
-        self, merge: _Merge, ranges: KeyRanges | None, keys: pa.Table | None
-    ) -> BlockedKeys | None:
+    def _blocked(self, merge: _Merge, ranges: KeyRanges | None, keys: pa.Table | None) -> BlockedKeys | None:
         """The keys by block, where the run that looks them up is large enough for reading them here.
 
         `keys` are those that the predicate left, when it was worth reading them for it.

@@ -5,9 +5,7 @@ Arguments are named as Paimon's where it has them. All are checked before anythi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from tablestore_engine.errors import OptionError, SqlError
 from tablestore_engine.metadata.data_file import FILE_SOURCE_COMPACT
@@ -21,25 +19,29 @@ from tablestore_engine.spark.compactor import compact_table, run_scheduled
 from tablestore_engine.spark.partition_values import matching_partitions
 from tablestore_engine.spark.sort_compactor import ORDER, Z_ORDER, SortOrder, sort_compact
 from tablestore_engine.sql.execute_rows import RowContext
+from tablestore_engine.sql.partition_procedures import listed_partitions
+from tablestore_engine.sql.procedure import Arguments, Procedure, Rows, text
 from tablestore_engine.table import Table
 
-Arguments = Mapping[str, Any]
-
-COMPACT_PARAMETERS = (
+_COMPACT_PARAMETERS = (
     "table", "partitions", "compact_strategy", "order_strategy", "order_by", "where", "options",
     "partition_idle_time", "strategy",
 )  # fmt: skip
-COMPACT_EXAMPLE = (
+_COMPACT_EXAMPLE = (
     "CALL sys.compact(table => 'db.t', partitions => 'dt=2024-01-01', order_strategy => 'zorder', order_by => 'a,b')."
 )
-SCHEDULED_COLUMNS = {"instant": "string", "state": "string", "group_count": "int", "file_count": "int"}
-RUN_COLUMNS = {"instant": "string", "state": "string", "snapshot_id": "bigint", "message": "string"}
+_SCHEDULED_COLUMNS = {"instant": "string", "state": "string", "group_count": "int", "file_count": "int"}
+_RUN_COLUMNS = {"instant": "string", "state": "string", "snapshot_id": "bigint", "message": "string"}
 
 
-def compact(
-    table: Table, arguments: Arguments, context: RowContext, chosen: PartitionFilter | None
-) -> list[tuple[Any, ...]]:
-    """CALL sys.compact. `chosen` are the partitions of the argument of that name. Says whether there was anything to do."""
+def _compact(table: Table, arguments: Arguments, context: RowContext) -> Rows:
+    """Merges the files of every bucket into one sorted run, or of some partitions only, and says whether there was work.
+
+    Partitions are chosen by a list ('dt=2024-01-01,hr=1;dt=2024-01-02'), by a condition on their columns (`where`), or
+    by how long they have got no rows (`partition_idle_time` => '1 d'). `compact_strategy` => 'minor' merges only what
+    the table's thresholds ask for. `order_strategy` 'order' or 'zorder' sorts a table without a key by the columns of
+    `order_by`. `options` ('target-file-size=64 mb,…') hold for this compaction only.
+    """
     strategy = _strategy(arguments, default="full")
     order = _order(arguments)
     if order is not None and strategy != "full":
@@ -52,6 +54,7 @@ def compact(
             raise SqlError("partition_idle_time cannot be used with order_strategy.")
         order = order.of(table.schema)
     table = _with_options(table, str(arguments.get("options") or ""))
+    chosen = _listed(table, arguments)
     if given == ["where"]:
         chosen = _where(table, str(arguments["where"]), context)
     elif given == ["partition_idle_time"]:
@@ -63,22 +66,29 @@ def compact(
     return [(snapshot is not None,)]
 
 
-def schedule_compaction(
-    table: Table, arguments: Arguments, context: RowContext, chosen: PartitionFilter | None
-) -> list[tuple[Any, ...]]:
-    """CALL sys.schedule_compaction: write a plan down; no row when nothing is due."""
+def _schedule(table: Table, arguments: Arguments, context: RowContext) -> Rows:
+    """Writes a plan of what to compact on the table's timeline, for `run_compaction`; no row when nothing is due.
+
+    `strategy` is 'minor' (what the table's thresholds ask for, the default) or 'full'.
+    """
     strategy = _strategy(arguments, default="minor")
+    chosen = _listed(table, arguments)
     plan = schedule(table.compactions, strategy, context.now_millis(), chosen)
     return [] if plan is None else [(plan.instant, "REQUESTED", len(plan.groups), len(plan.files))]
 
 
-def run_compaction(table: Table, arguments: Arguments, context: RowContext) -> list[tuple[Any, ...]]:
-    """CALL sys.run_compaction: carry out the oldest plan; no row when there is none that nobody works on."""
+def _run(table: Table, arguments: Arguments, context: RowContext) -> Rows:
+    """Carries out the oldest plan on the timeline; no row when there is none that nobody works on."""
     result = run_scheduled(context.spark, table)
     if result is None:
         return []
     outcome = result.outcome
     return [(result.plan.instant, outcome.state.value, outcome.snapshot_id, outcome.message)]
+
+
+def _listed(table: Table, arguments: Arguments) -> PartitionFilter | None:
+    listed = text("partitions", arguments)
+    return listed_partitions(table.schema, listed) if listed else None
 
 
 def _strategy(arguments: Arguments, default: str) -> str:
@@ -109,10 +119,10 @@ def _order(arguments: Arguments) -> SortOrder | None:
     return SortOrder(strategy, columns)
 
 
-def _with_options(table: Table, text: str) -> Table:
+def _with_options(table: Table, listed: str) -> Table:
     """The table with other options for this compaction only: `key=value,key=value`."""
     changes: dict[str, str] = {}
-    for pair in filter(None, (one.strip() for one in text.split(","))):
+    for pair in filter(None, (one.strip() for one in listed.split(","))):
         key, equals, value = pair.partition("=")
         if not equals:
             raise SqlError(f"'{pair}' is not an option.", hint="Write options as 'target-file-size=64 mb'.")
@@ -134,13 +144,13 @@ def _where(table: Table, condition: str, context: RowContext) -> PartitionFilter
     return _among(table, chosen)
 
 
-def _idle(table: Table, text: str, now_millis: int) -> PartitionFilter:
+def _idle(table: Table, since: str, now_millis: int) -> PartitionFilter:
     """Partitions that have got no rows for a time; what compactions wrote does not count."""
     _check_partitioned(table, "partition_idle_time")
     try:
-        idle = parse_duration(text)
+        idle = parse_duration(since)
     except ValueError as error:
-        raise SqlError(f"partition_idle_time cannot be '{text}': {error}.") from None
+        raise SqlError(f"partition_idle_time cannot be '{since}': {error}.") from None
     newest: dict[bytes, int] = {}
     for entry in table.live_files():
         newest[entry.partition] = max(newest.get(entry.partition, 0), _written_millis(entry))
@@ -160,3 +170,18 @@ def _among(table: Table, rows: set[bytes]) -> PartitionFilter:
     places = PartitionFormat(table.schema)
     chosen = {places.decode(row) for row in rows}
     return lambda values: values in chosen
+
+
+PROCEDURES: dict[str, Procedure] = {
+    "compact": Procedure(_compact, _COMPACT_PARAMETERS, 1, {"compacted": "boolean"}, _COMPACT_EXAMPLE),
+    "schedule_compaction": Procedure(
+        _schedule,
+        ("table", "partitions", "strategy"),
+        1,
+        _SCHEDULED_COLUMNS,
+        "CALL sys.schedule_compaction(table => 'db.t', strategy => 'full').",
+    ),
+    "run_compaction": Procedure(
+        _run, ("table",), 1, _RUN_COLUMNS, "CALL sys.run_compaction(table => 'db.t')."
+    ),
+}

@@ -12,6 +12,7 @@ from tablestore_engine.spark.compactor import compact_table
 from tablestore_engine.spark.run import translated
 from tablestore_engine.spark.types import columns_of
 from tablestore_engine.sql import statements as S
+from tablestore_engine.sql.execute_analyze import execute_analyze
 from tablestore_engine.sql.execute_changes import execute_delete, execute_merge, execute_update
 from tablestore_engine.sql.execute_rows import (
     RowContext,
@@ -105,6 +106,7 @@ _RUNNERS: dict[type[S.Statement], Callable[[Any, RowContext], StatementResult]] 
     S.PassThrough: _pass_through,
     S.Compact: _compact,
     S.Call: execute_call,
+    S.AnalyzeTable: execute_analyze,
     S.CreateView: _create_view,
     S.CreateTableAs: execute_create_as,
     S.InsertInto: execute_insert,

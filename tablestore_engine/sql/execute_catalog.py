@@ -12,10 +12,12 @@ from typing import Any, Final
 from tablestore_engine.sql import (
     execute_alter,
     execute_describe,
+    execute_partitions,
     execute_schema,
     execute_show,
     execute_show_create,
     execute_table,
+    partition_statements,
     statements,
 )
 from tablestore_engine.sql.execute_context import CatalogContext
@@ -32,7 +34,6 @@ _EXECUTORS: Final[Mapping[type[Statement], Callable[[Any, CatalogContext], State
     statements.DropTable: execute_table.drop_table,
     statements.DropView: execute_table.drop_view,
     statements.RenameTable: execute_table.rename,
-    statements.AnalyzeTable: execute_table.analyze,
     statements.RefreshTable: execute_table.refresh,
     statements.AddColumns: execute_alter.add_columns,
     statements.SetTableProperties: execute_alter.set_properties,
@@ -42,6 +43,7 @@ _EXECUTORS: Final[Mapping[type[Statement], Callable[[Any, CatalogContext], State
     statements.RenameColumn: execute_alter.rename_column,
     statements.AlterColumn: execute_alter.alter_column,
     statements.AlterUnsupported: execute_alter.unsupported,
+    partition_statements.DropPartitions: execute_partitions.drop_partitions,
     statements.ShowTables: execute_show.show_tables,
     statements.ShowViews: execute_show.show_views,
     statements.ShowTblProperties: execute_show.show_properties,

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from tablestore_engine.catalog import View
 from tablestore_engine.errors import ColumnNotFound, NotFoundError, SqlError
+from tablestore_engine.metadata.statistics import value_shown
 from tablestore_engine.schema.spark_text import spark_type
 from tablestore_engine.schema.types import DataField
 from tablestore_engine.sql.execute_context import CatalogContext, answer, utc
@@ -71,7 +72,30 @@ def _column(statement: Describe, column: str, context: CatalogContext) -> Statem
     ]
     if statement.extended:
         rows.append(("nullable", "true" if field.type.nullable else "false"))
+        rows += _column_statistics(statement, field, context)
     return answer("DESCRIBE", {"info_name": "string", "info_value": "string"}, rows)
+
+
+def _column_statistics(
+    statement: Describe, field: DataField, context: CatalogContext
+) -> list[tuple[str, str]]:
+    """What ANALYZE TABLE found out about a column, as Spark names it."""
+    if context.kind(statement.table) == "view":
+        return []
+    table = context.catalog.load_table(*context.place(statement.table))
+    analyzed = table.statistics_of(table.latest_snapshot())
+    found = analyzed.columns.get(field.name) if analyzed else None
+    if found is None:
+        return []
+    known = {
+        "min": value_shown(found.least, field.type),
+        "max": value_shown(found.greatest, field.type),
+        "num_nulls": found.null_count,
+        "distinct_count": found.distinct_count,
+        "avg_col_len": found.average_length,
+        "max_col_len": found.greatest_length,
+    }
+    return [(label, "NULL" if value is None else str(value)) for label, value in known.items()]
 
 
 def _view_details(statement: Describe, view: View, context: CatalogContext) -> list[tuple[str, str]]:
@@ -114,6 +138,11 @@ def _table_details(table: Table) -> list[tuple[str, str]]:
         ("num-files", str(found.files)),
         ("Table Properties", _pairs(schema.options.items())),
     ]
+    analyzed = table.statistics_of(snapshot)
+    if analyzed is not None:
+        rows = "unknown" if analyzed.row_count is None else str(analyzed.row_count)
+        text = f"{analyzed.row_size or 0} bytes, {rows} rows (of snapshot {analyzed.snapshot_id})"
+        details.append(("Statistics", text))
     if schema.comment is not None:
         details.append(("Comment", schema.comment))
     created = table.schemas.load(table.schemas.list_ids()[0]).time_millis

@@ -1,4 +1,4 @@
-"""CREATE TABLE with columns or LIKE, DROP, RENAME, ANALYZE and REFRESH."""
+"""CREATE TABLE with columns or LIKE, DROP, RENAME and REFRESH."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from tablestore_engine.errors import SqlError, TableNotFound
 from tablestore_engine.operation.replace import replace_empty
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import DataType
-from tablestore_engine.sql.execute_context import CatalogContext, answer, done
+from tablestore_engine.sql.execute_context import CatalogContext, done
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements import (
-    AnalyzeTable,
     ColumnDefinition,
     CreateTable,
     CreateTableLike,
@@ -151,24 +150,6 @@ def rename(statement: RenameTable, context: CatalogContext) -> StatementResult:
     target = statement.new.database or database
     context.catalog.rename_table(database, name, target, statement.new.name)
     return done(verb)
-
-
-def analyze(statement: AnalyzeTable, context: CatalogContext) -> StatementResult:
-    """ANALYZE TABLE: says what is known. Every commit keeps counts, sizes and bounds, so nothing is computed."""
-    table = context.table(statement.table, "ANALYZE TABLE")
-    for column in statement.columns or ():
-        table.schema.field(column)
-    found = table.statistics()
-    text = (
-        f"{found.row_count:,} rows{'' if found.row_count_exact else ' at most'}, {found.bytes:,} bytes in {found.files:,} files. Each commit keeps these figures and "
-        "the bounds of columns, so nothing had to be computed."
-    )
-    rows, size, files = found.row_count, found.bytes, found.files
-    result = answer("ANALYZE TABLE", {"result": "string"}, [(text,)])
-    return StatementResult(
-        result.kind, columns=result.columns, types=result.types, rows=result.rows,
-        metrics={"row_count": rows, "bytes": size, "files": files},
-    )  # fmt: skip
 
 
 def refresh(statement: RefreshTable, context: CatalogContext) -> StatementResult:

@@ -18,7 +18,7 @@ from tablestore_engine.schema.predicate import Predicate
 from tablestore_engine.spark.frame_cache import FrameCache
 from tablestore_engine.spark.reader import read_plan
 from tablestore_engine.spark.run import translated
-from tablestore_engine.spark.system_tables import system_table
+from tablestore_engine.spark.system_tables import FRAME_TABLES, system_table
 from tablestore_engine.sql import information_schema
 from tablestore_engine.sql.bind import Binding, TableReference, bind, bind_expression
 from tablestore_engine.sql.lexer import quote
@@ -161,7 +161,11 @@ class Frames:
             return self._views[key]
         table = self._table(database, name)
         if suffix:
-            view = self.register(f"{table.name}${suffix}", system_table(self.spark, table, suffix))
+            travel = reference.time_travel
+            snapshot = self.pin(table) if travel is None else self._travel(table, travel)
+            rows = system_table(self.spark, table, suffix, snapshot, travels=travel is not None)
+            self._unknown = self._unknown or suffix in FRAME_TABLES
+            view = self.register(f"{table.name}${suffix}", rows)
         else:
             frame, size = self._read(table, reference)
             self._bytes += size

@@ -7,6 +7,7 @@ from tablestore_engine.sql.cursor import Cursor
 from tablestore_engine.sql.parse_create import refuse_kept_up
 from tablestore_engine.sql.parse_rows import partition_spec
 from tablestore_engine.sql.parse_table import column_definition, column_type, properties, property_key
+from tablestore_engine.sql.partition_statements import DropPartitions
 from tablestore_engine.sql.statements import (
     AddColumns,
     AlterColumn,
@@ -15,6 +16,7 @@ from tablestore_engine.sql.statements import (
     Compact,
     CreateView,
     DropColumns,
+    PartitionSpec,
     RenameColumn,
     RenameTable,
     SetTableProperties,
@@ -92,6 +94,8 @@ def _table(cursor: Cursor, table: TableName) -> Statement:
         if cursor.key == "ADD" and cursor.key_at(1) in ("COLUMN", "COLUMNS", "("):
             cursor.i += 1
             return _add_columns(cursor, table)
+        if cursor.sees("DROP", "PARTITION") or cursor.sees("DROP", "IF", "EXISTS", "PARTITION"):
+            return _drop_partitions(cursor, table)
         if cursor.key == "DROP" and cursor.key_at(1) in ("COLUMN", "COLUMNS"):
             cursor.i += 2
             return _drop_columns(cursor, table)
@@ -143,6 +147,20 @@ def _drop_columns(cursor: Cursor, table: TableName) -> Statement:
     if in_parentheses:
         cursor.expect(")")
     return DropColumns(sql=cursor.text, table=table, columns=tuple(columns), if_exists=if_exists)
+
+
+def _drop_partitions(cursor: Cursor, table: TableName) -> Statement:
+    """``DROP [IF EXISTS] PARTITION (…), PARTITION (…) [PURGE]``."""
+    cursor.expect("DROP")
+    if_exists = cursor.accept_if_exists()
+    partitions: list[PartitionSpec] = []
+    while not partitions or cursor.accept(","):
+        spec = partition_spec(cursor)
+        if not spec:
+            raise cursor.error("Expected PARTITION (…)")
+        partitions.append(spec)
+    cursor.accept("PURGE")
+    return DropPartitions(sql=cursor.text, table=table, partitions=tuple(partitions), if_exists=if_exists)
 
 
 def _alter_column(cursor: Cursor, table: TableName) -> Statement:

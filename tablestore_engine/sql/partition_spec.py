@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.metadata.partition import PartitionFormat, value_from_text
+from tablestore_engine.operation.scan import PartitionFilter
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import STRING_ROOTS, AtomicType, DataType
 from tablestore_engine.sql.lexer import tokenize
@@ -50,6 +52,13 @@ def live_partitions(
         if all(values[name] == value for name, value in wanted.items()):
             found.append((places.path_of(row), row))
     return sorted(found)
+
+
+def chosen_partitions(schema: TableSchema, wanted: Sequence[Mapping[str, Any]]) -> PartitionFilter:
+    """Chooses the partitions that have all values of one of these, by the stored names of columns."""
+    keys = schema.partition_keys
+    choices = [{keys.index(name): value for name, value in one.items()} for one in wanted]
+    return lambda values: any(all(values[i] == v for i, v in one.items()) for one in choices)
 
 
 def _value(text: str, kind: DataType, name: str) -> Any:

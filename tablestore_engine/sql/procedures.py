@@ -1,36 +1,28 @@
-"""The procedures of CALL sys.…, named as Paimon's."""
+"""CALL sys.…: the list of all procedures, named as Paimon's, and the way into them.
+
+The procedures live by topic in the other `*_procedures` modules. A name of an argument may be written with or without
+underscores and in any case: Paimon's own engines differ in that.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.operation.expire import Retention
 from tablestore_engine.operation.scan import PartitionFilter
 from tablestore_engine.schema.table_schema import TableSchema
-from tablestore_engine.sql import compaction_procedures as C
+from tablestore_engine.sql import (
+    compaction_procedures,
+    consumer_procedures,
+    partition_procedures,
+    snapshot_procedures,
+    tag_procedures,
+)
 from tablestore_engine.sql import statements as S
-from tablestore_engine.sql.execute_rows import RowContext, partition_values
+from tablestore_engine.sql.execute_rows import RowContext
+from tablestore_engine.sql.partition_spec import chosen_partitions
+from tablestore_engine.sql.procedure import Procedure
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.table import Table
-
-Arguments = Mapping[str, Any]
-_ORPHAN_AGE = timedelta(days=1)
-_YOUNG = timedelta(hours=1)
-
-
-@dataclass(frozen=True)
-class Procedure:
-    """`parameters` in order, all but the first `required` optional; `columns` of the answer as name → Spark type."""
-
-    run: Callable[[Table, Arguments, RowContext], list[tuple[Any, ...]]]
-    parameters: tuple[str, ...]
-    required: int
-    columns: Mapping[str, str]
-    example: str
 
 
 def execute_call(statement: S.Call, context: RowContext) -> StatementResult:
@@ -41,16 +33,7 @@ def execute_call(statement: S.Call, context: RowContext) -> StatementResult:
             f"There is no procedure sys.{statement.procedure}.",
             hint=f"There are: {', '.join(f'sys.{name}' for name in PROCEDURES)}.",
         )
-    name = f"sys.{statement.procedure}"
-    if len(statement.positional) > len(procedure.parameters):
-        raise SqlError(f"{name} takes {len(procedure.parameters)} arguments.", hint=procedure.example)
-    given = dict(zip(procedure.parameters, statement.positional, strict=False)) | dict(statement.named)
-    unknown = sorted(set(given) - set(procedure.parameters))
-    if unknown:
-        raise SqlError(f"{name} does not take {', '.join(unknown)}.", hint=procedure.example)
-    missing = [p for p in procedure.parameters[: procedure.required] if given.get(p) in (None, "")]
-    if missing:
-        raise SqlError(f"{name} needs {' and '.join(missing)}.", hint=procedure.example)
+    given = _given(statement, procedure)
     database, _, table_name = str(given["table"]).replace("`", "").rpartition(".")
     table = context.table(S.TableName(database or None, table_name))
     arguments = {key: value for key, value in given.items() if value is not None}
@@ -59,153 +42,33 @@ def execute_call(statement: S.Call, context: RowContext) -> StatementResult:
     return StatementResult("CALL", columns=tuple(columns), types=tuple(columns.values()), rows=rows)
 
 
+def _given(statement: S.Call, procedure: Procedure) -> dict[str, Any]:
+    """The arguments of a call by the procedure's own names of them."""
+    name = f"sys.{statement.procedure}"
+    if len(statement.positional) > len(procedure.parameters):
+        raise SqlError(f"{name} takes {len(procedure.parameters)} arguments.", hint=procedure.example)
+    own = {one.replace("_", ""): one for one in procedure.parameters}
+    named = {own.get(key.replace("_", ""), key): value for key, value in statement.named.items()}
+    given = dict(zip(procedure.parameters, statement.positional, strict=False)) | named
+    unknown = sorted(set(given) - set(procedure.parameters))
+    if unknown:
+        raise SqlError(f"{name} does not take {', '.join(unknown)}.", hint=procedure.example)
+    missing = [p for p in procedure.parameters[: procedure.required] if given.get(p) in (None, "")]
+    if missing:
+        raise SqlError(f"{name} needs {' and '.join(missing)}.", hint=procedure.example)
+    return given
+
+
 def partition_filter(schema: TableSchema, wanted: dict[str, Any]) -> PartitionFilter | None:
     """Chooses the partitions with these values; None for no values."""
-    if not wanted:
-        return None
-    positions = {schema.partition_keys.index(name): value for name, value in wanted.items()}
-    return lambda values: all(values[i] == value for i, value in positions.items())
-
-
-def _partition_list(schema: TableSchema, text: str) -> PartitionFilter:
-    """`dt=2024-01-01,hr=1;dt=2024-01-02`: partitions by `;`, columns by `,`."""
-    choices = []
-    for part in text.split(";"):
-        spec = []
-        for pair in part.split(","):
-            column, equals, value = pair.partition("=")
-            if not equals:
-                raise SqlError(
-                    f"'{part}' is not a partition.", hint="Write partitions as 'dt=2024-01-01,hr=1'."
-                )
-            spec.append(S.PartitionValue(column.strip(), value.strip()))
-        chosen = partition_filter(schema, partition_values(tuple(spec), schema))
-        if chosen is not None:
-            choices.append(chosen)
-    return lambda values: any(choice(values) for choice in choices)
-
-
-def _compact(table: Table, arguments: Arguments, context: RowContext) -> list[tuple[Any, ...]]:
-    return C.compact(table, arguments, context, _chosen(table, arguments))
-
-
-def _schedule(table: Table, arguments: Arguments, context: RowContext) -> list[tuple[Any, ...]]:
-    return C.schedule_compaction(table, arguments, context, _chosen(table, arguments))
-
-
-def _chosen(table: Table, arguments: Arguments) -> PartitionFilter | None:
-    partitions = str(arguments.get("partitions") or "")
-    return _partition_list(table.schema, partitions) if partitions else None
-
-
-def _expire(table: Table, arguments: Arguments, context: RowContext) -> list[tuple[Any, ...]]:
-    usual = Retention.of(table.options)
-    most = _count("retain_max", arguments, usual.most)
-    least = _count("retain_min", arguments, min(usual.least, most))
-    if least > most:
-        raise SqlError(
-            f"retain_min ({least}) is greater than retain_max ({most}).", hint="Lower one or raise the other."
-        )
-    now = context.now_millis()
-    millis = usual.millis
-    if "older_than" in arguments:
-        millis = max(now - _millis("older_than", arguments["older_than"]), 0)
-    limit = _count("max_deletes", arguments, usual.limit)
-    return [(table.expire_snapshots(Retention(least, most, millis, limit), now),)]
-
-
-def _create_tag(table: Table, arguments: Arguments, context: RowContext) -> list[tuple[Any, ...]]:
-    snapshot = _count("snapshot", arguments, 1) if "snapshot" in arguments else None
-    table.create_tag(str(arguments["tag"]), snapshot)
-    return [(True,)]
-
-
-def _delete_tag(table: Table, arguments: Arguments, context: RowContext) -> list[tuple[Any, ...]]:
-    names = [name.strip() for name in str(arguments["tag"]).split(",")]
-    for name in names:
-        table.tags.load(name)
-    for name in names:
-        table.delete_tag(name)
-    return [(True,)]
-
-
-def _remove_orphans(table: Table, arguments: Arguments, context: RowContext) -> list[tuple[Any, ...]]:
-    older_than = context.now_millis() - int(_ORPHAN_AGE.total_seconds() * 1000)
-    if "older_than" in arguments:
-        older_than = _millis("older_than", arguments["older_than"])
-    if older_than > context.now_millis() - int(_YOUNG.total_seconds() * 1000):
-        raise SqlError(
-            f"older_than is too late: {arguments['older_than']}. Younger files may belong to a commit under way.",
-            hint="Give a time that is an hour ago at least.",
-        )
-    dry_run = arguments.get("dry_run", False)
-    if not isinstance(dry_run, bool):
-        raise SqlError(f"dry_run is true or false, not {dry_run!r}.", hint="Write dry_run => true.")
-    return [(path,) for path in table.remove_orphan_files(older_than, dry_run=dry_run)]
-
-
-def _count(name: str, arguments: Arguments, default: int) -> int:
-    value: Any = arguments.get(name, default)
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise SqlError(f"{name} is a number from 1 on, not {value!r}.")
-    return int(value)
-
-
-def _millis(name: str, value: Any) -> int:
-    """Milliseconds since 1970 of a time that was given as text; without a zone it is this machine's."""
-    try:
-        return int(datetime.fromisoformat(str(value)).timestamp() * 1000)
-    except (ValueError, OverflowError):
-        now = datetime.now(timezone.utc)
-        raise SqlError(
-            f"{name} is a time, not {value!r}.", hint=f"Write it as '{now:%Y-%m-%d %H:%M:%S}'."
-        ) from None
+    return chosen_partitions(schema, [wanted]) if wanted else None
 
 
 PROCEDURES: dict[str, Procedure] = {
-    "compact": Procedure(
-        _compact,
-        C.COMPACT_PARAMETERS,
-        1,
-        {"compacted": "boolean"},
-        C.COMPACT_EXAMPLE,
-    ),
-    "expire_snapshots": Procedure(
-        _expire,
-        ("table", "retain_max", "retain_min", "older_than", "max_deletes"),
-        1,
-        {"deleted_snapshots_count": "bigint"},
-        "CALL sys.expire_snapshots(table => 'db.t', retain_max => 5, older_than => '2024-01-01 00:00:00').",
-    ),
-    "create_tag": Procedure(
-        _create_tag,
-        ("table", "tag", "snapshot"),
-        2,
-        {"result": "boolean"},
-        "CALL sys.create_tag(table => 'db.t', tag => 'year-end', snapshot => 7).",
-    ),
-    "delete_tag": Procedure(
-        _delete_tag,
-        ("table", "tag"),
-        2,
-        {"result": "boolean"},
-        "CALL sys.delete_tag(table => 'db.t', tag => 'year-end').",
-    ),
-    "remove_orphan_files": Procedure(
-        _remove_orphans,
-        ("table", "older_than", "dry_run"),
-        1,
-        {"path": "string"},
-        "CALL sys.remove_orphan_files(table => 'db.t', older_than => '2024-01-01 00:00:00', dry_run => true).",
-    ),
-    "schedule_compaction": Procedure(
-        _schedule,
-        ("table", "partitions", "strategy"),
-        1,
-        C.SCHEDULED_COLUMNS,
-        "CALL sys.schedule_compaction(table => 'db.t', strategy => 'full').",
-    ),
-    "run_compaction": Procedure(
-        C.run_compaction, ("table",), 1, C.RUN_COLUMNS, "CALL sys.run_compaction(table => 'db.t')."
-    ),
+    **compaction_procedures.PROCEDURES,
+    **snapshot_procedures.PROCEDURES,
+    **tag_procedures.PROCEDURES,
+    **partition_procedures.PROCEDURES,
+    **consumer_procedures.PROCEDURES,
 }
+"""Every procedure by its name."""

@@ -6,7 +6,7 @@ import json
 
 from tablestore_engine.errors import CorruptMetadataError, StorageError
 from tablestore_engine.storage.file_io import FileIO
-from tablestore_engine.storage.paths import TablePaths
+from tablestore_engine.storage.paths import TablePaths, check_name
 
 
 def consumers(io: FileIO, paths: TablePaths) -> dict[str, int]:
@@ -24,3 +24,14 @@ def consumers(io: FileIO, paths: TablePaths) -> dict[str, int]:
         except (ValueError, KeyError, TypeError) as error:
             raise CorruptMetadataError(status.path, str(error)) from None
     return found
+
+
+def set_consumer(io: FileIO, paths: TablePaths, name: str, next_snapshot: int) -> None:
+    """Note which snapshot a consumer wants next. Raises UserError for a name that cannot be one of a file."""
+    path = paths.consumer(check_name("consumer", name))
+    io.write(path, json.dumps({"nextSnapshot": next_snapshot}).encode())
+
+
+def delete_consumer(io: FileIO, paths: TablePaths, name: str) -> bool:
+    """Forget a consumer; False when there was none of that name."""
+    return io.delete(paths.consumer(check_name("consumer", name)))

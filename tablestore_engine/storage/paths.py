@@ -83,6 +83,10 @@ class TablePaths:
         """The directory of consumers."""
         return f"{self.root}/consumer"
 
+    def consumer(self, name: str) -> str:
+        """One consumer."""
+        return f"{self.root}/consumer/{_CONSUMER}{name}"
+
     def consumer_of(self, file_name: str) -> str | None:
         """The consumer that a file of the consumer directory is, None for any other file."""
         return file_name[len(_CONSUMER) :] if file_name.startswith(_CONSUMER) else None
@@ -107,6 +111,19 @@ class TablePaths:
     def new_manifest_list_name(self, uuid: str, number: int) -> str:
         """The name of the ``number``-th manifest list of a writer."""
         return f"manifest-list-{uuid}-{number}"
+
+    @property
+    def statistics_dir(self) -> str:
+        """The directory of statistics files."""
+        return f"{self.root}/statistics"
+
+    def statistics(self, name: str) -> str:
+        """A statistics file by its name."""
+        return f"{self.root}/statistics/{name}"
+
+    def new_statistics_name(self, uuid: str) -> str:
+        """The name of a new statistics file."""
+        return f"stat-{uuid}-0"
 
     def partition_dir(self, partition_path: str) -> str:
         """The directory of a partition; the table's own without partitions."""

@@ -96,6 +96,11 @@ def replacement(warehouse, io):
     table.committer(schema).commit(change, identity(), new_schema=publisher)
 
 
+def rollback(warehouse, io):
+    """To a snapshot whose files a compaction has replaced, so that they are copied."""
+    load(warehouse, io).roll_back(2)
+
+
 def drop(warehouse, io):
     Catalog(warehouse, io).drop_table("default", "t", if_exists=True)
 
@@ -115,6 +120,7 @@ ACTIONS = {
         scheduled_compaction,
         ctas,
         replacement,
+        rollback,
         drop,
         add_column,
     )

@@ -66,11 +66,16 @@ class JavaPaimon:
             raise JavaPaimonError(text or f"it died; see {self._log.name}")
         return text
 
-    def read(self, path: str, snapshot: int | None = None) -> tuple[list[Any], Counter[str]]:
-        """Columns (name, type) and rows of a table, as `multiset_of` writes them."""
+    def read(
+        self, path: str, snapshot: int | str | None = None, command: str = "read"
+    ) -> tuple[list[Any], Counter[str]]:
+        """Columns (name, type) and rows of a table, as `multiset_of` writes them.
+
+        `snapshot` may also be an option of a scan, such as `scan.tag-name=t`; `command` `audit` reads the audit log.
+        """
         self._count += 1
         out = self._folder / f"java-{self._count}.json"
-        self.ask("read", path, str(out), *([] if snapshot is None else [str(snapshot)]))
+        self.ask(command, path, str(out), *([] if snapshot is None else [str(snapshot)]))
         with out.open(encoding="utf-8") as lines:
             head, *rows = [json.loads(line) for line in lines]
         return head, Counter(json.dumps(row) for row in rows)

@@ -45,6 +45,16 @@ def test_the_options_page_is_fresh():
     assert _text("docs/options.md") == _script("generate_options_docs").page(), "run `make docs`"
 
 
+def test_the_page_of_procedures_and_system_tables_is_fresh():
+    assert _text("docs/sql.md") == _script("generate_sql_docs").page(), "run `make docs`"
+
+
+def test_the_macros_of_run_operation_are_documented():
+    macros = re.findall(r"{% macro (\w+)\(", _text("dbt/include/tablestore/macros/operations.sql"))
+    public = {name for name in macros if not name.startswith("tablestore_")}
+    assert public == _script("generate_sql_docs").IN_DBT
+
+
 def _first_column(page, title):
     """What the tables of one chapter speak of: the code words that their rows begin with."""
     chapter = _text(page).split(f"\n## {title}\n")[1].split("\n## ")[0]

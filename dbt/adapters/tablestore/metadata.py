@@ -26,7 +26,10 @@ STATS = ("row_count", "bytes", "last_modified", "files", "snapshots", "primary_k
 """The ids under which `dbt docs` shows what is known of a table."""
 
 _LABELS = {
-    "row_count": ("Row Count", "Number of rows, as of the last commit; updates that wait for a compaction may count"),
+    "row_count": (
+        "Row Count",
+        "Number of rows, as of the last commit; updates that wait for a compaction may count",
+    ),
     "bytes": ("Approximate Size", "Bytes of the table's live data files"),
     "last_modified": ("Last Modified", "Time of the last commit that changed data"),
     "files": ("Data Files", "Number of live data files"),
@@ -74,16 +77,27 @@ def columns_of(catalog: Catalog, schema: str, name: str) -> list[TableStoreColum
     elif kind == "view":
         fields = catalog.load_view(schema, name).columns
     else:
-        return []
+        return _system_columns(catalog, schema, name)
     return [TableStoreColumn(one.name, spark_type(one.type), comment=one.description) for one in fields]
+
+
+def _system_columns(catalog: Catalog, schema: str, name: str) -> list[TableStoreColumn]:
+    """The columns of a system table, `orders$snapshots`; empty for any other name."""
+    base, _, system = name.partition("$")
+    if not system or catalog.object_kind(schema, base) != "table":
+        return []
+    from tablestore_engine.spark.system_tables import columns_of as columns_of_system_table
+
+    found = columns_of_system_table(catalog.load_table(schema, base), system.lower())
+    return [TableStoreColumn(column, kind, comment=comment) for column, kind, comment in found]
 
 
 def describe(catalog: Catalog, schema: str, name: str) -> Description | None:
     """What is known of a table or view; None when there is none of that name."""
     kind = catalog.object_kind(schema, name)
-    if kind is None:
-        return None
     columns = tuple(columns_of(catalog, schema, name))
+    if kind is None:
+        return Description(schema, name, "table", None, columns, {}) if columns else None
     if kind == "view":
         return Description(schema, name, "view", catalog.load_view(schema, name).comment, columns, {})
     table = catalog.load_table(schema, name)
@@ -104,8 +118,11 @@ def describe(catalog: Catalog, schema: str, name: str) -> Description | None:
 def last_modified(catalog: Catalog, schema: str, name: str) -> datetime | None:
     """When data was last committed to a table; None for one that never got any.
 
-    Raises the engine's TableNotFound when it is not a table.
+    A system table is as fresh as its table. Raises the engine's TableNotFound when it is not a table.
     """
+    base, _, system = name.partition("$")
+    if system and not catalog.table_exists(schema, name):
+        name = base
     millis = catalog.load_table(schema, name).last_modified_millis()
     return None if millis is None else datetime.fromtimestamp(millis / 1000, timezone.utc)
 

@@ -15,7 +15,7 @@ from dbt.adapters.base import BaseRelation, available
 from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.sql import SQLAdapter
 
-from dbt.adapters.tablestore import contracts, incremental, seeds
+from dbt.adapters.tablestore import contracts, incremental, operations, seeds
 from dbt.adapters.tablestore.column import TableStoreColumn
 from dbt.adapters.tablestore.environment import Environment, environment_of
 from dbt.adapters.tablestore.model_config import (
@@ -285,6 +285,16 @@ class TableStoreVerbs(SQLAdapter):
     def tablestore_literal(self, text: Any) -> str:
         """A string literal that reads back as exactly this text."""
         return text_literal(str(text))
+
+    @available.parse(lambda *a, **k: "")
+    def tablestore_call_sql(self, procedure: str, table: str, arguments: Mapping[str, Any]) -> str:
+        """The CALL of a procedure on a table, `schema.name`."""
+        return operations.call_sql(procedure, table, arguments)
+
+    @available.parse_list
+    def tablestore_report(self, procedure: str, table: str, answer: agate.Table) -> list[str]:
+        """Lines that say what a procedure did."""
+        return operations.report(procedure, table, answer.column_names, [tuple(row) for row in answer.rows])
 
     @available.parse_none
     def tablestore_warn_once(self, message: str) -> None:

@@ -5,6 +5,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Paths;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -18,31 +19,41 @@ import org.apache.paimon.data.Timestamp;
 import org.apache.paimon.disk.IOManager;
 import org.apache.paimon.fs.Path;
 import org.apache.paimon.fs.local.LocalFileIO;
+import org.apache.paimon.options.ExpireConfig;
 import org.apache.paimon.reader.RecordReader;
 import org.apache.paimon.table.FileStoreTable;
 import org.apache.paimon.table.FileStoreTableFactory;
+import org.apache.paimon.table.Table;
 import org.apache.paimon.table.sink.BatchTableCommit;
 import org.apache.paimon.table.sink.BatchTableWrite;
 import org.apache.paimon.table.sink.BatchWriteBuilder;
 import org.apache.paimon.table.source.DataSplit;
 import org.apache.paimon.table.source.ReadBuilder;
 import org.apache.paimon.table.source.Split;
+import org.apache.paimon.table.system.AuditLogTable;
+import org.apache.paimon.tag.Tag;
 import org.apache.paimon.types.ArrayType;
 import org.apache.paimon.types.DataField;
 import org.apache.paimon.types.DataType;
 import org.apache.paimon.types.DecimalType;
 import org.apache.paimon.types.MapType;
 import org.apache.paimon.types.RowType;
+import org.apache.paimon.utils.Pair;
 
 /**
  * Java Paimon as a judge. One command per line on stdin, fields separated by tabs; one line of answer: "ok …" or
  * "error …".
  *
  * <pre>
- *   read     path  out  [snapshot]   rows as JSON lines into the file out; its first line names columns and types
+ *   read     path  out  [snapshot]   rows as JSON lines into the file out; its first line names columns and types;
+ *                                    in place of a snapshot any option of a scan, such as scan.tag-name=t
+ *   audit    path  out  [snapshot]   the same of the table's audit log
  *   compact  path                    full compaction of every bucket
  *   copy     path  from              writes all rows of the table `from` into the table `path`
  *   delete   path  from              deletes the keys of all rows of the table `from` from the table `path`
+ *   expire   path  count             leaves so many snapshots; says how many went
+ *   tags     path                    name, snapshot and seconds of each tag
+ *   statistics path                  as JSON
  * </pre>
  *
  * A value is written so that no two values look alike and no library has to agree on a text: numbers of floating point
@@ -74,7 +85,15 @@ public final class PaimonServer {
     private static String execute(String[] command) throws Exception {
         switch (command[0]) {
             case "read":
-                return "" + read(command[1], command[2], command.length > 3 ? command[3] : null);
+                return "" + read(open(command[1], option(command)), command[2]);
+            case "audit":
+                return "" + read(new AuditLogTable(open(command[1], option(command))), command[2]);
+            case "expire":
+                return "" + expire(command[1], Integer.parseInt(command[2]));
+            case "tags":
+                return tags(command[1]);
+            case "statistics":
+                return open(command[1]).statistics().map(Object::toString).orElse("").replace('\n', ' ');
             case "compact":
                 return "" + compact(command[1]);
             case "copy":
@@ -90,13 +109,37 @@ public final class PaimonServer {
         return FileStoreTableFactory.create(LocalFileIO.create(), new Path(path));
     }
 
-    private static long read(String path, String out, String snapshot) throws Exception {
-        FileStoreTable table = open(path);
-        if (snapshot != null) {
-            Map<String, String> options = new HashMap<>();
-            options.put("scan.snapshot-id", snapshot);
-            table = table.copy(options);
+    private static String option(String[] command) {
+        return command.length > 3 ? command[3] : null;
+    }
+
+    private static FileStoreTable open(String path, String option) {
+        if (option == null) {
+            return open(path);
         }
+        Map<String, String> options = new HashMap<>();
+        int equals = option.indexOf('=');
+        options.put(equals < 0 ? "scan.snapshot-id" : option.substring(0, equals), option.substring(equals + 1));
+        return open(path).copy(options);
+    }
+
+    private static int expire(String path, int count) {
+        ExpireConfig config = ExpireConfig.builder().snapshotRetainMin(count).snapshotRetainMax(count)
+                .snapshotTimeRetain(Duration.ZERO).build();
+        return open(path).newExpireSnapshots().config(config).expire();
+    }
+
+    private static String tags(String path) {
+        StringBuilder text = new StringBuilder();
+        for (Pair<Tag, String> one : open(path).tagManager().tagObjects()) {
+            Duration kept = one.getLeft().getTagTimeRetained();
+            text.append(text.length() > 0 ? "," : "").append(one.getRight()).append(':').append(one.getLeft().id())
+                    .append(':').append(kept == null ? "-" : kept.getSeconds());
+        }
+        return text.toString();
+    }
+
+    private static long read(Table table, String out) throws Exception {
         List<DataField> fields = table.rowType().getFields();
         ReadBuilder builder = table.newReadBuilder();
         List<Split> splits = builder.newScan().plan().splits();

@@ -36,6 +36,80 @@ def test_tags_are_versions(call, store):
         store.sql("SELECT v FROM t VERSION AS OF 'second'")
 
 
+def test_tags_change(call, store):
+    assert call("create_tag(table => 't', tag => 'a', snapshot => 1, time_retained => '1 d')") == [(True,)]
+    assert call("rename_tag(table => 't', tag => 'a', target_tag => 'b')") == [(True,)]
+    found = store.sql(
+        "SELECT tag_name, snapshot_id, time_retained, create_time <= now() FROM t$tags"
+    ).collect()
+    assert [tuple(row) for row in found] == [("b", 1, "PT24H", True)]
+    assert call("replace_tag(table => 't', tag => 'b', snapshot => 2)") == [(True,)]
+    assert store.sql("SELECT v FROM t VERSION AS OF 'b'").first()[0] == 1
+    times = {s.id: s.time_millis for s in store.table("t").snapshots()}
+    first = min(n for n, at in times.items() if at >= times[3])
+    assert call(f"create_tag_from_timestamp(table => 't', tag => 'c', timestamp => {times[3]})") == [
+        ("c", first, times[first], None)
+    ]
+    with pytest.raises(SnapshotNotFound, match="or later"):
+        call("create_tag_from_timestamp('t', 'd', '2100-01-01 00:00:00')")
+    assert call("expire_tags('t')") == []
+    assert call("expire_tags(table => 't', older_than => '2100-01-01 00:00:00')") == [("b",), ("c",)]
+
+
+def test_rollback(call, store):
+    value = lambda: store.sql("SELECT v FROM t").first()[0]  # noqa: E731
+    call("create_tag('t', 'second', 2)")
+    assert call("rollback(table => 't', version => 'second')") == [(4, 2, 5)]
+    assert value() == 1
+    assert call("rollback('t', 4)") == [(5, 4, 6)]
+    assert value() == 3
+    assert call("rollback(table => 't', snapshot => 1)") == [(6, 1, 7)]
+    assert value() == 0
+    assert call("rollback(table => 't', tag => 'second')") == [(7, 2, 8)]
+    assert call("rollback(table => 't', tag => 'second')") == [(8, 2, 8)], "nothing to do"
+    at = store.table("t").snapshot(4).time_millis
+    to = store.table("t").snapshot_at(at).id
+    assert call(f"rollback_to_timestamp(table => 't', timestamp => {at})") == [(8, to, 9)]
+    assert value() == to - 1
+    store.execute("INSERT INTO t VALUES (1, 77)")
+    assert value() == 77
+
+
+def test_consumers(call, store):
+    assert call("reset_consumer(table => 't', consumerId => 'a', nextSnapshotId => 2)") == [(True,)]
+    assert call("reset_consumer(table => 't', consumer_id => 'b', next_snapshot_id => 3)") == [(True,)]
+    found = store.sql("SELECT * FROM t$consumers").collect()
+    assert [tuple(row) for row in found] == [("a", 2), ("b", 3)]
+    assert call("expire_snapshots(table => 't', retain_max => 1)") == [(1,)], "the others are waited for"
+    assert call(
+        "clear_consumers(table => 't', including_consumers => 'a.*', excluding_consumers => 'ab')"
+    ) == [(True,)]
+    assert call("reset_consumer('t', 'a')") == [(False,)]
+    assert call("expire_snapshots(table => 't', retain_max => 1)") == [(1,)]
+    assert call("clear_consumers('t')") == [(True,)]
+    assert call("expire_snapshots(table => 't', retain_max => 1)") == [(1,)]
+
+
+def test_partitions(call, store):
+    store.execute("CREATE TABLE p (dt STRING, hr INT, v INT) PARTITIONED BY (dt, hr)")
+    store.execute("INSERT INTO p SELECT concat('202001', lpad(id, 2, '0')), id % 2, 1 FROM range(1, 7)")
+    partitions = lambda: [row[0] for row in store.execute("SHOW PARTITIONS p").rows]  # noqa: E731
+    assert len(partitions()) == 6
+    assert call("drop_partition(table => 'p', partitions => 'dt=20200101,hr=1;dt=20200102;dt=19990101')") == [
+        (True,)
+    ]
+    store.execute("ALTER TABLE p DROP PARTITION (dt = '20200103', hr = 1), PARTITION (dt = '20200104')")
+    assert partitions() == ["dt=20200105/hr=1", "dt=20200106/hr=0"]
+    later = (
+        "expire_partitions(table => 'p', expiration_time => '100000 d', timestamp_formatter => 'yyyyMMdd')"
+    )
+    assert call(later) == []
+    due = "table => 'p', expiration_time => '1 d', timestamp_pattern => '$dt $hr', timestamp_formatter => 'yyyyMMdd H'"
+    assert call(f"expire_partitions({due}, max_expires => 1)") == [("dt=20200105/hr=1",)]
+    assert call(f"expire_partitions({due})") == [("dt=20200106/hr=0",)]
+    assert partitions() == []
+
+
 def test_expiration_by_number_and_time(call, store):
     assert call("expire_snapshots('t')") == [(0,)], "young ones stay"
     assert call("expire_snapshots(table => 't', retain_min => 3, older_than => '2000-01-01 00:00:00')") == [
@@ -66,7 +140,7 @@ def test_orphans(call, store):
         ("nothing('t')", SqlError, "no procedure sys.nothing. There are: sys.compact, sys.expire_snapshots"),
         ("expire_snapshots()", SqlError, "needs table"),
         ("create_tag('t')", SqlError, "needs tag"),
-        ("create_tag('t', 'a', 1, 2)", SqlError, "takes 3 arguments"),
+        ("create_tag('t', 'a', 1, '1 d', 2)", SqlError, "takes 4 arguments"),
         ("create_tag('t', '12')", UserError, "number"),
         ("create_tag('t', 'a', 9)", SnapshotNotFound, "9 does not exist"),
         ("delete_tag('t', 'a')", TagNotFound, "'a' does not exist"),
@@ -75,9 +149,46 @@ def test_orphans(call, store):
         ("expire_snapshots(table => 't', retain_max => 2, retain_min => 3)", SqlError, "greater"),
         ("expire_snapshots(table => 't', older_than => 'tomorrow')", SqlError, "older_than is a time"),
         ("remove_orphan_files(table => 't', dry_run => 'yes')", SqlError, "true or false"),
+        (
+            "create_tag(table => 't', tag => 'a', time_retained => 'long')",
+            SqlError,
+            "time_retained cannot be 'long'",
+        ),
+        ("rollback('t')", SqlError, "needs one of version, snapshot and tag"),
+        ("rollback(table => 't', version => 1, tag => 'a')", SqlError, "needs one of"),
+        ("rollback(table => 't', tag => '1')", TagNotFound, "'1' does not exist"),
+        ("rollback(table => 't', version => 99)", SnapshotNotFound, "1 to 4"),
+        ("rollback_to_timestamp('t', '1999-01-01')", SnapshotNotFound, "at or before 1999"),
+        ("rename_tag('t', 'a')", SqlError, "needs target_tag"),
+        ("reset_consumer('t', 'a/b', 1)", UserError, "name of a consumer"),
+        ("clear_consumers('t', '(')", SqlError, "not a regular expression"),
+        ("expire_partitions('t')", SqlError, "needs expiration_time"),
+        ("expire_partitions('t', '1 d')", UserError, "not partitioned"),
+        (
+            "expire_partitions(table => 't', expiration_time => '1 d', expire_strategy => 'x')",
+            SqlError,
+            "values-time",
+        ),
+        ("drop_partition('t', 'dt')", SqlError, "'dt' is not a partition"),
         ("expire_snapshots('missing')", TableNotFound, "missing"),
     ],
 )
 def test_what_is_refused(call, text, error, message):
     with pytest.raises(error, match=message):
         call(text)
+
+
+def test_who_reads_can_finish(store):
+    """A query that was planned on a snapshot reads its files while newer ones come and old ones expire."""
+    store.execute(
+        "CREATE TABLE r (id INT, v INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('snapshot.num-retained.min' = '1')"
+    )
+    store.execute("INSERT INTO r VALUES (1, 0)")
+    reading = store.sql("SELECT v FROM r")
+    for n in range(1, 4):
+        store.execute(f"INSERT INTO r VALUES (1, {n})")
+        store.execute("ALTER TABLE r COMPACT")
+    store.execute("CALL sys.rollback('r', 2)")
+    assert store.execute("CALL sys.expire_snapshots('r')").rows == [(0,)], "the hour is not over"
+    assert [row[0] for row in reading.collect()] == [0]
+    assert [row[0] for row in store.sql("SELECT v FROM r").collect()] == [1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import date
 
 import pytest
 from execute_door import NOW, door  # noqa: F401
@@ -13,6 +14,7 @@ from tablestore_engine.errors import (
     DatabaseNotFound,
     DependencyError,
     NotAManagedTableError,
+    NotFoundError,
     OptionError,
     SchemaError,
     SqlError,
@@ -28,7 +30,7 @@ from tablestore_engine.sql.parse import parse
 
 @pytest.mark.parametrize(
     "text", ["select 1", "use s", "show current schema", "insert into t values (1)", "create view v as select 1",
-             "create table t as select 1", "truncate table t", "alter table t compact", "set a = b"]
+             "create table t as select 1", "truncate table t", "alter table t compact", "analyze table t compute statistics", "set a = b"]
 )  # fmt: skip
 def test_what_is_not_for_the_catalog_is_left_alone(door, text):
     assert execute(parse(text), door.context) is None
@@ -366,14 +368,32 @@ def test_other_changes(door):
     door.run("alter table t drop column if exists nope")
 
 
-def test_analyze_and_refresh(door):
+def test_drop_partition(door):
+    door.run("create table t (dt date, hr int, v int) partitioned by (dt, hr)")
+    days = [date(2024, 1, n) for n in (1, 2, 3)]
+    door.insert("t", [{"dt": dt, "hr": hr, "v": 1} for dt in days for hr in (0, 1)])
+    result = door.run(
+        "alter table t drop partition (dt = '2024-01-01', hr = 0), partition (dt = date '2024-01-02') purge"
+    )
+    assert (result.kind, result.metrics) == ("DROP PARTITION", {"partitions": 3})
+    left = ["dt=2024-01-01/hr=1", "dt=2024-01-03/hr=0", "dt=2024-01-03/hr=1"]
+    assert door.column("show partitions t") == left
+    with pytest.raises(NotFoundError, match=r"no partition \(dt = 2024-01-02\).*IF EXISTS"):
+        door.run("alter table t drop partition (hr = 1), partition (dt = '2024-01-02')")
+    assert door.column("show partitions t") == left, "all or nothing"
+    assert door.run("alter table t drop if exists partition (dt = '2024-01-02')").metrics == {"partitions": 0}
+    assert len(door.catalog.load_table("default", "t").snapshots()) == 2
+    with pytest.raises(SqlError, match="'v' is not a partition column"):
+        door.run("alter table t drop partition (v = 1)")
+    with pytest.raises(SqlError, match="needs a value"):
+        door.run("alter table t drop partition (dt)")
+    door.run("create table plain (a int)")
+    with pytest.raises(SqlError, match="not partitioned"):
+        door.run("alter table plain drop partition (a = 1)")
+
+
+def test_refresh(door):
     door.run("create table t (a int, b int)")
-    door.insert("t", [{"a": 1, "b": 2}, {"a": 2, "b": None}])
-    result = door.run("analyze table t compute statistics for columns a")
-    assert result.metrics["row_count"] == 2
-    assert result.rows[0][0].startswith("2 rows, ")
-    with pytest.raises(ColumnNotFound):
-        door.run("analyze table t compute statistics for columns z")
     assert door.run("refresh table t").rows is None
     with pytest.raises(TableNotFound, match=r"default\.u"):
         door.run("refresh table u")

@@ -9,6 +9,7 @@ import pytest
 
 from tablestore_engine.sql import statements as s
 from tablestore_engine.sql.parse import parse, split_statements
+from tablestore_engine.sql.partition_statements import DropPartitions
 from tablestore_engine.sql.statements import (
     Assignment,
     ColumnDefinition,
@@ -248,6 +249,20 @@ ALTER: list[tuple[str, type[s.Statement], dict[str, Any]]] = [
         {"table": T, "keys": ("a", "b.c"), "if_exists": True, "is_view": True},
     ),
     ("alter table t compact", s.Compact, {"table": T}),
+    (
+        "alter table t drop partition (dt = 'x', hr = 1)",
+        DropPartitions,
+        {"table": T, "partitions": ((PartitionValue("dt", "'x'"), PartitionValue("hr", "1")),)},
+    ),
+    (
+        "alter table t drop if exists partition (dt = 'x'), partition (dt = 'y') purge",
+        DropPartitions,
+        {
+            "table": T,
+            "partitions": ((PartitionValue("dt", "'x'"),), (PartitionValue("dt", "'y'"),)),
+            "if_exists": True,
+        },
+    ),
     (
         "alter table t compact partition (dt = 'x')",
         s.Compact,

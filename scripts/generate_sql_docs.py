@@ -1,0 +1,141 @@
+"""Writes docs/sql.md: the procedures and system tables, from their declarations in the code.
+
+python scripts/generate_sql_docs.py            write the page
+python scripts/generate_sql_docs.py --check    only say whether it is fresh (exit code 1 when stale)
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from tablestore_engine.spark.system_tables import FRAME_TABLES, SNAPSHOT_TABLES, SYSTEM_TABLES
+from tablestore_engine.sql.procedure import Procedure
+from tablestore_engine.sql.procedures import PROCEDURES
+
+PAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs", "sql.md")
+
+INTRODUCTION = """\
+# Procedures and system tables
+
+*Generated from the code by `make docs`; edit the docstrings in `tablestore_engine/sql/*_procedures.py` and
+`tablestore_engine/spark/system_tables.py` instead.*
+
+Both are named as in Apache Paimon. [How to maintain tables](how-to/maintain.md) and
+[how to travel in time](how-to/time-travel.md) show them at work.
+"""
+
+PROCEDURES_HEAD = """\
+## Procedures
+
+`CALL sys.<name>(<argument> => <value>, …)`. The arguments may also be given in order, without names. Those in brackets
+may be left out. `table` is `schema.name`, or a name in the current schema. A time is a text such as
+'2024-01-31 08:00:00', in the time zone of this machine, or milliseconds since 1970; a duration is a text such as '12 h'
+or '30 d' (ms, s, min, h, d). What a procedure answers is a table with the columns that are named last.
+
+Those marked with † can be called from dbt as well: `dbt run-operation <name> --args '{table: <model>, …}'`.
+"""
+
+TABLES_HEAD = """\
+## System tables
+
+`SELECT … FROM <table>$<name>`; as a dbt source, give the table `identifier: "<table>$<name>"`. Those marked with ‡ can
+be asked for an earlier snapshot: `t$files VERSION AS OF 3`.
+"""
+
+IN_DBT = frozenset(
+    [
+        "compact",
+        "expire_snapshots",
+        "create_tag",
+        "delete_tag",
+        "rollback",
+        "remove_orphan_files",
+        "expire_partitions",
+    ]
+)
+
+
+def page() -> str:
+    """The whole page as text."""
+    tables = [
+        *(_table(name, _columns(schema), rows, "") for name, (schema, rows) in SYSTEM_TABLES.items()),
+        *(_table(name, _columns(schema), rows, " ‡") for name, (schema, rows) in SNAPSHOT_TABLES.items()),
+        *(
+            _table(name, "`rowkind string`, then those of the table", frame, " ‡")
+            for name, frame in FRAME_TABLES.items()
+        ),
+    ]
+    return "\n".join(
+        [
+            INTRODUCTION,
+            PROCEDURES_HEAD,
+            *(_procedure(name, one) for name, one in PROCEDURES.items()),
+            TABLES_HEAD,
+            "| table | rows | columns |",
+            "|---|---|---|",
+            *sorted(tables),
+            "",
+        ]
+    )
+
+
+def _procedure(name: str, one: Procedure) -> str:
+    needed = one.parameters[: one.required]
+    optional = [f"[{parameter}]" for parameter in one.parameters[one.required :]]
+    mark = " †" if name in IN_DBT else ""
+    return (
+        f"### `sys.{name}`{mark}\n\n{_told(one.run)}\n\n"
+        f"- Arguments: {_code(', '.join([*needed, *optional]))}\n"
+        f"- Example: `{one.example.rstrip('.')}`\n"
+        f"- Answer: {_code(', '.join(f'{column} {kind}' for column, kind in one.columns.items()))}\n"
+    )
+
+
+def _columns(schema: str) -> str:
+    return ", ".join(_code(one) for one in schema.split(", "))
+
+
+def _table(name: str, columns: str, rows: Callable[..., Any], mark: str) -> str:
+    first = _told(rows).split("\n\n")[0].replace("\n", " ")
+    return f"| `${name}`{mark} | {first} | {columns} |"
+
+
+def _told(function: Callable[..., Any]) -> str:
+    """The docstring of a function. Raises ValueError when it has none."""
+    text = inspect.getdoc(function)
+    if not text:
+        raise ValueError(f"{function.__module__}.{function.__name__} has no docstring to tell what it does.")
+    return text
+
+
+def _code(text: str) -> str:
+    return f"`{text}`"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="change nothing; fail when the page is stale")
+    check = parser.parse_args().check
+    wanted = page()
+    try:
+        with open(PAGE, encoding="utf-8") as file:
+            fresh = file.read() == wanted
+    except FileNotFoundError:
+        fresh = False
+    if not fresh and not check:
+        with open(PAGE, "w", encoding="utf-8") as file:
+            file.write(wanted)
+        print(f"Wrote {PAGE}")
+    if not fresh and check:
+        print("docs/sql.md is stale: run `make docs`.", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,37 @@
+"""Which files to add and remove so that exactly the wanted ones are live: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tablestore_engine.errors import ConflictError
+from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
+
+
+def entries_to_restore(
+    live: Sequence[ManifestEntry], wanted: Sequence[ManifestEntry], new_names: frozenset[str]
+) -> list[ManifestEntry]:
+    """DELETE and ADD entries that turn the live files into the wanted ones.
+
+    Args:
+        live: the files that are live now.
+        wanted: ADD entries of the files that shall be live.
+        new_names: names of those among them that were written for it; the others are live already.
+
+    Raises:
+        ConflictError: a file that was counted on has been replaced meanwhile.
+    """
+    alive = {entry.identifier for entry in live}
+    for entry in wanted:
+        if entry.identifier not in alive and entry.file.file_name not in new_names:
+            raise ConflictError(
+                f"File {entry.file.file_name} is no longer part of the table: another commit replaced it.",
+                hint="Run the statement again.",
+            )
+    stays = {entry.identifier for entry in wanted}
+    removed = [
+        ManifestEntry(FileKind.DELETE, e.partition, e.bucket, e.total_buckets, e.file)
+        for e in live
+        if e.identifier not in stays
+    ]
+    return [*removed, *(entry for entry in wanted if entry.identifier not in alive)]

@@ -1,0 +1,41 @@
+"""The statistics files of one table: what ANALYZE TABLE found out, named by snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from uuid import uuid4
+
+from tablestore_engine.errors import CorruptMetadataError
+from tablestore_engine.metadata.statistics import Statistics
+from tablestore_engine.storage.file_io import FileIO
+from tablestore_engine.storage.paths import TablePaths
+
+
+class StatisticsStore:
+    """Reads and writes the statistics of the table at ``paths``."""
+
+    def __init__(
+        self, io: FileIO, paths: TablePaths, *, new_uuid: Callable[[], str] = lambda: str(uuid4())
+    ) -> None:
+        self._io = io
+        self._paths = paths
+        self._new_uuid = new_uuid
+
+    def write(self, statistics: Statistics) -> str:
+        """Write a new file. Returns its name."""
+        name = self._paths.new_statistics_name(self._new_uuid())
+        self._io.write(self._paths.statistics(name), statistics.to_json().encode())
+        return name
+
+    def read(self, name: str) -> Statistics:
+        """The statistics in a file. Raises CorruptMetadataError, StorageError."""
+        path = self._paths.statistics(name)
+        data = self._io.read(path)
+        try:
+            return Statistics.from_json(data)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise CorruptMetadataError(path, str(error)) from None
+
+    def delete(self, name: str) -> None:
+        """Remove a file that no snapshot names."""
+        self._io.delete(self._paths.statistics(name))

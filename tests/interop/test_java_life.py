@@ -1,0 +1,123 @@
+"""Java Paimon on what becomes of a table's past: rollbacks, tags, statistics, the audit log."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from datetime import date, datetime, timezone
+from decimal import Decimal
+
+import pytest
+from java_paimon import multiset_of
+from ours import OurTable, new_identity
+
+from tablestore_engine.metadata.statistics import ColumnStatistics, Statistics, has_bounds, value_text
+from tablestore_engine.operation.commit import Change
+from tablestore_engine.schema.types import AtomicType
+from tablestore_engine.storage.statistics import StatisticsStore
+
+ID, TEXT = AtomicType("BIGINT"), AtomicType("STRING")
+COLUMNS = {"id": ID, "text": TEXT}
+OPTIONS = {"bucket": "2"}
+
+
+def rows(ids, text):
+    return [{"id": i, "text": f"{text}{i}"} for i in ids]
+
+
+@pytest.fixture
+def table(catalog, name):
+    return OurTable.create(catalog, name, COLUMNS, key=["id"], options=OPTIONS)
+
+
+def same(java, table, snapshot=None):
+    own = multiset_of(table.read(snapshot), table.table.schema)
+    assert java.read(table.table.path, snapshot)[1] == own
+    return own
+
+
+@pytest.mark.parametrize("to", [1, 2, 3])
+def test_what_came_back_outlives_their_expiration(java, table, to):
+    table.write(rows(range(50), "a"))
+    table.write(rows(range(20, 70), "b"))
+    table.delete(rows(range(10), "x"))
+    table.compact(full=True)
+    table.write(rows(range(5), "c"))
+    wanted = same(java, table, to)
+    table.table.roll_back(to)
+    assert same(java, table) == wanted
+    for snapshot in table.table.snapshots():
+        same(java, table, snapshot.id)
+    assert java.ask("expire", table.table.path, "1") == "5"
+    assert same(java, table) == wanted
+    table.write(rows(range(60, 80), "late"))
+    after = same(java, table)
+    java.ask("compact", table.table.path)
+    assert same(java, table) == after
+    java.ask("expire", table.table.path, "1")
+    assert same(java, table) == after
+
+
+def test_tags(java, table):
+    table.write(rows(range(5), "a"))
+    own = same(java, table)
+    table.table.create_tag("plain")
+    table.table.create_tag("month", retained_millis=2_592_000_000)
+    table.write(rows(range(5), "b"))
+    table.compact(full=True)
+    java.ask("expire", table.table.path, "1")
+    for tag in ("plain", "month"):
+        assert java.read(table.table.path, f"scan.tag-name={tag}")[1] == own
+        assert multiset_of(table.table.to_arrow(snapshot=table.table.version(tag)), table.table.schema) == own
+    assert sorted(java.ask("tags", table.table.path).split(",")) == ["month:1:2592000", "plain:1:-"]
+
+
+BOUNDS = {
+    "id": (ID, 1, 2**60),
+    "flag": (AtomicType("BOOLEAN"), False, True),
+    "amount": (AtomicType("DECIMAL", precision=10, scale=2), Decimal("0.50"), Decimal("99.90")),
+    "ratio": (AtomicType("DOUBLE"), -1.5, 1e10),
+    "day": (AtomicType("DATE"), date(1969, 12, 31), date(2024, 1, 31)),
+    "at": (
+        AtomicType("TIMESTAMP", precision=6),
+        datetime(2024, 1, 31, 8),
+        datetime(2024, 1, 31, 8, 0, 0, 123456),
+    ),
+    "instant": (
+        AtomicType("TIMESTAMP_LTZ", precision=6),
+        datetime(2024, 1, 31, tzinfo=timezone.utc),
+        datetime(2024, 2, 1, tzinfo=timezone.utc),
+    ),
+    "text": (TEXT, None, None),
+}
+
+
+def test_statistics(catalog, java, name):
+    """It parses the least and greatest value of every type by its own rules, and gives them back."""
+    table = OurTable.create(catalog, name, {column: kind for column, (kind, _, _) in BOUNDS.items()})
+    table.write([{"id": 1}])
+    path, schema = table.table.path, table.table.schema
+    assert java.ask("statistics", path) == ""
+    columns = {
+        column: ColumnStatistics(
+            schema.field(column).id, 2, value_text(low, kind), value_text(high, kind), 0, 8, 8
+        )
+        for column, (kind, low, high) in BOUNDS.items()
+    }
+    assert all(has_bounds(kind) for column, (kind, _, _) in BOUNDS.items() if column != "text")
+    found = Statistics(1, 0, 2, 100, columns)
+    stored = StatisticsStore(table.table.io, table.table.paths).write(found)
+    table.table.committer().commit(Change("ANALYZE", statistics=stored), new_identity())
+    assert Statistics.from_json(java.ask("statistics", path)) == found
+    java.ask("copy", path, path)
+    assert table.table.latest_snapshot().statistics == stored, "it keeps them for its own snapshots"
+
+
+def test_audit_log(java, table):
+    table.write(rows(range(4), "a"))
+    table.write(rows([1], "b"))
+    table.delete(rows([2], "a"))
+    _, found = java.read(table.table.path, command="audit")
+    assert found == Counter(
+        json.dumps(row) for row in (["+I", 0, "a0"], ["+I", 1, "b1"], ["-D", 2, "a2"], ["+I", 3, "a3"])
+    )
