@@ -240,6 +240,7 @@ class Table:
         from tablestore_engine.operation.attempts import remove_files, retrying
         from tablestore_engine.operation.commit import Change
         from tablestore_engine.operation.new_write import new_identity, new_job
+        from tablestore_engine.operation.turn import prepared
         from tablestore_engine.operation.write import write_table
         from tablestore_engine.operation.write_rows import table_rows
 
@@ -251,7 +252,11 @@ class Table:
             result = write_table(job, fitting)
             change = Change("APPEND", tuple(result.entries), began_on=snapshot.id if snapshot else 0)
             try:
-                written = self.committer().commit(change, new_identity(self.options), properties)
+                committed = snapshot.schema_id if snapshot else None
+                schema, publisher = prepared(self.schemas, self.schema, committed, result.entries)
+                written = self.committer(schema).commit(
+                    change, new_identity(self.options), properties, new_schema=publisher
+                )
             except CommitOutcomeUnknownError:
                 raise  # the snapshot may be there, and then it names these files
             except TableStoreError:
