@@ -52,9 +52,11 @@ def keyless_rows(
                 (touched.plain if gone and may_touch(file) else alone).append((bucket, file))
     names = plan.schema.field_names
     parts = [scans.scan(alone)] if alone else []
-    for touched in (checked, pruned):
-        if touched.gone:
-            parts.append(_Counted(spark, scans, names, touched, check=touched is checked).frame())
+    parts += [
+        _Counted(spark, scans, names, one, check=one is checked).frame()
+        for one in (checked, pruned)
+        if one.gone
+    ]
     return reduce(DataFrame.unionAll, parts) if parts else scans.empty()
 
 
