@@ -6,6 +6,8 @@
     │   ├── SchemaError                columns, keys or a change that do not fit the table
     │   ├── UnsupportedTypeError       a type that the table format cannot hold
     │   ├── PrimaryKeyError            null, duplicate or missing key values
+    │   ├── RowKindError               a row kind that is unknown, or that the table cannot take
+    │   ├── NegativeCountError         a row of a table without a key was removed more often than it was added
     │   ├── SqlError                   a statement that cannot be run
     │   │   ├── ParseError             … because it cannot be parsed
     │   │   └── BrokenViewError        … because it reads a view whose own query no longer runs
@@ -69,6 +71,10 @@ class DuplicateKeyError(PrimaryKeyError):
 
 class RowKindError(UserError):
     """A row's kind is unknown, or asks of a table what it cannot do."""
+
+
+class NegativeCountError(UserError):
+    """A row of a table without a key was removed more often than it was added; the message shows it."""
 
 
 class SqlError(UserError):

@@ -277,13 +277,18 @@ class Table:
         from tablestore_engine.operation.attempts import remove_files
         from tablestore_engine.operation.commit import Change
         from tablestore_engine.operation.new_write import new_identity, new_job
+        from tablestore_engine.operation.turn import prepared
 
         snapshot = self.latest_snapshot()
         job = new_job(self.write_target(), self.live_files(snapshot) if snapshot else [])
         result = write(job)
         change = Change("APPEND", tuple(result.entries), began_on=snapshot.id if snapshot else 0)
         try:
-            written = self.committer().commit(change, new_identity(self.options), properties)
+            committed = snapshot.schema_id if snapshot else None
+            schema, publisher = prepared(self.schemas, self.schema, committed, result.entries)
+            written = self.committer(schema).commit(
+                change, new_identity(self.options), properties, new_schema=publisher
+            )
         except CommitOutcomeUnknownError:
             raise  # the snapshot may be there, and then it names these files
         except TableStoreError:

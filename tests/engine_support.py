@@ -25,7 +25,7 @@ from tablestore_engine.operation.compact import run_compaction
 from tablestore_engine.operation.compact_plan import plan_compaction
 from tablestore_engine.operation.write import ROW_KIND_COLUMN, WriteJob, write_table
 from tablestore_engine.schema.arrow import to_arrow_type
-from tablestore_engine.schema.system import SEQUENCE_NUMBER, VALUE_KIND, key_field
+from tablestore_engine.schema.system import COUNT, SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import parse_type
 
@@ -199,7 +199,7 @@ def check_file(table, entry):
         assert set(rows.column(name).to_pylist()) == {value}
     check_bounds(rows, file, schema)
     if not schema.primary_keys:
-        assert rows.column_names == list(schema.field_names)
+        check_keyless_file(rows, file, schema)
         return
     keys = [key_field(f).name for f in schema.trimmed_key_fields]
     assert rows.column_names == [*keys, SEQUENCE_NUMBER.name, VALUE_KIND.name, *schema.field_names]
@@ -219,6 +219,19 @@ def check_file(table, entry):
     bucket_types = [f.type for f in schema.bucket_fields]
     for one in values:
         assert bucket_of(one, bucket_types, entry.total_buckets) == entry.bucket
+
+
+def check_keyless_file(rows, file, schema):
+    """A plain file has the columns; one of retractions also counts, which its sequence numbers sum up."""
+    if not file.delete_row_count:
+        assert rows.column_names == list(schema.field_names)
+        assert (file.min_sequence_number, file.max_sequence_number) == (0, file.row_count - 1)
+        return
+    assert rows.column_names == [COUNT.name, *schema.field_names]
+    assert file.delete_row_count == file.row_count
+    counts = rows.column(COUNT.name).to_pylist()
+    assert max(counts) < 0
+    assert (file.min_sequence_number, file.max_sequence_number) == (0, -sum(counts) - 1)
 
 
 def check_bounds(rows, file, schema):

@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tablestore_engine.mergetree.counting import is_retraction
 from tablestore_engine.mergetree.fold import reducer
 from tablestore_engine.mergetree.merge import SortColumn, merge_sorted
 from tablestore_engine.metadata.data_file import DataFileMeta
+from tablestore_engine.operation.counted_read import counted_rows_of
 from tablestore_engine.operation.file_read import FileColumns, read_batches
 from tablestore_engine.operation.scan import BucketScan, ScanPlan
 from tablestore_engine.operation.write import sequence_columns
@@ -40,9 +42,13 @@ def read_rows(
 
     if not schema.primary_keys:
         for bucket in plan.buckets:
-            for file in bucket.files:
-                for batch in batches(bucket, file, FileColumns(names)):
-                    yield pa.RecordBatch.from_arrays(batch.columns, schema=out)
+            if any(is_retraction(f) for f in bucket.files):
+                found = counted_rows_of(bucket, schema, load_schema, batches, names)
+            else:
+                plain = (batches(bucket, f, FileColumns(names)) for f in bucket.files)
+                found = itertools.chain.from_iterable(plain)
+            for batch in found:
+                yield pa.RecordBatch.from_arrays(batch.columns, schema=out)
         return
     order = sequence_columns(schema)
     wanted = (*names, *(c.name for c in order if c.name not in names))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tablestore_engine.mergetree.counting import is_retraction
 from tablestore_engine.mergetree.fold import reducer
 from tablestore_engine.mergetree.merge import SortColumn, merge_sorted
 from tablestore_engine.mergetree.sections import Section, packed, sections
@@ -52,6 +53,10 @@ def run_compaction(task: CompactTask, task_name: str) -> list[ManifestEntry]:
     """Execute a task. Returns DELETE and ADD entries; on failure its new files are removed."""
     schema = task.target.schema
     if not schema.primary_keys:
+        if any(is_retraction(f) for f in task.files):
+            from tablestore_engine.operation.counted_compact import compact_counted
+
+            return compact_counted(task, task_name)
         return _concatenate(task, task_name)
     writer = _writer(task, task_name)
     removed: list[DataFileMeta] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from tablestore_engine.mergetree.counting import is_retraction, is_small, pick_counting
 from tablestore_engine.mergetree.levels import highest_level, sorted_runs
 from tablestore_engine.mergetree.universal import (
     CompactionUnit,
@@ -89,7 +90,15 @@ def _keyed_unit(
 def _append_unit(bucket: BucketScan, schema: TableSchema, full: bool) -> CompactionUnit | None:
     """Small files (under 70 % of the target) are rewritten together once there are enough of them."""
     options = schema.core_options
-    small = [f for f in bucket.files if f.file_size < options.target_file_size * 7 // 10]
+    if any(is_retraction(f) for f in bucket.files):
+        return pick_counting(
+            bucket.files,
+            full=full,
+            target_file_size=options.target_file_size,
+            min_file_num=options.compaction_min_file_num,
+            max_size_amplification_percent=options.max_size_amplification_percent,
+        )
+    small = [f for f in bucket.files if is_small(f, options.target_file_size)]
     enough = 2 if full else options.compaction_min_file_num
     if len(small) < enough:
         return None

@@ -22,7 +22,7 @@ from tablestore_engine.operation.column_encoding import encodings
 from tablestore_engine.operation.footer_stats import DEFAULT_MODE, UNKNOWN, ColumnStats, column_stats
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.arrow import arrow_schema
-from tablestore_engine.schema.system import KEY_PREFIX, SEQUENCE_NUMBER, VALUE_KIND, key_field
+from tablestore_engine.schema.system import COUNT, KEY_PREFIX, SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import DataField, refuse_nanoseconds
 from tablestore_engine.storage.file_io import FileIO
@@ -50,7 +50,10 @@ class WriteTarget:
 
 
 class RollingWriter:
-    """Writes the files of one bucket at one level; `close()` returns their metadata in key order."""
+    """Writes the files of one bucket at one level; `close()` returns their metadata in key order.
+
+    With `retractions` they are those of a table without a key that take rows away: rows have `COUNT`.
+    """
 
     def __init__(
         self,
@@ -62,6 +65,7 @@ class RollingWriter:
         file_source: int,
         task: str,
         first_index: int = 0,
+        retractions: bool = False,
     ) -> None:
         for field in target.schema.fields:
             # Their statistics would not bound them, and Paimon's readers want them as INT96.
@@ -75,7 +79,8 @@ class RollingWriter:
         self._task = task
         self._next_index = first_index
         self._options = target.schema.core_options
-        self._arrow_schema = arrow_schema(target.schema.fields, target.schema.trimmed_key_fields)
+        fields = (COUNT, *target.schema.fields) if retractions else target.schema.fields
+        self._arrow_schema = arrow_schema(fields, target.schema.trimmed_key_fields)
         self._files: list[DataFileMeta] = []
         self._made_directory = False
         self._open: _OpenFile | None = None
@@ -209,6 +214,7 @@ class _OpenFile:
         self._options = options
         self._keys = [n for n in schema.names if n.startswith(KEY_PREFIX)]
         self._keyed = SEQUENCE_NUMBER.name in schema.names
+        self._retracts = COUNT.name in schema.names
         self._sink = io.open_output(path)
         self._footers: list[pq.FileMetaData] = []
         self._writer = pq.ParquetWriter(
@@ -225,6 +231,7 @@ class _OpenFile:
         self._held_bytes = 0
         self._rows = 0
         self._deletes = 0
+        self._taken = 0
         self._first: tuple[Any, ...] | None = None
         self._last: tuple[Any, ...] = ()
         self._sequence: tuple[int, int] | None = None
@@ -243,6 +250,9 @@ class _OpenFile:
             bounds = pc.min_max(table.column(SEQUENCE_NUMBER.name)).as_py()
             low, high = self._sequence or (bounds["min"], bounds["max"])
             self._sequence = (min(low, bounds["min"]), max(high, bounds["max"]))
+        elif self._retracts:
+            self._deletes += table.num_rows
+            self._taken -= pc.sum(table.column(COUNT.name)).as_py()
         self._rows += table.num_rows
         self._held.append(table)
         self._held_rows += table.num_rows
@@ -266,7 +276,8 @@ class _OpenFile:
             size = int(self._sink.tell())
             self._sink.close()
         footers = self._footers
-        low, high = self._sequence or (0, max(self._rows - 1, 0))
+        # Without a key, a file takes as many numbers as the rows that it stands for.
+        low, high = self._sequence or (0, max((self._taken or self._rows) - 1, 0))
         return _WrittenFile(
             name=self._name,
             size=size,

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from tablestore_engine.errors import CorruptMetadataError, StorageError
 from tablestore_engine.schema.arrow import to_arrow_type
-from tablestore_engine.schema.system import SEQUENCE_NUMBER, VALUE_KIND, key_field
+from tablestore_engine.schema.system import COUNT, SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.storage.file_io import FileIO
 
@@ -23,10 +23,13 @@ BATCH_ROWS = 65_536
 
 @dataclass(frozen=True)
 class FileColumns:
-    """Output columns: the table's `names`, and for keyed tables the system columns when `system` is set."""
+    """Output columns: the table's `names`; with `system` the system columns of a keyed table; with `counts` the counts of a
+    retraction file.
+    """
 
     names: tuple[str, ...]
     system: bool = False
+    counts: bool = False
 
 
 def read_batches(
@@ -55,6 +58,8 @@ def read_batches(
             source = by_id[field.id]
             targets.append((key_field(field).name, source.name, to_arrow_type(field.type)))
         targets += [(one.name, one.name, to_arrow_type(one.type)) for one in (SEQUENCE_NUMBER, VALUE_KIND)]
+    if columns.counts:
+        targets.append((COUNT.name, COUNT.name, to_arrow_type(COUNT.type)))
     wanted = list(dict.fromkeys(source for _, source, _ in targets if source))
     try:
         with io.open_input(path) as handle:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from tablestore_engine.mergetree.counting import counted_rows
 from tablestore_engine.operation.scan import BucketScan, ScanPlan
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.storage.file_io import FileIO
@@ -38,7 +39,7 @@ def row_count(
         CorruptMetadataError, StorageError: a file that has to be read cannot be.
     """
     if not plan.schema.primary_keys:
-        return RowCount(sum(f.row_count for b in plan.buckets for f in b.files), exact=True)
+        return RowCount(sum(counted_rows(f) for b in plan.buckets for f in b.files), exact=True)
     alone = merging = deletes = 0
     unsettled: dict[int, BucketScan] = {}
     for bucket, section in plan.sections:

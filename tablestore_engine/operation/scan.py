@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -33,7 +33,10 @@ PartitionFilter = Callable[[tuple[Any, ...]], bool]
 
 @dataclass(frozen=True)
 class BucketScan:
-    """The files to read of one bucket. `partition` are the partition values in partition order."""
+    """The files to read of one bucket. `partition` are the partition values in partition order.
+
+    `pruned` says that files of it are left out, in which no row fits the predicate.
+    """
 
     partition: tuple[Any, ...]
     partition_row: bytes
@@ -41,6 +44,7 @@ class BucketScan:
     bucket: int
     total_buckets: int
     files: tuple[DataFileMeta, ...]
+    pruned: bool = False
 
     def path_of(self, paths: TablePaths, file: DataFileMeta) -> str:
         """The path of one of its files."""
@@ -109,7 +113,7 @@ def plan_scan(
 
 def _refuse_retractions(entries: Iterable[ManifestEntry], schema: TableSchema) -> None:
     """Other writers may have put deletes into tables whose merge engine would have to undo something for them."""
-    if schema.merge_engine.keeps_last:
+    if schema.merge_engine.keeps_last or schema.merge_engine.counts:
         return
     for entry in entries:
         if entry.file.delete_row_count != 0:
@@ -166,7 +170,7 @@ def _prune(
             kept.append(
                 scan
                 if len(files) == len(scan.files)
-                else BucketScan(**{**scan.__dict__, "files": tuple(files)})
+                else replace(scan, files=tuple(files), pruned=True)
             )
     return tuple(kept)
 

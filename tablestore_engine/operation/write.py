@@ -20,11 +20,13 @@ import pyarrow.compute as pc
 from tablestore_engine.errors import DuplicateKeyError, PrimaryKeyError, RowKindError, SchemaError
 from tablestore_engine.mergetree.fold import fold_sorted
 from tablestore_engine.mergetree.merge import SortColumn, last_of_key_mask, sort_stable
+from tablestore_engine.mergetree.retractions import settled
 from tablestore_engine.metadata.bucket import bucket_ids
 from tablestore_engine.metadata.data_file import FILE_SOURCE_APPEND
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.data_file_writer import RollingWriter, WriteTarget
+from tablestore_engine.schema.keyless import check_retractable
 from tablestore_engine.schema.system import SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.schema.table_schema import TableSchema
 
@@ -204,7 +206,7 @@ def _deduplicated(job: WriteJob, tables: Iterable[pa.Table], result: WriteResult
 
 
 def _checked_kinds(rows: pa.Table, schema: TableSchema) -> pa.Table:
-    """Rows whose kinds the table can take; without them where they say nothing.
+    """Rows whose kinds the table can take; without them where they say nothing: without a key, where none retracts.
 
     Raises:
         RowKindError: a retraction for a table that cannot undo what it was given.
@@ -215,9 +217,11 @@ def _checked_kinds(rows: pa.Table, schema: TableSchema) -> pa.Table:
     if pc.any(retracts).as_py():
         row = rows.filter(retracts).slice(0, 1).drop_columns([ROW_KIND_COLUMN]).to_pylist()[0]
         row.pop(BUCKET_COLUMN, None)
-        what = f"'merge-engine' = '{schema.merge_engine.name}'" if schema.primary_keys else "no primary key"
+        if not schema.primary_keys:
+            check_retractable(schema, row)
+            return rows
         raise RowKindError(
-            f"A retraction (-U or -D) cannot be written to a table with {what}: {row}.",
+            f"A retraction (-U or -D) cannot be written to a table with 'merge-engine' = '{schema.merge_engine.name}': {row}.",
             hint="Write +I and +U rows only, or use a table with a primary key that keeps the last row of each.",
         )
     return rows.drop_columns([ROW_KIND_COLUMN])
@@ -251,7 +255,7 @@ def _groups(table: pa.Table, schema: TableSchema) -> Iterator[pa.Table]:
 
 
 class _BucketSwitch:
-    """Sends groups to the writer of their bucket; at most one is open, because groups come in order."""
+    """Sends groups to the writer of their bucket; only those of one bucket are open, because groups come in order."""
 
     def __init__(self, job: WriteJob, task: str) -> None:
         self.result = WriteResult()
@@ -259,7 +263,9 @@ class _BucketSwitch:
         self._task = task
         self._index = 0
         self._place: tuple[bytes, int] | None = None
+        self._path = ""
         self._writer: RollingWriter | None = None
+        self._retractions: RollingWriter | None = None
         self._level = 0
         self._done: list[RollingWriter] = []
         self._seen: set[tuple[bytes, int]] = set()
@@ -278,6 +284,8 @@ class _BucketSwitch:
             self._finish()
             self._open(place, values)
         assert self._writer is not None
+        if not schema.primary_keys and ROW_KIND_COLUMN in group.column_names:
+            group = self._settled(group)
         rows = self._file_rows(group)
         self.result.rows_out += rows.num_rows
         self._writer.write(rows)
@@ -287,34 +295,51 @@ class _BucketSwitch:
         return self.result
 
     def abort(self) -> None:
-        for writer in [*self._done, *([self._writer] if self._writer else [])]:
-            writer.abort()
+        for writer in (*self._done, self._writer, self._retractions):
+            if writer is not None:
+                writer.abort()
 
     def _open(self, place: tuple[bytes, int], values: Sequence[Any]) -> None:
-        job = self._job
-        partition, bucket = place
-        self._level = job.level_of(partition, bucket)
+        self._level = self._job.level_of(*place)
         self._place = place
-        self._writer = RollingWriter(
-            job.target,
-            partition_path=self._partitions.path(values) if values else "",
-            bucket=bucket,
+        self._path = self._partitions.path(values) if values else ""
+        self._writer = self._new_writer()
+
+    def _new_writer(self, *, retractions: bool = False) -> RollingWriter:
+        assert self._place is not None
+        return RollingWriter(
+            self._job.target,
+            partition_path=self._path,
+            bucket=self._place[1],
             level=self._level,
             file_source=FILE_SOURCE_APPEND,
-            task=self._task,
+            task=f"{self._task}r" if retractions else self._task,
             first_index=self._index,
+            retractions=retractions,
         )
 
+    def _settled(self, group: pa.Table) -> pa.Table:
+        """The rows that a group with retractions adds; what it takes away besides is written."""
+        retracts = pc.equal(pc.bit_wise_and(group.column(ROW_KIND_COLUMN), 1), 1).to_numpy()
+        added, taken = settled(group.select(list(self._job.schema.field_names)), retracts)
+        if taken is not None:
+            self.result.rows_out += taken.num_rows
+            if self._retractions is None:
+                self._retractions = self._new_writer(retractions=True)
+            self._retractions.write(taken)
+        return added
+
     def _finish(self) -> None:
-        if self._writer is None or self._place is None:
+        if self._place is None:
             return
         partition, bucket = self._place
-        for file in self._writer.close():
-            entry = ManifestEntry(FileKind.ADD, partition, bucket, self._job.total_buckets, file)
-            self.result.entries.append(entry)
-        self._index = self._writer.next_index
-        self._done.append(self._writer)
-        self._writer = self._place = None
+        for writer in (one for one in (self._writer, self._retractions) if one is not None):
+            for file in writer.close():
+                entry = ManifestEntry(FileKind.ADD, partition, bucket, self._job.total_buckets, file)
+                self.result.entries.append(entry)
+            self._index = max(self._index, writer.next_index)
+            self._done.append(writer)
+        self._writer = self._retractions = self._place = None
 
     def _file_rows(self, group: pa.Table) -> pa.Table:
         if not self._job.schema.primary_keys:

@@ -16,7 +16,9 @@ _STATS, _FLOAT, _FILE_NAME = OptionType.STATS_MODE, OptionType.FLOAT, OptionType
 AGGREGATE_FUNCTIONS = ("sum", "product", "max", "min", "last_value", "last_non_null_value", "first_value",
                        "first_non_null_value", "listagg", "bool_and", "bool_or", "collect")  # fmt: skip
 """The aggregate functions that this engine knows."""
-MERGE_ENGINES = ("deduplicate", "partial-update", "aggregation", "first-row")
+COUNT_ENGINE = "tablestore-count"
+"""The merge engine of tables without a key that take retractions; no other reader knows it, so all refuse them."""
+MERGE_ENGINES = ("deduplicate", "partial-update", "aggregation", "first-row", COUNT_ENGINE)
 _MB, _SECOND, _HOUR = 1 << 20, 1000, 3_600_000
 _INT_MAX = 2**31 - 1
 
@@ -85,6 +87,9 @@ _MERGE = (
            "the order of arrival.", immutable=True),
     Option("sequence.field.sort-order", _ENUM, "ascending", "Whether the greatest or the smallest sequence wins.",
            choices=("ascending", "descending"), immutable=True),
+    Option("retractions", _ENUM, "auto", "What a table without a key does with its first row of kind -U or -D: auto "
+           "makes it count rows (merge engine tablestore-count, which other readers refuse), refuse is an error. An "
+           "option of this engine.", choices=("auto", "refuse")),
     Option("ignore-delete", _BOOL, False, "Drop delete records instead of applying them.", immutable=True,
            accepted=(False,), effect=Effect.READ, fallback_keys=(
                "first-row.ignore-delete", "deduplicate.ignore-delete", "partial-update.ignore-delete")),

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from tablestore_engine.errors import OptionError
-from tablestore_engine.options.catalog import OPTIONS
+from tablestore_engine.options.catalog import COUNT_ENGINE, OPTIONS
 from tablestore_engine.options.option import Effect, Option, OptionType
 
 _EXACT: dict[str, Option] = {
@@ -76,6 +76,7 @@ class CoreOptions:
     sequence_field: tuple[str, ...]
     sequence_field_descending: bool
     ignore_delete: bool
+    retractions: str
     target_file_size: int
     file_format: str
     file_compression: str
@@ -170,6 +171,7 @@ class CoreOptions:
             sequence_field=get("sequence.field"),
             sequence_field_descending=get("sequence.field.sort-order") == "descending",
             ignore_delete=get("ignore-delete"),
+            retractions=get("retractions"),
             target_file_size=get("target-file-size") or (128 * _MB if keyed else 256 * _MB),
             file_format=get("file.format"),
             file_compression=get("file.compression"),
@@ -237,6 +239,10 @@ class CoreOptions:
             value = _parse_one(option, key, str(text), strict=False)
             if value is not None and not option.acts_on(value):
                 raise _not_acted_on(key, str(text), option)
+        if self.keyed and self.merge_engine == COUNT_ENGINE:
+            raise OptionError(
+                f"Option 'merge-engine' = '{COUNT_ENGINE}' is not supported by this engine for a table with a primary key."
+            )
         if for_write:
             _check_buckets(self.bucket, True, self.keyed)
 

@@ -3,7 +3,7 @@
 Each column that is not part of the key has a *function* that folds its values in the order of their records. A fold of
 folds equals the fold of everything, so runs may merge in any groups of neighbours. `deduplicate` takes the last record
 whole, `first-row` the first; `partial-update` is the last value of each column that is not null; `aggregation` names a
-function per column.
+function per column. `tablestore-count` is for tables without a key: it counts whole rows (`schema.keyless`).
 
 Semantics after Apache Paimon's merge engines.
 """
@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 from tablestore_engine.errors import OptionError
 from tablestore_engine.options import CoreOptions
-from tablestore_engine.options.catalog import AGGREGATE_FUNCTIONS
+from tablestore_engine.options.catalog import AGGREGATE_FUNCTIONS, COUNT_ENGINE
+from tablestore_engine.schema.keyless import check_engine
 from tablestore_engine.schema.types import INTEGER_ROOTS, ArrayType, AtomicType, DataField, DataType
 
 DEFAULT_FUNCTION = "last_non_null_value"
@@ -52,6 +53,11 @@ class MergeEngine:
         return self.name == "first-row"
 
     @property
+    def counts(self) -> bool:
+        """Whether the table has no key and counts rows, so that it takes retractions."""
+        return self.name == COUNT_ENGINE
+
+    @property
     def changes_single_rows(self) -> bool:
         """Whether the fold of one record may differ from it: a blank text, a list that is to hold each value once."""
         return any(f.function == "listagg" or (f.function == "collect" and f.distinct) for f in self.folds)
@@ -69,7 +75,9 @@ def merge_engine_of(fields: Sequence[DataField], keys: Sequence[str], options: C
             not go together.
     """
     name = options.merge_engine
-    if name != "deduplicate" and not keys:
+    if name == COUNT_ENGINE:
+        check_engine(fields, keys, options.bucket_key)
+    elif name != "deduplicate" and not keys:
         raise OptionError(f"Option 'merge-engine' = '{name}' needs a primary key.")
     if name != "deduplicate" and options.sequence_field:
         raise OptionError(
@@ -79,7 +87,7 @@ def merge_engine_of(fields: Sequence[DataField], keys: Sequence[str], options: C
     settings = _column_settings(fields, options.raw)
     if name != "aggregation":
         _refuse_functions(name, settings, options.raw)
-    if name in ("deduplicate", "first-row"):
+    if name in ("deduplicate", "first-row", COUNT_ENGINE):
         return MergeEngine(name)
     default = options.raw.get("fields.default-aggregate-function", DEFAULT_FUNCTION).strip().lower()
     folds = []

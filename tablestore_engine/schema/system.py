@@ -1,7 +1,9 @@
 """The columns that the engine adds to the data files of a keyed table, and the ids reserved for it.
 
 A row of such a file is: the trimmed key columns (``_KEY_…``), the sequence number, the value kind, then the value
-columns. Invariant: these names and ids are persisted in every data file and must never change.
+columns. A file of a table without a key has the value columns; one that takes rows away has `COUNT` in front, which says
+how often.
+Invariant: these names and ids are persisted in every data file and must never change.
 """
 
 from __future__ import annotations
@@ -14,8 +16,11 @@ KEY_PREFIX = "_KEY_"
 KEY_FIELD_ID_START = _INT_MAX // 2
 SEQUENCE_NUMBER = DataField(_INT_MAX - 1, "_SEQUENCE_NUMBER", AtomicType("BIGINT", nullable=False))
 VALUE_KIND = DataField(_INT_MAX - 2, "_VALUE_KIND", AtomicType("TINYINT", nullable=False))
+COUNT = DataField(_INT_MAX - 1_000, "_ROW_COUNT", AtomicType("BIGINT", nullable=False))
 
-_SYSTEM_NAMES = {"_sequence_number", "_value_kind", "_level", "rowkind", "_row_id", "_row_kind"}
+_SYSTEM_NAMES = {
+    "_sequence_number", "_value_kind", "_level", "rowkind", "_row_id", "_row_kind", "_row_count",
+}  # fmt: skip
 _STRUCTURED_ID_BASE = _INT_MAX // 4
 _STRUCTURED_DEPTH_LIMIT = 1 << 10
 

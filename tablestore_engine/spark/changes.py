@@ -1,7 +1,8 @@
 """Applying a set of changed rows: what DELETE, UPDATE and MERGE have in common.
 
 A *change* is a row with the table's columns and `ACTION_COLUMN`: 0 puts the row, 3 removes it. On a table without a
-key it also says by `FILE_COLUMN` and `POSITION_COLUMN` which row it takes the place of (null for a new one).
+key it also says by `FILE_COLUMN` and `POSITION_COLUMN` which row it takes the place of (null for a new one), and on one
+that counts rows by `OLD_COLUMN` (see `retracting`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from tablestore_engine.errors import SqlError
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.scan import ScanPlan
@@ -20,6 +20,7 @@ from tablestore_engine.spark.dml import WriteOutcome, finish, new_job
 from tablestore_engine.spark.file_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.names import quoted
 from tablestore_engine.spark.reader import read_positions
+from tablestore_engine.spark.retracting import OLD_COLUMN, as_changelog, count_changes, several_rows
 from tablestore_engine.spark.run import collect_arrow
 from tablestore_engine.spark.writer import Rows, write_rows
 from tablestore_engine.table import Table
@@ -53,6 +54,8 @@ def apply_changes(spark: SparkSession, read: Read, changes: DataFrame) -> WriteO
         return _upsert(spark, read, changes)
     changes = changes.persist()
     try:
+        if OLD_COLUMN in changes.columns:
+            return _retract(spark, read, changes)
         return _rewrite_files(spark, read, changes)
     finally:
         changes.unpersist()
@@ -71,6 +74,16 @@ def _upsert(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcome
     return finish(spark, read.table, job, result, "APPEND", read_snapshot=read.snapshot_id)
 
 
+def _retract(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcome:
+    total = count_changes(changes)
+    if not total:
+        return WriteOutcome(None, 0)
+    job = new_job(read.table, read.snapshot)
+    frame = as_changelog(changes, read.table.schema, F.col(ACTION_COLUMN) == 0)
+    result = write_rows(spark, job, Rows(frame, read.input_bytes))
+    return finish(spark, read.table, job, result, "APPEND", read_snapshot=read.snapshot_id, rows=total)
+
+
 def _rewrite_files(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcome:
     positions = F.count_distinct(POSITION_COLUMN).alias("positions")
     counted = changes.groupBy(FILE_COLUMN).agg(F.count(F.lit(1)).alias("rows"), positions)
@@ -79,10 +92,7 @@ def _rewrite_files(spark: SparkSession, read: Read, changes: DataFrame) -> Write
     if not total:
         return WriteOutcome(None, 0)
     if any(one[FILE_COLUMN] is not None and one["rows"] != one["positions"] for one in touched):
-        raise SqlError(
-            "MERGE found several source rows for one row of the target, so its result is not determined.",
-            hint="Make the source unique by the columns of the ON condition.",
-        )
+        raise several_rows()
     names = {one[FILE_COLUMN].rsplit("/", 1)[-1] for one in touched if one[FILE_COLUMN] is not None}
     kept = ((b, tuple(f for f in b.files if f.file_name in names)) for b in read.plan.buckets)
     buckets = tuple(replace(b, files=files) for b, files in kept if files)

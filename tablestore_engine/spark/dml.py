@@ -19,6 +19,7 @@ from tablestore_engine.operation.attempts import remove_files
 from tablestore_engine.operation.commit import Change, CommitIdentity
 from tablestore_engine.operation.new_write import new_identity
 from tablestore_engine.operation.new_write import new_job as start_job
+from tablestore_engine.operation.turn import prepared
 from tablestore_engine.operation.write import WriteJob, WriteResult
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.spark.compactor import compact_after_write
@@ -106,18 +107,23 @@ def finish(
         began_on=began_on,
         restarts=restarts,
     )
+    schema, publisher = job.schema, new_schema
     try:
-        snapshot = table.committer(job.schema).commit(
-            change, identity or new_identity(job.schema.core_options), properties, new_schema=new_schema
+        if publisher is None:
+            latest = table.latest_snapshot()
+            committed = latest.schema_id if latest else None
+            schema, publisher = prepared(table.schemas, job.schema, committed, result.entries)
+        snapshot = table.committer(schema).commit(
+            change, identity or new_identity(job.schema.core_options), properties, new_schema=publisher
         )
     except CommitOutcomeUnknownError:
         raise  # the snapshot may be there, and then it names these files
     except TableStoreError:
         remove_files(job.target)
         raise
-    if kind == "APPEND" and new_schema is None:
+    if kind == "APPEND" and publisher is None:
         compact_after_write(spark, table, {(e.partition, e.bucket) for e in result.entries})
-    if new_schema is None:
+    if publisher is None:
         table.expire_after_commit()
     return WriteOutcome(snapshot, changed, metrics or {})
 

@@ -15,9 +15,9 @@ from pyspark.sql import types as T
 
 from tablestore_engine.metadata.data_file import DataFileMeta
 from tablestore_engine.operation.scan import BucketScan
-from tablestore_engine.schema.system import SEQUENCE_NUMBER, VALUE_KIND
+from tablestore_engine.schema.system import COUNT, SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.schema.table_schema import TableSchema
-from tablestore_engine.schema.types import DataType
+from tablestore_engine.schema.types import DataField, DataType
 from tablestore_engine.spark.names import quoted
 from tablestore_engine.spark.types import to_spark_schema, to_spark_type
 from tablestore_engine.table import Table
@@ -61,11 +61,13 @@ class FileScans:
             ]
         return self._spark.range(0).selectExpr(*columns)
 
-    def scan(self, files: Sequence[Placed], *, system: bool = False, positions: bool = False) -> DataFrame:
+    def scan(
+        self, files: Sequence[Placed], *, system: bool = False, counts: bool = False, positions: bool = False
+    ) -> DataFrame:
         """The rows of files as they are: one scan, and one more for each schema that Spark cannot bridge.
 
-        With `system` the sequence number and row kind come first; with `positions` the file and the row's number in
-        it come last.
+        With `system` the sequence number and row kind come first, with `counts` the counts of retractions; with
+        `positions` the file and the row's number in it come last.
         """
         groups: dict[int, list[str]] = {}
         for bucket, file in files:
@@ -73,7 +75,8 @@ class FileScans:
             if own == self._schema.id or self._reads_by_name(own):
                 own = self._schema.id
             groups.setdefault(own, []).append(self._path(bucket, file))
-        frames = [self._scan(own, paths, system, positions) for own, paths in sorted(groups.items())]
+        first = (SEQUENCE_NUMBER, VALUE_KIND) if system else (COUNT,) if counts else ()
+        frames = [self._scan(own, paths, first, positions) for own, paths in sorted(groups.items())]
         return reduce(DataFrame.unionAll, frames)
 
     def _path(self, bucket: BucketScan, file: DataFileMeta) -> str:
@@ -95,16 +98,18 @@ class FileScans:
                 return False
         return True
 
-    def _scan(self, schema_id: int, paths: list[str], system: bool, positions: bool) -> DataFrame:
+    def _scan(
+        self, schema_id: int, paths: list[str], first: tuple[DataField, ...], positions: bool
+    ) -> DataFrame:
         is_current = schema_id == self._schema.id
         own = self._schema if is_current else self._table.schemas.load(schema_id)
         struct = to_spark_schema(own.fields)
-        if system:
-            struct = T.StructType([*to_spark_schema((SEQUENCE_NUMBER, VALUE_KIND)).fields, *struct.fields])
+        if first:
+            struct = T.StructType([*to_spark_schema(first).fields, *struct.fields])
         frame = self._spark.read.schema(struct).parquet(*[_PATTERN.sub(r"\\\g<0>", p) for p in paths])
         if is_current and not positions:
             return frame
-        selected = [SEQUENCE_NUMBER.name, VALUE_KIND.name] if system else []
+        selected = [one.name for one in first]
         by_id = {f.id: f for f in own.fields}
         for field in self._schema.fields:
             past = by_id.get(field.id)

@@ -32,6 +32,7 @@ from tablestore_engine.spark.changed_keys import (
     JoinedKeys,
     constant_keys,
 )
+from tablestore_engine.spark.counted_reader import keyless_rows
 from tablestore_engine.spark.file_scan import FileScans, Placed
 from tablestore_engine.spark.fold_sql import fold_sql
 from tablestore_engine.spark.join_key import KeyRanges, join_keys, key_blocks
@@ -97,8 +98,7 @@ class TableReader:
 
     def frame(self) -> DataFrame:
         if not self._schema.primary_keys:
-            files = [(b, f) for b in self._plan.buckets for f in b.files]
-            return self._scans.scan(files) if files else self._scans.empty()
+            return keyless_rows(self._spark, self._scans, self._plan, self._table.schemas.load)
         single: list[Placed] = []
         merging: list[tuple[BucketScan, Section]] = []
         for bucket, section in self._plan.sections:

@@ -18,7 +18,15 @@ from pyspark.errors import (
 )
 from pyspark.sql import DataFrame
 
-from tablestore_engine.errors import ExecutionError, ParseError, SqlError, TableNotFound, TableStoreError
+from tablestore_engine.errors import (
+    ExecutionError,
+    NegativeCountError,
+    ParseError,
+    SqlError,
+    TableNotFound,
+    TableStoreError,
+)
+from tablestore_engine.mergetree.counting import NEGATIVE, NEGATIVE_HINT
 
 _MAX_MESSAGE = 2_000
 _NOT_FOUND = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND")
@@ -52,6 +60,9 @@ def translate(error: PySparkException) -> TableStoreError:
         if condition and condition.startswith(_NOT_FOUND):
             return TableNotFound(message)
         return SqlError(message)
+    if NEGATIVE in message:
+        told = message[message.index(NEGATIVE) :].partition(" SQLSTATE: ")[0]
+        return NegativeCountError(told, hint=NEGATIVE_HINT)
     return ExecutionError(message)
 
 

@@ -2,8 +2,8 @@
 
 On a keyed table the changed rows are computed by one query and written as an upsert, deletes as rows of kind -D. On a
 table without a key the query also gives the file and row number of each row it changes; the files that hold them are
-rewritten without them. Either way the commit conflicts when others changed the table since it was read, and the
-statement runs again on the new state.
+rewritten without them. On one that counts rows it gives the old rows, and they are retracted. Either way the commit
+conflicts when others changed the table since it was read, and the statement runs again on the new state.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import PrimaryKeyError, SchemaError, SqlError
+from tablestore_engine.mergetree.counting import is_retraction
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.attempts import retrying
 from tablestore_engine.operation.scan import ScanPlan
@@ -21,6 +22,7 @@ from tablestore_engine.spark.changes import ACTION_COLUMN, Read, apply_changes
 from tablestore_engine.spark.dml import WriteOutcome, truncate
 from tablestore_engine.spark.file_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.reader import read_plan, read_positions
+from tablestore_engine.spark.retracting import OLD_COLUMN, with_old_rows
 from tablestore_engine.spark.types import to_spark_type
 from tablestore_engine.sql.execute_rows import RowContext, result_of
 from tablestore_engine.sql.frames import Frames
@@ -47,10 +49,17 @@ class _Target:
     snapshot: Snapshot | None
     plan: ScanPlan
     frames: Frames
+    merging: bool = False
 
     @property
     def keyed(self) -> bool:
         return bool(self.table.schema.primary_keys)
+
+    @property
+    def counted(self) -> bool:
+        return not self.keyed and (
+            self.table.schema.merge_engine.counts or any(is_retraction(f) for f in self.plan.files)
+        )
 
     @property
     def qualifiers(self) -> dict[tuple[str, str], str]:
@@ -61,13 +70,20 @@ class _Target:
         return self.frames.expression(sql, self.qualifiers)
 
     def source_columns(self) -> list[str]:
-        """Columns of the target's view that say where a row stands."""
-        return [] if self.keyed else [FILE_COLUMN, POSITION_COLUMN]
+        """Columns of the target's view that say which row a change is of."""
+        if self.keyed:
+            return []
+        if self.counted:
+            return [OLD_COLUMN, POSITION_COLUMN] if self.merging else [OLD_COLUMN]
+        return [FILE_COLUMN, POSITION_COLUMN]
 
     def register(self) -> str:
-        """The temporary view of the target's rows; without a key also with their positions."""
-        read = read_plan if self.keyed else read_positions
-        return quote(self.frames.register(_TARGET, read(self.frames.spark, self.table, self.plan)))
+        """The temporary view of the target's rows, with `source_columns`."""
+        read = read_plan if self.keyed or self.counted else read_positions
+        rows = read(self.frames.spark, self.table, self.plan)
+        if self.counted:
+            rows = with_old_rows(rows, positions=self.merging)
+        return quote(self.frames.register(_TARGET, rows))
 
     def apply(self, changes: DataFrame) -> WriteOutcome:
         """Write the changed rows."""
@@ -76,10 +92,10 @@ class _Target:
 
 
 def _target(
-    context: RowContext, frames: Frames, table: Table, alias: str | None, where_sql: str | None
+    context: RowContext, frames: Frames, table: Table, alias: str | None, where_sql: str | None, *, merging: bool = False
 ) -> _Target:
     engine = table.schema.merge_engine
-    if not engine.keeps_last:
+    if not (engine.keeps_last or engine.counts):
         raise SqlError(
             f"UPDATE, DELETE and MERGE do not go with 'merge-engine' = '{engine.name}', which table {table.name} has.",
             hint="INSERT rows: the merge engine folds them into those of the same key. INSERT OVERWRITE replaces them.",
@@ -92,7 +108,7 @@ def _target(
         predicate = frames.predicate_of(probe, table)
     snapshot = frames.pin(table)
     plan = table.scan(snapshot, predicate) if snapshot else ScanPlan(None, table.schema, ())
-    return _Target(table, alias or table.identifier[1], snapshot, plan, frames)
+    return _Target(table, alias or table.identifier[1], snapshot, plan, frames, merging)
 
 
 def execute_delete(statement: Delete, context: RowContext) -> StatementResult:
@@ -181,7 +197,7 @@ def execute_merge(statement: Merge, context: RowContext) -> StatementResult:
 
     def attempt() -> WriteOutcome:
         table = context.table(statement.target)
-        target = _target(context, context.frames(), table, statement.target_alias, None)
+        target = _target(context, context.frames(), table, statement.target_alias, None, merging=True)
         try:
             return target.apply(_merge_changes(statement, target))
         except PrimaryKeyError as error:

@@ -19,6 +19,8 @@ from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat, value_from_text
 from tablestore_engine.operation.attempts import retrying
 from tablestore_engine.operation.replace import everything, next_schema, restarts, schema_publisher
+from tablestore_engine.operation.turn import turns
+from tablestore_engine.schema.keyless import counting
 from tablestore_engine.schema.row_kind import ROW_KIND
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import DataField
@@ -304,6 +306,8 @@ def _replace(
         table, snapshot, schema=schema, into_empty=everything, refuse_duplicates=_refuses(context, schema)
     )
     result = write_rows(context.spark(), job, rows)
+    if schema is not table.schema and turns(schema, result.entries):
+        schema = counting(schema)
     outcome = finish(
         context.spark(),
         table,

@@ -5,7 +5,18 @@ from __future__ import annotations
 import itertools
 import uuid
 
-from engine_support import arrow_rows, compact, identity, make_table, new_job, read, schema_of, write
+from engine_support import (
+    DELETE,
+    PUT,
+    arrow_rows,
+    compact,
+    identity,
+    make_table,
+    new_job,
+    read,
+    schema_of,
+    write,
+)
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import TableNotFound
@@ -33,19 +44,22 @@ def prepare(warehouse):
     write(table, OLD[::2])
     compact(table)
     write(table, OLD[1::3])
+    log = make_table(warehouse, COLUMNS, [], PARTITION, {"commit.max-retries": "2"}, name="log")
+    write(log, OLD)
 
 
-def load(warehouse, io=None):
-    return Catalog(warehouse, io).load_table("default", "t")
+def load(warehouse, io=None, name="t"):
+    return Catalog(warehouse, io).load_table("default", name)
 
 
 def state(warehouse):
-    """Columns and rows; None when there is no table."""
+    """Columns and rows, and those of a table without a key; None when there is no table."""
     try:
         table = load(warehouse)
     except TableNotFound:
         return None
-    return table.schema.field_names, sorted(map(repr, read(table)))
+    log = load(warehouse, name="log")
+    return table.schema.field_names, sorted(map(repr, read(table))), sorted(map(repr, read(log)))
 
 
 def upsert(warehouse, io):
@@ -101,6 +115,14 @@ def rollback(warehouse, io):
     load(warehouse, io).roll_back(2)
 
 
+def turn(warehouse, io):
+    """The first retractions of a table without a key, and a row more."""
+    table = load(warehouse, io, "log")
+    if OLD[0] in read(table):
+        rows = arrow_rows(table.schema, [OLD[0], OLD[7], NEW[0]], [DELETE, DELETE, PUT])
+        table.write(rows)
+
+
 def drop(warehouse, io):
     Catalog(warehouse, io).drop_table("default", "t", if_exists=True)
 
@@ -121,6 +143,7 @@ ACTIONS = {
         ctas,
         replacement,
         rollback,
+        turn,
         drop,
         add_column,
     )

@@ -1,6 +1,7 @@
 """A process that commits to a table again and again: `python racer.py <warehouse> <role> <number> <count> [seed]`.
 
-Roles: `insert` upserts rows of its own, `increment` reads a counter and writes it back greater by one, `compact`
+Roles: `insert` upserts rows of its own, `churn` adds rows to a table without a key and takes half of them away,
+`increment` reads a counter and writes it back greater by one, `compact`
 compacts as the thresholds ask until a file `stop` appears, `schedule` does so
 by plans that it makes and takes, `take` carries out the plans that there are. Each prints what it did as one line of JSON.
 """
@@ -15,7 +16,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from engine_support import by_key, compact, new_job, write
+from engine_support import DELETE, arrow_rows, by_key, compact, new_job, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConflictError
@@ -34,6 +35,14 @@ def insert(table, number, count):
         rows = [{"id": number * 1_000_000 + i * 10 + k, "v": number} for k in range(3)]
         write(table, [*rows, {"id": 7, "v": number * 1000 + i}], job=new_job(table, sequence=sequence()))
     return {"commits": count}
+
+
+def churn(table, number, count):
+    for i in range(count):
+        row = {"id": number * 1_000_000 + i, "v": number}
+        table.write(arrow_rows(table.schema, [row, row]))
+        table.write(arrow_rows(table.schema, [row], [DELETE]))
+    return {"commits": 2 * count}
 
 
 def increment(table, number, count):
@@ -108,6 +117,7 @@ def endless(table, number, count):
 
 ROLES = {
     "insert": insert,
+    "churn": churn,
     "increment": increment,
     "compact": compact_until_stopped,
     "schedule": schedule_until_stopped,

@@ -60,8 +60,9 @@ def check_after(name, warehouse, before, after):
     now = state(warehouse)
     assert now in (before, after)
     if now is not None:
-        check_invariants(load(warehouse))
-        assert live_paths(load(warehouse)) <= data_files(load(warehouse))
+        for table in (load(warehouse), load(warehouse, name="log")):
+            check_invariants(table)
+            assert live_paths(table) <= data_files(table)
     ACTIONS[name](warehouse, None)
     assert state(warehouse) == after
     if after is not None:
@@ -200,6 +201,22 @@ def test_what_a_failed_ctas_leaves_is_never_listed(prepared, recorded, tmp_path)
     from tablestore_engine.catalog import Catalog
 
     catalog = Catalog(warehouse)
-    assert catalog.list_tables("default") == []
+    assert catalog.list_tables("default") == ["log"]
     with pytest.raises(TableNotFound):
         catalog.load_table("default", "t")
+
+
+def test_a_turn_that_dies_half_way_changes_no_row(prepared, recorded, tmp_path):
+    """The schema is there and its snapshot is not: the table counts, and everything else is as before."""
+    steps, before, after = recorded["turn"]
+    assert steps.index("create schema 1") < steps.index("create snapshot 2")
+    warehouse = copy(prepared, tmp_path)
+    with pytest.raises(TableStoreError):
+        ACTIONS["turn"](warehouse, FaultInjectingFileIO(fault=Fault("create schema 1", "after", lasting=True)))
+    assert state(warehouse) == before
+    table = load(warehouse, name="log")
+    assert table.schema.merge_engine.counts
+    assert table.latest_snapshot().schema_id == 0
+    ACTIONS["turn"](warehouse, None)
+    assert state(warehouse) == after
+    assert load(warehouse, name="log").latest_snapshot().schema_id == 1

@@ -145,3 +145,23 @@ def test_kill_9_at_random_moments(table, tmp_path):
     assert ids == list(range(1, len(ids) + 1))
     for snapshot in table.snapshots():
         assert len({row["v"] for row in read(table, snapshot=snapshot)}) == 1
+
+
+def test_writers_without_a_key_take_rows_away_beside_each_other(tmp_path):
+    """The first of them turns the table; the others, and the compactors, began on what it was."""
+    options = {"commit.max-retries": "50", "compaction.min.file-num": "4"}
+    table = make_table(tmp_path, {"id": "INT", "v": "INT"}, options=options)
+    compactors = [start(tmp_path, "compact") for _ in range(2)]
+    racers = [start(tmp_path, "churn", n, 10) for n in range(PROCESSES)]
+    for racer in racers:
+        result(racer)
+    (tmp_path / "default.db" / "stop").touch()
+    for compactor in compactors:
+        result(compactor)
+    expected = sorted(n * 1_000_000 + i for n in range(PROCESSES) for i in range(10))
+    assert sorted(row["id"] for row in read(table)) == expected
+    assert [s.id for s in table.snapshots()] == list(range(1, len(table.snapshots()) + 1))
+    check_invariants(table)
+    compact(table)
+    assert sorted(row["id"] for row in read(table)) == expected
+    assert not any(e.file.delete_row_count for e in table.live_files())

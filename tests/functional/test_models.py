@@ -446,3 +446,43 @@ class TestSchemaChange(Models):
         )
         run("-s", "ordered")
         assert rows(project, "ordered", "id, name") == [(1, "A"), (2, "B"), (3, "C")]
+
+
+class TestChangesWithoutAKey(Models):
+    """Models whose rows have no key and say what they do."""
+
+    TEXT = """
+{{ config(materialized='incremental', row_kind=true) }}
+{% if is_incremental() %}
+select * from values ('-D', 'pear', null), ('+I', 'pear', 'ada'), ('-D', 'apple', null) as t(_row_kind, item, customer)
+{% else %}
+select * from values ('+I', 'apple', null), ('+I', 'apple', null), ('+I', 'pear', null), ('-U', 'fig', 'ben'), ('+U', 'fig', 'ben')
+  as t(_row_kind, item, customer)
+{% endif %}
+"""
+
+    @pytest.mark.parametrize("strategy", ["", ", incremental_strategy='append'", ", incremental_strategy='merge'"])
+    def test_retractions_land(self, project, strategy):
+        model(project, "joined", self.TEXT.replace("row_kind=true", f"row_kind=true{strategy}"))
+        assert run("-s", "joined", "--full-refresh")["joined"] == ("CREATE TABLE 5 rows", 5)
+        assert rows(project, "joined", "item, customer") == [("apple", None), ("apple", None), ("pear", None)]
+        assert not table_of(project, "joined").schema.merge_engine.counts
+        assert run("-s", "joined")["joined"] == ("INSERT 3 rows", 3)
+        assert rows(project, "joined", "item, customer") == [("apple", None), ("pear", "ada")]
+        assert table_of(project, "joined").schema.merge_engine.counts
+        # The options of a table that counts by now still fit its model, and taking away too much is told.
+        message, _ = run("-s", "joined")["joined"]
+        assert message == "INSERT 3 rows"
+        with pytest.raises(Exception, match="removed more often than it was added"):
+            rows(project, "joined")
+        run("-s", "joined", "--full-refresh")
+        assert rows(project, "joined", "count(*)") == [(3,)]
+
+    def test_retractions_may_be_refused(self, project):
+        model(
+            project,
+            "joined",
+            self.TEXT.replace("row_kind=true", "row_kind=true, table_options={'retractions': 'refuse'}"),
+        )
+        message, _ = run("-s", "joined", "--full-refresh", ok=False)["joined"]
+        assert "'retractions' = 'refuse'" in message

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
-from java_paimon import multiset_of
-from ours import OurTable
+from java_paimon import JavaPaimonError, multiset_of
+from ours import OurTable, rows_of
 from shapes import ATOMIC, EVERYTHING, TIMES, value_rows
 
 from tablestore_engine.schema.changes import AddColumn
@@ -206,3 +207,15 @@ def test_many_manifests(catalog, java, same, name):
     same(table)
     for snapshot in table.table.snapshots():
         same(table, snapshot.id)
+
+
+def test_tables_that_count_rows_are_refused(catalog, java, same, name):
+    """Java reads a table without a key until its first retraction, and refuses it from then on."""
+    table = OurTable.create(catalog, name, COLUMNS)
+    table.write(_rows(range(1, 5), "a"))
+    same(table)
+    gone = rows_of(table.table.schema, _rows([2], "a")).append_column("_row_kind", pa.array(["-D"]))
+    table.table.write(gone)
+    assert table.read().num_rows == 3
+    with pytest.raises(JavaPaimonError, match="merge-engine"):
+        java.read(table.table.path)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from ours import OurTable
+from ours import OurTable, rows_of
 from readers import EVERY_READER, OtherReaderError
 
 from tablestore_engine.errors import OptionError, UnsupportedTypeError
+from tablestore_engine.schema.types import AtomicType
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), False), ("a", pa.int32()), ("b", pa.string())])
 KEYED = {
@@ -74,6 +75,34 @@ def test_an_unknown_merge_engine_stops_every_reader(paimon, catalog, name):
     for reader in EVERY_READER:
         with pytest.raises(OtherReaderError, match=r"(?i)merge-?engine"):
             paimon.read(reader, catalog.warehouse, table.name)
+
+
+def test_tables_that_count_rows_stop_every_reader(paimon, catalog, name):
+    """Until the first retraction, a table without a key is everybody's; from then on, nobody else reads it.
+
+    pypaimon appends to it without looking at its merge engine. That does no harm: its files are plain files.
+    """
+    table = OurTable.create(catalog, name, {"id": AtomicType("BIGINT"), "v": AtomicType("STRING")})
+    rows = [{"id": i, "v": "x"} for i in range(3)]
+    table.write(rows)
+    for reader in EVERY_READER:
+        assert paimon.read(reader, catalog.warehouse, table.name).num_rows == 3
+    gone = rows_of(table.table.schema, rows[:1]).append_column("_row_kind", pa.array(["-D"]))
+    table.table.write(gone)
+    assert table.read().sort_by("id").to_pylist() == rows[1:]
+    for full in (None, True):
+        if full:
+            table.compact(full=True)
+            assert table.read().sort_by("id").to_pylist() == rows[1:]
+        for reader in EVERY_READER:
+            with pytest.raises(OtherReaderError, match=r"(?i)merge-?engine"):
+                paimon.read(reader, catalog.warehouse, table.name)
+    paimon.write(catalog.warehouse, table.name, rows_of(table.table.schema, rows[:1]))
+    assert table.read().sort_by("id").to_pylist() == rows
+    table.table.write(gone)
+    assert table.read().sort_by("id").to_pylist() == rows[1:]
+    with pytest.raises(OtherReaderError, match=r"(?i)merge-?engine"):
+        paimon.read("pypaimon", catalog.warehouse, table.name)
 
 
 def test_nanoseconds_are_read_but_not_written(paimon, catalog, name):

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dbt_common.exceptions import DbtRuntimeError
 
 from tablestore_engine.options import find_option
+from tablestore_engine.options.catalog import COUNT_ENGINE
 
 # What a table is made with for good when the model does not say: its absence in a config asks for nothing.
 _CHOSEN_BY_THE_ENGINE = ("bucket", "partition.legacy-name")
@@ -24,7 +25,7 @@ def option_changes(table: Mapping[str, str], model: Mapping[str, str]) -> dict[s
     gone = [
         key
         for key in table
-        if key not in _CHOSEN_BY_THE_ENGINE and _is_fixed(key) and _value(model, key) != _value(table, key)
+        if not _is_the_engines(key, table[key]) and _is_fixed(key) and _value(model, key) != _value(table, key)
     ]
     if fixed or gone:
         key = (*fixed, *gone)[0]
@@ -35,6 +36,11 @@ def option_changes(table: Mapping[str, str], model: Mapping[str, str]) -> dict[s
             "build the table anew with --full-refresh, or take the change back."
         )
     return changed
+
+
+def _is_the_engines(key: str, text: str) -> bool:
+    # A table without a key began to count its rows when the first retraction came.
+    return key in _CHOSEN_BY_THE_ENGINE or (key == "merge-engine" and text == COUNT_ENGINE)
 
 
 def _is_fixed(key: str) -> bool:

@@ -17,6 +17,14 @@ def test_what_is_the_same_changes_nothing():
     assert option_changes({"bucket": "4"}, {"merge-engine": "deduplicate"}) == {}
 
 
+def test_a_table_that_began_to_count_rows_fits_its_model():
+    table = {"merge-engine": "tablestore-count"}
+    assert option_changes(table, {}) == {}
+    assert option_changes(table, {"write-only": "true"}) == {"write-only": "true"}
+    with pytest.raises(DbtRuntimeError, match="--full-refresh"):
+        option_changes(table, {"merge-engine": "deduplicate"})
+
+
 def test_what_may_change_is_set():
     assert option_changes(TABLE, {**KEPT, "target-file-size": "64 mb"}) == {"target-file-size": "64 mb"}
     assert option_changes(TABLE, {**KEPT, "write-only": "false"}) == {"write-only": "false"}

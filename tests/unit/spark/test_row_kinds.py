@@ -92,7 +92,7 @@ def test_too_few_columns_are_told_as_ever(t):
 @pytest.mark.parametrize(
     ("table", "words"),
     [
-        ("(id INT, v INT)", "no primary key"),
+        ("(id INT, v INT) WITH ('retractions' = 'refuse')", "no primary key"),
         (
             "(id INT, v INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('merge-engine' = 'aggregation')",
             "'merge-engine' = 'aggregation'",

@@ -12,6 +12,9 @@
   {%- set columns = arg_dict['dest_columns'] -%}
   {%- if adapter.tablestore_is_plain_upsert(arg_dict['target_relation'], model.config, columns, arg_dict['incremental_predicates']) -%}
     {% do return(tablestore_insert_sql(arg_dict['target_relation'], arg_dict['temp_relation'], columns)) %}
+  {%- elif config.get('row_kind') and not adapter.tablestore_keys(model.config) -%}
+    {#- Rows without a key that say what they do: all of it is in the rows. -#}
+    {% do return(tablestore_insert_sql(arg_dict['target_relation'], arg_dict['temp_relation'], columns)) %}
   {%- endif -%}
   {% do return(tablestore_merge_sql(arg_dict)) %}
 {%- endmacro %}

@@ -1,0 +1,276 @@
+"""Random changes of tables without a key against a multiset.
+
+A history adds rows and takes rows away, in any cuts; between writes, files merge: as the thresholds ask, fully, or any set
+of files of a bucket. After each step the table, its number of rows and its older snapshots equal a `Counter` that did the
+same. `make soak` plays thousands.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import uuid
+from collections import Counter
+from datetime import date
+from decimal import Decimal
+from math import isnan
+from unittest import mock
+
+import pyarrow as pa
+import pytest
+from engine_support import arrow_rows, check_invariants, compact, identity, make_table, read
+from hypothesis import HealthCheck, given, note, settings
+from hypothesis import strategies as st
+
+from tablestore_engine.catalog import Catalog
+from tablestore_engine.errors import NegativeCountError
+from tablestore_engine.mergetree import retractions
+from tablestore_engine.metadata.manifest import FileKind
+from tablestore_engine.operation.commit import Change
+from tablestore_engine.operation.compact import CompactTask, run_compaction
+from tablestore_engine.schema.row_kind import ROW_KIND
+
+PROFILE = settings(
+    max_examples=int(os.environ.get("TABLESTORE_SOAK", "40")),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+INTS = {"type": "ARRAY", "element": "INT"}
+PAIR = {
+    "type": "ROW",
+    "fields": [{"id": 0, "name": "a", "type": "DOUBLE"}, {"id": 1, "name": "b", "type": INTS}],
+}
+FLOATS = st.sampled_from([0.0, -0.0, 1.5, float("nan"), -float("nan"), float("inf")])
+LISTS = st.none() | st.lists(st.none() | st.integers(0, 1), max_size=2)
+VALUES = {
+    "INT": (st.integers(0, 2), "INT"),
+    "STRING": (st.sampled_from(["", "a", "ü", "a longer text", "a longer text!"]), "STRING"),
+    "BYTES": (st.sampled_from([b"", b"\0", b"\xff" * 12]), "BYTES"),
+    "DECIMAL": (st.sampled_from([Decimal("0.00"), Decimal("-12345678901234567890.25")]), "DECIMAL(30, 2)"),
+    "DATE": (st.dates(date(2024, 1, 1), date(2024, 1, 2)), "DATE"),
+    "BOOLEAN": (st.booleans(), "BOOLEAN"),
+    "DOUBLE": (FLOATS, "DOUBLE"),
+    "FLOAT": (FLOATS, "FLOAT"),
+    "INTS": (LISTS, INTS),
+    "PAIR": (st.fixed_dictionaries({"a": st.none() | FLOATS, "b": LISTS}), PAIR),
+    "PAIRS": (
+        st.lists(st.none() | st.fixed_dictionaries({"a": FLOATS, "b": LISTS}), max_size=2),
+        {"type": "ARRAY", "element": PAIR},
+    ),
+}
+
+
+@st.composite
+def tables(draw):
+    """Values of columns, partition columns and options."""
+    names = draw(st.lists(st.sampled_from(list(VALUES)), min_size=1, max_size=3))
+    columns = {f"v{i}": VALUES[name] for i, name in enumerate(names)}
+    partition = ["p"] if draw(st.booleans()) else []
+    options = {
+        "target-file-size": draw(st.sampled_from(["1 b", "128 mb"])),
+        "compaction.min.file-num": str(draw(st.integers(2, 4))),
+        "compaction.max-size-amplification-percent": str(draw(st.sampled_from([50, 200, 100_000]))),
+    }
+    if partition:
+        columns["p"] = VALUES["INT"]
+    if draw(st.booleans()):
+        columns["k"] = VALUES["STRING"]
+        options |= {"bucket": "2", "bucket-key": "k"}
+    return columns, partition, options
+
+
+@st.composite
+def histories(draw):
+    columns, partition, options = draw(tables())
+    row = st.fixed_dictionaries({name: st.none() | values for name, (values, _) in columns.items()})
+    # How often a row is added, or how many of those that are there are taken away.
+    change = st.tuples(st.just("add"), row, st.integers(1, 3)) | st.tuples(
+        st.just("take"), st.none(), st.integers(1, 3)
+    )
+    step = st.tuples(st.just("write"), st.lists(change, min_size=1, max_size=6)) | st.sampled_from(
+        [("some", None), ("some", None), ("due", None), ("full", None)]
+    )
+    table = {name: kind for name, (_, kind) in columns.items()}, partition, options
+    return table, draw(st.lists(step, min_size=1, max_size=10)), draw(st.randoms())
+
+
+def content(value):
+    """What a value is for a table that counts: hashable, equal when the table takes it for the same."""
+    if isinstance(value, dict):
+        return tuple((name, content(value[name])) for name in sorted(value))
+    if isinstance(value, list):
+        return tuple(map(content, value))
+    if isinstance(value, float):
+        return "NaN" if isnan(value) else value + 0.0
+    return value
+
+
+def counted(rows):
+    return Counter(map(content, rows))
+
+
+def changes_of(changes, there, random):
+    """Rows with kinds: a row is only taken away when it is there, or comes in the same write."""
+    rows = []
+    for verb, row, times in changes:
+        for _ in range(times):
+            if verb == "add":
+                rows.append(("+I", row))
+            elif there:
+                rows.append(("-D", there.pop(random.randrange(len(there)))))
+    there += [row for kind, row in rows if kind == "+I"]
+    random.shuffle(rows)
+    return rows
+
+
+def write(table, rows):
+    given = arrow_rows(table.schema, [row for _, row in rows])
+    table.write(given.append_column(ROW_KIND, pa.array([kind for kind, _ in rows], pa.string())))
+
+
+def compact_some(table, random):
+    """Merge any files of any bucket."""
+    buckets = table.scan().buckets
+    if not buckets:
+        return
+    bucket = random.choice(sorted(buckets, key=lambda b: (b.partition_path, b.bucket)))
+    files = sorted(bucket.files, key=lambda f: f.file_name)
+    chosen = tuple(random.sample(files, random.randint(1, len(files))))
+    task = CompactTask(
+        table.write_target(),
+        {f.schema_id: table.schemas.load(f.schema_id) for f in chosen},
+        bucket.partition_row,
+        bucket.partition_path,
+        bucket.bucket,
+        bucket.total_buckets,
+        chosen,
+        output_level=0,
+        drop_deletes=len(chosen) == len(files),
+    )
+    entries = run_compaction(task, f"c{uuid.uuid4().hex[:6]}-")
+    added = tuple(e for e in entries if e.kind == FileKind.ADD)
+    removed = tuple(e for e in entries if e.kind == FileKind.DELETE)
+    table.committer().commit(Change("COMPACT", added, removed), identity("compact"))
+
+
+@PROFILE
+@given(histories())
+def test_a_table_is_a_multiset(history):
+    (columns, partition, options), steps, random = history
+    directory = tempfile.mkdtemp(prefix="counting-")
+    there, before = [], []
+    try:
+        make_table(directory, columns, [], partition, options)
+        for number, (verb, changes) in enumerate(steps):
+            table = Catalog(directory).load_table("default", "t")
+            if verb == "write":
+                rows = changes_of(changes, there, random)
+                note(f"{number}: {rows}")
+                if rows:
+                    write(table, rows)
+            elif verb == "some":
+                with mock.patch.object(retractions, "PART_ROWS", random.choice([1, 500_000])):
+                    compact_some(table, random)
+            else:
+                compact(table, full=verb == "full")
+            note(f"{number}: {verb}, {len(there)} rows")
+            table = Catalog(directory).load_table("default", "t")
+            assert counted(read(table)) == counted(there)
+            assert table.statistics().row_count == len(there)
+            check_invariants(table)
+            if verb == "full":
+                assert not any(e.file.delete_row_count for e in table.live_files())
+            before.append((table.latest_snapshot(), counted(there)))
+        for snapshot, rows in before:
+            if snapshot is not None:
+                assert counted(read(table, snapshot=snapshot)) == rows
+        assert table.schema.merge_engine.counts == any(
+            e.file.delete_row_count for s in table.snapshots() for e in table.live_files(s)
+        )
+    finally:
+        shutil.rmtree(directory)
+
+
+@PROFILE
+@given(
+    st.lists(
+        st.lists(st.tuples(st.integers(0, 2), st.sampled_from("+-")), min_size=1, max_size=4), max_size=5
+    ),
+    st.randoms(),
+)
+def test_what_is_missing_is_found_and_may_still_come(batches, random):
+    """Totals below zero are errors that name a row and change nothing; adding what is missing heals the table."""
+    directory = tempfile.mkdtemp(prefix="counting-")
+    totals = Counter()
+    try:
+        make_table(directory, {"v": "INT"})
+        for given_changes in [*batches, None]:
+            batch = given_changes
+            table = Catalog(directory).load_table("default", "t")
+            if batch is None:  # what is missing comes at last
+                batch = [(v, "+") for v, n in totals.items() for _ in range(max(-n, 0))]
+            if batch:
+                write(table, [("+I" if sign == "+" else "-D", {"v": v}) for v, sign in batch])
+            for v, sign in batch:
+                totals[v] += 1 if sign == "+" else -1
+            table = Catalog(directory).load_table("default", "t")
+            if random.random() < 0.5:
+                compact(table, full=False)
+            missing = [v for v, n in totals.items() if n < 0]
+            if missing:
+                for act in (read, compact):
+                    with pytest.raises(NegativeCountError, match=r"more often.*total -\d+.*'v': ") as told:
+                        act(table)
+                    assert any(f"(total {totals[v]}): {{'v': {v}}}" in str(told.value) for v in missing)
+            else:
+                assert counted(read(table)) == counted(
+                    [{"v": v} for v, n in totals.items() for _ in range(n)]
+                )
+    finally:
+        shutil.rmtree(directory)
+
+
+def joined(orders, customers):
+    """Orders, each with the customers of its item, or with none."""
+    return [{"item": i, "who": who} for i in orders for who in (customers.get(i) or [None])]
+
+
+EVENTS = st.tuples(
+    st.sampled_from(["order", "cancel", "come", "go"]), st.sampled_from("ab"), st.sampled_from("xy")
+)
+
+
+@PROFILE
+@given(st.lists(st.lists(EVENTS, min_size=1, max_size=4), min_size=1, max_size=6), st.randoms())
+def test_the_changelog_of_a_left_join(batches, random):
+    """What a left join takes back and adds, event by event, gives the join of what there is at last."""
+    directory = tempfile.mkdtemp(prefix="counting-")
+    orders, customers = [], {}
+    try:
+        make_table(directory, {"item": "STRING", "who": "STRING"}, options={"compaction.min.file-num": "2"})
+        for batch in batches:
+            changes = []
+            for verb, item, who in batch:
+                before = joined(orders, customers)
+                known = customers.setdefault(item, [])
+                if verb == "order":
+                    orders.append(item)
+                elif verb == "cancel" and item in orders:
+                    orders.remove(item)
+                elif verb == "come":
+                    known.append(who)
+                elif verb == "go" and who in known:
+                    known.remove(who)
+                after = joined(orders, customers)
+                gone, come = counted(before) - counted(after), counted(after) - counted(before)
+                for kind, rows in (("-D", gone), ("+I", come)):
+                    changes += [(kind, dict(row)) for row in rows.elements()]
+            table = Catalog(directory).load_table("default", "t")
+            if changes:
+                write(table, changes)
+            if random.random() < 0.3:
+                compact(Catalog(directory).load_table("default", "t"), full=random.random() < 0.3)
+            assert counted(read(table)) == counted(joined(orders, customers))
+    finally:
+        shutil.rmtree(directory)
