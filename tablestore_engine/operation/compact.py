@@ -74,7 +74,8 @@ def _can_upgrade(task: CompactTask, section: Section) -> bool:
     if len(section.files) != 1:
         return False
     file = section.files[0]
-    if task.drop_deletes and file.delete_row_count != 0:
+    settles = task.target.schema.merge_engine.settles_retractions
+    if (task.drop_deletes or settles) and file.delete_row_count != 0:
         return False
     big_enough = file.file_size >= task.target.schema.core_options.target_file_size // 2
     return big_enough or len(task.files) == 1
@@ -85,7 +86,9 @@ def _merged(task: CompactTask, section: Section) -> Iterator[pa.Table]:
     keys = [key_field(f).name for f in schema.trimmed_key_fields]
     order = [*sequence_columns(schema), SortColumn(SEQUENCE_NUMBER.name)]
     oldest_first = [_run_batches(task, run) for run in reversed(section.runs)]
-    for table in merge_sorted(oldest_first, keys, reducer(keys, order, schema.merge_engine)):
+    engine = schema.merge_engine
+    settle = engine.settles_retractions and any(f.delete_row_count != 0 for f in section.files)
+    for table in merge_sorted(oldest_first, keys, reducer(keys, order, engine), always=settle):
         yield _without_deletes(table) if task.drop_deletes else table
 
 
