@@ -109,7 +109,7 @@ $(INTEROP)-java/.made: tests/interop/java/pom.xml
 .PHONY: interop-java
 interop-java: $(VENV)/.dev $(INTEROP)-java/.made  ## Let Java Paimon read our tables and write on top of them (needs Maven)
 	@sh scripts/check_java.sh
-	PAIMON_JARS='$(abspath $(INTEROP)-java)' $(PY) -m pytest tests/interop/test_java.py $(PYTEST)
+	PAIMON_JARS='$(abspath $(INTEROP)-java)' $(PY) -m pytest tests/interop/test_java.py tests/interop/test_java_merge_engines.py $(PYTEST)
 
 .PHONY: floors
 floors:  ## Install the lowest dependencies allowed and run the unit tests on them
