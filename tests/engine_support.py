@@ -15,6 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tablestore_engine.catalog import Catalog
+from tablestore_engine.mergetree.levels import sorted_runs
+from tablestore_engine.mergetree.universal import unit_of
 from tablestore_engine.metadata.binary_row import decode_row
 from tablestore_engine.metadata.bucket import bucket_of
 from tablestore_engine.metadata.data_file import EMPTY_STATS, DataFileMeta
@@ -22,12 +24,12 @@ from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.commit import Change, CommitIdentity
 from tablestore_engine.operation.compact import run_compaction
-from tablestore_engine.operation.compact_plan import plan_compaction
+from tablestore_engine.operation.compact_plan import plan_compaction, task_of, universal_options
 from tablestore_engine.operation.write import ROW_KIND_COLUMN, WriteJob, write_table
 from tablestore_engine.schema.arrow import to_arrow_type
 from tablestore_engine.schema.system import COUNT, SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.schema.table_schema import TableSchema
-from tablestore_engine.schema.types import parse_type
+from tablestore_engine.schema.types import MapType, parse_type
 
 PUT, DELETE = 0, 3
 _ids = itertools.count(1)
@@ -48,11 +50,16 @@ def make_table(warehouse, columns, primary_keys=(), partition_keys=(), options=N
 def arrow_rows(schema, rows, kinds=None):
     """Dictionaries as an Arrow table with the table's types; missing columns are null."""
     columns = {
-        f.name: pa.array([row.get(f.name) for row in rows], to_arrow_type(f.type)) for f in schema.fields
+        f.name: pa.array([_of_map(row.get(f.name), f.type) for row in rows], to_arrow_type(f.type))
+        for f in schema.fields
     }
     if kinds is not None:
         columns[ROW_KIND_COLUMN] = pa.array(kinds, pa.int8())
     return pa.table(columns)
+
+
+def _of_map(value, kind):
+    return list(value.items()) if isinstance(kind, MapType) and isinstance(value, dict) else value
 
 
 def new_job(table, *, refuse_duplicates=False, sequence=None, into_empty=False):
@@ -95,6 +102,24 @@ def compact(table, *, full=True):
         removed=tuple(e for e in entries if e.kind == FileKind.DELETE),
     )
     return table.committer().commit(change, identity("compact"))
+
+
+def compact_newest(table, count):
+    """Merge the newest runs of each bucket, or what a strategy would take with them. Returns the snapshot, if any."""
+    target, schema = table.write_target(), table.schema
+    entries = []
+    for bucket in table.scan().buckets:
+        runs = sorted_runs(bucket.files)
+        unit = unit_of(runs, min(count, len(runs)), universal_options(schema))
+        if len(unit.runs) < 2:
+            continue
+        task = task_of(bucket, unit, target, table.schemas.load)
+        entries += run_compaction(task, f"n{uuid.uuid4().hex[:6]}-")
+    if not entries:
+        return None
+    added = tuple(e for e in entries if e.kind == FileKind.ADD)
+    removed = tuple(e for e in entries if e.kind == FileKind.DELETE)
+    return table.committer().commit(Change("COMPACT", added=added, removed=removed), identity("compact"))
 
 
 def read(table, **kwargs):

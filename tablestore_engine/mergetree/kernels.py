@@ -1,12 +1,14 @@
 """Aggregate functions of the merge engines over groups of rows, as Arrow and NumPy kernels.
 
 Vocabulary: *groups* are the rows of one key, neighbours and in the order of their records. A kernel takes one column
-with all groups and gives one value per group. Nulls never count, except for `last_value` and `first_value`.
+with all groups and gives one value per group. Nulls never count, except for `last_value` and `first_value`. Here every
+row gives something; `undo` folds rows of which some take something back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -16,9 +18,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tablestore_engine.errors import ExecutionError
+from tablestore_engine.mergetree.values import (
+    Indices,
+    Mask,
+    codes,
+    combined_codes,
+    elements_of,
+    gathered,
+    last_seen,
+    valid_mask,
+)
 from tablestore_engine.schema.merge_engine import Fold
 
-Indices = npt.NDArray[np.int64]
 # What both Arrow's and Java's regular expressions take for something to see.
 NOT_BLANK = r"[^ \t\n\x0B\f\r]"
 
@@ -46,19 +57,23 @@ class Groups:
         return np.repeat(np.arange(self.count), np.diff(np.append(self.starts, self.rows)))
 
 
-def fold_column(fold: Fold, column: pa.ChunkedArray, groups: Groups) -> pa.Array:
+def fold_values(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
     """One value per group.
 
     Raises:
         ExecutionError: a sum or product does not fit the column's type.
     """
-    values = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-    if isinstance(values, pa.ChunkedArray):  # a column without rows, or one too big for one array
-        values = pa.concat_arrays(values.chunks)
-    try:
+    with fits(fold, values.type):
         return _KERNELS[fold.function](fold, values, groups)
+
+
+@contextmanager
+def fits(fold: Fold, data_type: pa.DataType) -> Iterator[None]:
+    """Raise an ExecutionError that names the column where a number does not fit its type."""
+    try:
+        yield
     except pa.ArrowInvalid as error:
-        raise _overflow(fold, values.type) from error
+        raise _overflow(fold, data_type) from error
 
 
 def _overflow(fold: Fold, data_type: pa.DataType) -> ExecutionError:
@@ -76,15 +91,10 @@ def _first(_fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
     return values.take(pa.array(groups.starts))
 
 
-def _valid(values: pa.Array) -> npt.NDArray[np.bool_]:
-    valid: npt.NDArray[np.bool_] = values.is_valid().to_numpy(zero_copy_only=False)
-    return valid
-
-
 def _last_non_null(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
     if values.null_count == 0:
         return _last(fold, values, groups)
-    rows = np.where(_valid(values), np.arange(groups.rows), -1)
+    rows = np.where(valid_mask(values), np.arange(groups.rows), -1)
     found = np.maximum.reduceat(rows, groups.starts)
     return values.take(pa.array(found, mask=found < 0))
 
@@ -92,16 +102,16 @@ def _last_non_null(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
 def _first_non_null(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
     if values.null_count == 0:
         return _first(fold, values, groups)
-    rows = np.where(_valid(values), np.arange(groups.rows), groups.rows)
+    rows = np.where(valid_mask(values), np.arange(groups.rows), groups.rows)
     found = np.minimum.reduceat(rows, groups.starts)
     return values.take(pa.array(found, mask=found == groups.rows))
 
 
-def _none_valid(values: pa.Array, groups: Groups) -> npt.NDArray[np.bool_] | None:
+def _none_valid(values: pa.Array, groups: Groups) -> Mask | None:
     """Which groups hold nulls only."""
     if values.null_count == 0:
         return None
-    return ~np.logical_or.reduceat(_valid(values), groups.starts)
+    return ~np.logical_or.reduceat(valid_mask(values), groups.starts)
 
 
 def _numbers(values: pa.Array, null: Any) -> npt.NDArray[Any]:
@@ -127,7 +137,7 @@ def _min(_fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
 
 def _extreme(values: pa.Array, groups: Groups, side: Literal["left", "right"]) -> pa.Array:
     """The least (`left`) or greatest value of each group, by sorting: for types that NumPy does not compare."""
-    ids = groups.ids[_valid(values)]
+    ids = groups.ids[valid_mask(values)]
     present = values.drop_null()
     order = pc.sort_indices(
         pa.table({"group": ids, "value": present}), sort_keys=[("group", "ascending"), ("value", "ascending")]
@@ -160,6 +170,8 @@ def _absolute_sum(values: pa.Array, groups: Groups) -> float:
 
 
 def _product(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
+    if pa.types.is_decimal(values.type):
+        return _decimal_product(values, groups)
     none = _none_valid(values, groups)
     if pa.types.is_floating(values.type):
         result = np.multiply.reduceat(_numbers(values, 1.0).astype(np.float64), groups.starts)
@@ -169,6 +181,26 @@ def _product(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
     if np.abs(np.multiply.reduceat(numbers.astype(np.float64), groups.starts)).max() >= 2.0**63 * (1 - 1e-9):
         raise _overflow(fold, values.type)
     return pa.array(np.multiply.reduceat(numbers, groups.starts), pa.int64(), mask=none).cast(values.type)
+
+
+def _decimal_product(values: pa.Array, groups: Groups) -> pa.Array:
+    """Neighbours are multiplied, and then their products, so that there are few steps; each rounds to the scale."""
+    ids, present = groups.ids[valid_mask(values)], values.drop_null()
+    while True:
+        place = np.arange(len(ids)) - np.searchsorted(ids, ids, "left")
+        second = np.flatnonzero(place % 2 == 1)
+        if not len(second):
+            break
+        exact = pc.multiply(present.take(pa.array(second - 1)), present.take(pa.array(second)))
+        rounded = pc.round(exact, values.type.scale, "half_towards_infinity").cast(values.type)
+        source = np.arange(len(ids))
+        source[second - 1] = len(ids) + np.arange(len(second))
+        kept = place % 2 == 0
+        present = pa.concat_arrays([present, rounded]).take(pa.array(source[kept]))
+        ids = ids[kept]
+    found = np.full(groups.count, -1)
+    found[ids] = np.arange(len(ids))
+    return present.take(pa.array(found, mask=found < 0))
 
 
 def _bool_and(_fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
@@ -194,11 +226,12 @@ def _listagg(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
             zero_copy_only=False
         )
         ids, parts = ids[kept], parts.filter(pa.array(kept))
-    lists = _lists(parts, ids, groups)
+    none = np.bincount(ids, minlength=groups.count) == 0
+    lists = gathered(parts, ids, none, pa.list_(values.type))
     return pc.binary_join(lists, pa.scalar(fold.delimiter, values.type))
 
 
-def _first_seen(ids: Indices, values: pa.Array) -> npt.NDArray[np.bool_]:
+def _first_seen(ids: Indices, values: pa.Array) -> Mask:
     """Whether a row is the first of its group to hold its value."""
     rows = pa.table({"group": ids, "value": values, "row": np.arange(len(ids))})
     first = rows.group_by(["group", "value"], use_threads=False).aggregate([("row", "min")])
@@ -207,26 +240,43 @@ def _first_seen(ids: Indices, values: pa.Array) -> npt.NDArray[np.bool_]:
     return seen
 
 
-def _lists(values: pa.Array, ids: Indices, groups: Groups) -> pa.Array:
-    """The values of each group as a list; null for a group that has none."""
-    lengths = np.bincount(ids, minlength=groups.count)
-    offsets = np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)
-    # A null offset makes a null list.
-    mask = np.append(lengths == 0, False)
-    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32(), mask=mask), values)
-
-
 def _collect(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
-    parents = pc.list_parent_indices(values).to_numpy(zero_copy_only=False)
-    ids, elements = groups.ids[parents], pc.list_flatten(values)
+    owners, elements = elements_of(values)
+    ids = groups.ids[owners]
     if fold.distinct:
         kept = _first_seen(ids, elements)
         ids, elements = ids[kept], elements.filter(pa.array(kept))
-    lengths = np.bincount(ids, minlength=groups.count)
-    offsets = np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)
+    return gathered(elements, ids, _no_list(values, groups), values.type)
+
+
+def _merge_map(_fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
+    """Of each key of the maps the last value."""
+    owners, entries = elements_of(values)
+    ids = groups.ids[owners]
+    kept = last_seen(ids, codes(pc.struct_field(entries, [0])))
+    return gathered(entries.filter(pa.array(kept)), ids[kept], _no_list(values, groups), values.type)
+
+
+def _nested_update(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
+    """The nested rows; with a nested key, of each the last."""
+    owners, rows = elements_of(values)
+    there = valid_mask(rows)
+    ids, rows = groups.ids[owners[there]], rows.filter(pa.array(there))
+    if fold.nested_key:
+        kept = last_seen(ids, nested_keys(fold, rows))
+        ids, rows = ids[kept], rows.filter(pa.array(kept))
+    return gathered(rows, ids, _no_list(values, groups), values.type)
+
+
+def nested_keys(fold: Fold, rows: pa.Array) -> Indices:
+    """Codes of the nested keys of nested rows."""
+    places = [rows.type.get_field_index(name) for name in fold.nested_key]
+    return combined_codes([codes(pc.struct_field(rows, [at])) for at in places])
+
+
+def _no_list(values: pa.Array, groups: Groups) -> Mask:
     none = _none_valid(values, groups)
-    masked = pa.array(offsets, pa.int32(), mask=None if none is None else np.append(none, False))
-    return pa.ListArray.from_arrays(masked, elements).cast(values.type)
+    return np.zeros(groups.count, bool) if none is None else none
 
 
 _KERNELS: dict[str, Callable[[Fold, pa.Array, Groups], pa.Array]] = {
@@ -237,9 +287,12 @@ _KERNELS: dict[str, Callable[[Fold, pa.Array, Groups], pa.Array]] = {
     "max": _max,
     "min": _min,
     "sum": _sum,
+    "count": _sum,  # the writer counts: a record holds how many it stands for
     "product": _product,
     "bool_and": _bool_and,
     "bool_or": _bool_or,
     "listagg": _listagg,
     "collect": _collect,
+    "merge_map": _merge_map,
+    "nested_update": _nested_update,
 }

@@ -69,9 +69,9 @@ class _Cursor:
 
 
 def merge_sorted(
-    runs: Sequence[Iterable[pa.RecordBatch]], keys: Sequence[str], reduce: Reduce
+    runs: Sequence[Iterable[pa.RecordBatch]], keys: Sequence[str], reduce: Reduce, *, always: bool = False
 ) -> Iterator[pa.Table]:
-    """Merge runs (oldest first) of equal schema; `reduce` folds each window of several runs.
+    """Merge runs (oldest first) of equal schema; `reduce` folds each window of several runs, or each at all (`always`).
 
     `reduce` gets the window's rows in run order, unsorted, and returns one row per key, sorted by key.
     """
@@ -80,7 +80,7 @@ def merge_sorted(
         bound = min(c.last_key() for c in cursors)
         parts = [part for part in (c.take_until(bound) for c in cursors) if part is not None]
         window = pa.Table.from_batches(parts)
-        yield window if len(parts) == 1 else reduce(window)
+        yield window if len(parts) == 1 and not always else reduce(window)
         cursors = [c for c in cursors if c.batch is not None]
 
 

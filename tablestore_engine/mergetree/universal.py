@@ -20,6 +20,8 @@ class UniversalOptions:
     """Thresholds of the strategy; percentages are whole numbers (200 = 200 %).
 
     `keep_deletes` for tables in which a late row may be older than a delete: the delete must outlive every merge.
+    `settle_together` for tables whose retractions take back what older records gave: runs that hold some merge only with
+    all older ones.
     The last three are those of early full compactions; None switches one off.
     """
 
@@ -28,6 +30,7 @@ class UniversalOptions:
     size_ratio: int = 1
     num_levels: int = 6
     keep_deletes: bool = False
+    settle_together: bool = False
     optimization_interval_millis: int | None = None
     total_size_threshold: int | None = None
     incremental_size_threshold: int | None = None
@@ -60,13 +63,13 @@ def pick_full(runs: Sequence[SortedRun], options: UniversalOptions) -> Compactio
 def pick(runs: Sequence[SortedRun], options: UniversalOptions, now_millis: int = 0) -> CompactionUnit | None:
     """The next merge that the thresholds ask for at a time, or None."""
     if len(runs) > 1 and _early_full(runs, options, now_millis):
-        return _unit(runs, len(runs), options)
+        return unit_of(runs, len(runs), options)
     if len(runs) < options.run_trigger:
         return None
     count = _by_size_amplification(runs, options) or _by_size_ratio(runs, options, 1)
     if count <= 1 and len(runs) > options.run_trigger:
         count = _by_size_ratio(runs, options, len(runs) - options.run_trigger + 1)
-    return _unit(runs, count, options) if count > 1 else None
+    return unit_of(runs, count, options) if count > 1 else None
 
 
 def pick_unmerged(runs: Sequence[SortedRun], options: UniversalOptions) -> CompactionUnit | None:
@@ -77,7 +80,7 @@ def pick_unmerged(runs: Sequence[SortedRun], options: UniversalOptions) -> Compa
     unmerged = sum(run.level == 0 for run in runs)
     if unmerged < 2:
         return None
-    return _unit(runs, _by_size_ratio(runs, options, unmerged), options)
+    return unit_of(runs, _by_size_ratio(runs, options, unmerged), options)
 
 
 def _has_deletes(run: SortedRun) -> bool:
@@ -122,7 +125,8 @@ def _by_size_ratio(runs: Sequence[SortedRun], options: UniversalOptions, start: 
     return count
 
 
-def _unit(runs: Sequence[SortedRun], count: int, options: UniversalOptions) -> CompactionUnit:
+def unit_of(runs: Sequence[SortedRun], count: int, options: UniversalOptions) -> CompactionUnit:
+    """The merge of the `count` newest runs, and of those that have to go with them."""
     if count >= len(runs):
         output_level = options.max_level
     else:
@@ -131,6 +135,8 @@ def _unit(runs: Sequence[SortedRun], count: int, options: UniversalOptions) -> C
     while output_level == 0 and count < len(runs):
         count += 1
         output_level = options.max_level if count == len(runs) else max(0, runs[count].level - 1)
+    if options.settle_together and any(_has_deletes(run) for run in runs[:count]):
+        count = len(runs)
     if count >= len(runs):
         output_level = options.max_level
     drop_deletes = count == len(runs) and not options.keep_deletes

@@ -52,6 +52,7 @@ def read_rows(
         return
     order = sequence_columns(schema)
     wanted = (*names, *(c.name for c in order if c.name not in names))
+    wanted = schema.merge_engine.columns_for(wanted)
     keys = [key_field(f).name for f in schema.trimmed_key_fields]
     reduce = reducer(keys, [*order, SortColumn(SEQUENCE_NUMBER.name)], schema.merge_engine.only(wanted))
     for bucket, section in plan.sections:
@@ -61,7 +62,10 @@ def read_rows(
             )
             for run in reversed(section.runs)
         ]
-        for table in merge_sorted(runs, keys, reduce):
+        settle = schema.merge_engine.settles_retractions and any(
+            f.delete_row_count != 0 for f in section.files
+        )
+        for table in merge_sorted(runs, keys, reduce, always=settle):
             alive = pc.equal(pc.bit_wise_and(table.column(VALUE_KIND.name), 1), 0)
             for batch in table.filter(alive).select(list(names)).to_batches():
                 yield pa.RecordBatch.from_arrays(batch.columns, schema=out)

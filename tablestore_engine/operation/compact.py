@@ -85,7 +85,8 @@ def _can_upgrade(task: CompactTask, section: Section) -> bool:
     if len(section.files) != 1:
         return False
     file = section.files[0]
-    if task.drop_deletes and file.delete_row_count != 0:
+    settles = task.target.schema.merge_engine.settles_retractions
+    if (task.drop_deletes or settles) and file.delete_row_count != 0:
         return False
     big_enough = file.file_size >= task.target.schema.core_options.target_file_size // 2
     return big_enough or len(task.files) == 1
@@ -128,7 +129,9 @@ def _merge(task: CompactTask, oldest_first: Sequence[Files]) -> Iterator[pa.Tabl
     order = [*sequence_columns(schema), SortColumn(SEQUENCE_NUMBER.name)]
     rows = batch_rows(len(oldest_first))
     batches = [_batches(task, files, rows) for files in oldest_first]
-    return merge_sorted(batches, keys, reducer(keys, order, schema.merge_engine))
+    engine = schema.merge_engine
+    settle = engine.settles_retractions and any(f.delete_row_count != 0 for files in oldest_first for f in files)
+    return merge_sorted(batches, keys, reducer(keys, order, engine), always=settle)
 
 
 def _without_deletes(table: pa.Table) -> pa.Table:

@@ -29,7 +29,8 @@ def universal_options(schema: TableSchema) -> UniversalOptions:
         size_ratio=options.size_ratio,
         num_levels=options.num_levels,
         # A row that comes late, with a smaller sequence field than a delete, must stay hidden.
-        keep_deletes=bool(options.sequence_field),
+        keep_deletes=bool(options.sequence_field) or schema.merge_engine.grouped,
+        settle_together=schema.merge_engine.stores_retractions,
         optimization_interval_millis=options.optimization_interval_millis,
         total_size_threshold=options.total_size_threshold,
         incremental_size_threshold=options.incremental_size_threshold,
@@ -58,21 +59,26 @@ def plan_compaction(
             unit = _append_unit(bucket, target.schema, full)
         if unit is None:
             continue
-        files = tuple(f for run in unit.runs for f in run.files)
-        tasks.append(
-            CompactTask(
-                target=target,
-                schemas={i: load_schema(i) for i in {f.schema_id for f in files}},
-                partition=bucket.partition_row,
-                partition_path=bucket.partition_path,
-                bucket=bucket.bucket,
-                total_buckets=bucket.total_buckets,
-                files=files,
-                output_level=unit.output_level,
-                drop_deletes=unit.drop_deletes,
-            )
-        )
+        tasks.append(task_of(bucket, unit, target, load_schema))
     return tasks
+
+
+def task_of(
+    bucket: BucketScan, unit: CompactionUnit, target: WriteTarget, load_schema: Callable[[int], TableSchema]
+) -> CompactTask:
+    """The task that carries out a merge in a bucket."""
+    files = tuple(f for run in unit.runs for f in run.files)
+    return CompactTask(
+        target=target,
+        schemas={i: load_schema(i) for i in {f.schema_id for f in files}},
+        partition=bucket.partition_row,
+        partition_path=bucket.partition_path,
+        bucket=bucket.bucket,
+        total_buckets=bucket.total_buckets,
+        files=files,
+        output_level=unit.output_level,
+        drop_deletes=unit.drop_deletes,
+    )
 
 
 def _keyed_unit(

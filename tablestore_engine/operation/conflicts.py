@@ -3,6 +3,10 @@
 Rules: a file to remove must be live; a bucket count cannot change under a partition that keeps files; files added
 at level 1 or above must not overlap a live run there. The last rule has a way out for writes: a bulk load that
 finds its bucket no longer empty lands at level 0 instead, where overlap is normal.
+
+Where files hold retractions that take back what older records gave, records must also meet in the order of their
+numbers: nothing may come to level 0 that is older than what was merged already, nor stay there while newer records are
+merged, and a bulk load has settled its retractions for good.
 """
 
 from __future__ import annotations
@@ -45,6 +49,9 @@ def check_conflicts(
     gone = {e.identifier for e in new.removed}
     rest = [e for e in live if e.identifier not in gone]
     _check_bucket_counts(rest, new.added)
+    in_order = schema.merge_engine.stores_retractions
+    if in_order:
+        _check_order(rest, new)
     upper = [e for e in new.added if e.file.level > 0]
     if not upper:
         return new.added
@@ -53,6 +60,10 @@ def check_conflicts(
         return new.added
     if new.kind == "COMPACT":
         raise ConflictError("Another compaction of the same bucket was committed first.")
+    if in_order:
+        raise ConflictError(
+            "Another write was first to fill an empty bucket of the table.", hint="Run the statement again."
+        )
     lowered = {(e.partition, e.bucket) for e in overlapping}
     return tuple(
         replace(e, file=replace(e.file, level=0)) if (e.partition, e.bucket) in lowered else e
@@ -67,6 +78,24 @@ def _check_bucket_counts(live: Sequence[ManifestEntry], added: Sequence[Manifest
         if before != entry.total_buckets:
             raise ConflictError(
                 f"The table now has {before} buckets and this write hashed its rows into {entry.total_buckets}.",
+                hint="Run the statement again.",
+            )
+
+
+def _check_order(live: Sequence[ManifestEntry], new: NewFiles) -> None:
+    """Raise unless the records at level 0 of every bucket are newer than those that were merged."""
+    merging = new.kind == "COMPACT"
+    newest: dict[tuple[bytes, int], int] = {}
+    for entry in new.added if merging else live:
+        if entry.file.level > 0:
+            place = (entry.partition, entry.bucket)
+            newest[place] = max(newest.get(place, -1), entry.file.max_sequence_number)
+    for entry in live if merging else new.added:
+        if entry.file.level == 0 and entry.file.min_sequence_number <= newest.get(
+            (entry.partition, entry.bucket), -1
+        ):
+            raise ConflictError(
+                "Newer records were merged before older ones, which must not be where some take values back.",
                 hint="Run the statement again.",
             )
 

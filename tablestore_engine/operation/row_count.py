@@ -45,7 +45,7 @@ def row_count(
     for bucket, section in plan.sections:
         rows = sum(f.row_count for f in section.files)
         gone = sum(f.delete_row_count or 0 for f in section.files)
-        if not section.needs_merge:
+        if not section.needs_merge and not (gone and plan.schema.merge_engine.settles_retractions):
             alone += rows - gone
             continue
         merging += rows

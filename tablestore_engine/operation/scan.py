@@ -112,14 +112,14 @@ def plan_scan(
 
 
 def _refuse_retractions(entries: Iterable[ManifestEntry], schema: TableSchema) -> None:
-    """Other writers may have put deletes into tables whose merge engine would have to undo something for them."""
-    if schema.merge_engine.keeps_last or schema.merge_engine.counts:
+    """Other writers may have put retractions into tables whose functions cannot take anything back."""
+    if not schema.primary_keys or schema.merge_engine.reads_retractions:
         return
     for entry in entries:
         if entry.file.delete_row_count != 0:
             raise OptionError(
-                f"The table's file {entry.file.file_name} holds deletes, which option 'merge-engine' = "
-                f"'{schema.merge_engine.name}' is not supported with by this engine."
+                f"The table's file {entry.file.file_name} holds retractions, which its merge engine, "
+                f"'{schema.merge_engine.name}', cannot take back."
             )
 
 
@@ -202,12 +202,14 @@ def _skip_files(
     keys = frozenset(name.lower() for name in schema.primary_keys)
     files = [f for f in scan.files if matches(f, keys)]
     key_types = [f.type for f in schema.trimmed_key_fields]
-    # A fold makes values that no file holds.
-    folds = bool(schema.merge_engine.folds)
+    # A fold makes values that no file holds, also of retractions that stand alone.
+    engine = schema.merge_engine
     return [
         f
         for section in sections(files, key_types)
-        if (folds and section.needs_merge) or any(matches(f, None) for f in section.files)
+        if (engine.folds and section.needs_merge)
+        or (engine.settles_retractions and any(f.delete_row_count != 0 for f in section.files))
+        or any(matches(f, None) for f in section.files)
         for f in section.files
     ]
 

@@ -177,7 +177,7 @@ def _gives_way(table: CompactedTable, made: CompactionPlan, now_millis: int) -> 
 
 
 def tasks_of(plan: CompactionPlan, table: CompactedTable) -> list[CompactTask] | str:
-    """The tasks of a plan on the table as it is now; or, when the plan is void, the file that is no longer live."""
+    """The tasks of a plan on the table as it is now; or, when the plan is void, why."""
     latest = table.history.snapshots.latest()
     live = live_entries(table.history.manifests, latest) if latest else []
     return plan_tasks(plan, live, table.new_target(), table.history.schema_of)
@@ -189,10 +189,11 @@ def plan_tasks(
     target: WriteTarget,
     load_schema: Callable[[int], TableSchema],
 ) -> list[CompactTask] | str:
-    """The tasks of a plan when all its files are among the live ones; else the name of one that is not. Pure."""
+    """The tasks of a plan when all its files are among the live ones; else what speaks against it. Pure."""
     files = {
         (e.partition, e.bucket, e.file.file_name, e.file.level): e for e in live if e.kind == FileKind.ADD
     }
+    in_order = target.schema.merge_engine.stores_retractions
     places = PartitionFormat(target.schema)
     tasks = []
     for group in plan.groups:
@@ -200,8 +201,11 @@ def plan_tasks(
         for one in group.files:
             entry = files.get((group.partition, group.bucket, one.file_name, one.level))
             if entry is None:
-                return one.file_name
+                return f"File {one.file_name} is no longer part of the table."
             found.append(entry)
+        older = _older_file(found, files.values()) if in_order else None
+        if older is not None:
+            return f"File {older} came since then, and holds older records than the plan merges."
         tasks.append(
             CompactTask(
                 target=target,
@@ -216,3 +220,18 @@ def plan_tasks(
             )
         )
     return tasks
+
+
+def _older_file(merged: Sequence[ManifestEntry], live: Iterable[ManifestEntry]) -> str | None:
+    """A file at level 0 that would be left behind by a merge of newer records of its bucket; None without one.
+
+    A write may take its number before a plan is made and commit after it. Where retractions are stored that is a conflict.
+    """
+    newest = max(e.file.max_sequence_number for e in merged)
+    names = {e.file.file_name for e in merged}
+    place = merged[0].partition, merged[0].bucket
+    for entry in live:
+        left = entry.file.level == 0 and entry.file.file_name not in names
+        if left and (entry.partition, entry.bucket) == place and entry.file.min_sequence_number <= newest:
+            return entry.file.file_name
+    return None

@@ -122,7 +122,7 @@ def _executed(
 ) -> list[ManifestEntry]:
     tasks = tasks_of(plan, table)
     if isinstance(tasks, str):
-        raise ConflictError(_no_longer_live(tasks))
+        raise ConflictError(tasks)
     target = _target(table, attempt)
     return execute([replace(task, target=target) for task in tasks])
 
@@ -221,16 +221,14 @@ def _fence_off(table: CompactedTable) -> None:
 def _verdict(
     table: CompactedTable, plan: CompactionPlan, now_millis: Callable[[], int]
 ) -> PlanResult | None:
-    """How a plan ends of which a file is gone: somebody has committed it, or it is void. None when all are there."""
-    missing = tasks_of(plan, table)
-    if not isinstance(missing, str):
+    """How a plan ends that cannot be carried out: somebody has committed it, or it is void. None when it can."""
+    obstacle = tasks_of(plan, table)
+    if not isinstance(obstacle, str):
         return None
     committed = _snapshot_of(table, plan)
     if committed is not None:
         return _completed(table, plan, committed.id, now_millis)
-    return _finished(
-        table, plan, Outcome(PlanState.CANCELLED, now_millis(), message=_no_longer_live(missing))
-    )
+    return _finished(table, plan, Outcome(PlanState.CANCELLED, now_millis(), message=obstacle))
 
 
 def _snapshot_of(table: CompactedTable, plan: CompactionPlan) -> Snapshot | None:
@@ -251,10 +249,6 @@ def _finished(table: CompactedTable, plan: CompactionPlan, outcome: Outcome) -> 
     with suppress(StorageError):
         table.timeline.prune(KEPT_PLANS)
     return PlanResult(plan, outcome)
-
-
-def _no_longer_live(file_name: str) -> str:
-    return f"File {file_name} is no longer part of the table."
 
 
 def _target(table: CompactedTable, attempt: Attempt) -> WriteTarget:

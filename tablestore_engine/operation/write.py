@@ -4,7 +4,8 @@ A *write job* is everything a task must know; it travels to executors. Rows are 
 `BUCKET_COLUMN` and, when they are not all inserts, `ROW_KIND_COLUMN` (0 +I, 1 -U, 2 +U, 3 -D). The task removes
 duplicates of a key (the merge engine folds them, or they are an error), gives all rows the job's sequence number and streams
 them into files. One number for the whole write is enough, since a key stands in a write once; it makes the write
-win or lose against another one as a whole.
+win or lose against another one as a whole. Only retractions that must stay apart from other rows of their key make layers
+(`mergetree.layers`), each with files and a number of its own.
 """
 
 from __future__ import annotations
@@ -17,8 +18,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tablestore_engine.errors import DuplicateKeyError, PrimaryKeyError, RowKindError, SchemaError
+from tablestore_engine.errors import DuplicateKeyError, PrimaryKeyError, SchemaError
+from tablestore_engine.mergetree.arrival import arrived as records_of
+from tablestore_engine.mergetree.arrival import without_ignored
 from tablestore_engine.mergetree.fold import fold_sorted
+from tablestore_engine.mergetree.layers import LAYER_COLUMN, layered
 from tablestore_engine.mergetree.merge import SortColumn, last_of_key_mask, sort_stable
 from tablestore_engine.mergetree.retractions import settled
 from tablestore_engine.metadata.bucket import bucket_ids
@@ -35,6 +39,7 @@ ROW_KIND_COLUMN = "__row_kind"
 ORDINAL_COLUMN = "__ordinal"
 DELETE_KIND = 3
 _SAMPLE = 5
+_RETRACTIONS = 1  # the layer after that of the rows
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,10 @@ class WriteJob:
     sequence_number: int
     occupied: frozenset[tuple[bytes, int]] = frozenset()
     refuse_duplicates: bool = False
-    changes: bool = False  # rows that were computed from the table: a key stands once, or leaves and comes back
+    changes: bool = (
+        False  # rows that were computed from the table: a key stands once, or leaves and comes back
+    )
+    settled: bool = False  # rows that the table itself holds, to be written again: they are records already
 
     @property
     def schema(self) -> TableSchema:
@@ -183,47 +191,67 @@ def _deduplicated(job: WriteJob, tables: Iterable[pa.Table], result: WriteResult
     """Tables with one row per key, folded as the merge engine says; a table's last key waits for the next table."""
     schema = job.schema
     keys = [*schema.partition_keys, BUCKET_COLUMN, *schema.trimmed_primary_keys]
+    apart = bool(schema.primary_keys) and schema.merge_engine.stores_retractions
     held: pa.Table | None = None
     for arrived in tables:
         if arrived.num_rows == 0:
             continue
         result.rows_in += arrived.num_rows
-        given = _checked_kinds(arrived, schema)
+        given = _records(job, arrived)
+        if given.num_rows == 0:
+            continue
         check_not_null(given, schema)
         if not schema.primary_keys:
             yield given
             continue
         table = given if held is None else pa.concat_tables([held, given])
+        if apart and ROW_KIND_COLUMN in table.column_names:
+            table = layered(table, keys, schema.merge_engine, ROW_KIND_COLUMN)
+            begin = _begin_of_last_key(table, keys)
+            held = table.slice(begin).drop_columns([LAYER_COLUMN])
+            yield table.slice(0, begin)
+            continue
         last = last_of_key_mask(table, keys)
         unique = bool(last.all())
         if job.refuse_duplicates and not unique and not (job.changes and _only_replaced(table, last)):
             raise _duplicates(table.filter(pa.array(~last)), schema)
-        folded = fold_sorted(table, last, schema.merge_engine)
+        folded = fold_sorted(table, last, schema.merge_engine, ROW_KIND_COLUMN)
         held = folded.slice(folded.num_rows - 1)
         yield folded.slice(0, folded.num_rows - 1)
     if held is not None:
-        yield held
+        layers = apart and ROW_KIND_COLUMN in held.column_names
+        yield layered(held, keys, schema.merge_engine, ROW_KIND_COLUMN) if layers else held
+
+
+def _begin_of_last_key(table: pa.Table, keys: Sequence[str]) -> int:
+    ends = np.flatnonzero(last_of_key_mask(table, keys))
+    return int(ends[-2]) + 1 if len(ends) > 1 else 0
+
+
+def _records(job: WriteJob, rows: pa.Table) -> pa.Table:
+    """What the rows become, each by itself; see `mergetree.arrival`."""
+    schema = job.schema
+    if schema.primary_keys:
+        return rows if job.settled else records_of(rows, schema.merge_engine, ROW_KIND_COLUMN)
+    if ROW_KIND_COLUMN in rows.column_names and not job.changes:
+        rows = without_ignored(rows, schema.merge_engine, ROW_KIND_COLUMN)
+    return _checked_kinds(rows, schema)
 
 
 def _checked_kinds(rows: pa.Table, schema: TableSchema) -> pa.Table:
-    """Rows whose kinds the table can take; without them where they say nothing: without a key, where none retracts.
+    """Rows of a table without a key; without their kinds when none retracts, for then they say nothing.
 
     Raises:
-        RowKindError: a retraction for a table that cannot undo what it was given.
+        RowKindError: a retraction for a table that cannot take it.
     """
-    if ROW_KIND_COLUMN not in rows.column_names or (schema.primary_keys and schema.merge_engine.keeps_last):
+    if ROW_KIND_COLUMN not in rows.column_names:
         return rows
     retracts = pc.equal(pc.bit_wise_and(rows.column(ROW_KIND_COLUMN), 1), 1)
     if pc.any(retracts).as_py():
         row = rows.filter(retracts).slice(0, 1).drop_columns([ROW_KIND_COLUMN]).to_pylist()[0]
         row.pop(BUCKET_COLUMN, None)
-        if not schema.primary_keys:
-            check_retractable(schema, row)
-            return rows
-        raise RowKindError(
-            f"A retraction (-U or -D) cannot be written to a table with 'merge-engine' = '{schema.merge_engine.name}': {row}.",
-            hint="Write +I and +U rows only, or use a table with a primary key that keeps the last row of each.",
-        )
+        check_retractable(schema, row)
+        return rows
     return rows.drop_columns([ROW_KIND_COLUMN])
 
 
@@ -263,10 +291,9 @@ class _BucketSwitch:
         self._task = task
         self._index = 0
         self._place: tuple[bytes, int] | None = None
-        self._path = ""
-        self._writer: RollingWriter | None = None
-        self._retractions: RollingWriter | None = None
+        self._writers: list[RollingWriter] = []  # by layer; without a key: of rows, and of retractions
         self._level = 0
+        self._path = ""
         self._done: list[RollingWriter] = []
         self._seen: set[tuple[bytes, int]] = set()
         schema = job.schema
@@ -283,78 +310,95 @@ class _BucketSwitch:
             self._seen.add(place)
             self._finish()
             self._open(place, values)
-        assert self._writer is not None
-        if not schema.primary_keys and ROW_KIND_COLUMN in group.column_names:
-            group = self._settled(group)
-        rows = self._file_rows(group)
+        if not schema.primary_keys:
+            self._write_keyless(group)
+            return
+        if LAYER_COLUMN not in group.column_names:
+            self._write_layer(group, 0)
+            return
+        layers = group.column(LAYER_COLUMN).to_numpy()
+        group = group.drop_columns([LAYER_COLUMN])
+        if self._level:
+            # The bucket was empty: these are all records of their keys.
+            last = last_of_key_mask(group, schema.trimmed_primary_keys)
+            self._write_layer(fold_sorted(group, last, schema.merge_engine, ROW_KIND_COLUMN), 0)
+            return
+        for layer in range(int(layers.max()) + 1):
+            self._write_layer(group.filter(pa.array(layers == layer)), layer)
+
+    def _write_keyless(self, group: pa.Table) -> None:
+        """Write the rows that a group adds, and what it takes away besides."""
+        taken = None
+        if ROW_KIND_COLUMN in group.column_names:
+            retracts = pc.equal(pc.bit_wise_and(group.column(ROW_KIND_COLUMN), 1), 1).to_numpy()
+            group, taken = settled(group.select(list(self._job.schema.field_names)), retracts)
+        self._write_layer(group, 0)
+        if taken is not None:
+            self._write_layer(taken, _RETRACTIONS)
+
+    def _write_layer(self, group: pa.Table, layer: int) -> None:
+        while len(self._writers) <= layer:
+            self._writers.append(self._new_writer(len(self._writers)))
+        rows = self._file_rows(group, layer)
         self.result.rows_out += rows.num_rows
-        self._writer.write(rows)
+        self._writers[layer].write(rows)
 
     def close(self) -> WriteResult:
         self._finish()
         return self.result
 
     def abort(self) -> None:
-        for writer in (*self._done, self._writer, self._retractions):
-            if writer is not None:
-                writer.abort()
+        for writer in [*self._done, *self._writers]:
+            writer.abort()
 
     def _open(self, place: tuple[bytes, int], values: Sequence[Any]) -> None:
         self._level = self._job.level_of(*place)
         self._place = place
         self._path = self._partitions.path(values) if values else ""
-        self._writer = self._new_writer()
 
-    def _new_writer(self, *, retractions: bool = False) -> RollingWriter:
+    def _new_writer(self, layer: int) -> RollingWriter:
         assert self._place is not None
+        retractions = not self._job.schema.primary_keys and layer == _RETRACTIONS
+        name = "r" if retractions else f"l{layer}-"
         return RollingWriter(
             self._job.target,
             partition_path=self._path,
             bucket=self._place[1],
             level=self._level,
             file_source=FILE_SOURCE_APPEND,
-            task=f"{self._task}r" if retractions else self._task,
+            task=f"{self._task}{name}" if layer else self._task,
             first_index=self._index,
             retractions=retractions,
         )
-
-    def _settled(self, group: pa.Table) -> pa.Table:
-        """The rows that a group with retractions adds; what it takes away besides is written."""
-        retracts = pc.equal(pc.bit_wise_and(group.column(ROW_KIND_COLUMN), 1), 1).to_numpy()
-        added, taken = settled(group.select(list(self._job.schema.field_names)), retracts)
-        if taken is not None:
-            self.result.rows_out += taken.num_rows
-            if self._retractions is None:
-                self._retractions = self._new_writer(retractions=True)
-            self._retractions.write(taken)
-        return added
 
     def _finish(self) -> None:
         if self._place is None:
             return
         partition, bucket = self._place
-        for writer in (one for one in (self._writer, self._retractions) if one is not None):
+        writers = list(self._writers)
+        for writer in writers:
             for file in writer.close():
                 entry = ManifestEntry(FileKind.ADD, partition, bucket, self._job.total_buckets, file)
                 self.result.entries.append(entry)
-            self._index = max(self._index, writer.next_index)
-            self._done.append(writer)
-        self._writer = self._retractions = self._place = None
+        self._index = max((writer.next_index for writer in writers), default=self._index)
+        self._done.extend(writers)
+        self._writers, self._place = [], None
 
-    def _file_rows(self, group: pa.Table) -> pa.Table:
-        if not self._job.schema.primary_keys:
+    def _file_rows(self, group: pa.Table, layer: int) -> pa.Table:
+        schema = self._job.schema
+        if not schema.primary_keys:
             return group
         kinds = (
             group.column(ROW_KIND_COLUMN)
             if ROW_KIND_COLUMN in group.column_names
             else pa.chunked_array([pa.repeat(pa.scalar(0, pa.int8()), group.num_rows)])
         )
-        if self._level and not self._job.schema.core_options.sequence_field:
+        if self._level and not (schema.core_options.sequence_field or schema.merge_engine.grouped):
             # Nothing lies below the top level, so a delete there has nothing to hide, unless older rows may come.
             alive = pc.equal(pc.bit_wise_and(kinds, 1), 0)
             if not pc.all(alive).as_py():
                 group, kinds = group.filter(alive), kinds.filter(alive)
         for name, key_name in self._renames:
             group = group.append_column(key_name, group.column(name))
-        sequence = pa.repeat(pa.scalar(self._job.sequence_number, pa.int64()), group.num_rows)
+        sequence = pa.repeat(pa.scalar(self._job.sequence_number + layer, pa.int64()), group.num_rows)
         return group.append_column(SEQUENCE_NUMBER.name, sequence).append_column(VALUE_KIND.name, kinds)

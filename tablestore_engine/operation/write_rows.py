@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 from tablestore_engine.errors import RowKindError, SchemaError
 from tablestore_engine.operation.write import ROW_KIND_COLUMN
 from tablestore_engine.schema.arrow import to_arrow_type
-from tablestore_engine.schema.row_kind import KINDS, KINDS_HINT, row_kind_column
+from tablestore_engine.schema.row_kind import KINDS, KINDS_HINT, own_kind_column, row_kind_column
 from tablestore_engine.schema.table_schema import TableSchema
 
 
@@ -44,8 +44,9 @@ def table_rows(rows: pa.Table, schema: TableSchema) -> pa.Table:
 
 
 def _numbered_kinds(rows: pa.Table, schema: TableSchema) -> pa.Table:
-    name = row_kind_column(rows.column_names, schema)
-    if name is None:
+    own = own_kind_column(schema)
+    name = row_kind_column(rows.column_names, schema) if own is None else own
+    if name is None or name not in rows.column_names or ROW_KIND_COLUMN in rows.column_names:
         return rows
     at = rows.column_names.index(name)
     texts = rows.column(at).cast(pa.string())
@@ -53,4 +54,9 @@ def _numbered_kinds(rows: pa.Table, schema: TableSchema) -> pa.Table:
     if numbers.null_count:
         unknown = texts.filter(numbers.is_null())[0].as_py()
         raise RowKindError(f"Unknown row kind: {'null' if unknown is None else unknown}.", hint=KINDS_HINT)
-    return rows.set_column(at, ROW_KIND_COLUMN, numbers.cast(pa.int8()))
+    kinds = numbers.cast(pa.int8())
+    return (
+        rows.set_column(at, ROW_KIND_COLUMN, kinds)
+        if own is None
+        else rows.append_column(ROW_KIND_COLUMN, kinds)
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tablestore_engine.options.catalog import OPTIONS
-from tablestore_engine.options.core import CoreOptions, find_option, validate
+from tablestore_engine.options.core import CoreOptions, find_option, spellings, validate
 from tablestore_engine.options.option import Effect, Option, OptionType, parse_duration, parse_memory
 
 __all__ = [
@@ -15,5 +15,6 @@ __all__ = [
     "find_option",
     "parse_duration",
     "parse_memory",
+    "spellings",
     "validate",
 ]

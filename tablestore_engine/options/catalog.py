@@ -14,7 +14,8 @@ _BOOL, _INT, _TEXT, _ENUM = OptionType.BOOLEAN, OptionType.INT, OptionType.TEXT,
 _MEMORY, _DURATION, _COLUMNS = OptionType.MEMORY, OptionType.DURATION, OptionType.COLUMNS
 _STATS, _FLOAT, _FILE_NAME = OptionType.STATS_MODE, OptionType.FLOAT, OptionType.FILE_NAME
 AGGREGATE_FUNCTIONS = ("sum", "product", "max", "min", "last_value", "last_non_null_value", "first_value",
-                       "first_non_null_value", "listagg", "bool_and", "bool_or", "collect")  # fmt: skip
+                       "first_non_null_value", "count", "listagg", "bool_and", "bool_or", "collect", "merge_map",
+                       "nested_update")  # fmt: skip
 """The aggregate functions that this engine knows."""
 COUNT_ENGINE = "tablestore-count"
 """The merge engine of tables without a key that take retractions; no other reader knows it, so all refuse them."""
@@ -83,6 +84,17 @@ _MERGE = (
            effect=Effect.READ),
     Option("fields.*.distinct", _BOOL, False, "Whether listagg and collect keep a value once.", immutable=True,
            effect=Effect.READ),
+    Option("fields.*.nested-key", _COLUMNS, (), "Fields of the rows in a nested_update that tell them apart.",
+           immutable=True, effect=Effect.READ),
+    Option("fields.*.ignore-retract", _BOOL, False, "Leave retractions (-U, -D) out of the aggregate of one column.",
+           immutable=True, effect=Effect.READ),
+    Option("fields.*.sequence-group", _COLUMNS, (), "Columns that are replaced together, by the record in which the "
+           "named column (or columns, separated by commas) is greatest; the merge engine is partial-update.",
+           immutable=True, effect=Effect.READ),
+    Option("aggregation.remove-record-on-delete", _BOOL, False, "A delete (-D) removes the row, instead of taking "
+           "values back.", immutable=True, effect=Effect.READ),
+    Option("partial-update.remove-record-on-delete", _BOOL, False, "A delete (-D) removes the row.", immutable=True,
+           effect=Effect.READ),
     Option("sequence.field", _COLUMNS, (), "Columns that order the records of one key: the greatest wins, whatever "
            "the order of arrival.", immutable=True),
     Option("sequence.field.sort-order", _ENUM, "ascending", "Whether the greatest or the smallest sequence wins.",
@@ -90,9 +102,13 @@ _MERGE = (
     Option("retractions", _ENUM, "auto", "What a table without a key does with its first row of kind -U or -D: auto "
            "makes it count rows (merge engine tablestore-count, which other readers refuse), refuse is an error. An "
            "option of this engine.", choices=("auto", "refuse")),
-    Option("ignore-delete", _BOOL, False, "Drop delete records instead of applying them.", immutable=True,
-           accepted=(False,), effect=Effect.READ, fallback_keys=(
+    Option("ignore-delete", _BOOL, False, "Drop retractions (-D and -U) when they are written.", immutable=True,
+           effect=Effect.READ, fallback_keys=(
                "first-row.ignore-delete", "deduplicate.ignore-delete", "partial-update.ignore-delete")),
+    Option("ignore-update-before", _BOOL, False, "Drop records of kind -U when they are written.", immutable=True,
+           effect=Effect.WRITE),
+    Option("rowkind.field", _TEXT, None, "Text column that says the kind of each row (+I, -U, +U, -D).",
+           immutable=True, effect=Effect.WRITE),
 )  # fmt: skip
 
 _COMPACTION = (
@@ -170,8 +186,6 @@ _LATER_ANSWERS = (
     _later("deletion-vectors.bitmap64", _BOOL, False, "Use 64-bit deletion bitmaps.", Effect.READ),
     _later("deletion-vectors.merge-on-read", _BOOL, False, "Read files that are not compacted yet as well.",
            Effect.READ),
-    _later("ignore-update-before", _BOOL, False, "Drop update-before records.", Effect.WRITE),
-    _later("rowkind.field", _TEXT, None, "Column that holds the row kind.", Effect.WRITE, immutable=True),
     _later("bucket-function.type", _ENUM, "default", "Function that chooses the bucket.", Effect.READ,
            choices=("default", "mod", "hive"), immutable=True),
     _later("row-tracking.enabled", _BOOL, False, "Give every row a stable id.", Effect.WRITE, immutable=True),
@@ -192,9 +206,6 @@ _LATER_ANSWERS = (
     _later("data-file.path-directory", _TEXT, None, "Directory of data files below the table.", Effect.READ),
     _later("partial-update.*", _TEXT, None, "Options of the partial-update merge engine.", Effect.READ),
     _later("aggregation.*", _TEXT, None, "Options of the aggregation merge engine.", Effect.READ),
-    _later("fields.*.ignore-retract", _BOOL, False, "Leave retractions out of one aggregate.", Effect.READ),
-    _later("fields.*.sequence-group", _COLUMNS, (), "Columns that this sequence column orders.", Effect.READ),
-    _later("fields.*.nested-key", _COLUMNS, (), "Key of a nested table.", Effect.READ),
     _later("fields.*.count-limit", _INT, None, "Size limit of a nested table.", Effect.READ),
     _later("fields.*.default-value", _TEXT, None, "Value that replaces null in one column.", Effect.READ),
 )  # fmt: skip

@@ -43,6 +43,18 @@ def find_option(key: str) -> Option | None:
     return None
 
 
+def spellings(key: str) -> tuple[str, ...]:
+    """All keys that set what `key` sets, the option's own one first; `key` alone when it is unknown."""
+    option = find_option(key)
+    if option is None or not option.is_pattern:
+        return (key,) if option is None else option.keys
+    for one in option.keys:
+        match = re.fullmatch(re.escape(one).replace(r"\*", "(.+)"), key)
+        if match and one.count("*") == 1:
+            return tuple(other.replace("*", match[1]) for other in option.keys)
+    return (key,)
+
+
 def _unknown(key: str) -> OptionError:
     near = difflib.get_close_matches(key.replace("_", "-").lower(), _EXACT, n=1, cutoff=0.6)
     return OptionError(f"Unknown table option '{key}'.", hint=f"Did you mean '{near[0]}'?" if near else None)
@@ -77,6 +89,10 @@ class CoreOptions:
     sequence_field_descending: bool
     ignore_delete: bool
     retractions: str
+    ignore_update_before: bool
+    aggregation_removes_on_delete: bool
+    partial_update_removes_on_delete: bool
+    rowkind_field: str | None
     target_file_size: int
     file_format: str
     file_compression: str
@@ -172,6 +188,10 @@ class CoreOptions:
             sequence_field_descending=get("sequence.field.sort-order") == "descending",
             ignore_delete=get("ignore-delete"),
             retractions=get("retractions"),
+            ignore_update_before=get("ignore-update-before"),
+            aggregation_removes_on_delete=get("aggregation.remove-record-on-delete"),
+            partial_update_removes_on_delete=get("partial-update.remove-record-on-delete"),
+            rowkind_field=get("rowkind.field"),
             target_file_size=get("target-file-size") or (128 * _MB if keyed else 256 * _MB),
             file_format=get("file.format"),
             file_compression=get("file.compression"),

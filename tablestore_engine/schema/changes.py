@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from tablestore_engine.errors import ColumnNotFound, OptionError, SchemaError
-from tablestore_engine.options import CoreOptions, find_option
+from tablestore_engine.options import CoreOptions, find_option, spellings
 from tablestore_engine.schema.creation import check_names
-from tablestore_engine.schema.merge_engine import merge_engine_of
+from tablestore_engine.schema.merge_options import merge_engine_of
 from tablestore_engine.schema.partition_time import check_expiration
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import ArrayType, DataField, DataType, MapType, RowType, assign_field_ids
@@ -99,7 +99,12 @@ def apply_changes(
     if any(key.startswith("partition.") for key in touched):
         check_expiration(CoreOptions.parse(options, strict=False), schema.partition_keys)
     if touched or len(fields) > len(schema.fields):
-        merge_engine_of(fields, schema.primary_keys, CoreOptions.parse(options, strict=False))
+        engine = merge_engine_of(fields, schema.primary_keys, CoreOptions.parse(options, strict=False))
+        if has_data and schema.merge_engine.stores_retractions and not engine.reads_retractions:
+            raise OptionError(
+                "The new column has a function that cannot take values back, but the table may hold retractions.",
+                hint="Make a new table with it and copy the rows.",
+            )
     return replace(
         schema, id=schema.id + 1, fields=tuple(fields), highest_field_id=highest, options=options,
         comment=comment, time_millis=time_millis, replaces=None, base=None,
@@ -161,9 +166,13 @@ def _check_mutable(schema: TableSchema, key: str, value: str | None, has_data: b
     option = find_option(key)
     if option is None or not option.immutable:
         return
-    if key.startswith("fields.") and not schema.has_field(key[len("fields.") :].rpartition(".")[0]):
+    columns = (
+        key[len("fields.") :].rpartition(".")[0] if option.is_pattern and key.startswith("fields.") else ""
+    )
+    if columns and not any(schema.has_field(name.strip()) for name in columns.split(",")):
         return  # of a column that comes with this change
-    before = option.parse(schema.options[key]) if key in schema.options else option.default
+    set_by = next((one for one in (key, *spellings(key)) if one in schema.options), None)
+    before = option.parse(schema.options[set_by]) if set_by else option.default
     after = option.parse(value) if value is not None else option.default
     if before != after and (has_data or option.key in ("primary-key", "partition")):
         raise OptionError(

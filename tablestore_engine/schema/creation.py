@@ -7,7 +7,7 @@ from itertools import count
 
 from tablestore_engine.errors import OptionError, SchemaError
 from tablestore_engine.options import CoreOptions
-from tablestore_engine.schema.merge_engine import merge_engine_of
+from tablestore_engine.schema.merge_options import merge_engine_of
 from tablestore_engine.schema.partition_time import check_expiration
 from tablestore_engine.schema.system import is_system_name
 from tablestore_engine.schema.table_schema import TableSchema

@@ -19,11 +19,16 @@ if TYPE_CHECKING:
     from tablestore_engine.schema.table_schema import TableSchema
 
 
-def obstacle(fields: Iterable[DataField], placing: Iterable[str] = ()) -> str | None:
+def obstacle(
+    fields: Iterable[DataField], placing: Iterable[str] = (), kind_column: str | None = None
+) -> str | None:
     """Why rows of these columns cannot be counted, None when they can.
 
-    `placing` are the columns that say where a row lies: partition columns and bucket key.
+    `placing` are the columns that say where a row lies: partition columns and bucket key. `kind_column` is the one that
+    says the kind of each row.
     """
+    if kind_column is not None:
+        return f"column '{kind_column}', which says the kind of a row, is part of it: no row is like the one that takes it away"
     placing = set(placing)
     for field in fields:
         if field.name.lower() == COUNT.name.lower():
@@ -46,11 +51,13 @@ def _has_map(data_type: DataType) -> bool:
     return isinstance(data_type, MapType)
 
 
-def check_engine(fields: Iterable[DataField], keys: Iterable[str], placing: Iterable[str]) -> None:
+def check_engine(
+    fields: Iterable[DataField], keys: Iterable[str], placing: Iterable[str], kind_column: str | None = None
+) -> None:
     """Raise an OptionError where `merge-engine` = `tablestore-count` does not go."""
     if tuple(keys):
         raise OptionError(f"Option 'merge-engine' = '{COUNT_ENGINE}' is for tables without a primary key.")
-    reason = obstacle(fields, placing)
+    reason = obstacle(fields, placing, kind_column)
     if reason:
         raise OptionError(f"Option 'merge-engine' = '{COUNT_ENGINE}' is not possible: {reason}.")
 
@@ -62,7 +69,8 @@ def check_retractable(schema: TableSchema, row: Mapping[str, Any]) -> None:
             f"A retraction (-U or -D) cannot be written to a table with no primary key and 'retractions' = 'refuse': {row}.",
             hint="Write +I and +U rows only, or set the option to 'auto'.",
         )
-    reason = obstacle(schema.fields, (*schema.partition_keys, *schema.bucket_keys))
+    placing = (*schema.partition_keys, *schema.bucket_keys)
+    reason = obstacle(schema.fields, placing, schema.core_options.rowkind_field)
     if reason:
         raise RowKindError(
             f"A retraction (-U or -D) cannot be written to this table, because {reason}: {row}.",

@@ -3,36 +3,57 @@
 Each column that is not part of the key has a *function* that folds its values in the order of their records. A fold of
 folds equals the fold of everything, so runs may merge in any groups of neighbours. `deduplicate` takes the last record
 whole, `first-row` the first; `partial-update` is the last value of each column that is not null; `aggregation` names a
-function per column. `tablestore-count` is for tables without a key: it counts whole rows (`schema.keyless`).
+function per column. In a *sequence group* of a partial update, columns come together from the record that is greatest in
+the group's own sequence columns. `tablestore-count` is for tables without a key: it counts whole rows (`schema.keyless`).
 
-Semantics after Apache Paimon's merge engines.
+A *retraction* is a record of kind -U or -D: it takes back what an earlier one gave. What a column makes of it is its
+`Undo`. Where every column can say it as an ordinary record (a negated number, a null), the writer does, and files hold
+no retractions. Where one cannot, retractions are *stored*: they keep their kind, a file never holds them folded with
+other records of their key, and only a merge of all runs of a bucket settles them.
+
+Semantics after Apache Paimon's merge engines; that they do not depend on when runs merge is this engine's own.
 """
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
 
-from tablestore_engine.errors import OptionError
-from tablestore_engine.options import CoreOptions
-from tablestore_engine.options.catalog import AGGREGATE_FUNCTIONS, COUNT_ENGINE
-from tablestore_engine.schema.keyless import check_engine
-from tablestore_engine.schema.types import INTEGER_ROOTS, ArrayType, AtomicType, DataField, DataType
+from tablestore_engine.options.catalog import COUNT_ENGINE
 
-DEFAULT_FUNCTION = "last_non_null_value"
-_NUMBERS = (*INTEGER_ROOTS, "FLOAT", "DOUBLE")
-_UNORDERED = ("BYTES", "BINARY", "VARBINARY", "BOOLEAN", "VARIANT")
+
+class Undo(Enum):
+    """What a retraction means to one column."""
+
+    NEGATE = "a record of the negated value"
+    CLEAR = "a record without a value"
+    KEEP = "a record of the same value"
+    IN_ORDER = "what it makes of the records before it, and only of them"
+    REFUSE = "nothing: it cannot be written"
 
 
 @dataclass(frozen=True)
 class Fold:
-    """How the values of one column become one. `delimiter` is listagg's, `distinct` is for listagg and collect."""
+    """How the values of one column become one.
+
+    `delimiter` is listagg's, `distinct` is for listagg and collect, `nested_key` for nested_update. `sequence` are the
+    columns of its sequence group; `last_value` is then the value of the record that is greatest in them.
+    """
 
     column: str
     function: str
     delimiter: str = ","
     distinct: bool = False
+    nested_key: tuple[str, ...] = ()
+    ignore_retract: bool = False
+    sequence: tuple[str, ...] = ()
+    undo: Undo = Undo.REFUSE
+
+    @property
+    def picks_by_sequence(self) -> bool:
+        """Whether the value is that of the record which wins the column's sequence group."""
+        return bool(self.sequence) and self.function == "last_value"
 
 
 @dataclass(frozen=True)
@@ -41,6 +62,9 @@ class MergeEngine:
 
     name: str = "deduplicate"
     folds: tuple[Fold, ...] = ()
+    ignores_deletes: bool = False
+    ignores_updates_before: bool = False
+    removes_on_delete: bool = False
 
     @property
     def keeps_last(self) -> bool:
@@ -60,143 +84,58 @@ class MergeEngine:
     @property
     def changes_single_rows(self) -> bool:
         """Whether the fold of one record may differ from it: a blank text, a list that is to hold each value once."""
-        return any(f.function == "listagg" or (f.function == "collect" and f.distinct) for f in self.folds)
+        return any(
+            f.function in ("listagg", "nested_update") or (f.function == "collect" and f.distinct)
+            for f in self.folds
+        )
+
+    @property
+    def grouped(self) -> bool:
+        """Whether there are sequence groups. A retraction is then a record like others: it may be folded with any, but shows
+        no row by itself."""
+        return any(f.sequence for f in self.folds)
+
+    @property
+    def stores_retractions(self) -> bool:
+        """Whether retractions keep their kind in files until all records of their key meet."""
+        if not self.folds or self.grouped:
+            return False
+        undos = {f.undo for f in self.folds}
+        return self.removes_on_delete or (
+            self.name == "aggregation" and Undo.IN_ORDER in undos and Undo.REFUSE not in undos
+        )
+
+    @property
+    def settles_retractions(self) -> bool:
+        """Whether a retraction in a file says something about values even when it stands alone."""
+        return bool(self.folds) and not self.grouped
+
+    @property
+    def reads_retractions(self) -> bool:
+        """Whether files with retractions can be read: another writer may have made them."""
+        if self.keeps_last or self.grouped or self.removes_on_delete:
+            return True
+        return self.name == "aggregation" and all(f.undo is not Undo.REFUSE for f in self.folds)
+
+    def obstacle(self, kind: int) -> str | None:
+        """Why a record of that kind (1 -U, 3 -D) cannot be written, as the end of a sentence; None when it can."""
+        if self.keeps_last or (self.removes_on_delete and (kind == 3 or self.name == "partial-update")):
+            return None
+        if self.name == "aggregation" or self.grouped:
+            stuck = [f for f in self.folds if f.undo is Undo.REFUSE]
+            if not stuck:
+                return None
+            return (
+                f"column '{stuck[0].column}' cannot take back a value (its function is {stuck[0].function})"
+            )
+        return f"its merge engine is '{self.name}'"
 
     def only(self, columns: Sequence[str]) -> MergeEngine:
         """The engine for rows that have these columns only."""
-        return MergeEngine(self.name, tuple(f for f in self.folds if f.column in columns))
+        return replace(self, folds=tuple(f for f in self.folds if f.column in columns))
 
-
-def merge_engine_of(fields: Sequence[DataField], keys: Sequence[str], options: CoreOptions) -> MergeEngine:
-    """The merge engine that options ask for.
-
-    Raises:
-        OptionError: an unknown function or column, a function on a type that it does not support, or options that do
-            not go together.
-    """
-    name = options.merge_engine
-    if name == COUNT_ENGINE:
-        check_engine(fields, keys, options.bucket_key)
-    elif name != "deduplicate" and not keys:
-        raise OptionError(f"Option 'merge-engine' = '{name}' needs a primary key.")
-    if name != "deduplicate" and options.sequence_field:
-        raise OptionError(
-            f"Option 'sequence.field' is not supported with 'merge-engine' = '{name}' by this engine.",
-            hint="Leave it out: records merge in the order in which they are written.",
-        )
-    settings = _column_settings(fields, options.raw)
-    if name != "aggregation":
-        _refuse_functions(name, settings, options.raw)
-    if name in ("deduplicate", "first-row", COUNT_ENGINE):
-        return MergeEngine(name)
-    default = options.raw.get("fields.default-aggregate-function", DEFAULT_FUNCTION).strip().lower()
-    folds = []
-    for field in fields:
-        given = settings.get(field.name, {})
-        if field.name in keys:
-            if "function" in given:
-                raise OptionError(f"Column '{field.name}' is part of the key, which no function aggregates.")
-            continue
-        function = given.get("function", default).strip().lower() if name == "aggregation" else DEFAULT_FUNCTION
-        fold = Fold(
-            field.name,
-            function,
-            given.get("list-agg-delimiter", ","),
-            given.get("distinct", "false").strip().lower() == "true",
-        )
-        _check_function(function, field)
-        _check_settings(fold, given, field)
-        folds.append(fold)
-    return MergeEngine(name, tuple(folds))
-
-
-_SETTINGS = {
-    "fields.*.aggregate-function": "function",
-    "fields.*.function": "function",
-    "fields.*.list-agg-delimiter": "list-agg-delimiter",
-    "fields.*.distinct": "distinct",
-}
-
-
-def _column_settings(fields: Sequence[DataField], options: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """What options of the form ``fields.<column>.<setting>`` say, by column."""
-    names = {f.name for f in fields}
-    found: dict[str, dict[str, str]] = {}
-    for key, value in options.items():
-        if not key.startswith("fields."):
-            continue
-        column, _, suffix = key[len("fields.") :].rpartition(".")
-        setting = _SETTINGS.get(f"fields.*.{suffix}")
-        if not column or setting is None:
-            continue
-        if column not in names:
-            near = difflib.get_close_matches(column, names, n=1)
-            raise OptionError(
-                f"Option '{key}' names '{column}', which is not a column.",
-                hint=f"Did you mean '{near[0]}'?" if near else f"There are: {', '.join(sorted(names))}.",
-            )
-        found.setdefault(column, {})[setting] = value
-    return found
-
-
-def _refuse_functions(
-    name: str, settings: Mapping[str, Mapping[str, str]], options: Mapping[str, str]
-) -> None:
-    named = next(((c, s) for c, given in settings.items() for s in given), None)
-    if named is not None or "fields.default-aggregate-function" in options:
-        spelt = {"function": "aggregate-function"}
-        what = f"'fields.{named[0]}.{spelt.get(named[1], named[1])}'" if named else "'fields.default-aggregate-function'"
-        raise OptionError(
-            f"Option {what} needs 'merge-engine' = 'aggregation'; the table has '{name}'.",
-            hint="Set merge-engine, or leave the function out.",
-        )
-
-
-def _check_function(function: str, field: DataField) -> None:
-    if function not in AGGREGATE_FUNCTIONS:
-        near = difflib.get_close_matches(function.replace("-", "_"), AGGREGATE_FUNCTIONS, n=1)
-        raise OptionError(
-            f"Unknown aggregate function '{function}' for column '{field.name}'.",
-            hint=f"Did you mean '{near[0]}'?" if near else f"There are: {', '.join(AGGREGATE_FUNCTIONS)}.",
-        )
-    if not _supports(function, field.type):
-        raise OptionError(
-            f"Aggregate function '{function}' does not support {field.type}, the type of column '{field.name}'."
-        )
-
-
-def _check_settings(fold: Fold, given: Mapping[str, str], field: DataField) -> None:
-    for setting, functions in (("distinct", ("listagg", "collect")), ("list-agg-delimiter", ("listagg",))):
-        if setting in given and fold.function not in functions:
-            raise OptionError(
-                f"Option 'fields.{field.name}.{setting}' needs the function {' or '.join(functions)}; "
-                f"the column has '{fold.function}'."
-            )
-    if fold.function == "listagg" and not field.type.nullable:
-        raise OptionError(
-            f"Column '{field.name}' is NOT NULL, but listagg of blank texts is null.", hint="Let it be null."
-        )
-    if fold.function == "collect" and fold.distinct:
-        element = field.type.element if isinstance(field.type, ArrayType) else None
-        if not isinstance(element, AtomicType):
-            raise OptionError(
-                f"Option 'fields.{field.name}.distinct' does not support {field.type}: "
-                "only lists of single values are told apart."
-            )
-
-
-def _supports(function: str, data_type: DataType) -> bool:
-    root = data_type.root if isinstance(data_type, AtomicType) else None
-    if function == "sum":
-        return root in _NUMBERS or root == "DECIMAL"
-    if function == "product":
-        return root in _NUMBERS
-    if function in ("max", "min"):
-        return root is not None and root not in _UNORDERED
-    if function in ("bool_and", "bool_or"):
-        return root == "BOOLEAN"
-    if function == "listagg":
-        return root == "STRING"
-    if function == "collect":
-        return isinstance(data_type, ArrayType)
-    return True
+    def columns_for(self, columns: Iterable[str]) -> tuple[str, ...]:
+        """These columns, and those that are needed to fold them."""
+        names = tuple(columns)
+        groups = (name for f in self.folds if f.column in names for name in f.sequence)
+        return tuple(dict.fromkeys((*names, *groups)))

@@ -18,7 +18,8 @@ from typing import Any
 
 from tablestore_engine.errors import ColumnNotFound
 from tablestore_engine.options import CoreOptions
-from tablestore_engine.schema.merge_engine import MergeEngine, merge_engine_of
+from tablestore_engine.schema.merge_engine import MergeEngine
+from tablestore_engine.schema.merge_options import merge_engine_of
 from tablestore_engine.schema.types import DataField, DataType, parse_field
 
 CURRENT_VERSION = 3

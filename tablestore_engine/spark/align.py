@@ -9,8 +9,9 @@ from pyspark.sql import functions as F
 
 from tablestore_engine.errors import SchemaError, UnsupportedTypeError
 from tablestore_engine.operation.write import ROW_KIND_COLUMN
-from tablestore_engine.schema.row_kind import KINDS, KINDS_HINT, row_kind_column
+from tablestore_engine.schema.row_kind import KINDS, KINDS_HINT, own_kind_column, row_kind_column
 from tablestore_engine.schema.table_schema import TableSchema
+from tablestore_engine.spark.names import quoted
 from tablestore_engine.spark.run import translated
 from tablestore_engine.spark.types import from_spark_type, to_spark_type
 
@@ -75,8 +76,11 @@ def align(
         selected.append(column.alias(field.name))
     if at is not None:
         selected.append(_kind_number(f"__{at}").alias(ROW_KIND_COLUMN))
+    own = own_kind_column(schema)
     with translated():
         result = frame.select(*selected)
+        if own is not None:
+            result = result.withColumn(ROW_KIND_COLUMN, _kind_number(quoted(own)))
         _ = result.columns
         return result
 

@@ -23,7 +23,7 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.key_lookup import keys_of, matching_keys
 from tablestore_engine.operation.scan import BucketScan, FileBounds, ScanPlan
 from tablestore_engine.schema.predicate import Predicate
-from tablestore_engine.schema.system import SEQUENCE_NUMBER, VALUE_KIND
+from tablestore_engine.schema.system import KEY_PREFIX, SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.spark.changed_keys import (
     BROADCAST_ROWS,
@@ -34,7 +34,7 @@ from tablestore_engine.spark.changed_keys import (
 )
 from tablestore_engine.spark.counted_reader import keyless_rows
 from tablestore_engine.spark.file_scan import FileScans, Placed
-from tablestore_engine.spark.fold_sql import fold_sql
+from tablestore_engine.spark.fold_sql import Records, fold_sql
 from tablestore_engine.spark.join_key import KeyRanges, join_keys, key_blocks
 from tablestore_engine.spark.key_blocks import WORTH_ROWS
 from tablestore_engine.spark.names import formatted
@@ -100,9 +100,13 @@ class TableReader:
         if not self._schema.primary_keys:
             return keyless_rows(self._spark, self._scans, self._plan, self._table.schemas.load)
         single: list[Placed] = []
+        unsettled: list[Placed] = []
         merging: list[tuple[BucketScan, Section]] = []
+        settles = self._schema.merge_engine.settles_retractions
         for bucket, section in self._plan.sections:
-            if section.needs_merge:
+            if settles and any(f.delete_row_count != 0 for f in section.runs[-1].files):
+                unsettled.extend((bucket, file) for file in section.files)
+            elif section.needs_merge:
                 merging.append((bucket, section))
             else:
                 single.extend((bucket, file) for file in section.files)
@@ -114,6 +118,11 @@ class TableReader:
         parts = self._unmerged(single)
         if merge and changed is not None:
             parts.append(self._merged(merge, changed))
+        if unsettled:
+            # Retractions with nothing below that they could be looked up in: all records are folded.
+            rows = f"SELECT {self._with_system('u')} FROM {{rows}} u"
+            frame = self._scans.scan(unsettled, system=True)
+            parts.append(self._sql(self._folded(rows, retractions=True), rows=frame))
         return reduce(DataFrame.unionAll, parts) if parts else self._scans.empty()
 
     def _unmerged(self, files: list[Placed]) -> list[DataFrame]:
@@ -180,22 +189,34 @@ class TableReader:
             rows = f"SELECT {self._with_system('u')} FROM {{upper}} u"
             if not newest_wins:
                 rows += f" UNION ALL {changed.only(self._with_system('b'))}"
-            newest = self._newest(rows) if engine.keeps_last or engine.keeps_first else self._folded(rows)
+            retracts = deletes or any(f.delete_row_count != 0 for _, f in merge.upper)
+            whole = engine.keeps_last or engine.keeps_first
+            newest = self._newest(rows) if whole else self._folded(rows, retractions=retracts)
         if engine.keeps_last:
             newest += f" WHERE {_ALIVE}"
         return self._sql(f"{untouched} UNION ALL {newest}", bottom=bottom, upper=upper, **changed.frames)
 
-    def _folded(self, rows: str) -> str:
+    def _folded(self, rows: str, *, retractions: bool) -> str:
         """Query for the fold of the rows of each key."""
-        folds = {fold.column: fold for fold in self._schema.merge_engine.folds}
+        engine, options = self._schema.merge_engine, self._schema.core_options
+        folds = {fold.column: fold for fold in engine.folds}
+        records = Records("r", retractions, options.sequence_field, options.sequence_field_descending)
         columns = [
-            f"{fold_sql(folds[f.name], f, 'r')} AS {formatted(f.name)}"
+            f"{fold_sql(folds[f.name], f, records)} AS {formatted(f.name)}"
             if f.name in folds
             else f"r.{formatted(f.name)}"
             for f in self._schema.fields
         ]
         keys = ", ".join(f"r.{formatted(k)}" for k in self._schema.primary_keys)
-        return f"SELECT {', '.join(columns)} FROM ({rows}) r GROUP BY {keys}"
+        if retractions and engine.removes_on_delete:
+            # Only what came after the last -D of its key. The name is one that no column may have.
+            removed = f"{KEY_PREFIX}removed"
+            last = f"max(CASE WHEN {VALUE_KIND.name} = 3Y THEN {SEQUENCE_NUMBER.name} END) OVER (PARTITION BY {keys})"
+            rows = f"SELECT r.*, {last} AS {removed} FROM ({rows}) r"
+            rows = f"SELECT * FROM ({rows}) WHERE {removed} IS NULL OR {SEQUENCE_NUMBER.name} > {removed}"
+        # A key shows as soon as one of its records is no retraction.
+        shows = f" HAVING bool_or(r.{_ALIVE})" if retractions and engine.grouped else ""
+        return f"SELECT {', '.join(columns)} FROM ({rows}) r GROUP BY {keys}{shows}"
 
     def _newest(self, rows: str) -> str:
         """Query for the row with the greatest sequence of each key, or the smallest where the first row stays."""

@@ -91,15 +91,28 @@ class _Target:
         return apply_changes(self.frames.spark, read, changes)
 
 
+def _check_engine(table: Table, verb: str, *, deletes: bool) -> None:
+    """Raise a SqlError where the table's merge engine would make something else of the statement than it says."""
+    engine = table.schema.merge_engine
+    if deletes and engine.ignores_deletes and table.schema.primary_keys:
+        raise SqlError(
+            f"{verb} cannot remove rows of table {table.name}: its option 'ignore-delete' leaves deletes out.",
+            hint="INSERT OVERWRITE replaces rows.",
+        )
+    if not (engine.keeps_last or engine.counts or (verb == "DELETE" and engine.removes_on_delete)):
+        removes = (
+            f"'{engine.name}.remove-record-on-delete' = 'true' makes a table that rows can be deleted from."
+        )
+        raise SqlError(
+            f"UPDATE, DELETE and MERGE do not go with 'merge-engine' = '{engine.name}', which table {table.name} has.",
+            hint="INSERT rows: the merge engine folds them into those of the same key. INSERT OVERWRITE replaces them."
+            + (f" {removes}" if engine.folds and verb == "DELETE" else ""),
+        )
+
+
 def _target(
     context: RowContext, frames: Frames, table: Table, alias: str | None, where_sql: str | None, *, merging: bool = False
 ) -> _Target:
-    engine = table.schema.merge_engine
-    if not (engine.keeps_last or engine.counts):
-        raise SqlError(
-            f"UPDATE, DELETE and MERGE do not go with 'merge-engine' = '{engine.name}', which table {table.name} has.",
-            hint="INSERT rows: the merge engine folds them into those of the same key. INSERT OVERWRITE replaces them.",
-        )
     predicate = None
     if where_sql:
         database, name = table.identifier
@@ -114,11 +127,14 @@ def _target(
 def execute_delete(statement: Delete, context: RowContext) -> StatementResult:
     """DELETE FROM [WHERE]."""
     if statement.where_sql is None:
-        return result_of("DELETE", truncate(context.spark, context.table(statement.table), lambda entry: True))
+        return result_of(
+            "DELETE", truncate(context.spark, context.table(statement.table), lambda entry: True)
+        )
     where = statement.where_sql
 
     def attempt() -> WriteOutcome:
         table = context.table(statement.table)
+        _check_engine(table, "DELETE", deletes=True)
         target = _target(context, context.frames(), table, statement.alias, where)
         if not target.plan.buckets:
             return WriteOutcome(None, 0)
@@ -133,6 +149,7 @@ def execute_update(statement: Update, context: RowContext) -> StatementResult:
 
     def attempt() -> WriteOutcome:
         table = context.table(statement.table)
+        _check_engine(table, "UPDATE", deletes=False)
         target = _target(context, context.frames(), table, statement.alias, statement.where_sql)
         values = _values(target, statement.assignments)
         if not target.plan.buckets:
@@ -197,6 +214,8 @@ def execute_merge(statement: Merge, context: RowContext) -> StatementResult:
 
     def attempt() -> WriteOutcome:
         table = context.table(statement.target)
+        clauses = (*statement.matched, *statement.not_matched_by_source)
+        _check_engine(table, "MERGE", deletes=any(c.action == "DELETE" for c in clauses))
         target = _target(context, context.frames(), table, statement.target_alias, None, merging=True)
         try:
             return target.apply(_merge_changes(statement, target))

@@ -6,9 +6,11 @@ from decimal import Decimal
 
 import pyarrow as pa
 import pytest
-from ours import OurTable
+from compare import assert_same
+from ours import OurTable, rows_of
 
-from tablestore_engine.schema.types import AtomicType
+from tablestore_engine.operation.write import ROW_KIND_COLUMN
+from tablestore_engine.schema.types import ArrayType, AtomicType, DataField, MapType, RowType
 
 COLUMNS = {
     "id": AtomicType("BIGINT"),
@@ -34,6 +36,13 @@ ENGINES = {
         "fields.d.aggregate-function": "min",
         "fields.s.aggregate-function": "first_non_null_value",
         "fields.b.aggregate-function": "bool_and",
+    },
+    "order_of_a_column": {
+        "merge-engine": "aggregation",
+        "sequence.field": "n",
+        "fields.d.aggregate-function": "sum",
+        "fields.s.aggregate-function": "last_value",
+        "fields.b.aggregate-function": "bool_or",
     },
     "products": {
         "merge-engine": "aggregation",
@@ -79,7 +88,9 @@ def test_they_read_ours(catalog, all_read, name, case):
 
 def test_they_read_our_first_rows_once_they_are_compacted(catalog, all_read, name):
     """Other readers leave level 0 of such tables out."""
-    table = OurTable.create(catalog, name, COLUMNS, key=["id"], options={"bucket": "2", **ENGINES["first_row"]})
+    table = OurTable.create(
+        catalog, name, COLUMNS, key=["id"], options={"bucket": "2", **ENGINES["first_row"]}
+    )
     for batch in range(3):
         table.write(_rows(batch))
     table.compact(full=True)
@@ -101,3 +112,77 @@ def test_we_read_theirs(paimon, catalog, name, case):
     ours.write(_rows(5))
     continued.compact(full=True)
     assert continued.read().sort_by("id").to_pylist() == ours.read().sort_by("id").to_pylist()
+
+
+LINEAR = {
+    "merge-engine": "aggregation",
+    "fields.n.aggregate-function": "sum",
+    "fields.d.aggregate-function": "sum",
+    "fields.s.aggregate-function": "last_value",
+    "fields.b.aggregate-function": "last_value",
+}
+
+
+def _taken_back(table, batch):
+    """The rows of a batch, each taken back (-U or -D) by half of the keys and then given anew by a quarter."""
+    rows = _rows(batch)
+    changes = [(row, 3 if row["id"] % 4 else 1) for row in rows if row["id"] % 2]
+    changes += [({**row, "n": 5}, 2) for row in rows if row["id"] % 4 == 0]
+    changes.sort(key=lambda change: change[0]["id"])
+    kinds = pa.array([kind for _, kind in changes], pa.int8())
+    return rows_of(table.table.schema, [row for row, _ in changes]).append_column(ROW_KIND_COLUMN, kinds)
+
+
+def test_they_read_retractions_that_became_ordinary_records(catalog, all_read, name):
+    """Sums and last values: other readers, who cannot take anything back, need not."""
+    table = OurTable.create(catalog, name, COLUMNS, key=["id"], options={"bucket": "2", **LINEAR})
+    for batch in range(3):
+        table.write(_rows(batch))
+        table.write(_taken_back(table, batch))
+        all_read(table)
+    table.compact(full=True)
+    all_read(table)
+
+
+def test_they_read_retractions_that_were_stored_once_they_are_compacted(catalog, all_read, name):
+    options = {"bucket": "2", "merge-engine": "aggregation", "fields.n.aggregate-function": "product"}
+    table = OurTable.create(catalog, name, COLUMNS, key=["id"], options=options)
+    ones = [{**row, "n": 1} for row in _rows(0)]
+    table.write(ones)
+    kinds = pa.array([1] * len(ones), pa.int8())
+    table.write(rows_of(table.table.schema, ones).append_column(ROW_KIND_COLUMN, kinds))
+    table.compact(full=True)
+    all_read(table)
+
+
+@pytest.mark.parametrize("case", ["maps", "nested_rows"])
+def test_they_read_maps_and_nested_rows(paimon, catalog, all_read, name, case):
+    text, number = AtomicType("STRING"), AtomicType("INT")
+    kinds = {
+        "maps": MapType(text, number),
+        "nested_rows": ArrayType(RowType((DataField(10, "k", number), DataField(11, "v", text)))),
+    }
+    columns = {"id": AtomicType("BIGINT"), "v": kinds[case]}
+    functions = {
+        "maps": {"fields.v.aggregate-function": "merge_map"},
+        "nested_rows": {"fields.v.aggregate-function": "nested_update", "fields.v.nested-key": "k"},
+    }
+    options = {"bucket": "2", "merge-engine": "aggregation", **functions[case]}
+
+    def value(i, batch):
+        if (i + batch) % 4 == 0:
+            return None
+        if case == "maps":
+            return [(f"k{i % 2}", batch), (f"b{batch}", None)]
+        return [{"k": 0 if i % 2 else batch, "v": f"{batch}-{i}"}]
+
+    table = OurTable.create(catalog, name, columns, key=["id"], options=options)
+    for batch in range(3):
+        table.write([{"id": i, "v": value(i, batch)} for i in range(12)])
+        if case == "maps":
+            # pypaimon hands some of the maps that it merged to Arrow in a form that Arrow does not take.
+            assert_same(paimon.read("datafusion", table.warehouse, table.name), table.read(), "datafusion")
+        else:
+            all_read(table)
+    table.compact(full=True)
+    all_read(table)

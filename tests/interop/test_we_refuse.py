@@ -15,7 +15,7 @@ KEYED = {
     "deletion_vectors": {"deletion-vectors.enabled": "true"},
     "orc": {"file.format": "orc"},
     "avro": {"file.format": "avro"},
-    "ignore_delete": {"ignore-delete": "true"},
+    "count_limit": {"fields.a.count-limit": "3"},
 }
 APPEND = {
     "deletion_vectors": {"deletion-vectors.enabled": "true"},

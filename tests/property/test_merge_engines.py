@@ -8,151 +8,328 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from contextlib import contextmanager
 from datetime import date, datetime
 from decimal import Decimal
-from functools import reduce
+from unittest import mock
 
+import naive_folds as naive
 import pytest
-from engine_support import check_invariants, compact, make_table, read, write
+from engine_support import check_invariants, compact, compact_newest, make_table, read, write
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
+
+from tablestore_engine.operation import write as writing
 
 PROFILE = settings(
     max_examples=int(os.environ.get("TABLESTORE_SOAK", "40")),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
+INSERT, BEFORE, AFTER, DELETE = 0, 1, 2, 3
 INTS = {"type": "ARRAY", "element": "INT"}
-LISTS = st.lists(st.integers(0, 3), max_size=3)
+MAPS = {"type": "MAP", "key": "STRING", "value": "INT"}
+ROWS = {
+    "type": "ARRAY",
+    "element": {
+        "type": "ROW",
+        "fields": [{"id": 90, "name": "k", "type": "INT"}, {"id": 91, "name": "v", "type": "STRING"}],
+    },
+}
+LISTS = st.lists(st.none() | st.integers(0, 3), max_size=3)
 TEXTS = st.sampled_from(["", " ", "a", "b", "a;b", ";", "ü", "x y"])
+DICTS = st.dictionaries(st.sampled_from("abc"), st.none() | st.integers(0, 3), max_size=2)
+NESTED = st.lists(
+    st.none() | st.fixed_dictionaries({"k": st.none() | st.integers(0, 1), "v": st.sampled_from("xy")}),
+    max_size=3,
+)
 
-
-def fold_non_null(function):
-    """A fold that nulls take no part in."""
-    return lambda values: reduce(function, [v for v in values if v is not None]) if any(
-        v is not None for v in values
-    ) else None  # fmt: skip
-
-
-def listagg(values, *, distinct=False):
-    shown = [v for v in values if v is not None and v.strip()]
-    if not shown or not distinct:
-        return ";".join(shown) or None
-    tokens = shown[0].split(";")
-    for text in shown[1:]:
-        tokens += [t for t in dict.fromkeys(text.split(";")) if t.strip() and t not in tokens]
-    return ";".join(tokens)
-
-
-def collect(values, *, distinct=False):
-    if all(v is None for v in values):
-        return None
-    every = [one for v in values if v is not None for one in v]
-    return list(dict.fromkeys(every)) if distinct else every
-
-
-# (function, type, values, options, naive fold of a list of values)
+# (function, type, values, options of the column)
 FOLDS = [
-    ("sum", "INT", st.integers(-5, 5), {}, fold_non_null(lambda a, b: a + b)),
-    ("sum", "DECIMAL(9, 2)", st.decimals(-9, 9, places=2), {}, fold_non_null(lambda a, b: a + b)),
-    ("sum", "DOUBLE", st.sampled_from([0.5, -2.0, 4.25]), {}, fold_non_null(lambda a, b: a + b)),
-    ("product", "BIGINT", st.integers(-2, 2), {}, fold_non_null(lambda a, b: a * b)),
-    ("max", "STRING", TEXTS, {}, fold_non_null(max)),
-    ("max", "DOUBLE", st.sampled_from([0.5, -2.0, float("inf")]), {}, fold_non_null(max)),
-    ("min", "DATE", st.dates(date(2023, 12, 30), date(2024, 1, 2)), {}, fold_non_null(min)),
-    ("min", "DECIMAL(30, 3)", st.sampled_from([Decimal("-1.000"), Decimal("12345678901234567890.125")]), {},
-     fold_non_null(min)),
-    ("max", "TIMESTAMP(6)", st.sampled_from([datetime(1969, 12, 31, 23, 59), datetime(2024, 1, 1)]), {},
-     fold_non_null(max)),
-    ("last_value", "STRING", TEXTS, {}, lambda values: values[-1]),
-    ("first_value", "INT", st.integers(0, 9), {}, lambda values: values[0]),
-    ("last_non_null_value", INTS, LISTS, {}, fold_non_null(lambda _, b: b)),
-    ("first_non_null_value", "STRING", TEXTS, {}, fold_non_null(lambda a, _: a)),
-    ("bool_and", "BOOLEAN", st.booleans(), {}, fold_non_null(lambda a, b: a and b)),
-    ("bool_or", "BOOLEAN", st.booleans(), {}, fold_non_null(lambda a, b: a or b)),
-    ("listagg", "STRING", TEXTS, {"list-agg-delimiter": ";"}, listagg),
-    ("listagg", "STRING", TEXTS, {"list-agg-delimiter": ";", "distinct": "true"},
-     lambda values: listagg(values, distinct=True)),
-    ("collect", INTS, LISTS, {}, collect),
-    ("collect", INTS, LISTS, {"distinct": "true"}, lambda values: collect(values, distinct=True)),
-]  # fmt: skip
+    ("sum", "INT", st.integers(-5, 5), {}),
+    ("sum", "DECIMAL(9, 2)", st.decimals(-9, 9, places=2), {}),
+    ("sum", "DOUBLE", st.sampled_from([0.5, -2.0, 4.25]), {}),
+    ("count", "BIGINT", st.integers(-5, 5), {}),
+    ("product", "BIGINT", st.sampled_from([-1, 1, 2]), {}),
+    ("product", "DECIMAL(18, 2)", st.sampled_from([Decimal("-1.00"), Decimal("2.00")]), {}),
+    ("max", "STRING", TEXTS, {}),
+    ("max", "DOUBLE", st.sampled_from([0.5, -2.0, float("inf")]), {}),
+    ("min", "DATE", st.dates(date(2023, 12, 30), date(2024, 1, 2)), {}),
+    ("min", "DECIMAL(30, 3)", st.sampled_from([Decimal("-1.000"), Decimal("12345678901234567890.125")]), {}),
+    ("max", "TIMESTAMP(6)", st.sampled_from([datetime(1969, 12, 31, 23, 59), datetime(2024, 1, 1)]), {}),
+    ("last_value", "STRING", TEXTS, {}),
+    ("first_value", "INT", st.integers(0, 9), {}),
+    ("last_non_null_value", INTS, LISTS, {}),
+    ("last_non_null_value", "STRING", TEXTS, {}),
+    ("first_non_null_value", "STRING", TEXTS, {}),
+    ("bool_and", "BOOLEAN", st.booleans(), {}),
+    ("bool_or", "BOOLEAN", st.booleans(), {}),
+    ("listagg", "STRING", TEXTS, {"list-agg-delimiter": ";"}),
+    ("listagg", "STRING", TEXTS, {"list-agg-delimiter": ";", "distinct": "true"}),
+    ("collect", INTS, LISTS, {}),
+    ("collect", INTS, LISTS, {"distinct": "true"}),
+    ("merge_map", MAPS, DICTS, {}),
+    ("nested_update", ROWS, NESTED, {}),
+    ("nested_update", ROWS, NESTED, {"nested-key": "k"}),
+]
+PLAIN = [one for one in FOLDS if one[0] in ("sum", "count", "product", "last_value", "last_non_null_value")]
+ANY_ORDER = [
+    one for one in FOLDS if one[0] in ("sum", "count", "max", "min", "last_value", "bool_and", "bool_or")
+]
 
 
 @st.composite
-def histories(draw, values):
-    """Columns v0 … with their values; steps are batches of rows, and compactions."""
-    row = st.fixed_dictionaries(
-        {"id": st.integers(0, 4), **{f"v{i}": st.none() | one for i, one in enumerate(values)}}
-    )
-    step = st.tuples(st.just("write"), st.lists(row, max_size=8)) | st.sampled_from(
-        [("compact", None), ("full", None)]
+def histories(draw, columns, kinds):
+    """Options, and steps: batches of rows with kinds, and compactions of the newest, of many or of all runs."""
+    values = {name: st.none() | one for name, one in columns.items()}
+    row = st.fixed_dictionaries({"p": st.integers(0, 1), "id": st.integers(0, 3), **values})
+    rows = st.lists(st.tuples(row, st.sampled_from(kinds)), max_size=8)
+    step = st.tuples(st.just("write"), rows)
+    other = st.sampled_from([("compact", None), ("full", None)]) | st.tuples(
+        st.just("newest"), st.integers(1, 4)
     )
     options = {
         "bucket": str(draw(st.integers(1, 2))),
         "num-sorted-run.compaction-trigger": str(draw(st.integers(2, 4))),
         "target-file-size": draw(st.sampled_from(["1 b", "2 kb", "128 mb"])),
     }
-    return options, draw(st.lists(step | step, min_size=1, max_size=10))
+    return options, draw(st.lists(step | step | other, min_size=1, max_size=10)), draw(st.integers(1, 9))
 
 
-def play(columns, options, steps, expected):
-    """Run a history; after each step the rows, by id, are what `expected` makes of each id's records."""
+def as_dicts(row, names):
+    """Maps come as lists of pairs."""
+    return {n: dict(v) if n in names and v is not None else v for n, v in row.items()}
+
+
+@contextmanager
+def rows_in_pieces(size):
+    """Rows reach the writer as several tables, as from Spark."""
+    whole = writing.write_sorted
+
+    def in_pieces(job, tables, task):
+        return whole(job, (t.slice(i, size) for t in tables for i in range(0, t.num_rows, size)), task)
+
+    with mock.patch.object(writing, "write_sorted", in_pieces):
+        yield
+
+
+def play(columns, options, history, expected):
+    """Run a history; after each step the rows are what `expected` makes of each key's records (None: no row)."""
+    more, steps, piece = history
     directory = tempfile.mkdtemp(prefix="history-")
     try:
-        table = make_table(directory, columns, ["id"], options=options)
+        table = make_table(
+            directory, {"p": "INT", "id": "INT", **columns}, ["p", "id"], ["p"], {**more, **options}
+        )
         records = {}
-        for number, (verb, rows) in enumerate(steps):
-            note(f"{number}: {verb} {rows}")
+        for number, (verb, what) in enumerate(steps):
+            note(f"{number}: {verb} {what}")
             if verb == "write":
-                write(table, rows)
-                for one in rows:
-                    records.setdefault(one["id"], []).append(one)
+                with rows_in_pieces(piece):
+                    write(table, [row for row, _ in what], [kind for _, kind in what])
+                for row, kind in what:
+                    records.setdefault((row["p"], row["id"]), []).append((kind, row))
+            elif verb == "newest":
+                compact_newest(table, what)
             else:
                 compact(table, full=verb == "full")
-            found = {row["id"]: row for row in read(table)}
-            assert found == {key: expected(key, rows) for key, rows in records.items()}
+            maps = [name for name, kind in columns.items() if kind is MAPS]
+            found = {(r["p"], r["id"]): as_dicts(r, maps) for r in read(table)}
+            wanted = {key: expected(rows) for key, rows in records.items()}
+            wanted = {k: {"p": k[0], "id": k[1], **row} for k, row in wanted.items() if row is not None}
+            assert found == wanted
             check_invariants(table)
     finally:
         shutil.rmtree(directory)
 
 
-@PROFILE
-@given(st.data())
-def test_aggregation(data):
-    chosen = data.draw(st.lists(st.sampled_from(FOLDS), min_size=1, max_size=4), label="folds")
-    options, steps = data.draw(histories([one[2] for one in chosen]))
-    columns = {"id": "INT", **{f"v{i}": one[1] for i, one in enumerate(chosen)}}
-    options["merge-engine"] = "aggregation"
-    for i, (function, _, _, more, _) in enumerate(chosen):
+def engine_options(chosen, ignoring):
+    options = {"merge-engine": "aggregation"}
+    for i, (function, _, _, more) in enumerate(chosen):
         options[f"fields.v{i}.aggregate-function"] = function
         options |= {f"fields.v{i}.{key}": value for key, value in more.items()}
-
-    def expected(key, rows):
-        folded = {f"v{i}": one[4]([row[f"v{i}"] for row in rows]) for i, one in enumerate(chosen)}
-        return {"id": key, **folded}
-
-    play(columns, options, steps, expected)
+        if ignoring[i]:
+            options[f"fields.v{i}.ignore-retract"] = "true"
+    return options
 
 
-@PROFILE
-@given(histories([TEXTS, st.integers(0, 3)]))
-def test_partial_update(history):
-    options, steps = history
-    last = fold_non_null(lambda _, b: b)
-    play(
-        {"id": "INT", "v0": "STRING", "v1": "INT"},
-        {**options, "merge-engine": "partial-update"},
-        steps,
-        lambda key, rows: {"id": key, "v0": last([r["v0"] for r in rows]), "v1": last([r["v1"] for r in rows])},
+def folded(chosen, ignoring, records):
+    """The naive row of some records."""
+    row = {}
+    for i, (function, _, _, more) in enumerate(chosen):
+        column = [(kind in (BEFORE, DELETE), given[f"v{i}"]) for kind, given in records]
+        if ignoring[i]:
+            column = [(back, value) for back, value in column if not back]
+        row[f"v{i}"] = naive.fold(function, more, column)
+    return row
+
+
+def draw_aggregation(data, folds):
+    chosen = data.draw(st.lists(st.sampled_from(folds), min_size=1, max_size=4), label="folds")
+    ignoring = [data.draw(st.integers(0, 3), label="ignore-retract") == 0 for _ in chosen]
+    return (
+        chosen,
+        ignoring,
+        all(ignores or one[0] in naive.UNDO for one, ignores in zip(chosen, ignoring, strict=True)),
     )
 
 
 @PROFILE
-@given(histories([TEXTS]))
+@given(st.data(), st.sampled_from([FOLDS, PLAIN]))
+def test_aggregation(data, folds):
+    chosen, ignoring, undoable = draw_aggregation(data, folds)
+    removes = data.draw(st.booleans(), label="remove-record-on-delete")
+    kinds = [INSERT, AFTER, *([BEFORE] if undoable else []), *([DELETE] if undoable or removes else [])]
+    history = data.draw(histories({f"v{i}": one[2] for i, one in enumerate(chosen)}, kinds))
+    options = engine_options(chosen, ignoring)
+    if removes:
+        options["aggregation.remove-record-on-delete"] = "true"
+
+    def expected(records):
+        if removes:
+            deleted = [i for i, (kind, _) in enumerate(records) if kind == DELETE]
+            records = records[deleted[-1] + 1 :] if deleted else records
+        return folded(chosen, ignoring, records) if records else None
+
+    play({f"v{i}": one[1] for i, one in enumerate(chosen)}, options, history, expected)
+
+
+@PROFILE
+@given(st.data())
+def test_changelogs_of_rows(data):
+    """What a database tells of its rows: each change takes back the row that was there."""
+    chosen = data.draw(st.lists(st.sampled_from(PLAIN), min_size=1, max_size=3), label="folds")
+    ignoring = [False] * len(chosen)
+    options, steps, piece = data.draw(
+        histories({f"v{i}": one[2] for i, one in enumerate(chosen)}, [INSERT, DELETE])
+    )
+    rows, changes = {}, []
+    for verb, what in steps:
+        batch = what
+        if verb == "write":
+            batch = []
+            for row, kind in what:
+                key = (row["p"], row["id"])
+                if key in rows:
+                    batch.append((rows.pop(key), DELETE if kind == DELETE else BEFORE))
+                if kind == INSERT:
+                    batch.append((row, AFTER))
+                    rows[key] = row
+        changes.append((verb, batch))
+    play(
+        {f"v{i}": one[1] for i, one in enumerate(chosen)},
+        engine_options(chosen, ignoring),
+        (options, changes, piece),
+        lambda records: folded(chosen, ignoring, records),
+    )
+
+
+@PROFILE
+@given(st.data(), st.booleans())
+def test_records_in_the_order_of_a_column(data, descending):
+    """With `sequence.field`, late records are put where they belong."""
+    chosen, ignoring, undoable = draw_aggregation(data, ANY_ORDER)
+    undoable = undoable and not any(
+        ignores and one[0] == "last_value" for one, ignores in zip(chosen, ignoring, strict=True)
+    )
+    kinds = [INSERT, AFTER, *([BEFORE, DELETE] if undoable else [])]
+    columns = {"at": st.integers(0, 3), **{f"v{i}": one[2] for i, one in enumerate(chosen)}}
+    history = data.draw(histories(columns, kinds))
+    options = {**engine_options(chosen, ignoring), "sequence.field": "at"}
+    options["sequence.field.sort-order"] = "descending" if descending else "ascending"
+
+    def expected(records):
+        def place(record):
+            at = record[1]["at"]
+            return (at is not None, (-at if descending else at) if at is not None else 0)
+
+        ordered = sorted(records, key=place)
+        return {"at": ordered[-1][1]["at"], **folded(chosen, ignoring, ordered)}
+
+    play({"at": "INT", **{f"v{i}": one[1] for i, one in enumerate(chosen)}}, options, history, expected)
+
+
+@PROFILE
+@given(histories({"v0": TEXTS, "v1": st.integers(0, 3)}, [INSERT, AFTER, BEFORE, DELETE]), st.booleans())
+def test_partial_update(history, removes):
+    """Deletes are left out, or remove the row."""
+    option = "remove-record-on-delete" if removes else "ignore-delete"
+
+    def expected(records):
+        deleted = [i for i, (kind, _) in enumerate(records) if kind == DELETE]
+        if removes and deleted:
+            records = records[deleted[-1] + 1 :]
+        rows = [(False, row) for kind, row in records if kind in (INSERT, AFTER)]
+        if not rows:
+            return None
+        last = "last_non_null_value"
+        return {n: naive.fold(last, {}, [(back, row[n]) for back, row in rows]) for n in ("v0", "v1")}
+
+    options = {"merge-engine": "partial-update", f"partial-update.{option}": "true"}
+    play({"v0": "STRING", "v1": "INT"}, options, history, expected)
+
+
+GROUPS = {("g",): ["a", "b", "total"], ("h", "i"): ["c", "most", "number"]}
+GROUP_COLUMNS = {
+    "g": ("INT", st.integers(0, 3)), "a": ("STRING", TEXTS), "b": (INTS, LISTS),
+    "total": ("INT", st.integers(-3, 3)), "h": ("INT", st.integers(0, 1)),
+    "i": ("DATE", st.sampled_from([date(2024, 1, 1), date(2024, 1, 2)])), "c": ("STRING", TEXTS),
+    "most": ("INT", st.integers(0, 5)), "number": ("BIGINT", st.integers(0, 5)), "free": ("STRING", TEXTS),
+}  # fmt: skip
+GROUP_FUNCTIONS = {"total": "sum", "most": "max", "number": "count"}
+
+
+def with_groups(records):
+    """Sequence groups, record by record in the order of arrival."""
+    row, shows = dict.fromkeys(GROUP_COLUMNS), False
+    for kind, given_row in records:
+        back = kind in (BEFORE, DELETE)
+        shows = shows or not back
+        if not back and given_row["free"] is not None:
+            row["free"] = given_row["free"]
+        for sequence, members in GROUPS.items():
+            new = [given_row[n] for n in sequence]
+            if all(v is None for v in new):
+                continue
+            newer = naive.not_before(new, [row[n] for n in sequence])
+            for name in members:
+                if name in GROUP_FUNCTIONS:
+                    if not (back and name == "most"):
+                        row[name] = naive.step(GROUP_FUNCTIONS[name], {}, row[name], back, given_row[name])
+                elif newer:
+                    row[name] = None if back else given_row[name]
+            if newer:
+                row |= {n: given_row[n] for n in sequence}
+    return row if shows else None
+
+
+@PROFILE
+@given(histories({n: one for n, (_, one) in GROUP_COLUMNS.items()}, [INSERT, AFTER, BEFORE, DELETE]))
+def test_sequence_groups(history):
+    options = {"merge-engine": "partial-update", "fields.most.ignore-retract": "true"}
+    options |= {f"fields.{','.join(g)}.sequence-group": ",".join(members) for g, members in GROUPS.items()}
+    options |= {f"fields.{n}.aggregate-function": function for n, function in GROUP_FUNCTIONS.items()}
+    play({n: kind for n, (kind, _) in GROUP_COLUMNS.items()}, options, history, with_groups)
+
+
+@PROFILE
+@given(histories({"v0": TEXTS}, [INSERT, AFTER, BEFORE, DELETE]))
 def test_first_row(history):
-    options, steps = history
-    options = {**options, "merge-engine": "first-row"}
-    play({"id": "INT", "v0": "STRING"}, options, steps, lambda _, rows: rows[0])
+    def expected(records):
+        rows = [row for kind, row in records if kind in (INSERT, AFTER)]
+        return {"v0": rows[0]["v0"]} if rows else None
+
+    play({"v0": "STRING"}, {"merge-engine": "first-row", "ignore-delete": "true"}, history, expected)
+
+
+@PROFILE
+@given(histories({"v0": TEXTS}, [INSERT, AFTER, BEFORE, DELETE]))
+def test_updates_before_left_out(history):
+    def expected(records):
+        kept = [(kind, row) for kind, row in records if kind != BEFORE]
+        return {"v0": kept[-1][1]["v0"]} if kept and kept[-1][0] != DELETE else None
+
+    play({"v0": "STRING"}, {"ignore-update-before": "true"}, history, expected)
 
 
 @pytest.mark.parametrize("compacted", [True, False])

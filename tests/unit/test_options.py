@@ -16,6 +16,7 @@ from tablestore_engine.options import (
     find_option,
     parse_duration,
     parse_memory,
+    spellings,
     validate,
 )
 
@@ -149,9 +150,8 @@ def test_nonsense_key_gets_no_suggestion():
         {"file.format": "avro"},
         {"deletion-vectors.enabled": "true"},
         {"changelog-producer": "lookup"},
-        {"ignore-delete": "true"},
-        {"partial-update.ignore-delete": "true"},
-        {"fields.v.sequence-group": "a"},
+        {"partial-update.remove-record-on-sequence-group": "a"},
+        {"fields.v.count-limit": "3"},
         {"bucket": "-2"},
     ],
     ids=str,
@@ -254,3 +254,18 @@ def test_existing_tables_are_refused_only_where_it_matters(mapping, keyed, read,
 
 def test_option_types_have_distinct_names():
     assert len({one.value for one in OptionType}) == len(OptionType)
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [
+        ("fields.v.function", ("fields.v.aggregate-function", "fields.v.function")),
+        ("fields.a.b.aggregate-function", ("fields.a.b.aggregate-function", "fields.a.b.function")),
+        ("partial-update.ignore-delete", find_option("ignore-delete").keys),
+        ("fields.g,h.sequence-group", ("fields.g,h.sequence-group",)),
+        ("write-only", ("write-only",)),
+        ("qqq", ("qqq",)),
+    ],
+)
+def test_all_spellings_of_a_key(key, expected):
+    assert spellings(key) == expected

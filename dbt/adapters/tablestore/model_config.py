@@ -48,7 +48,14 @@ class TableStoreConfig(AdapterConfig):
 OWN_KEYS = tuple(one.name for one in fields(TableStoreConfig))
 
 # Keys of dbt's own without which an incremental model silently does something else.
-_DECISIVE_KEYS = ("unique_key", "incremental_strategy", "on_schema_change", "event_time", "batch_size", "full_refresh")
+_DECISIVE_KEYS = (
+    "unique_key",
+    "incremental_strategy",
+    "on_schema_change",
+    "event_time",
+    "batch_size",
+    "full_refresh",
+)
 
 # Keys of dbt-spark projects that say how Spark stores a table; managed tables store themselves.
 IGNORED_SPARK_KEYS = ("file_format", "location_root", "options")
@@ -204,14 +211,17 @@ def _options(config: Mapping[str, Any]) -> dict[str, str]:
 def _field_options(fields: Any) -> dict[str, str]:
     """Options of single columns: `{'total': 'sum'}`, or `{'names': {'function': 'listagg', 'distinct': true}}`."""
     if not isinstance(fields, Mapping):
-        raise DbtRuntimeError("Config `fields` must map columns to aggregate functions, like `{'total': 'sum'}`.")
+        raise DbtRuntimeError(
+            "Config `fields` must map columns to aggregate functions, like `{'total': 'sum'}`."
+        )
+    from tablestore_engine.options import spellings
+
     options = {}
     for column, given in fields.items():
         settings = given if isinstance(given, Mapping) else {"function": given}
         for key, value in settings.items():
-            name = str(key).replace("_", "-")
-            name = "aggregate-function" if name == "function" else name
-            options[f"fields.{column}.{name}"] = _text(value)
+            name = spellings(f"fields.{column}.{str(key).replace('_', '-')}")[0]
+            options[name] = _text(value)
     return options
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from tablestore_engine.options import find_option
+from tablestore_engine.options import find_option, spellings
 from tablestore_engine.options.catalog import COUNT_ENGINE
 
 # What a table is made with for good when the model does not say: its absence in a config asks for nothing.
@@ -53,16 +53,7 @@ def _value(options: Mapping[str, str], key: str) -> object:
     option = find_option(key)
     if option is None:
         return options.get(key)
-    for one in (key, *_spellings(key)):
+    for one in (key, *spellings(key)):
         if one in options:
             return option.parse(options[one], one)
     return option.default
-
-
-def _spellings(key: str) -> tuple[str, ...]:
-    if key.endswith(".aggregate-function"):
-        return (key.removesuffix("aggregate-function") + "function",)
-    if key.startswith("fields.") and key.endswith(".function"):
-        return (key.removesuffix("function") + "aggregate-function",)
-    option = find_option(key)
-    return option.keys if option is not None and not option.is_pattern else ()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.base import BaseRelation, available
 from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.sql import SQLAdapter
+from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.tablestore import contracts, incremental, operations, seeds
 from dbt.adapters.tablestore.column import TableStoreColumn
@@ -144,12 +145,23 @@ class TableStoreVerbs(SQLAdapter):
         """
         table = relation.render()
         if mode == "sync_all_columns" and (change.removed or change.retyped):
+            self._check_rewritable(relation)
             items = ", ".join(change.rewritten())
             clauses = self.tablestore_clauses_of(relation)
             self.execute(f"create or replace table {table} {clauses} as select {items} from {table}")
         elif change.added:
             specs = ", ".join(f"{one.quoted} {one.dtype}" for one in change.added)
             self.execute(f"alter table {table} add columns ({specs})")
+
+    def _check_rewritable(self, relation: BaseRelation) -> None:
+        """Raise DbtRuntimeError where writing a table's own rows again would change them."""
+        engine = self.catalog.load_table(schema_of(relation), str(relation.identifier)).schema.merge_engine
+        counts = next((fold.column for fold in engine.folds if fold.function == "count"), None)
+        if counts is not None:
+            raise DbtRuntimeError(
+                f"Columns of {relation.render()} cannot be dropped or retyped: writing its rows anew would count them "
+                f"in column {counts!r} as one each. Build the table anew with --full-refresh."
+            )
 
     @available.parse_none
     def tablestore_alter_columns(

@@ -149,6 +149,21 @@ def test_what_writes_have_left_at_level_0(runs, expected):
     assert told(pick_unmerged(runs_of(runs), OPTIONS)) == expected
 
 
+@pytest.mark.parametrize(
+    ("runs", "expected"),
+    [
+        # Runs without retractions merge among themselves, whatever lies below.
+        ("L0:10 L0:10 L3:40! L5:400", "2 -> L2"),
+        # Those with some go down with all that they may take back.
+        ("L0:10! L0:10 L3:40 L5:400", "4 -> L5 drop"),
+        ("L0:10 L0:10! L4:20 L5:400", "4 -> L5 drop"),
+    ],
+)
+def test_retractions_that_settle_only_together(runs, expected):
+    assert told(pick(runs_of(runs), replace(OPTIONS, settle_together=True))) == expected
+    assert told(pick_unmerged(runs_of(runs), replace(OPTIONS, settle_together=True))) == expected
+
+
 @st.composite
 def buckets(draw):
     top = draw(st.integers(2, 8)) - 1

@@ -96,3 +96,33 @@ def test_appends_without_a_key_always_fit():
     live = entries("L0:1-9", "old")
     new = entries("L0:1-9", "new")
     assert check_conflicts(APPEND, live, NewFiles(new, (), "APPEND")) == new
+
+
+TAKING_BACK = schema_of({"id": "BIGINT", "v": "STRING"}, ["id"], options={"merge-engine": "aggregation"})
+
+
+def numbered(level, sequence, name):
+    return add(meta(name, level=level, low=1, high=9, sequence=sequence))
+
+
+@pytest.mark.parametrize(
+    ("live", "added", "kind", "fits"),
+    [
+        # (level, sequence numbers)
+        ([(5, (1, 4)), (0, 7)], (0, 5), "APPEND", True),
+        ([(5, (1, 4))], (0, 4), "APPEND", False),
+        ([(0, 7)], (4, (5, 6)), "COMPACT", True),
+        ([(0, 5)], (4, (3, 6)), "COMPACT", False),
+        # A bulk load whose bucket was empty when it began.
+        ([(5, (1, 4))], (5, 7), "APPEND", False),
+    ],
+)
+def test_records_that_take_back_meet_in_order(live, added, kind, fits):
+    before = [numbered(level, sequence, f"old{i}") for i, (level, sequence) in enumerate(live)]
+    new = NewFiles((numbered(*added, "new"),), (), kind)
+    assert len(check_conflicts(KEYED, before, new)) == 1
+    if fits:
+        assert check_conflicts(TAKING_BACK, before, new) == new.added
+    else:
+        with pytest.raises(ConflictError):
+            check_conflicts(TAKING_BACK, before, new)

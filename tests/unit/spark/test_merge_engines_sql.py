@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+from datetime import datetime
 
 import pytest
 from engine_support import check_invariants
+from pyspark.sql import Row
 
 from tablestore_engine.errors import ExecutionError, OptionError, SqlError
 
@@ -33,6 +35,13 @@ COLUMNS = [
     ("tags", "STRING", "listagg", {"list-agg-delimiter": "|.", "distinct": "true"},
      "element_at(array('a', 'a|.b', 'c|.a', ' ', 'b|.|.d'), {r} % 5 + 1)"),
     ("seen", "ARRAY<INT>", "collect", {}, "array({r} % 5, null)"),
+    ("seen_rows", "ARRAY<STRUCT<a: INT, `b c`: STRING>>", "nested_update", {},
+     "array(named_struct('a', {r} % 2, 'b c', 'x'), null)"),
+    ("by_a", "ARRAY<STRUCT<a: INT, `b c`: STRING>>", "nested_update", {"nested-key": "a"},
+     "array(named_struct('a', {r} % 2, 'b c', concat('x', {r})), named_struct('a', {r} % 3, 'b c', 'y'))"),
+    ("counted", "BIGINT", "count", {}, "{r}"),
+    ("factor", "DECIMAL(12, 2)", "product", {}, "cast({r} % 3 - 1 as decimal(12, 2))"),
+    ("attributes", "MAP<STRING, INT>", "merge_map", {}, "map(concat('k', {r} % 3), {r}, 'z', null)"),
     ("kinds", "ARRAY<STRING>", "collect", {"distinct": "true"}, "array(concat('k', {r} % 3), 'k1')"),
     ("odd `name{", "INT", "sum", {}, "{r}"),
 ]  # fmt: skip
@@ -55,9 +64,15 @@ def quote(name):
 
 
 def normal(value):
-    """NaN equals itself, and a map is its items."""
+    """NaN equals itself, a map or a row is its items, and times are in UTC."""
     if isinstance(value, dict):
         return sorted(value.items())
+    if isinstance(value, list):
+        return [normal(one) for one in value]
+    if isinstance(value, datetime):
+        return value.replace(tzinfo=None)
+    if isinstance(value, Row):
+        return sorted(value.asDict().items())
     return "NaN" if isinstance(value, float) and value != value else value  # noqa: PLR0124
 
 
@@ -67,10 +82,10 @@ def by_spark(store):
 
 def by_arrow(store):
     rows = store.table("t").to_arrow().to_pylist()
-    converted = [{**row, "origin": dict(row["origin"]) if row["origin"] is not None else None} for row in rows]
-    for row in converted:
-        row["newest"] = row["newest"].replace(tzinfo=None) if row["newest"] else None
-    return sorted(str([normal(v) for v in row.values()]) for row in converted)
+    maps = [f.name for f in store.table("t").schema.fields if str(f.type).startswith("MAP")]
+    for row in rows:
+        row.update({name: dict(row[name]) for name in maps if row[name] is not None})
+    return sorted(str([normal(v) for v in row.values()]) for row in rows)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -214,12 +229,45 @@ def test_rows_are_replaced_by_overwriting(store):
         ("INT", {"fields.w.aggregate-function": "sum"}, r"names 'w'.*Did you mean 'v'|There are: id, v"),
         ("INT", {"fields.id.aggregate-function": "sum"}, "part of the key"),
         ("BINARY", {"fields.v.aggregate-function": "max"}, "does not support"),
-        ("INT", {"merge-engine": "deduplicate", "fields.v.aggregate-function": "sum"}, "needs 'merge-engine'"),
-        ("INT", {"sequence.field": "v"}, r"sequence\.field"),
+        (
+            "INT",
+            {"merge-engine": "deduplicate", "fields.v.aggregate-function": "sum"},
+            "needs 'merge-engine'",
+        ),
+        ("INT", {"sequence.field": "w"}, r"sequence\.field.*'w'"),
         ("INT", {"fields.v.distinct": "true"}, "needs the function listagg or collect"),
         ("STRING", {"merge-engine": "first-row", "fields.v.list-agg-delimiter": ";"}, "needs 'merge-engine'"),
         ("STRING NOT NULL", {"fields.v.aggregate-function": "listagg"}, "NOT NULL"),
-        ("ARRAY<ARRAY<INT>>", {"fields.v.aggregate-function": "collect", "fields.v.distinct": "true"}, "single values"),
+        ("STRING", {"fields.v.aggregate-function": "hll_sketch"}, "one of sum, "),
+        ("STRING", {"fields.v.aggregate-function": "count"}, "'count' does not support STRING"),
+        ("DECIMAL(20, 2)", {"fields.v.aggregate-function": "product"}, "does not support DECIMAL"),
+        ("ARRAY<INT>", {"fields.v.aggregate-function": "nested_update"}, "does not support"),
+        (
+            "ARRAY<STRUCT<a: INT>>",
+            {"fields.v.aggregate-function": "nested_update", "fields.v.nested-key": "b"},
+            "nested-key' names 'b'.*There are: a",
+        ),
+        ("MAP<INT, MAP<INT, INT>>", {"fields.v.aggregate-function": "merge_map"}, "does not support"),
+        (
+            "STRING",
+            {"fields.v.aggregate-function": "listagg", "sequence.field": "id"},
+            "does not go with sequence.field",
+        ),
+        ("INT", {"fields.v.sequence-group": "id"}, "needs 'merge-engine' = 'partial-update'"),
+        ("INT", {"merge-engine": "partial-update", "fields.v.sequence-group": "id"}, "part of the key"),
+        ("INT", {"merge-engine": "partial-update", "sequence.field": "v"}, "sequence-group"),
+        ("INT", {"merge-engine": "partial-update", "fields.v.aggregate-function": "sum"}, "a sequence group"),
+        ("INT", {"rowkind.field": "v"}, "no column of texts"),
+        (
+            "INT",
+            {"aggregation.remove-record-on-delete": "true", "merge-engine": "first-row"},
+            "'aggregation'",
+        ),
+        (
+            "ARRAY<ARRAY<INT>>",
+            {"fields.v.aggregate-function": "collect", "fields.v.distinct": "true"},
+            "single values",
+        ),
     ],
 )
 def test_mistakes_are_told_when_the_table_is_made(store, kind, options, words):

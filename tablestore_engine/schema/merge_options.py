@@ -1,0 +1,341 @@
+"""From a table's options to its merge engine: what goes together, and which function supports which type.
+
+Every mistake is an OptionError when the table is made, never an answer that is wrong later.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from tablestore_engine.errors import OptionError
+from tablestore_engine.options import CoreOptions, spellings
+from tablestore_engine.options.catalog import AGGREGATE_FUNCTIONS, COUNT_ENGINE
+from tablestore_engine.schema.aggregate_functions import ANY_ORDER, DEFAULT_FUNCTION, supports, undo_of
+from tablestore_engine.schema.keyless import check_engine
+from tablestore_engine.schema.merge_engine import Fold, MergeEngine, Undo
+from tablestore_engine.schema.types import (
+    BINARY_ROOTS,
+    STRING_ROOTS,
+    ArrayType,
+    AtomicType,
+    DataField,
+    RowType,
+)
+
+_SETTINGS = {
+    "fields.*.aggregate-function": "function",
+    "fields.*.list-agg-delimiter": "list-agg-delimiter",
+    "fields.*.distinct": "distinct",
+    "fields.*.nested-key": "nested-key",
+    "fields.*.ignore-retract": "ignore-retract",
+    "fields.*.sequence-group": "sequence-group",
+}
+_DEFAULT_KEY = "fields.default-aggregate-function"
+_NEEDED_BY = {
+    "distinct": ("listagg", "collect"),
+    "list-agg-delimiter": ("listagg",),
+    "nested-key": ("nested_update",),
+}
+Settings = Mapping[str, Mapping[str, str]]
+
+
+def merge_engine_of(fields: Sequence[DataField], keys: Sequence[str], options: CoreOptions) -> MergeEngine:
+    """The merge engine that options ask for.
+
+    Raises:
+        OptionError: an unknown function or column, a function on a type that it does not support, or options that do
+            not go together.
+    """
+    name = options.merge_engine
+    if name == COUNT_ENGINE:
+        check_engine(fields, keys, options.bucket_key, options.rowkind_field)
+    elif name != "deduplicate" and not keys:
+        raise OptionError(f"Option 'merge-engine' = '{name}' needs a primary key.")
+    _check_kind_column(fields, options.rowkind_field)
+    settings, groups = _column_settings(fields, options.raw)
+    _check_engine_options(name, settings, groups, options)
+    removes = (
+        options.aggregation_removes_on_delete
+        if name == "aggregation"
+        else name == "partial-update" and options.partial_update_removes_on_delete
+    )
+    if name in ("deduplicate", "first-row", COUNT_ENGINE):
+        folds: tuple[Fold, ...] = ()
+    elif name == "aggregation":
+        folds = _aggregation(fields, keys, settings, options)
+    else:
+        folds = _partial_update(fields, keys, settings, groups)
+    return MergeEngine(name, folds, options.ignore_delete, options.ignore_update_before, removes)
+
+
+# -- what the options say ------------------------------------------------------------------------------
+
+
+def _check_kind_column(fields: Sequence[DataField], name: str | None) -> None:
+    if name is None:
+        return
+    found = next((f for f in fields if f.name == name), None)
+    if found is None or not (isinstance(found.type, AtomicType) and found.type.root in STRING_ROOTS):
+        texts = [f.name for f in fields if isinstance(f.type, AtomicType) and f.type.root in STRING_ROOTS]
+        raise OptionError(
+            f"Option 'rowkind.field' names '{name}', which is no column of texts.",
+            hint=f"There are: {', '.join(texts)}." if texts else None,
+        )
+
+
+def _column_settings(
+    fields: Sequence[DataField], options: Mapping[str, str]
+) -> tuple[dict[str, dict[str, str]], dict[tuple[str, ...], tuple[str, ...]]]:
+    """What options of the form ``fields.<column>.<setting>`` say by column, and the members of sequence groups."""
+    names = {f.name for f in fields}
+    found: dict[str, dict[str, str]] = {}
+    groups: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for key, value in options.items():
+        if not key.startswith("fields."):
+            continue
+        column, _, suffix = spellings(key)[0][len("fields.") :].rpartition(".")
+        setting = _SETTINGS.get(f"fields.*.{suffix}")
+        if not column or setting is None:
+            continue
+        if setting == "sequence-group":
+            sequence, members = _names(column), _names(value)
+            for one in (*sequence, *members):
+                _check_column(key, one, names)
+            groups[sequence] = members
+            continue
+        _check_column(key, column, names)
+        found.setdefault(column, {})[setting] = value
+    return found, groups
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _check_column(key: str, column: str, names: set[str]) -> None:
+    if column not in names:
+        near = difflib.get_close_matches(column, names, n=1)
+        raise OptionError(
+            f"Option '{key}' names '{column}', which is not a column.",
+            hint=f"Did you mean '{near[0]}'?" if near else f"There are: {', '.join(sorted(names))}.",
+        )
+
+
+def _check_engine_options(
+    name: str, settings: Settings, groups: Mapping[tuple[str, ...], tuple[str, ...]], options: CoreOptions
+) -> None:
+    """Raise for an option that the merge engine has no use for."""
+    if options.sequence_field and name in ("first-row", "partial-update", COUNT_ENGINE):
+        hints = {
+            "first-row": "Leave it out: the first record that is written stays.",
+            "partial-update": "Name the column that orders others: 'fields.<column>.sequence-group' = 'a, b'.",
+            COUNT_ENGINE: "Leave it out: rows without a key have no order.",
+        }
+        raise OptionError(
+            f"Option 'sequence.field' does not go with 'merge-engine' = '{name}'.", hint=hints[name]
+        )
+    if groups and name != "partial-update":
+        _refuse(f"'fields.{','.join(next(iter(groups)))}.sequence-group'", "partial-update", name)
+    if name != "aggregation":
+        if _DEFAULT_KEY in options.raw:
+            _refuse(f"'{_DEFAULT_KEY}'", "aggregation", name)
+        if options.aggregation_removes_on_delete:
+            _refuse("'aggregation.remove-record-on-delete'", "aggregation", name)
+        named = next(((c, s) for c, given in settings.items() for s in given), None)
+        if named is not None and name != "partial-update":
+            _refuse(f"'{_key_of(*named)}'", "aggregation", name)
+    if options.partial_update_removes_on_delete:
+        if name != "partial-update":
+            _refuse("'partial-update.remove-record-on-delete'", "partial-update", name)
+        if groups:
+            raise OptionError(
+                "Option 'partial-update.remove-record-on-delete' does not go with sequence groups.",
+                hint="In a sequence group a delete clears the columns that its sequence orders.",
+            )
+    if options.aggregation_removes_on_delete and options.sequence_field:
+        raise OptionError(
+            "Option 'aggregation.remove-record-on-delete' does not go with 'sequence.field': records that come late "
+            "would be added to a row that was removed after them."
+        )
+
+
+def _key_of(column: str, setting: str) -> str:
+    return f"fields.{column}.{'aggregate-function' if setting == 'function' else setting}"
+
+
+def _refuse(what: str, needed: str, name: str) -> None:
+    raise OptionError(
+        f"Option {what} needs 'merge-engine' = '{needed}'; the table has '{name}'.",
+        hint="Set merge-engine, or leave the option out.",
+    )
+
+
+# -- aggregation ---------------------------------------------------------------------------------------
+
+
+def _aggregation(
+    fields: Sequence[DataField], keys: Sequence[str], settings: Settings, options: CoreOptions
+) -> tuple[Fold, ...]:
+    default = options.raw.get(_DEFAULT_KEY, DEFAULT_FUNCTION).strip().lower()
+    folds = []
+    for field in fields:
+        given = settings.get(field.name, {})
+        if field.name in keys:
+            if given:
+                raise OptionError(f"Column '{field.name}' is part of the key, which no function aggregates.")
+            continue
+        if field.name in options.sequence_field:
+            if "function" in given:
+                raise OptionError(
+                    f"Column '{field.name}' orders records ('sequence.field'), so no function aggregates it.",
+                    hint=f"Leave '{_key_of(field.name, 'function')}' out.",
+                )
+            folds.append(Fold(field.name, "last_value", undo=Undo.KEEP))
+            continue
+        fold = _fold(field, given.get("function", default).strip().lower(), given)
+        if options.sequence_field:
+            fold = _in_any_order(fold, field, "sequence.field")
+        folds.append(fold)
+    return tuple(folds)
+
+
+def _fold(field: DataField, function: str, given: Mapping[str, str], sequence: tuple[str, ...] = ()) -> Fold:
+    _check_function(function, field)
+    ignores = _is_true(given.get("ignore-retract"))
+    fold = Fold(
+        field.name,
+        function,
+        given.get("list-agg-delimiter", ","),
+        _is_true(given.get("distinct")),
+        _names(given.get("nested-key", "")),
+        ignores,
+        sequence,
+        undo_of(function, field.type, ignores=ignores),
+    )
+    _check_settings(fold, given, field)
+    return fold
+
+
+def _is_true(text: str | None) -> bool:
+    return text is not None and text.strip().lower() == "true"
+
+
+def _in_any_order(fold: Fold, field: DataField, what: str) -> Fold:
+    """The fold where records may come late. Raises an OptionError for a function that depends on all of their order."""
+    if fold.function not in ANY_ORDER:
+        raise OptionError(
+            f"The function '{fold.function}' of column '{field.name}' does not go with {what}: a record that comes "
+            "late would have to be put between others that are one row already.",
+            hint=f"Functions that do: {', '.join(ANY_ORDER)}.",
+        )
+    if fold.undo is not Undo.IN_ORDER:
+        return fold
+    return replace(fold, undo=Undo.REFUSE)
+
+
+# -- partial update ------------------------------------------------------------------------------------
+
+
+def _partial_update(
+    fields: Sequence[DataField],
+    keys: Sequence[str],
+    settings: Settings,
+    groups: Mapping[tuple[str, ...], tuple[str, ...]],
+) -> tuple[Fold, ...]:
+    group_of = _group_of_columns(fields, keys, groups)
+    folds = []
+    for field in fields:
+        given = settings.get(field.name, {})
+        sequence = group_of.get(field.name, ())
+        if given and (
+            field.name in keys or field.name in sequence or not sequence or "function" not in given
+        ):
+            setting = next(iter(given))
+            raise OptionError(
+                f"Option '{_key_of(field.name, setting)}' needs a column of a sequence group"
+                f"{'' if setting == 'function' else ' that has an aggregate function'}.",
+                hint="For example 'fields.<sequence column>.sequence-group' = 'a, b'; or use 'merge-engine' = 'aggregation'.",
+            )
+        if field.name in keys:
+            continue
+        if not sequence:
+            # A retraction says nothing about a column that no sequence orders.
+            folds.append(Fold(field.name, DEFAULT_FUNCTION, ignore_retract=True, undo=Undo.CLEAR))
+        elif field.name in sequence:
+            folds.append(Fold(field.name, "last_value", sequence=sequence, undo=Undo.KEEP))
+        elif not given:
+            folds.append(Fold(field.name, "last_value", sequence=sequence, undo=Undo.CLEAR))
+        else:
+            fold = _fold(field, given["function"].strip().lower(), given, sequence)
+            folds.append(_in_any_order(fold, field, "a sequence group"))
+    return tuple(folds)
+
+
+def _group_of_columns(
+    fields: Sequence[DataField],
+    keys: Sequence[str],
+    groups: Mapping[tuple[str, ...], tuple[str, ...]],
+) -> dict[str, tuple[str, ...]]:
+    types = {f.name: f.type for f in fields}
+    group_of: dict[str, tuple[str, ...]] = {}
+    for sequence, members in groups.items():
+        for name in (*sequence, *members):
+            what = f"The sequence group of {', '.join(sequence)}"
+            kind = types[name]
+            if name in keys:
+                raise OptionError(f"{what} names '{name}', which is part of the key.")
+            if name in group_of:
+                raise OptionError(f"{what} names '{name}', which is in a sequence group already.")
+            if not kind.nullable:
+                raise OptionError(
+                    f"{what} names '{name}', which is NOT NULL; records without a sequence leave it out.",
+                    hint="Let it be null.",
+                )
+            if name in sequence and (not isinstance(kind, AtomicType) or kind.root in BINARY_ROOTS):
+                raise OptionError(f"Column '{name}' has type {kind}, which orders no sequence group.")
+            group_of[name] = sequence
+    return group_of
+
+
+# -- functions and types -------------------------------------------------------------------------------
+
+
+def _check_function(function: str, field: DataField) -> None:
+    if function not in AGGREGATE_FUNCTIONS:
+        near = difflib.get_close_matches(function.replace("-", "_"), AGGREGATE_FUNCTIONS, n=1)
+        raise OptionError(
+            f"Unknown aggregate function '{function}' for column '{field.name}'.",
+            hint=f"Did you mean '{near[0]}'?" if near else f"There are: {', '.join(AGGREGATE_FUNCTIONS)}.",
+        )
+    if not supports(function, field.type):
+        raise OptionError(
+            f"Aggregate function '{function}' does not support {field.type}, the type of column '{field.name}'."
+        )
+
+
+def _check_settings(fold: Fold, given: Mapping[str, str], field: DataField) -> None:
+    for setting, functions in _NEEDED_BY.items():
+        if setting in given and fold.function not in functions:
+            raise OptionError(
+                f"Option '{_key_of(field.name, setting)}' needs the function {' or '.join(functions)}; "
+                f"the column has '{fold.function}'."
+            )
+    if fold.function == "listagg" and not field.type.nullable:
+        raise OptionError(
+            f"Column '{field.name}' is NOT NULL, but listagg of blank texts is null.", hint="Let it be null."
+        )
+    element = field.type.element if isinstance(field.type, ArrayType) else None
+    if fold.function == "collect" and fold.distinct and not isinstance(element, AtomicType):
+        raise OptionError(
+            f"Option 'fields.{field.name}.distinct' does not support {field.type}: "
+            "only lists of single values are told apart."
+        )
+    inner = {f.name: f.type for f in element.fields} if isinstance(element, RowType) else {}
+    for name in fold.nested_key:
+        if name not in inner or not inner[name].is_atomic:
+            raise OptionError(
+                f"Option 'fields.{field.name}.nested-key' names '{name}', which is no single value of its rows.",
+                hint=f"There are: {', '.join(n for n, kind in inner.items() if kind.is_atomic)}.",
+            )

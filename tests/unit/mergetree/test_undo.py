@@ -1,0 +1,139 @@
+"""Folds with retractions against their definitions, many groups at once; and the layers that a write makes of them."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import naive_folds as naive
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tablestore_engine.errors import ExecutionError, RowKindError
+from tablestore_engine.mergetree.arrival import arrived
+from tablestore_engine.mergetree.kernels import Groups, fold_values
+from tablestore_engine.mergetree.layers import LAYER_COLUMN, layered
+from tablestore_engine.mergetree.undo import fold_undoing
+from tablestore_engine.schema.merge_engine import Fold, MergeEngine, Undo
+
+ROW = pa.struct([("k", pa.int32()), ("v", pa.string())])
+NESTED = st.lists(
+    st.none() | st.fixed_dictionaries({"k": st.none() | st.integers(0, 1), "v": st.sampled_from("xy")}),
+    max_size=3,
+)
+LISTS = st.lists(st.none() | st.integers(0, 2), max_size=3)
+CASES = [
+    ("sum", pa.int8(), st.integers(-3, 3), {}),
+    ("sum", pa.decimal128(9, 2), st.decimals(-9, 9, places=2), {}),
+    ("count", pa.int64(), st.just(1), {}),
+    ("product", pa.int32(), st.sampled_from([-1, 1, 2]), {}),
+    ("product", pa.decimal128(18, 2), st.sampled_from([Decimal("-1.00"), Decimal("2.00")]), {}),
+    ("last_value", pa.string(), st.sampled_from("ab"), {}),
+    ("last_non_null_value", pa.list_(pa.int32()), LISTS, {}),
+    ("collect", pa.list_(pa.int32()), LISTS, {}),
+    ("collect", pa.list_(pa.int32()), LISTS, {"distinct": "true"}),
+    ("merge_map", pa.map_(pa.string(), pa.int32()), st.dictionaries(st.sampled_from("ab"), st.integers(0, 2)), {}),
+    ("nested_update", pa.list_(ROW), NESTED, {}),
+    ("nested_update", pa.list_(ROW), NESTED, {"nested-key": "k"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("function", "kind", "values", "options"), CASES, ids=lambda one: str(one)[:30])
+@given(st.data())
+def test_every_group_is_folded_as_by_itself(function, kind, values, options, data):
+    groups = data.draw(
+        st.lists(
+            st.lists(st.tuples(st.booleans(), st.none() | values), min_size=1, max_size=6),
+            min_size=1,
+            max_size=4,
+        )
+    )
+    records = [record for group in groups for record in group]
+    fold = Fold(
+        "v", function, distinct="distinct" in options, nested_key=tuple(options.get("nested-key", ""))
+    )
+    array = pa.array([list(v.items()) if isinstance(v, dict) else v for _, v in records], kind)
+    starts = np.cumsum([0, *(len(group) for group in groups[:-1])])
+    places = Groups(starts, len(records))
+    back = np.array([b for b, _ in records])
+    for retracts, found in (
+        (back, fold_undoing(fold, array, places, back)),
+        (None, fold_values(fold, array, places)),
+    ):
+        expected = [
+            naive.fold(function, options, [(b and retracts is not None, v) for b, v in group])
+            for group in groups
+        ]
+        shown = [dict(v) if function == "merge_map" and v is not None else v for v in found.to_pylist()]
+        if function == "count":
+            shown, expected = [v or 0 for v in shown], [v or 0 for v in expected]
+        assert found.type == kind
+        assert shown == expected
+
+
+def test_what_cannot_be_taken_back():
+    with pytest.raises(RowKindError, match=r"column 'v'.*max.*ignore-retract"):
+        fold_undoing(Fold("v", "max"), pa.array([1]), Groups(np.array([0]), 1), np.array([True]))
+    with pytest.raises(ExecutionError, match="sum of column 'v' does not fit its type, int8"):
+        fold_undoing(
+            Fold("v", "sum"), pa.array([-128], pa.int8()), Groups(np.array([0]), 1), np.array([True])
+        )
+
+
+def rows(*given):
+    """Rows of (key, kind, value)."""
+    keys, kinds, values = zip(*given, strict=True)
+    return pa.table(
+        {"id": list(keys), "kind": pa.array(kinds, pa.int8()), "v": pa.array(values, pa.string())}
+    )
+
+
+LAST = MergeEngine("aggregation", (Fold("v", "last_non_null_value", undo=Undo.IN_ORDER),))
+
+
+@pytest.mark.parametrize(
+    ("given_rows", "expected"),
+    [
+        # Ordinary rows fold; a retraction stands by itself.
+        ([(1, 0, "a"), (1, 0, "b"), (2, 0, "c")], [(1, 0, "b", 0), (2, 0, "c", 0)]),
+        ([(1, 1, "a"), (1, 2, "b"), (2, 3, "c")], [(1, 1, "a", 0), (1, 2, "b", 1), (2, 3, "c", 0)]),
+        # A value that came and went leaves no trace, where another one follows.
+        ([(1, 1, "a"), (1, 2, "b"), (1, 1, "b"), (1, 2, "c")], [(1, 1, "a", 0), (1, 2, "c", 1)]),
+        ([(1, 2, "b"), (1, 1, "b"), (1, 2, None)], [(1, 2, "b", 0), (1, 1, "b", 1), (1, 2, None, 2)]),
+        ([(1, 2, "b"), (1, 1, "x"), (1, 2, "c")], [(1, 2, "b", 0), (1, 1, "x", 1), (1, 2, "c", 2)]),
+        ([(1, 2, "b"), (1, 1, "b"), (2, 2, "c")], [(1, 2, "b", 0), (1, 1, "b", 1), (2, 2, "c", 0)]),
+    ],
+)
+def test_layers(given_rows, expected):
+    found = layered(rows(*given_rows), ["id"], LAST, "kind").select(["id", "kind", "v", LAYER_COLUMN])
+    assert [tuple(row.values()) for row in found.to_pylist()] == expected
+
+
+def test_layers_begin_at_the_last_delete_that_removes():
+    engine = MergeEngine("aggregation", (Fold("v", "max"),), removes_on_delete=True)
+    found = layered(
+        rows((1, 0, "a"), (1, 3, "a"), (1, 0, "b"), (1, 0, "c"), (2, 0, "d")), ["id"], engine, "kind"
+    )
+    assert found.to_pylist() == [
+        {"id": 1, "kind": 3, "v": "a", LAYER_COLUMN: 0},
+        {"id": 1, "kind": 0, "v": "c", LAYER_COLUMN: 1},
+        {"id": 2, "kind": 0, "v": "d", LAYER_COLUMN: 0},
+    ]
+
+
+def test_rows_that_are_refused_name_the_first():
+    engine = MergeEngine("aggregation", (Fold("v", "max"),))
+    with pytest.raises(RowKindError, match=r"column 'v' cannot take back.*\{'id': 2, 'v': 'b'\}"):
+        arrived(rows((1, 0, "a"), (2, 1, "b"), (3, 3, "c")), engine, "kind")
+    zero = MergeEngine("aggregation", (Fold("v", "product", undo=Undo.IN_ORDER),))
+    table = pa.table({"id": [1, 2], "kind": pa.array([0, 1], pa.int8()), "v": [0, 0]})
+    with pytest.raises(RowKindError, match=r"cannot take back a zero.*'id': 2"):
+        arrived(table, zero, "kind")
+
+
+def test_rows_that_are_left_out():
+    engine = MergeEngine("first-row", ignores_deletes=True)
+    found = arrived(rows((1, 0, "a"), (1, 1, "a"), (1, 3, "b")), engine, "kind")
+    assert found.to_pylist() == [{"id": 1, "v": "a"}]
