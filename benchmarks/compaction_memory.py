@@ -2,7 +2,7 @@
 
 Makes one bucket of several runs of random rows, `--times` as large on disk as the memory that is given, and merges it in
 a process of its own that gets its task pickled, as a Spark worker does. The exit code is 1 when the worker held more than
-it was given, its imports (Python, Arrow) included.
+it was given, its imports (Python, Arrow) included. Linux only.
 """
 
 from __future__ import annotations
@@ -32,18 +32,21 @@ from tablestore_engine.table import Table
 _ROWS = 50_000  # of a table that is written
 _ROW_BYTES = 100  # on disk, at least: random letters cannot be compressed much
 _WORKER = """
-import pickle, resource, sys
+import pickle, sys
 from tablestore_engine.operation.compact import run_compaction
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+def peak():  # of this program alone: what getrusage tells is that of its parent, too
+    with open("/proc/self/status") as file:
+        return next(line.split()[1] for line in file if line.startswith("VmHWM"))
+before = peak()
 with open(sys.argv[1], "rb") as file:
     entries = run_compaction(pickle.load(file), "worker-")
-print(before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, sum(e.file.row_count for e in entries if e.kind == 0))
+print(before, peak(), sum(e.file.row_count for e in entries if e.kind == 0))
 """
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--memory", type=int, default=384, help="MiB that the worker is given (default 384)")
+    parser.add_argument("--memory", type=int, default=640, help="MiB that the worker is given (default 640)")
     parser.add_argument("--times", type=float, default=4, help="size of the bucket in that memory (default 4)")
     parser.add_argument("--runs", type=int, default=5, help="runs of the bucket (default 5)")
     arguments = parser.parse_args()

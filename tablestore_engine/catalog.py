@@ -251,9 +251,9 @@ class Catalog:
         return self.load_table(found, name)
 
     def _in_the_way(self, database: str, name: str, if_not_exists: bool) -> bool:
+        # Looked for before what it is, for another process may make the table in between.
+        directory = self._table_dir(database, name)
         kind = self.object_kind(database, name)
-        if kind is None and self._table_dir(database, name) is not None:
-            kind = self.object_kind(database, name)  # another process may have made it in between
         if kind == "table" and if_not_exists:
             return True
         if kind is not None:
@@ -263,9 +263,9 @@ class Catalog:
                 if kind == "table"
                 else "Drop the view first.",
             )
-        if self._table_dir(database, name) is not None:
+        if directory is not None and self.io.exists(directory) and self.object_kind(database, name) is None:
             raise NotAManagedTableError(
-                f"The directory {self._table_dir(database, name)} exists, but it is not a managed table.",
+                f"The directory {directory} exists, but it is not a managed table.",
                 hint="Move it away or choose another name.",
             )
         return False

@@ -28,8 +28,9 @@ from tablestore_engine.schema.table_schema import TableSchema
 
 MOST_SEQUENCES = 128
 """Sequences of files that are merged at once; more are merged in several passes, each file being open and in memory."""
-_FULL_BATCHES = 8
+_FULL_BATCHES = 2
 _LEAST_ROWS = 1_024
+_READ_AHEAD_BYTES, _LEAST_AHEAD = 8 << 20, 64 << 10  # of a column, over all sequences; of one
 
 Files = tuple[DataFileMeta, ...]
 
@@ -128,7 +129,8 @@ def _merge(task: CompactTask, oldest_first: Sequence[Files]) -> Iterator[pa.Tabl
     keys = [key_field(f).name for f in schema.trimmed_key_fields]
     order = [*sequence_columns(schema), SortColumn(SEQUENCE_NUMBER.name)]
     rows = batch_rows(len(oldest_first))
-    batches = [_batches(task, files, rows) for files in oldest_first]
+    ahead = max(_LEAST_AHEAD, _READ_AHEAD_BYTES // len(oldest_first))
+    batches = [_batches(task, files, rows, ahead) for files in oldest_first]
     engine = schema.merge_engine
     settle = engine.settles_retractions and any(f.delete_row_count != 0 for files in oldest_first for f in files)
     return merge_sorted(batches, keys, reducer(keys, order, engine), always=settle)
@@ -144,7 +146,7 @@ def batch_rows(sequences: int) -> int:
     return max(_LEAST_ROWS, min(BATCH_ROWS, _FULL_BATCHES * BATCH_ROWS // max(sequences, 1)))
 
 
-def _batches(task: CompactTask, files: Files, rows: int) -> Iterator[pa.RecordBatch]:
+def _batches(task: CompactTask, files: Files, rows: int, ahead: int) -> Iterator[pa.RecordBatch]:
     target = task.target
     schemas = {**task.schemas, target.schema.id: target.schema}
     columns = FileColumns(target.schema.field_names, system=True)
@@ -157,6 +159,7 @@ def _batches(task: CompactTask, files: Files, rows: int) -> Iterator[pa.RecordBa
             target.schema,
             columns,
             rows,
+            ahead,
         )
         for f in files
     )

@@ -39,8 +39,12 @@ def read_batches(
     current: TableSchema,
     columns: FileColumns,
     batch_rows: int = BATCH_ROWS,
+    buffer_bytes: int | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Stream a file that was written with schema `own` as rows of schema `current`, `batch_rows` of them at a time at most.
+    """Stream a file that was written with schema `own` as rows of schema `current`.
+
+    At most `batch_rows` of them come at a time; with `buffer_bytes`, no more than that of a column
+    is read ahead, else all of a row group.
 
     Raises:
         CorruptMetadataError: the file is damaged; names it.
@@ -63,7 +67,8 @@ def read_batches(
     wanted = list(dict.fromkeys(source for _, source, _ in targets if source))
     try:
         with io.open_input(path) as handle:
-            file = pq.ParquetFile(handle)
+            buffered = {"buffer_size": buffer_bytes, "pre_buffer": False} if buffer_bytes else {}
+            file = pq.ParquetFile(handle, **buffered)
             # One row group at a time: Arrow would hold what it has read of all of them until the last.
             for group in range(file.num_row_groups):
                 for batch in file.iter_batches(batch_size=batch_rows, columns=wanted, row_groups=[group]):

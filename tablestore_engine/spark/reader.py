@@ -160,7 +160,9 @@ class TableReader:
             broadcast=sum(f.row_count for _, f in merge.upper) <= BROADCAST_ROWS,
         )
 
-    def _blocked(self, merge: _Merge, ranges: KeyRanges | None, keys: pa.Table | None) -> BlockedKeys | None:
+    def _blocked(
+        self, merge: _Merge, ranges: KeyRanges | None, keys: pa.Table | None
+    ) -> BlockedKeys | None:
         """The keys by block, where the run that looks them up is large enough for reading them here.
 
         `keys` are those that the predicate left, when it was worth reading them for it.

@@ -20,6 +20,7 @@ from tablestore_engine.errors import (
     SqlError,
     TableStoreError,
 )
+from tablestore_engine.mergetree.counting import counted_rows
 from tablestore_engine.metadata.data_file import FILE_SOURCE_COMPACT
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
@@ -137,9 +138,10 @@ def _arranged(
 
 
 def _check_complete(plan: ScanPlan, result: WriteResult) -> None:
-    if result.rows_out != plan.row_count:
+    rows = sum(counted_rows(f) for bucket in plan.buckets for f in bucket.files)
+    if result.rows_out != rows:
         raise ExecutionError(
-            f"The sorted files hold {result.rows_out:,} rows instead of {plan.row_count:,}, so they were thrown away."
+            f"The sorted files hold {result.rows_out:,} rows instead of {rows:,}, so they were thrown away."
         )
 
 

@@ -17,8 +17,8 @@ _YOUNG = timedelta(hours=1)
 def _expire(table: Table, arguments: Arguments, context: RowContext) -> Rows:
     """Removes old snapshots, and the files that only they needed.
 
-    Those of the newest `retain_min` snapshots stay, and of the others those that were the newest after `older_than`; but
-    `retain_max` at most. What is not given is as the table's options say.
+    The newest `retain_min` snapshots stay, and of the others those that were the newest after `older_than`; but at most
+    `retain_max`. What is not given is as the table's options say.
     """
     usual = Retention.of(table.options)
     most = count("retain_max", arguments, usual.most)
@@ -51,6 +51,12 @@ def _roll_back(table: Table, arguments: Arguments, context: RowContext) -> Rows:
     elif named[0] == "tag":
         table.tags.load(version)
     return _rolled_back(table, version)
+
+
+def _roll_back_as_latest(table: Table, arguments: Arguments, context: RowContext) -> Rows:
+    """The same as `sys.rollback`, by the name that Paimon has for a rollback which cuts nothing off."""
+    names = {"tag": "tag", "snapshot_id": "snapshot"}
+    return _roll_back(table, {names[n]: value for n, value in arguments.items() if n in names}, context)
 
 
 def _roll_back_to_time(table: Table, arguments: Arguments, context: RowContext) -> Rows:
@@ -113,6 +119,13 @@ PROCEDURES: dict[str, Procedure] = {
         2,
         _ROLLED_BACK,
         "CALL sys.rollback_to_timestamp(table => 'db.t', timestamp => '2024-01-01 00:00:00').",
+    ),
+    "rollback_to_as_latest": Procedure(
+        _roll_back_as_latest,
+        ("table", "tag", "snapshot_id"),
+        1,
+        _ROLLED_BACK,
+        "CALL sys.rollback_to_as_latest(table => 'db.t', snapshot_id => 7).",
     ),
     "remove_orphan_files": Procedure(
         _remove_orphans,

@@ -223,12 +223,14 @@ def test_staged_tables_are_nobody_s_business(catalog):
 def test_one_of_many_creators_wins(catalog):
     outcomes = []
 
+    lost = []
+
     def create(number):
         try:
             catalog.create_table("default", "t", schema_of({f"c{number}": "INT"}))
             outcomes.append(number)
-        except TableAlreadyExists:
-            pass
+        except Exception as error:
+            lost.append(error)
 
     threads = [threading.Thread(target=create, args=(n,)) for n in range(8)]
     for thread in threads:
@@ -236,6 +238,7 @@ def test_one_of_many_creators_wins(catalog):
     for thread in threads:
         thread.join()
     (winner,) = outcomes
+    assert [type(one) for one in lost] == [TableAlreadyExists] * 7, lost
     assert catalog.load_table("default", "t").schema.field_names == (f"c{winner}",)
     assert hidden(catalog) == []
 

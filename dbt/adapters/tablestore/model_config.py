@@ -19,6 +19,8 @@ from typing import Any, Dict, List, Optional, Union  # noqa: UP035 - dbt reads t
 from dbt.adapters.protocol import AdapterConfig
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.tablestore.compaction_config import compaction_options
+
 Names = Optional[Union[str, List[str]]]  # noqa: UP006,UP007,UP045
 
 KEY_STRATEGIES = ("upsert", "merge")
@@ -32,6 +34,8 @@ class TableStoreConfig(AdapterConfig):
     primary_key: Names = None
     partition_by: Names = None
     buckets: Optional[int] = None  # noqa: UP045
+    bucket: Optional[int] = None  # noqa: UP045
+    compaction: Optional[Union[str, Dict[str, Any]]] = None  # noqa: UP006,UP007,UP045
     merge_engine: Optional[str] = None  # noqa: UP045
     sequence_field: Names = None
     fields: Optional[Dict[str, Any]] = None  # noqa: UP006,UP045
@@ -185,7 +189,7 @@ def _options(config: Mapping[str, Any]) -> dict[str, str]:
     """All options of the table, from their own keys and from `table_options` and `tblproperties`."""
     options: dict[str, str] = {}
     named: dict[str, Any] = {
-        "bucket": config.get("buckets"),
+        "bucket": _buckets(config),
         "merge-engine": config.get("merge_engine"),
         "sequence.field": ",".join(column_names(config, "sequence_field")) or None,
         "bucket-key": ",".join(column_names(config, "clustered_by")) or None,
@@ -196,6 +200,7 @@ def _options(config: Mapping[str, Any]) -> dict[str, str]:
         if value is not None:
             options[key] = str(value)
     options |= _field_options(config.get("fields") or {})
+    options |= compaction_options(config.get("compaction"))
     for name in ("table_options", "tblproperties"):
         given = config.get(name) or {}
         if not isinstance(given, Mapping):
@@ -206,6 +211,14 @@ def _options(config: Mapping[str, Any]) -> dict[str, str]:
                 raise DbtRuntimeError(f"Option '{key}' is set twice: by {other} and in `{name}`.")
             options[str(key)] = _text(value)
     return options
+
+
+def _buckets(config: Mapping[str, Any]) -> Any:
+    """`buckets`, which Paimon's options call `bucket`."""
+    given = {name: config[name] for name in ("buckets", "bucket") if config.get(name) is not None}
+    if len(set(given.values())) > 1:
+        raise DbtRuntimeError(f"Configs `buckets` ({given['buckets']}) and `bucket` ({given['bucket']}) disagree.")
+    return next(iter(given.values()), None)
 
 
 def _field_options(fields: Any) -> dict[str, str]:

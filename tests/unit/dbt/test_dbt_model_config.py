@@ -76,7 +76,7 @@ def test_strategies():
     [
         ({"primary_keys": "id"}, "Unknown config 'primary_keys'. Did you mean 'primary_key'?"),
         ({"partitioned_by": "dt"}, "Did you mean 'partition_by'?"),
-        ({"bucket": 4}, "Did you mean 'buckets'?"),
+        ({"bukets": 4}, "Did you mean 'buckets'?"),
         ({"table_options": {"write-onli": True}}, "write-only"),
         ({"table_options": {"bucket": "many"}}, "bucket"),
         ({"table_options": "bucket=4"}, "must map option names to values"),

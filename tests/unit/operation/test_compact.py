@@ -286,7 +286,7 @@ def test_a_damaged_file_is_named_and_nothing_is_left(table, damage):
 
 
 @pytest.mark.parametrize(
-    ("sequences", "rows"), [(1, 65_536), (8, 65_536), (16, 32_768), (512, 1_024), (5_000, 1_024)]
+    ("sequences", "rows"), [(1, 65_536), (2, 65_536), (8, 16_384), (512, 1_024), (5_000, 1_024)]
 )
 def test_the_more_runs_the_fewer_rows_of_each(sequences, rows):
     assert batch_rows(sequences) == rows

@@ -381,3 +381,26 @@ def test_unknown_kinds_change_nothing(store):
     with pytest.raises(ExecutionError, match="Unknown row kind: X"):
         store.execute("INSERT INTO t (_row_kind, id) VALUES ('X', 1)")
     assert store.table("t").latest_snapshot() is None
+
+
+def test_its_life(store):
+    """What is done to other tables is done to one that counts: sorting, plans, audit log, statistics, rollback."""
+    store.execute("CREATE TABLE t (a INT, b STRING)")
+    store.execute("INSERT INTO t VALUES (1, 'x'), (1, 'x'), (2, 'y'), (3, NULL)")
+    store.execute("INSERT INTO t (_row_kind, a, b) VALUES ('-D', 1, 'x'), ('+I', 4, 'z'), ('-D', 3, NULL)")
+    after = [(1, "x"), (2, "y"), (4, "z")]
+    assert rows(store, "t$audit_log") == [("+I", *row) for row in after]
+    store.execute("ANALYZE TABLE t COMPUTE STATISTICS")
+    assert rows(store, "t$statistics", "mergedRecordCount") == [(3,)]
+    store.execute("CALL sys.compact(table => 't', order_strategy => 'order', order_by => 'a')")
+    assert not retracts(check(store))
+    assert rows(store) == after
+    store.execute("INSERT INTO t (_row_kind, a, b) VALUES ('-D', 2, 'y')")
+    store.execute("CALL sys.schedule_compaction(table => 't', strategy => 'full')")
+    store.execute("CALL sys.run_compaction(table => 't')")
+    assert rows(store) == [(1, "x"), (4, "z")]
+    store.execute("CALL sys.rollback(table => 't', version => '2')")
+    assert rows(store) == after
+    store.execute("CALL sys.rollback(table => 't', version => '1')")
+    assert rows(store) == [(1, "x"), (1, "x"), (2, "y"), (3, None)]
+    check(store)

@@ -71,6 +71,8 @@ def test_rollback(call, store):
     to = store.table("t").snapshot_at(at).id
     assert call(f"rollback_to_timestamp(table => 't', timestamp => {at})") == [(8, to, 9)]
     assert value() == to - 1
+    assert call("rollback_to_as_latest(table => 't', snapshot_id => 2)") == [(9, 2, 10)]
+    assert value() == 1
     store.execute("INSERT INTO t VALUES (1, 77)")
     assert value() == 77
 
@@ -137,7 +139,7 @@ def test_orphans(call, store):
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [
-        ("nothing('t')", SqlError, "no procedure sys.nothing. There are: sys.compact, sys.expire_snapshots"),
+        ("nothing('t')", SqlError, "no procedure sys.nothing. There are: sys.compact, sys.schedule"),
         ("expire_snapshots()", SqlError, "needs table"),
         ("create_tag('t')", SqlError, "needs tag"),
         ("create_tag('t', 'a', 1, '1 d', 2)", SqlError, "takes 4 arguments"),

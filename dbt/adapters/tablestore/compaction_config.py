@@ -1,0 +1,40 @@
+"""A model's `compaction`: when its table is compacted, as options of the table.
+
+A word, or a mapping with settings: `compaction: scheduled`, or
+`compaction: {mode: scheduled, delta_commits: 10, trigger: 8}`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dbt_common.exceptions import DbtRuntimeError
+
+_MODES = {
+    "auto": {"write-only": "false", "compaction.schedule.enabled": "false"},
+    "scheduled": {"write-only": "false", "compaction.schedule.enabled": "true"},
+    "none": {"write-only": "true", "compaction.schedule.enabled": "false"},
+}
+_TRIGGER = "num-sorted-run.compaction-trigger"
+
+
+def compaction_options(compaction: Any) -> dict[str, str]:
+    """The table options that a `compaction` config stands for; none for None.
+
+    Raises DbtRuntimeError for an unknown mode. Unknown settings become unknown options, which the engine refuses.
+    """
+    if compaction is None:
+        return {}
+    settings = dict(compaction) if isinstance(compaction, Mapping) else {"mode": compaction}
+    mode = settings.pop("mode", "auto")
+    if mode not in _MODES:
+        raise DbtRuntimeError(
+            f"Config `compaction` is {' or '.join(repr(one) for one in _MODES)}, or a mapping with such a `mode`,"
+            f" not {mode!r}."
+        )
+    options = dict(_MODES[mode])
+    for key, value in settings.items():
+        name = str(key).replace("_", "-")
+        options[_TRIGGER if name == "trigger" else f"compaction.{name}"] = str(value)
+    return options
