@@ -15,11 +15,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tablestore_engine.errors import CommitOutcomeUnknownError, SnapshotNotFound, TableStoreError
+from tablestore_engine.metadata.index_manifest import IndexEntry
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit import Committer
 from tablestore_engine.operation.data_file_writer import WriteTarget
 from tablestore_engine.operation.expire import History, Retention, delete_tag, expire_snapshots
+from tablestore_engine.operation.index_files import index_entries
 from tablestore_engine.operation.row_count import RowCount, row_count
 from tablestore_engine.operation.scan import (
     PartitionFilter,
@@ -151,6 +153,10 @@ class Table:
         snapshot = snapshot or self.latest_snapshot()
         return live_entries(self.manifests, snapshot) if snapshot else []
 
+    def index_files(self, snapshot: Snapshot | None = None) -> list[IndexEntry]:
+        """The index files of a snapshot (default: the latest)."""
+        return index_entries(self.manifests, snapshot or self.latest_snapshot())
+
     def statistics(self) -> TableStats:
         """Row count, size and the like: from metadata, and from the keys of few rows that have to merge."""
         snapshot = self.latest_snapshot()
@@ -165,7 +171,8 @@ class Table:
             files=len(entries),
             last_modified_millis=self.last_modified_millis(snapshot),
             snapshots=len(ids),
-            buckets=max((e.total_buckets for e in entries), default=0),
+            # Dynamic buckets are numbered from 0 as they open.
+            buckets=max((e.total_buckets if e.total_buckets > 0 else e.bucket + 1 for e in entries), default=0),
             partitions=len({e.partition for e in entries}),
             row_count_exact=counted.exact,
         )
@@ -239,6 +246,7 @@ class Table:
         """
         from tablestore_engine.operation.attempts import remove_files, retrying
         from tablestore_engine.operation.commit import Change
+        from tablestore_engine.operation.index_commit import index_change
         from tablestore_engine.operation.new_write import new_identity, new_job
         from tablestore_engine.operation.write import write_table
         from tablestore_engine.operation.write_rows import table_rows
@@ -247,9 +255,12 @@ class Table:
 
         def attempt() -> Snapshot:
             snapshot = self.latest_snapshot()
-            job = new_job(self.write_target(), self.live_files(snapshot) if snapshot else [])
+            began_on = snapshot.id if snapshot else 0
+            live, index = (self.live_files(snapshot), self.index_files(snapshot)) if snapshot else ([], [])
+            job = new_job(self.write_target(), live, index, began_on)
             result = write_table(job, fitting)
-            change = Change("APPEND", tuple(result.entries), began_on=snapshot.id if snapshot else 0)
+            entries = tuple(result.entries)
+            change = Change("APPEND", entries, began_on=began_on, index=index_change(job, result))
             try:
                 written = self.committer().commit(change, new_identity(self.options), properties)
             except CommitOutcomeUnknownError:

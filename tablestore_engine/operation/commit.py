@@ -14,11 +14,15 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from tablestore_engine.errors import CommitOutcomeUnknownError, ConflictError, SnapshotNotFound, StorageError
+from tablestore_engine.metadata.index_manifest import IndexEntry
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry, ManifestFileMeta, merge_entries
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.conflicts import NewFiles, check_conflicts
+from tablestore_engine.operation.index_commit import IndexChange, as_file, changed_partitions, next_index
+from tablestore_engine.operation.index_files import index_entries
 from tablestore_engine.operation.scan import live_entries
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.storage.manifests import ManifestStore
@@ -41,7 +45,7 @@ class Change:
     write of a keyed table drew its sequence number: it conflicts with a row-level change that began later and was
     committed first, since that change saw nothing of it and yet would win. `restarts` leaves everything before it
     behind, without naming it: for a table that is replaced by one with other partition columns, in whose manifests the
-    old files could not be described.
+    old files could not be described. `index` is what the write did to the index of dynamic buckets.
     """
 
     kind: str  # APPEND, COMPACT or OVERWRITE
@@ -52,6 +56,19 @@ class Change:
     read_buckets: frozenset[tuple[bytes, int]] | None = None
     began_on: int | None = None
     restarts: bool = False
+    index: IndexChange | None = None
+
+    def clears(self, entry: IndexEntry) -> bool:
+        """Whether the change removes all that an index file speaks of: it overwrites or rescales its partition."""
+        if self.kind != "OVERWRITE":
+            return False
+        chosen = self.replaces is not None and self.replaces(as_file(entry))
+        return self.restarts or chosen or entry.partition in self._left
+
+    @cached_property
+    def _left(self) -> frozenset[bytes]:
+        """Partitions that files are removed from."""
+        return frozenset(e.partition for e in self.removed)
 
 
 @dataclass(frozen=True)
@@ -145,6 +162,7 @@ class Committer:
             written.append(base_list)
             delta_list, delta_size = self.manifests.write_list(delta)
             written.append(delta_list)
+            index_manifest = self._index_manifest(latest, change, written)
         except BaseException:
             self._remove(written)
             raise
@@ -162,7 +180,7 @@ class Committer:
             base_manifest_list_size=base_size,
             delta_manifest_list=delta_list,
             delta_manifest_list_size=delta_size,
-            index_manifest=latest.index_manifest if latest else None,
+            index_manifest=index_manifest,
             commit_user=identity.user,
             commit_identifier=identity.identifier,
             commit_kind=change.kind,
@@ -209,6 +227,8 @@ class Committer:
     def _entries(self, latest: Snapshot | None, change: Change) -> list[ManifestEntry]:
         if change.restarts:
             return list(change.added)
+        if change.index is not None and latest is not None:
+            self._check_index(change, change.index, latest)
         if change.began_on is not None and latest is not None and self.schema.primary_keys:
             self._check_overtaken(change, latest)
         live = live_entries(self.manifests, latest) if latest and self._needs_live(change) else []
@@ -231,7 +251,7 @@ class Committer:
             change.removed
             or change.replaces is not None
             or self.schema.primary_keys
-            or any(e.file.level for e in change.added)
+            or any(e.file.level or e.total_buckets > 0 for e in change.added)
         )
 
     def _between(self, began: int, latest: Snapshot) -> Iterator[Snapshot]:
@@ -279,6 +299,41 @@ class Committer:
                             f"Snapshot {snapshot.id} changed rows without knowing those of this write.",
                             hint="Run the statement again.",
                         )
+
+    def _check_index(self, change: Change, index: IndexChange, latest: Snapshot) -> None:
+        """Conflict when keys may have got other buckets since this write looked them up."""
+        before = [e for e in index_entries(self.manifests, latest) if not change.clears(e)]
+        changed = changed_partitions(before, index)
+        if changed & index.grew:
+            raise ConflictError(
+                "Another write gave buckets to new keys of the same partition.", hint="Run the statement again."
+            )
+        if not changed:
+            return
+        for snapshot in self._between(index.began_on, latest):
+            if snapshot.commit_kind != "OVERWRITE":
+                continue
+            for meta in self.manifests.read_list(snapshot.delta_manifest_list):
+                if any(e.partition in changed for e in self.manifests.read_manifest(meta.file_name)):
+                    raise ConflictError(
+                        f"Snapshot {snapshot.id} gave the keys of a partition new buckets.",
+                        hint="Run the statement again.",
+                    )
+
+    def _index_manifest(self, latest: Snapshot | None, change: Change, written: list[str]) -> str | None:
+        """The index manifest after a change: the one that was there when it says the same."""
+        name = latest.index_manifest if latest else None
+        added = change.index.added if change.index else ()
+        if not added and (name is None or change.kind != "OVERWRITE"):
+            return name
+        before = index_entries(self.manifests, latest)
+        after = next_index(before, added, change.clears)
+        if after == before:
+            return name
+        if not after:
+            return None
+        written.append(self.manifests.write_index(after))
+        return written[-1]
 
     def _base(self, latest: Snapshot | None, written: list[str]) -> list[ManifestFileMeta]:
         """Manifests of everything before this commit, small ones merged when there are many."""

@@ -10,7 +10,7 @@ snapshots after it, so the cost follows what is expired, not what the table hold
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -18,6 +18,7 @@ from tablestore_engine.errors import SnapshotNotFound, StorageError, UserError
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry, ManifestFileMeta
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.index_files import index_paths
 from tablestore_engine.operation.scan import live_entries
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.table_schema import TableSchema
@@ -69,7 +70,7 @@ class History:
 
 @dataclass
 class Garbage:
-    """Paths of data files, and names of manifests and lists, that only expired snapshots name."""
+    """Paths of data and index files, and names of manifests and lists, that only expired snapshots name."""
 
     data_files: set[str] = field(default_factory=set)
     manifests: set[str] = field(default_factory=set)
@@ -174,6 +175,8 @@ def _garbage(history: History, begin: int, end: int) -> Garbage:
     for snapshot_id in range(begin, end):
         garbage.manifests |= metadata_of(history, snapshots[snapshot_id])
     garbage.manifests -= metadata_of(history, snapshots[end])
+    expired = [one for one in snapshots.values() if one.index_manifest != snapshots[end].index_manifest]
+    garbage.data_files |= _index_paths(history, expired) - _index_paths(history, [snapshots[end]])
     _keep(history, garbage, tagged)
     return garbage
 
@@ -182,6 +185,7 @@ def _keep(history: History, garbage: Garbage, snapshots: Iterable[Snapshot]) -> 
     """Take what these snapshots name out of the garbage."""
     for one in snapshots:
         garbage.data_files -= _paths(history, one, live_entries(history.manifests, one))
+        garbage.data_files -= _index_paths(history, [one])
         garbage.manifests -= metadata_of(history, one)
 
 
@@ -212,12 +216,20 @@ def _paths(history: History, snapshot: Snapshot, entries: Iterable[ManifestEntry
     return found
 
 
+def _index_paths(history: History, snapshots: Sequence[Snapshot]) -> set[str]:
+    named = [one for one in snapshots if one.index_manifest is not None]
+    if not named:
+        return set()
+    return index_paths(history.manifests, history.paths, history.schema_of(named[0].schema_id), named)
+
+
 def metadata_of(history: History, snapshot: Snapshot) -> set[str]:
-    """Names of the manifest lists and manifests of a snapshot."""
+    """Names of the manifest lists, manifests and index manifest of a snapshot."""
     lists = [snapshot.base_manifest_list, snapshot.delta_manifest_list]
     if snapshot.changelog_manifest_list:
         lists.append(snapshot.changelog_manifest_list)
-    return {*lists, *(meta.file_name for name in lists for meta in history.manifests.read_list(name))}
+    index = {snapshot.index_manifest} if snapshot.index_manifest else set()
+    return {*lists, *index, *(meta.file_name for name in lists for meta in history.manifests.read_list(name))}
 
 
 def _remove(history: History, garbage: Garbage) -> None:
@@ -245,7 +257,8 @@ def delete_tag(history: History, name: str) -> None:
     if keeps:
         return
     garbage = Garbage(
-        _paths(history, tagged, live_entries(history.manifests, tagged)), metadata_of(history, tagged)
+        _paths(history, tagged, live_entries(history.manifests, tagged)) | _index_paths(history, [tagged]),
+        metadata_of(history, tagged),
     )
     _keep(history, garbage, others)
     _remove(history, garbage)

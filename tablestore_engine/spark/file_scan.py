@@ -101,7 +101,7 @@ class FileScans:
         struct = to_spark_schema(own.fields)
         if system:
             struct = T.StructType([*to_spark_schema((SEQUENCE_NUMBER, VALUE_KIND)).fields, *struct.fields])
-        frame = self._spark.read.schema(struct).parquet(*[_PATTERN.sub(r"\\\g<0>", p) for p in paths])
+        frame = self._spark.read.schema(struct).parquet(*map(escaped_path, paths))
         if is_current and not positions:
             return frame
         selected = [SEQUENCE_NUMBER.name, VALUE_KIND.name] if system else []
@@ -116,6 +116,11 @@ class FileScans:
             selected.append(f"_metadata.file_path as {FILE_COLUMN}")
             selected.append(f"_metadata.row_index as {POSITION_COLUMN}")
         return frame.selectExpr(*selected)
+
+
+def escaped_path(path: str) -> str:
+    """A path as Spark takes it for one file, whatever characters it has."""
+    return _PATTERN.sub(r"\\\g<0>", path)
 
 
 def _same_for_spark(past: DataType, current: DataType) -> bool:

@@ -12,6 +12,7 @@ from tablestore_engine.operation.expire import Retention
 from tablestore_engine.operation.scan import PartitionFilter
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.spark.compactor import compact_table
+from tablestore_engine.spark.rewrite import rescale
 from tablestore_engine.sql import statements as S
 from tablestore_engine.sql.execute_rows import RowContext, partition_values
 from tablestore_engine.sql.result import StatementResult
@@ -91,6 +92,17 @@ def _compact(table: Table, arguments: Arguments, context: RowContext) -> list[tu
     return [(compact_table(context.spark, table, chosen) is not None,)]
 
 
+def _rescale(table: Table, arguments: Arguments, context: RowContext) -> list[tuple[Any, ...]]:
+    number = arguments.get("bucket_num")
+    if number is not None and (isinstance(number, bool) or not isinstance(number, int)):
+        raise SqlError(f"bucket_num is a number, not {number!r}.", hint="Write bucket_num => 8.")
+    text = str(arguments.get("partition") or arguments.get("partitions") or "")
+    chosen = _partition_list(table.schema, text) if text else None
+    place = S.TableName(*table.identifier)
+    rescale(context.spark, lambda: context.table(place), number, chosen, now_millis=context.now_millis)
+    return [(True,)]
+
+
 def _expire(table: Table, arguments: Arguments, context: RowContext) -> list[tuple[Any, ...]]:
     usual = Retention.of(table.options)
     most = _count("retain_max", arguments, usual.most)
@@ -162,6 +174,13 @@ PROCEDURES: dict[str, Procedure] = {
         1,
         {"compacted": "boolean"},
         "CALL sys.compact(table => 'db.t', partitions => 'dt=2024-01-01').",
+    ),
+    "rescale": Procedure(
+        _rescale,
+        ("table", "bucket_num", "partition", "partitions"),
+        1,
+        {"result": "boolean"},
+        "CALL sys.rescale(table => 'db.t', bucket_num => 8, partition => 'dt=2024-01-01').",
     ),
     "expire_snapshots": Procedure(
         _expire,

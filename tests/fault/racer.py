@@ -1,6 +1,6 @@
 """A process that commits to a table again and again: `python racer.py <warehouse> <role> <number> <count> [seed]`.
 
-Roles: `insert` upserts rows of its own, `increment` reads a counter and writes it back greater by one, `compact`
+Roles: `insert` upserts rows of its own, `place` the same rows as the others, `increment` reads a counter and writes it back greater by one, `compact`
 compacts as the thresholds ask until a file `stop` appears. Each prints what it did as one line of JSON.
 """
 
@@ -75,7 +75,22 @@ def endless(table, number, count):
             compact(table, full=generation % 8 == 0)
 
 
-ROLES = {"insert": insert, "increment": increment, "compact": compact_until_stopped, "endless": endless}
+def place(table, number, count):
+    """Upserts the same new keys as the others, so that all of them look for a bucket for each key."""
+    retries = 0
+    for i in range(count):
+        rows = [{"id": i * 5 + k, "v": number} for k in range(8)]
+        for _ in range(1_000):
+            try:
+                write(table, rows, job=new_job(table, sequence=sequence()))
+                break
+            except ConflictError:
+                retries += 1
+                time.sleep(random.random() * 0.02)
+    return {"commits": count, "retries": retries}
+
+
+ROLES = {"place": place, "insert": insert, "increment": increment, "compact": compact_until_stopped, "endless": endless}
 
 if __name__ == "__main__":
     warehouse, role, number, count = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])

@@ -102,3 +102,17 @@ def test_kill_9_at_random_moments(table, tmp_path):
     assert ids == list(range(1, len(ids) + 1))
     for snapshot in table.snapshots():
         assert len({row["v"] for row in read(table, snapshot=snapshot)}) == 1
+
+
+def test_dynamic_buckets_have_each_key_once(tmp_path):
+    """Every process gives buckets to the same new keys; those that were too late look where they are now."""
+    options = {"bucket": "-1", "dynamic-bucket.target-row-num": "7", "commit.max-retries": "50"}
+    table = make_table(tmp_path, {"id": "INT", "v": "INT"}, ["id"], options=options)
+    racers = [start(tmp_path, "place", n) for n in range(PROCESSES)]
+    results = [result(racer) for racer in racers]
+    assert sum(one["retries"] for one in results) > 0, "they did not meet"
+    assert set(by_key(table)) == set(range((COMMITS - 1) * 5 + 8))
+    check_invariants(table)
+    assert sum(e.row_count for e in table.index_files()) == len(by_key(table))
+    compact(table)
+    check_invariants(table)
