@@ -40,11 +40,11 @@ def check_conflicts(
                 f"File {entry.file.file_name} is no longer part of the table: another commit replaced it.",
                 hint="Run the statement again.",
             )
-    if not schema.primary_keys:
-        return new.added
     gone = {e.identifier for e in new.removed}
     rest = [e for e in live if e.identifier not in gone]
     _check_bucket_counts(rest, new.added)
+    if not schema.primary_keys:
+        return new.added
     upper = [e for e in new.added if e.file.level > 0]
     if not upper:
         return new.added

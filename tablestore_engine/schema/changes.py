@@ -161,6 +161,8 @@ def _check_mutable(schema: TableSchema, key: str, value: str | None, has_data: b
     option = find_option(key)
     if option is None or not option.immutable:
         return
+    if option.key == "bucket" and _both_fixed(schema, value):
+        return  # each partition keeps its own number until it is rewritten
     if key.startswith("fields.") and not schema.has_field(key[len("fields.") :].rpartition(".")[0]):
         return  # of a column that comes with this change
     before = option.parse(schema.options[key]) if key in schema.options else option.default
@@ -170,3 +172,7 @@ def _check_mutable(schema: TableSchema, key: str, value: str | None, has_data: b
             f"Option '{key}' cannot be changed on a table that has data.",
             hint="Create a new table with it and copy the rows.",
         )
+
+
+def _both_fixed(schema: TableSchema, value: str | None) -> bool:
+    return value is not None and schema.core_options.bucket > 0 and CoreOptions.parse({"bucket": value}).bucket > 0
