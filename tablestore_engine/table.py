@@ -14,12 +14,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tablestore_engine.errors import (
-    CommitOutcomeUnknownError,
-    SnapshotNotFound,
-    StorageError,
-    TableStoreError,
-)
+from tablestore_engine.errors import SnapshotNotFound, StorageError
+from tablestore_engine.metadata.index_manifest import IndexEntry
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.statistics import Statistics
@@ -27,6 +23,7 @@ from tablestore_engine.metadata.tag import Lifetime
 from tablestore_engine.operation.commit import Committer
 from tablestore_engine.operation.data_file_writer import WriteTarget
 from tablestore_engine.operation.expire import History, Retention, expire_snapshots
+from tablestore_engine.operation.index_files import index_entries
 from tablestore_engine.operation.row_count import RowCount, row_count
 from tablestore_engine.operation.scan import (
     PartitionFilter,
@@ -50,8 +47,6 @@ from tablestore_engine.storage.tags import TagStore, is_number
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from tablestore_engine.operation.write import WriteJob, WriteResult
 
 
 @dataclass(frozen=True)
@@ -163,6 +158,10 @@ class Table:
         snapshot = snapshot or self.latest_snapshot()
         return live_entries(self.manifests, snapshot) if snapshot else []
 
+    def index_files(self, snapshot: Snapshot | None = None) -> list[IndexEntry]:
+        """The index files of a snapshot (default: the latest)."""
+        return index_entries(self.manifests, snapshot or self.latest_snapshot())
+
     def statistics(self) -> TableStats:
         """Row count, size and the like: from metadata, and from the keys of few rows that have to merge."""
         snapshot = self.latest_snapshot()
@@ -177,7 +176,8 @@ class Table:
             files=len(entries),
             last_modified_millis=self.last_modified_millis(snapshot),
             snapshots=len(ids),
-            buckets=max((e.total_buckets for e in entries), default=0),
+            # Dynamic buckets are numbered from 0 as they open.
+            buckets=max((e.total_buckets if e.total_buckets > 0 else e.bucket + 1 for e in entries), default=0),
             partitions=len({e.partition for e in entries}),
             row_count_exact=counted.exact,
         )
@@ -254,49 +254,9 @@ class Table:
             ConflictError: others replaced the table, or won every time; batches can be read once, so with them the
                 first time is the only one.
         """
-        import pyarrow as pa
+        from tablestore_engine.operation.arrow_write import write_arrow
 
-        from tablestore_engine.operation.attempts import retrying
-        from tablestore_engine.operation.write import write_table
-        from tablestore_engine.operation.write_buffer import BufferSizes, write_tables
-        from tablestore_engine.operation.write_rows import table_rows
-
-        if isinstance(rows, pa.Table):
-            fitting = table_rows(rows, self.schema)
-            return retrying(lambda: self._write(lambda job: write_table(job, fitting), properties))
-
-        def stream(job: WriteJob) -> WriteResult:
-            tables = (table_rows(pa.Table.from_batches([batch]), self.schema) for batch in rows)
-            return write_tables(job, tables, BufferSizes.of(self.options))
-
-        return self._write(stream, properties)
-
-    def _write(
-        self, write: Callable[[WriteJob], WriteResult], properties: Mapping[str, str] | None
-    ) -> Snapshot:
-        from tablestore_engine.operation.attempts import remove_files
-        from tablestore_engine.operation.commit import Change
-        from tablestore_engine.operation.new_write import new_identity, new_job
-        from tablestore_engine.operation.turn import prepared
-
-        snapshot = self.latest_snapshot()
-        job = new_job(self.write_target(), self.live_files(snapshot) if snapshot else [])
-        result = write(job)
-        change = Change("APPEND", tuple(result.entries), began_on=snapshot.id if snapshot else 0)
-        try:
-            committed = snapshot.schema_id if snapshot else None
-            schema, publisher = prepared(self.schemas, self.schema, committed, result.entries)
-            written = self.committer(schema).commit(
-                change, new_identity(self.options), properties, new_schema=publisher
-            )
-        except CommitOutcomeUnknownError:
-            raise  # the snapshot may be there, and then it names these files
-        except TableStoreError:
-            remove_files(job.target)
-            raise
-        self.schedule_after_commit()
-        self.expire_after_commit()
-        return written
+        return write_arrow(self, rows, properties)
 
     # -- its history -----------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ import itertools
 import os
 import uuid
 from collections import defaultdict
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -25,11 +26,16 @@ from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.commit import Change, CommitIdentity
 from tablestore_engine.operation.compact import run_compaction
 from tablestore_engine.operation.compact_plan import plan_compaction, task_of, universal_options
-from tablestore_engine.operation.write import ROW_KIND_COLUMN, WriteJob, write_table
+from tablestore_engine.operation.dynamic_bucket import key_hashes
+from tablestore_engine.operation.index_commit import index_change
+from tablestore_engine.operation.index_files import index_path
+from tablestore_engine.operation.new_write import new_job as start_job
+from tablestore_engine.operation.write import ROW_KIND_COLUMN, write_table
 from tablestore_engine.schema.arrow import to_arrow_type
 from tablestore_engine.schema.system import COUNT, SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import MapType, parse_type
+from tablestore_engine.storage.hash_index import read_hashes
 
 PUT, DELETE = 0, 3
 _ids = itertools.count(1)
@@ -64,16 +70,18 @@ def _of_map(value, kind):
 
 def new_job(table, *, refuse_duplicates=False, sequence=None, into_empty=False):
     """A write job on the table's latest snapshot."""
-    live = table.live_files()
-    return WriteJob(
-        target=table.write_target(),
-        total_buckets=table.schema.core_options.bucket,
-        sequence_number=max((e.file.max_sequence_number for e in live), default=-1) + 1
-        if sequence is None
-        else sequence,
-        occupied=frozenset() if into_empty else frozenset((e.partition, e.bucket) for e in live),
+    snapshot = table.latest_snapshot()
+    live, index = (table.live_files(snapshot), table.index_files(snapshot)) if snapshot else ([], [])
+    job = start_job(
+        table.write_target(),
+        live,
+        index,
+        snapshot.id if snapshot else 0,
+        into_empty=(lambda entry: True) if into_empty else None,
         refuse_duplicates=refuse_duplicates,
     )
+    number = max((e.file.max_sequence_number for e in live), default=-1) + 1 if sequence is None else sequence
+    return replace(job, sequence_number=number)
 
 
 def identity(user="test"):
@@ -86,7 +94,7 @@ def write(table, rows, kinds=None, *, kind="APPEND", job=None, properties=None, 
     job = job or new_job(table)
     result = write_table(job, arrow_rows(job.schema, rows, kinds), f"{uuid.uuid4().hex[:6]}-")
     return table.committer(job.schema).commit(
-        Change(kind, tuple(result.entries), **change), identity(), properties
+        Change(kind, tuple(result.entries), index=index_change(job, result), **change), identity(), properties
     )
 
 
@@ -204,9 +212,28 @@ def check_invariants(table):
         intervals.sort()
         for (_, high), (low, _) in itertools.pairwise(intervals):
             assert high < low, f"files of {place} overlap: {high} and {low}"
+    if table.schema.has_bucket_index:
+        check_index(table, entries)
     snapshot = table.latest_snapshot()
     if snapshot is not None:
         assert snapshot.total_record_count == sum(e.file.row_count for e in entries)
+
+
+def check_index(table, entries):
+    """Every key stands in the index of its own bucket, and in that of no other bucket of its partition."""
+    index = table.index_files()
+    hashes = {}
+    for one in index:
+        path = index_path(table.paths, table.schema, one)
+        assert one.place not in hashes, "two index files of one bucket"
+        hashes[one.place] = found = set(read_hashes(table.io, path).tolist())
+        assert (one.file_size, one.row_count) == (os.path.getsize(path), len(found))
+    for place, found in hashes.items():
+        for other, others in hashes.items():
+            assert place == other or place[0] != other[0] or not found & others, f"{place} and {other} share keys"
+    for entry in entries:
+        keys = key_hashes(pq.read_table(path_of(table, entry), partitioning=None), table.schema)
+        assert set(keys.tolist()) <= hashes[entry.partition, entry.bucket], "a key is not in the index"
 
 
 def check_file(table, entry):
@@ -242,6 +269,8 @@ def check_file(table, entry):
     names = [f.name for f in schema.bucket_fields]
     values = list(zip(*(rows.column(n).to_pylist() for n in names), strict=True))
     bucket_types = [f.type for f in schema.bucket_fields]
+    if schema.has_dynamic_buckets:
+        return  # see check_index
     for one in values:
         assert bucket_of(one, bucket_types, entry.total_buckets) == entry.bucket
 

@@ -63,6 +63,28 @@ _FILE = {
         {"name": "_WRITE_COLS", **_nullable(_STRINGS)},
     ],
 }
+_DELETIONS = {
+    "type": "record",
+    "name": "record__DELETIONS_VECTORS_RANGES",
+    "fields": [
+        {"name": "f0", "type": "string"},
+        {"name": "f1", "type": "int"},
+        {"name": "f2", "type": "int"},
+        {"name": "_CARDINALITY", **_nullable("long")},
+    ],
+}
+_GLOBAL_INDEX = {
+    "type": "record",
+    "name": "record__GLOBAL_INDEX",
+    "fields": [
+        {"name": "_ROW_RANGE_START", "type": "long"},
+        {"name": "_ROW_RANGE_END", "type": "long"},
+        {"name": "_INDEX_FIELD_ID", "type": "int"},
+        {"name": "_EXTRA_FIELD_IDS", **_nullable({"type": "array", "items": "int"})},
+        {"name": "_INDEX_META", **_nullable("bytes")},
+        {"name": "_SOURCE_META", **_nullable("bytes")},
+    ],
+}
 SCHEMAS: dict[str, dict[str, Any]] = {
     "manifest_entry": {
         "type": "record",
@@ -97,6 +119,24 @@ SCHEMAS: dict[str, dict[str, Any]] = {
             {"name": "_MAX_ROW_ID", **_nullable("long")},
         ],
     },
+    "index_manifest_entry": {
+        "type": "record",
+        "name": "record",
+        "namespace": _NAMESPACE,
+        "fields": [
+            {"name": "_VERSION", "type": "int"},
+            {"name": "_KIND", "type": "int"},
+            {"name": "_PARTITION", "type": "bytes"},
+            {"name": "_BUCKET", "type": "int"},
+            {"name": "_INDEX_TYPE", "type": "string"},
+            {"name": "_FILE_NAME", "type": "string"},
+            {"name": "_FILE_SIZE", "type": "long"},
+            {"name": "_ROW_COUNT", "type": "long"},
+            {"name": "_DELETIONS_VECTORS_RANGES", **_nullable({"type": "array", "items": _DELETIONS})},
+            {"name": "_EXTERNAL_PATH", **_nullable("string")},
+            {"name": "_GLOBAL_INDEX", **_nullable(_GLOBAL_INDEX)},
+        ],
+    },
 }
 _META_SCHEMA = {"type": "map", "values": "bytes"}
 
@@ -105,7 +145,7 @@ def encode(name: str, records: list[dict[str, Any]], compression: str = "zstd") 
     """The container file of records of the schema ``name``.
 
     Args:
-        name: ``manifest_entry`` or ``manifest_file_meta``.
+        name: ``manifest_entry``, ``manifest_file_meta`` or ``index_manifest_entry``.
         records: dicts with every field of the schema.
         compression: zstd, deflate, snappy or null.
     """

@@ -18,7 +18,15 @@ from dataclasses import dataclass, field
 from tablestore_engine.errors import CommitOutcomeUnknownError, ConflictError, SnapshotNotFound, StorageError
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry, ManifestFileMeta, merge_entries
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.change import READ_SNAPSHOT, Change, CommitIdentity
 from tablestore_engine.operation.conflicts import NewFiles, check_conflicts
+from tablestore_engine.operation.index_commit import (
+    IndexChange,
+    changed_partitions,
+    next_index,
+    restored_index,
+)
+from tablestore_engine.operation.index_files import index_entries
 from tablestore_engine.operation.restore import entries_to_restore
 from tablestore_engine.operation.scan import live_entries
 from tablestore_engine.schema.table_schema import TableSchema
@@ -26,47 +34,7 @@ from tablestore_engine.storage.manifests import ManifestStore
 from tablestore_engine.storage.schemas import SchemaStore
 from tablestore_engine.storage.snapshots import SnapshotStore
 
-READ_SNAPSHOT = (
-    "tablestore.read-snapshot"  # property of a snapshot: what its row-level change was computed from
-)
-
-
-@dataclass(frozen=True)
-class Change:
-    """What a commit does to the live files.
-
-    `added` are ADD entries, `removed` DELETE entries of files that must still be live. `replaces` chooses, among
-    the files live at commit time, further ones to remove (INSERT OVERWRITE, TRUNCATE): it never conflicts.
-    `read_snapshot` names the snapshot that a row-level change was computed from (0: there was none yet): a bucket of
-    `read_buckets` (None: any) that got new rows since then makes it conflict. `began_on` is the snapshot on which a blind
-    write of a keyed table drew its sequence number: it conflicts with a row-level change that began later and was
-    committed first, since that change saw nothing of it and yet would win. `restarts` leaves everything before it
-    behind, without naming it: for a table that is replaced by one with other partition columns, in whose manifests the
-    old files could not be described. `guard` is called at each try, after the newest snapshot was read; it raises to give up.
-    old files could not be described. `restores` are all files that shall be live afterwards, those of `added` among
-    them. `statistics` names the file of an ANALYZE commit.
-    """
-
-    kind: str  # APPEND, COMPACT, OVERWRITE or ANALYZE
-    added: tuple[ManifestEntry, ...] = ()
-    removed: tuple[ManifestEntry, ...] = ()
-    replaces: Callable[[ManifestEntry], bool] | None = None
-    read_snapshot: int | None = None
-    read_buckets: frozenset[tuple[bytes, int]] | None = None
-    began_on: int | None = None
-    restarts: bool = False
-    guard: Callable[[], None] | None = None
-    restores: tuple[ManifestEntry, ...] | None = None
-    statistics: str | None = None
-
-
-@dataclass(frozen=True)
-class CommitIdentity:
-    """Who commits and which of its commits this is; the same pair is never committed twice."""
-
-    user: str
-    identifier: int
-    check_duplicate: bool = False
+__all__ = ["READ_SNAPSHOT", "Change", "CommitIdentity", "Committer"]
 
 
 @dataclass(frozen=True)
@@ -153,6 +121,7 @@ class Committer:
             written.append(base_list)
             delta_list, delta_size = self.manifests.write_list(delta)
             written.append(delta_list)
+            index_manifest = self._index_manifest(latest, change, written)
         except BaseException:
             self._remove(written)
             raise
@@ -170,7 +139,7 @@ class Committer:
             base_manifest_list_size=base_size,
             delta_manifest_list=delta_list,
             delta_manifest_list_size=delta_size,
-            index_manifest=latest.index_manifest if latest else None,
+            index_manifest=index_manifest,
             commit_user=identity.user,
             commit_identifier=identity.identifier,
             commit_kind=change.kind,
@@ -217,6 +186,8 @@ class Committer:
     def _entries(self, latest: Snapshot | None, change: Change) -> list[ManifestEntry]:
         if change.restarts:
             return list(change.added)
+        if change.index is not None and latest is not None:
+            self._check_index(change, change.index, latest)
         if change.began_on is not None and latest is not None and self.schema.primary_keys:
             self._check_overtaken(change, latest)
         live = live_entries(self.manifests, latest) if latest and self._needs_live(change) else []
@@ -243,7 +214,7 @@ class Committer:
             or change.replaces is not None
             or change.restores is not None
             or self.schema.primary_keys
-            or any(e.file.level for e in change.added)
+            or any(e.file.level or e.total_buckets > 0 for e in change.added)
         )
 
     def _between(self, began: int, latest: Snapshot) -> Iterator[Snapshot]:
@@ -291,6 +262,44 @@ class Committer:
                             f"Snapshot {snapshot.id} changed rows without knowing those of this write.",
                             hint="Run the statement again.",
                         )
+
+    def _check_index(self, change: Change, index: IndexChange, latest: Snapshot) -> None:
+        """Conflict when keys may have got other buckets since this write looked them up."""
+        before = [e for e in index_entries(self.manifests, latest) if not change.clears(e)]
+        changed = changed_partitions(before, index)
+        if changed & index.grew:
+            raise ConflictError(
+                "Another write gave buckets to new keys of the same partition.", hint="Run the statement again."
+            )
+        if not changed:
+            return
+        for snapshot in self._between(index.began_on, latest):
+            if snapshot.commit_kind != "OVERWRITE":
+                continue
+            for meta in self.manifests.read_list(snapshot.delta_manifest_list):
+                if any(e.partition in changed for e in self.manifests.read_manifest(meta.file_name)):
+                    raise ConflictError(
+                        f"Snapshot {snapshot.id} gave the keys of a partition new buckets.",
+                        hint="Run the statement again.",
+                    )
+
+    def _index_manifest(self, latest: Snapshot | None, change: Change, written: list[str]) -> str | None:
+        """The index manifest after a change: the one that was there when it says the same."""
+        name = latest.index_manifest if latest else None
+        index = change.index or IndexChange()
+        if not index.added and not index.restores and (name is None or change.kind != "OVERWRITE"):
+            return name
+        before = index_entries(self.manifests, latest)
+        if index.restores is not None:
+            after = restored_index(before, index)
+        else:
+            after = next_index(before, index.added, change.clears)
+        if after == before:
+            return name
+        if not after:
+            return None
+        written.append(self.manifests.write_index(after))
+        return written[-1]
 
     def _base(self, latest: Snapshot | None, written: list[str]) -> list[ManifestFileMeta]:
         """Manifests of everything before this commit, small ones merged when there are many."""

@@ -44,11 +44,11 @@ def check_conflicts(
                 f"File {entry.file.file_name} is no longer part of the table: another commit replaced it.",
                 hint="Run the statement again.",
             )
-    if not schema.primary_keys:
-        return new.added
     gone = {e.identifier for e in new.removed}
     rest = [e for e in live if e.identifier not in gone]
     _check_bucket_counts(rest, new.added)
+    if not schema.primary_keys:
+        return new.added
     in_order = schema.merge_engine.stores_retractions
     if in_order:
         _check_order(rest, new)

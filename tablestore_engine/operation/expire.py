@@ -10,7 +10,7 @@ snapshots after it, so the cost follows what is expired, not what the table hold
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -18,6 +18,7 @@ from tablestore_engine.errors import SnapshotNotFound, StorageError, UserError
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry, ManifestFileMeta
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.index_files import index_paths
 from tablestore_engine.operation.scan import live_entries
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.table_schema import TableSchema
@@ -69,7 +70,7 @@ class History:
 
 @dataclass
 class Garbage:
-    """Paths of data and statistics files, and names of manifests and lists, that only expired snapshots name."""
+    """Paths of data, index and statistics files, and names of manifests and lists, that only expired snapshots name."""
 
     data_files: set[str] = field(default_factory=set)
     manifests: set[str] = field(default_factory=set)
@@ -176,6 +177,8 @@ def _garbage(history: History, begin: int, end: int) -> Garbage:
         garbage.data_files |= _statistics(history, snapshots[snapshot_id])
     garbage.manifests -= metadata_of(history, snapshots[end])
     garbage.data_files -= _statistics(history, snapshots[end])
+    expired = [one for one in snapshots.values() if one.index_manifest != snapshots[end].index_manifest]
+    garbage.data_files |= _index_paths(history, expired) - _index_paths(history, [snapshots[end]])
     _keep(history, garbage, tagged)
     return garbage
 
@@ -185,6 +188,7 @@ def _keep(history: History, garbage: Garbage, snapshots: Iterable[Snapshot]) -> 
     for one in snapshots:
         garbage.data_files -= _paths(history, one, live_entries(history.manifests, one))
         garbage.data_files -= _statistics(history, one)
+        garbage.data_files -= _index_paths(history, [one])
         garbage.manifests -= metadata_of(history, one)
 
 
@@ -220,12 +224,20 @@ def _statistics(history: History, snapshot: Snapshot) -> set[str]:
     return {history.paths.statistics(snapshot.statistics)} if snapshot.statistics else set()
 
 
+def _index_paths(history: History, snapshots: Sequence[Snapshot]) -> set[str]:
+    named = [one for one in snapshots if one.index_manifest is not None]
+    if not named:
+        return set()
+    return index_paths(history.manifests, history.paths, history.schema_of(named[0].schema_id), named)
+
+
 def metadata_of(history: History, snapshot: Snapshot) -> set[str]:
-    """Names of the manifest lists and manifests of a snapshot."""
+    """Names of the manifest lists, manifests and index manifest of a snapshot."""
     lists = [snapshot.base_manifest_list, snapshot.delta_manifest_list]
     if snapshot.changelog_manifest_list:
         lists.append(snapshot.changelog_manifest_list)
-    return {*lists, *(meta.file_name for name in lists for meta in history.manifests.read_list(name))}
+    index = {snapshot.index_manifest} if snapshot.index_manifest else set()
+    return {*lists, *index, *(meta.file_name for name in lists for meta in history.manifests.read_list(name))}
 
 
 def _remove(history: History, garbage: Garbage) -> None:
@@ -240,7 +252,9 @@ def _remove(history: History, garbage: Garbage) -> None:
 def collect(history: History, tagged: Snapshot, others: Iterable[Snapshot]) -> None:
     """Remove the files that a snapshot names and the others do not."""
     garbage = Garbage(
-        _paths(history, tagged, live_entries(history.manifests, tagged)) | _statistics(history, tagged),
+        _paths(history, tagged, live_entries(history.manifests, tagged))
+        | _statistics(history, tagged)
+        | _index_paths(history, [tagged]),
         metadata_of(history, tagged),
     )
     _keep(history, garbage, others)

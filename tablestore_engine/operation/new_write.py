@@ -8,11 +8,14 @@ import random
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
+from tablestore_engine.metadata.index_manifest import IndexEntry
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.operation.commit import CommitIdentity
 from tablestore_engine.operation.data_file_writer import WriteTarget
+from tablestore_engine.operation.dynamic_bucket import dynamic_buckets
+from tablestore_engine.operation.index_commit import as_file
 from tablestore_engine.operation.write import WriteJob
 from tablestore_engine.options import CoreOptions
 
@@ -45,23 +48,37 @@ def new_sequence_number(entries: Iterable[ManifestEntry]) -> int:
 def new_job(
     target: WriteTarget,
     live: list[ManifestEntry],
+    index: Sequence[IndexEntry] = (),
+    snapshot_id: int = 0,
     *,
     into_empty: Callable[[ManifestEntry], bool] | None = None,
     refuse_duplicates: bool = False,
 ) -> WriteJob:
-    """A write job on top of the live files. `into_empty` says which of them the write removes.
+    """A write job on top of the live and index files of a snapshot. `into_empty` says which of them the write removes.
 
     Raises:
         OptionError: the table has options under which this engine cannot write.
     """
     options = target.schema.core_options
     options.refuse_unsupported(for_write=True)
-    staying = [e for e in live if not (into_empty and into_empty(e))]
+    goes = into_empty or (lambda entry: False)
+    staying = [e for e in live if not goes(e)]
+    schema = target.schema
+    numbers = {e.partition: e.total_buckets for e in staying} if options.bucket > 0 else {}
+    total = options.bucket
+    if numbers and not schema.partition_keys:
+        # Its one partition keeps its number of buckets until it is rescaled or overwritten.
+        total = next(iter(numbers.values()))
+    dynamic = None
+    if schema.has_bucket_index:
+        dynamic = dynamic_buckets(schema, staying, index, snapshot_id, lambda e: not goes(as_file(e)))
     return WriteJob(
         target=target,
-        total_buckets=options.bucket,
+        total_buckets=total,
         sequence_number=new_sequence_number(live),
         occupied=frozenset((e.partition, e.bucket) for e in staying),
         # Other merge engines are there to fold records of one key.
         refuse_duplicates=refuse_duplicates and target.schema.merge_engine.keeps_last,
+        partition_buckets={p: n for p, n in numbers.items() if n != total},
+        dynamic=dynamic,
     )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from tablestore_engine.errors import StorageError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.expire import History, metadata_of, refuse_unknown
+from tablestore_engine.operation.index_files import index_entries
 from tablestore_engine.operation.scan import live_entries
 from tablestore_engine.storage.file_io import FileStatus
 from tablestore_engine.storage.timeline import TimelineStore
@@ -84,6 +85,7 @@ def _files(history: History) -> Iterator[FileStatus]:
         paths.root,
     ):
         yield from (one for one in history.io.list(directory) if one.name.startswith(".") and not one.is_dir)
+    yield from (one for one in history.io.list(paths.index_dir) if not one.is_dir)
     yield from _data_files(history, paths.root)
 
 
@@ -97,7 +99,8 @@ def _data_files(history: History, directory: str) -> Iterator[FileStatus]:
 
 def _names_of(history: History, snapshot: Snapshot) -> set[str]:
     named = metadata_of(history, snapshot)
-    named |= {name for name in (snapshot.index_manifest, snapshot.statistics) if name}
+    named |= {one.file_name for one in index_entries(history.manifests, snapshot)}
+    named |= {snapshot.statistics} if snapshot.statistics else set()
     entries = live_entries(history.manifests, snapshot)
     if snapshot.changelog_manifest_list:
         for meta in history.manifests.read_list(snapshot.changelog_manifest_list):

@@ -6,7 +6,8 @@ before it lands after it or conflicts, as with any other commit.
 
 A file that was removed from the table never becomes part of it again: expiration, here and in other programs, takes
 it for certain that such a file is not needed any more. So files that are live no longer come back as copies under new
-names; those that are still live stay where they are.
+names; those that are still live stay where they are. The same goes for the index of dynamic buckets: a key that
+comes back is in the bucket that it had then, which the index of now need not say.
 """
 
 from __future__ import annotations
@@ -22,12 +23,15 @@ from tablestore_engine.errors import (
     TableStoreError,
     UserError,
 )
+from tablestore_engine.metadata.index_manifest import HASH, IndexEntry, hash_entries
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.attempts import remove_files
 from tablestore_engine.operation.commit import Change, Committer
 from tablestore_engine.operation.data_file_writer import WriteTarget
+from tablestore_engine.operation.index_commit import IndexChange
+from tablestore_engine.operation.index_files import index_entries, index_path
 from tablestore_engine.operation.new_write import new_identity
 from tablestore_engine.operation.replace import restarts, schema_publisher
 from tablestore_engine.operation.scan import live_entries
@@ -81,7 +85,8 @@ def roll_back(table: Rollable, to: Snapshot) -> Snapshot | None:
     latest = table.latest_snapshot()
     if latest is None or to.id in (latest.id, _rolled_back_to(latest)):
         return None
-    if to.index_manifest != latest.index_manifest:
+    index, index_now = index_entries(table.manifests, to), index_entries(table.manifests, latest)
+    if _of_others(index) != _of_others(index_now):
         raise UserError(
             f"Table {table.name} cannot be rolled back: it has an index of its files, which was another one then.",
             hint=f"Use INSERT OVERWRITE … SELECT * FROM … VERSION AS OF {to.id}.",
@@ -97,9 +102,14 @@ def roll_back(table: Rollable, to: Snapshot) -> Snapshot | None:
             return None
         copies = _copies(target, [e for e in wanted if e.identifier not in alive])
         stays = [e for e in wanted if e.identifier in alive]
-        change = Change("OVERWRITE", tuple(copies), restarts=True)
-        if not anew:
-            change = Change("OVERWRITE", tuple(copies), restores=(*stays, *copies))
+        there = set() if anew else {e.file_name for e in index_now}
+        change = Change(
+            "OVERWRITE",
+            tuple(copies),
+            restarts=anew,
+            restores=None if anew else (*stays, *copies),
+            index=_index_change(target, table.schemas.load(to.schema_id), hash_entries(index), there),
+        )
         return table.committer(schema).commit(
             change,
             new_identity(schema.core_options, "rollback"),
@@ -130,7 +140,7 @@ def restored_schema(schemas: SchemaStore, current: TableSchema, to: Snapshot) ->
     They do not when the table was replaced by another one, or got another number of buckets, after the snapshot.
     """
     past = schemas.load(to.schema_id)
-    same_table = schemas.descends(current.id, past.id)
+    same_table = schemas.descends(current.id, past.id) or _in_other_buckets(current, past)
     buckets = past.core_options.bucket
     if same_table and buckets == current.core_options.bucket:
         return current
@@ -143,6 +153,35 @@ def restored_schema(schemas: SchemaStore, current: TableSchema, to: Snapshot) ->
         replaces=str(current.id),
         base=None,
     )
+
+
+def _in_other_buckets(current: TableSchema, past: TableSchema) -> bool:
+    """Whether a schema holds the same columns as a past one, which rescaling put into other buckets.
+
+    A table that was replaced by another one has columns with other ids.
+    """
+    ids = {one.id for one in past.fields}
+    placing = current.primary_keys == past.primary_keys and current.partition_keys == past.partition_keys
+    return placing and any(one.id in ids for one in current.fields)
+
+
+def _of_others(index: Sequence[IndexEntry]) -> set[str]:
+    """Index files of kinds that this engine does not write."""
+    return {e.file_name for e in index if e.index_type != HASH}
+
+
+def _index_change(
+    target: WriteTarget, past: TableSchema, wanted: Sequence[IndexEntry], there: set[str]
+) -> IndexChange:
+    """Index files as they were under a past schema: those that are still there, and copies of the others."""
+    stays = [e for e in wanted if e.file_name in there]
+    copies = []
+    for number, entry in enumerate(e for e in wanted if e.file_name not in there):
+        name = target.paths.new_index_file_name(target.write_id, f"r{number}")
+        copy = replace(entry, file_name=name, external_path=None)
+        _copy(target, index_path(target.paths, past, entry), index_path(target.paths, target.schema, copy))
+        copies.append(copy)
+    return IndexChange(tuple(copies), restores=(*stays, *copies))
 
 
 def _copies(target: WriteTarget, entries: Sequence[ManifestEntry]) -> list[ManifestEntry]:

@@ -10,7 +10,8 @@ win or lose against another one as a whole. Only retractions that must stay apar
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tablestore_engine.errors import DuplicateKeyError, PrimaryKeyError, SchemaError
+from tablestore_engine.errors import DuplicateKeyError, PrimaryKeyError, SchemaError, StorageError
 from tablestore_engine.mergetree.arrival import arrived as records_of
 from tablestore_engine.mergetree.arrival import without_ignored
 from tablestore_engine.mergetree.fold import fold_sorted
@@ -27,9 +28,13 @@ from tablestore_engine.mergetree.merge import SortColumn, last_of_key_mask, sort
 from tablestore_engine.mergetree.retractions import settled
 from tablestore_engine.metadata.bucket import bucket_ids
 from tablestore_engine.metadata.data_file import FILE_SOURCE_APPEND
+from tablestore_engine.metadata.index_manifest import IndexEntry
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.data_file_writer import RollingWriter, WriteTarget
+from tablestore_engine.operation.dynamic_bucket import BucketIndex, DynamicBuckets
+from tablestore_engine.operation.index_files import index_path
+from tablestore_engine.operation.placing import row_buckets
 from tablestore_engine.schema.keyless import check_retractable
 from tablestore_engine.schema.system import SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.schema.table_schema import TableSchema
@@ -44,17 +49,21 @@ _RETRACTIONS = 1  # the layer after that of the rows
 
 @dataclass(frozen=True)
 class WriteJob:
-    """What the tasks of one write share."""
+    """What the tasks of one write share.
+
+    `total_buckets` is the number of buckets of a partition (-1: dynamic, or none); `partition_buckets` holds that of
+    partitions that have another one. `dynamic` is what is known of dynamic buckets, None for tables without an index.
+    """
 
     target: WriteTarget
     total_buckets: int
     sequence_number: int
     occupied: frozenset[tuple[bytes, int]] = frozenset()
     refuse_duplicates: bool = False
-    changes: bool = (
-        False  # rows that were computed from the table: a key stands once, or leaves and comes back
-    )
+    changes: bool = False  # rows that were computed from the table: a key stands once, or leaves and comes back
     settled: bool = False  # rows that the table itself holds, to be written again: they are records already
+    partition_buckets: Mapping[bytes, int] = field(default_factory=dict)
+    dynamic: DynamicBuckets | None = None
 
     @property
     def schema(self) -> TableSchema:
@@ -66,6 +75,10 @@ class WriteJob:
         is_changelog = ROW_KIND_COLUMN in columns and not self.changes
         return replace(self, refuse_duplicates=False) if is_changelog else self
 
+    def buckets_of(self, partition: bytes) -> int:
+        """The number of buckets of a partition."""
+        return self.partition_buckets.get(partition, self.total_buckets)
+
     def level_of(self, partition: bytes, bucket: int) -> int:
         """Rows of an empty bucket land at the top level at once, others at level 0."""
         if not self.schema.primary_keys or (partition, bucket) in self.occupied:
@@ -75,17 +88,29 @@ class WriteJob:
 
 @dataclass
 class WriteResult:
-    """Files of a write as ADD entries, and how many rows were given and written."""
+    """Files of a write as ADD entries, new index files, and how many rows were given and written."""
 
     entries: list[ManifestEntry] = field(default_factory=list)
+    index: list[IndexEntry] = field(default_factory=list)
     rows_in: int = 0
     rows_out: int = 0
 
     def add(self, other: WriteResult) -> None:
         """Fold in the result of another task."""
         self.entries.extend(other.entries)
+        self.index.extend(other.index)
         self.rows_in += other.rows_in
         self.rows_out += other.rows_out
+
+    def add_repaired(self, job: WriteJob) -> None:
+        """Take the index files that the write had to make for buckets without one, but for those that it replaced."""
+        places = {e.place for e in self.index}
+        for made in job.dynamic.repaired if job.dynamic else ():
+            if made.place not in places:
+                self.index.append(made)
+                continue
+            with suppress(StorageError):
+                job.target.io.delete(index_path(job.target.paths, job.schema, made))
 
 
 def sequence_columns(schema: TableSchema) -> list[SortColumn]:
@@ -107,7 +132,9 @@ def write_table(job: WriteJob, rows: pa.Table, task: str = "") -> WriteResult:
     """Write rows that are in memory and in arrival order (later rows win)."""
     job = job.of_rows(rows.column_names)
     schema = job.schema
-    rows = with_buckets(job, rows)
+    if BUCKET_COLUMN not in rows.column_names:
+        job, buckets = row_buckets(job, rows)
+        rows = rows.append_column(BUCKET_COLUMN, pa.array(buckets))
     order = [
         SortColumn(name) for name in (*schema.partition_keys, BUCKET_COLUMN, *schema.trimmed_primary_keys)
     ]
@@ -116,18 +143,9 @@ def write_table(job: WriteJob, rows: pa.Table, task: str = "") -> WriteResult:
         rows = sort_stable(rows, [*order, *order_of_key(job)])
     elif schema.partition_keys or job.total_buckets > 1:
         rows = sort_stable(rows, order)
-    return write_sorted(job, [rows], task)
-
-
-def with_buckets(job: WriteJob, rows: pa.Table) -> pa.Table:
-    """Rows with their `BUCKET_COLUMN`."""
-    schema = job.schema
-    if schema.bucket_keys and job.total_buckets > 0:
-        arrays = [rows.column(name) for name in schema.bucket_keys]
-        buckets = bucket_ids(arrays, [f.type for f in schema.bucket_fields], job.total_buckets)
-    else:
-        buckets = np.zeros(rows.num_rows, dtype=np.int32)
-    return rows.append_column(BUCKET_COLUMN, pa.array(buckets))
+    result = write_sorted(job, [rows], task)
+    result.add_repaired(job)
+    return result
 
 
 def placed(job: WriteJob, rows: pa.Table) -> pa.Table:
@@ -292,6 +310,7 @@ class _BucketSwitch:
         self._index = 0
         self._place: tuple[bytes, int] | None = None
         self._writers: list[RollingWriter] = []  # by layer; without a key: of rows, and of retractions
+        self._bucket_index: BucketIndex | None = None
         self._level = 0
         self._path = ""
         self._done: list[RollingWriter] = []
@@ -342,6 +361,8 @@ class _BucketSwitch:
         rows = self._file_rows(group, layer)
         self.result.rows_out += rows.num_rows
         self._writers[layer].write(rows)
+        if self._bucket_index is not None:
+            self._bucket_index.add(rows)
 
     def close(self) -> WriteResult:
         self._finish()
@@ -350,11 +371,16 @@ class _BucketSwitch:
     def abort(self) -> None:
         for writer in [*self._done, *self._writers]:
             writer.abort()
+        for entry in self.result.index:
+            with suppress(StorageError):
+                self._job.target.io.delete(index_path(self._job.target.paths, self._job.schema, entry))
 
     def _open(self, place: tuple[bytes, int], values: Sequence[Any]) -> None:
         self._level = self._job.level_of(*place)
         self._place = place
         self._path = self._partitions.path(values) if values else ""
+        if self._job.dynamic is not None:
+            self._bucket_index = BucketIndex(self._job.target, place, self._job.dynamic.entry(*place))
 
     def _new_writer(self, layer: int) -> RollingWriter:
         assert self._place is not None
@@ -375,14 +401,18 @@ class _BucketSwitch:
         if self._place is None:
             return
         partition, bucket = self._place
-        writers = list(self._writers)
-        for writer in writers:
-            for file in writer.close():
-                entry = ManifestEntry(FileKind.ADD, partition, bucket, self._job.total_buckets, file)
-                self.result.entries.append(entry)
-        self._index = max((writer.next_index for writer in writers), default=self._index)
-        self._done.extend(writers)
-        self._writers, self._place = [], None
+        total = self._job.buckets_of(partition)
+        index, wrote = self._index, False
+        for writer in self._writers:
+            files = writer.close()
+            wrote = wrote or bool(files)
+            self.result.entries += [ManifestEntry(FileKind.ADD, partition, bucket, total, f) for f in files]
+            self._index = max(self._index, writer.next_index)
+        self._done.extend(self._writers)
+        if wrote and self._bucket_index is not None:
+            grown = self._bucket_index.close(f"{self._task}{index}")
+            self.result.index += [grown] if grown else []
+        self._writers, self._bucket_index, self._place = [], None, None
 
     def _file_rows(self, group: pa.Table, layer: int) -> pa.Table:
         schema = self._job.schema

@@ -7,7 +7,8 @@ end the runs of each place are merged into its files, place by place. After the 
 
 Invariants: no more than the total size is held between two calls of `add`, and sorting takes as much again for the
 buffer that is spilled; rows of one key keep their order of arrival; in a run, rows of one key stand in one batch,
-without which a merge of runs would tear them apart.
+without which a merge of runs would tear them apart. Where buckets are dynamic, the keys of the partitions that rows fall
+into are held, too (`operation.placing`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import pyarrow as pa
 
 from tablestore_engine.mergetree.merge import SortColumn, last_of_key_mask, merge_sorted, sort_stable
 from tablestore_engine.metadata.partition import PartitionFormat
+from tablestore_engine.operation.placing import BucketStream
 from tablestore_engine.operation.spill_file import SpilledRun, SpillFile
 from tablestore_engine.operation.write import (
     BUCKET_COLUMN,
@@ -27,7 +29,6 @@ from tablestore_engine.operation.write import (
     WriteResult,
     check_not_null,
     order_of_key,
-    with_buckets,
     write_sorted,
 )
 from tablestore_engine.options import CoreOptions
@@ -78,6 +79,7 @@ class WriteBuffer:
     def __init__(self, job: WriteJob, sizes: BufferSizes, columns: Sequence[str], task: str = "") -> None:
         """`columns`: the names of the columns of all rows that will come."""
         self._job = job.of_rows(columns)
+        self._buckets = BucketStream(self._job)
         self._sizes = sizes
         self._task = task
         self._places: dict[tuple[bytes, int], _Place] = {}
@@ -98,12 +100,13 @@ class WriteBuffer:
 
         Raises:
             PrimaryKeyError, SchemaError: a null in a NOT NULL column.
-            StorageError: the disk to spill to is full.
+            StorageError: the disk to spill to is full, or an index of buckets cannot be read.
+            OptionError: new keys have no place.
         """
         if rows.num_rows == 0:
             return
         check_not_null(rows, self._job.schema)
-        for key, part in self._parts(with_buckets(self._job, rows)):
+        for key, part in self._parts(rows.append_column(BUCKET_COLUMN, pa.array(self._buckets.buckets(rows)))):
             place = self._places.setdefault(key, _Place())
             place.tables.append(part)
             place.bytes += part.nbytes
@@ -113,7 +116,10 @@ class WriteBuffer:
     def close(self) -> WriteResult:
         """Merge and write everything. On failure the files of this task are removed."""
         try:
-            return write_sorted(self._job, self._merged(), self._task)
+            job = self._buckets.job
+            result = write_sorted(job, self._merged(), self._task)
+            result.add_repaired(job)
+            return result
         finally:
             self.abort()
 
@@ -127,7 +133,7 @@ class WriteBuffer:
         """The rows of each place, as copies: a slice would keep the memory of all rows that came with it."""
         schema = self._job.schema
         place_columns = [*schema.partition_keys, BUCKET_COLUMN]
-        several = bool(schema.partition_keys) or self._job.total_buckets > 1
+        several = bool(schema.partition_keys) or self._job.total_buckets > 1 or self._job.dynamic is not None
         ordered = sort_stable(rows, [SortColumn(name) for name in place_columns]) if several else rows
         ends = np.flatnonzero(last_of_key_mask(ordered, place_columns)) + 1
         start = 0

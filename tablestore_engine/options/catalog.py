@@ -31,10 +31,19 @@ def _later(key: str, type_: OptionType, default: Any, description: str, effect: 
 
 
 _TABLE = (
-    Option("bucket", _INT, -1, "Number of buckets of a partition. Keyed tables need a fixed number here; -1 is one "
-           "unbounded bucket for tables without a key.", immutable=True, minimum=-2),
+    Option("bucket", _INT, -1, "Number of buckets of a partition. -1: with a key as many as the rows need (dynamic "
+           "buckets), without a key one that is not bounded. A number may be set to another one: partitions keep theirs "
+           "until they are overwritten or rescaled.", immutable=True, minimum=-2),
     Option("bucket-key", _COLUMNS, (), "Columns whose hash chooses the bucket; the primary key without the "
            "partition columns when not set.", immutable=True),
+    Option("dynamic-bucket.target-row-num", _INT, 2_000_000, "Keys of a dynamic bucket; new keys go to another one "
+           "then.", minimum=1),
+    Option("dynamic-bucket.initial-buckets", _INT, 1, "Dynamic buckets that the first write of a partition opens at "
+           "once.", minimum=1),
+    Option("dynamic-bucket.max-buckets", _INT, -1, "Dynamic buckets of a partition at most, however full they are; -1 "
+           "is no limit.", minimum=-1),
+    Option("index-file-in-data-file-dir", _BOOL, False, "Keep the index of dynamic buckets beside the data files.",
+           immutable=True),
     Option("primary-key", _COLUMNS, (), "Primary key, as an option instead of a constraint.", immutable=True),
     Option("partition", _COLUMNS, (), "Partition columns, as an option instead of a clause.", immutable=True),
     Option("partition.default-name", _TEXT, "__DEFAULT_PARTITION__", "Directory name of a null or blank partition "
@@ -213,9 +222,6 @@ _LATER_ANSWERS = (
 _LATER_HARMLESS = tuple(
     _later(key, type_, default, description)
     for key, type_, default, description in (
-        ("dynamic-bucket.target-row-num", _INT, 2_000_000, "Rows of a dynamic bucket."),
-        ("dynamic-bucket.initial-buckets", _INT, None, "First number of dynamic buckets."),
-        ("dynamic-bucket.max-buckets", _INT, -1, "Greatest number of dynamic buckets."),
         ("dynamic-bucket.assigner-parallelism", _INT, None, "Parallelism of the bucket assigner."),
         ("bucket-append-ordered", _BOOL, True, "Keep the order of arrival in a bucket of an append table."),
         ("auto-create", _BOOL, False, "Create the table when it is first used."),

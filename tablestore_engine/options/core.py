@@ -140,6 +140,10 @@ class CoreOptions:
     stats_dense_store: bool
     changelog_producer: str
     deletion_vectors: bool
+    dynamic_bucket_target_row_num: int
+    dynamic_bucket_initial_buckets: int
+    dynamic_bucket_max_buckets: int
+    index_file_in_data_file_dir: bool
     raw: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @classmethod
@@ -166,7 +170,7 @@ class CoreOptions:
             elif not option.is_pattern:
                 values[option.key] = value
         if strict:
-            _check_buckets(values.get("bucket", -1), "bucket" in values, keyed)
+            _check_buckets(values.get("bucket", -1))
         return cls._of(values, stats_modes, dict(mapping), keyed)
 
     @classmethod
@@ -239,6 +243,10 @@ class CoreOptions:
             stats_dense_store=get("metadata.stats-dense-store"),
             changelog_producer=get("changelog-producer"),
             deletion_vectors=get("deletion-vectors.enabled"),
+            dynamic_bucket_target_row_num=get("dynamic-bucket.target-row-num"),
+            dynamic_bucket_initial_buckets=get("dynamic-bucket.initial-buckets"),
+            dynamic_bucket_max_buckets=get("dynamic-bucket.max-buckets"),
+            index_file_in_data_file_dir=get("index-file-in-data-file-dir"),
             raw=raw,
         )
 
@@ -264,7 +272,7 @@ class CoreOptions:
                 f"Option 'merge-engine' = '{COUNT_ENGINE}' is not supported by this engine for a table with a primary key."
             )
         if for_write:
-            _check_buckets(self.bucket, True, self.keyed)
+            _check_buckets(self.bucket)
 
 
 def _parse_one(option: Option, key: str, text: str, strict: bool) -> Any:
@@ -277,11 +285,11 @@ def _parse_one(option: Option, key: str, text: str, strict: bool) -> Any:
         return text.strip().lower() if option.type is OptionType.ENUM else None
 
 
-def _check_buckets(bucket: int, is_set: bool, keyed: bool) -> None:
+def _check_buckets(bucket: int) -> None:
     if bucket == 0:
         raise OptionError("Option 'bucket' cannot be '0': at least 1 is expected.")
-    if is_set and bucket < 0 and (keyed or bucket == -2):
+    if bucket == -2:
         raise OptionError(
-            f"Option 'bucket' = '{bucket}' is not supported for writing here.",
-            hint="Set a fixed number of buckets, for example 'bucket' = '4'.",
+            "Option 'bucket' = '-2' is not supported for writing here.",
+            hint="Set a number of buckets, for example 'bucket' = '4', or '-1' for as many as the rows need.",
         )

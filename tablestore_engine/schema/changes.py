@@ -166,6 +166,8 @@ def _check_mutable(schema: TableSchema, key: str, value: str | None, has_data: b
     option = find_option(key)
     if option is None or not option.immutable:
         return
+    if option.key == "bucket" and _both_fixed(schema, value):
+        return  # each partition keeps its own number until it is rewritten
     columns = (
         key[len("fields.") :].rpartition(".")[0] if option.is_pattern and key.startswith("fields.") else ""
     )
@@ -179,3 +181,7 @@ def _check_mutable(schema: TableSchema, key: str, value: str | None, has_data: b
             f"Option '{key}' cannot be changed on a table that has data.",
             hint="Create a new table with it and copy the rows.",
         )
+
+
+def _both_fixed(schema: TableSchema, value: str | None) -> bool:
+    return value is not None and schema.core_options.bucket > 0 and CoreOptions.parse({"bucket": value}).bucket > 0

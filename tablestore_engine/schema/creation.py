@@ -43,10 +43,10 @@ def create_schema(
     by_name = {name.lower(): name for name, _, _ in columns}
     primary_keys = _keys_of("primary key", "primary-key", primary_keys, options, by_name)
     partition_keys = _keys_of("partition columns", "partition", partition_keys, options, by_name)
-    _check_keys(columns, primary_keys, partition_keys)
     keyed = bool(primary_keys)
     if keyed and "bucket" not in options:
         options["bucket"] = str(default_buckets)
+    _check_keys(columns, primary_keys, partition_keys, dynamic=options.get("bucket", "").strip() == "-1")
     if any(isinstance(kind, AtomicType) and kind.root in _RENAMED_PARTITIONS
            for name, kind, _ in columns if name in partition_keys):  # fmt: skip
         options.setdefault("partition.legacy-name", "false")
@@ -98,7 +98,11 @@ def _keys_of(
 
 
 def _check_keys(
-    columns: Sequence[Column], primary_keys: tuple[str, ...], partition_keys: tuple[str, ...]
+    columns: Sequence[Column],
+    primary_keys: tuple[str, ...],
+    partition_keys: tuple[str, ...],
+    *,
+    dynamic: bool,
 ) -> None:
     for name, kind, _ in columns:
         if name in (*primary_keys, *partition_keys) and not kind.is_atomic:
@@ -106,13 +110,14 @@ def _check_keys(
         if name in partition_keys and isinstance(kind, AtomicType) and kind.root in BINARY_ROOTS:
             raise SchemaError(f"Column '{name}' has type {kind}, which cannot name a partition.")
     missing = [name for name in partition_keys if name not in primary_keys]
-    if primary_keys and missing:
+    if primary_keys and missing and not dynamic:
         raise SchemaError(
             f"The primary key ({', '.join(primary_keys)}) must contain all partition columns; "
             f"{', '.join(missing)} is missing.",
-            hint=f"Use PRIMARY KEY ({', '.join((*missing, *primary_keys))}) or partition by columns of the key.",
+            hint=f"Use PRIMARY KEY ({', '.join((*missing, *primary_keys))}), partition by columns of the key, or set "
+            "'bucket' = '-1', under which a key may move to another partition.",
         )
-    if primary_keys and set(primary_keys) == set(partition_keys):
+    if primary_keys and set(primary_keys) <= set(partition_keys):
         raise SchemaError(
             f"The primary key ({', '.join(primary_keys)}) is the partition itself: each partition would hold one row."
         )
@@ -140,6 +145,12 @@ def _check_options(
                 f"Option 'bucket-key' cannot name '{name}'.", hint=f"It can name: {', '.join(allowed)}."
             )
     check_expiration(options, partition_keys)
+    if options.sequence_field and primary_keys and not set(partition_keys) <= set(primary_keys):
+        raise OptionError(
+            "Option 'sequence.field' does not go with a primary key that leaves a partition column out: which of two rows "
+            "in different partitions is the newer one would not be known.",
+            hint="Add the partition columns to the primary key, or leave the option out.",
+        )
     if options.sequence_field and not primary_keys:
         raise OptionError("Option 'sequence.field' needs a primary key.")
     if options.bucket > 0 and not primary_keys and not options.bucket_key:

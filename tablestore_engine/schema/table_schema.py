@@ -4,7 +4,7 @@ Vocabulary: *trimmed primary keys* are the primary key without the partition col
 shares; *bucket keys* are the columns whose hash chooses the bucket.
 
 Invariants: names are unique without regard to case; primary key columns are atomic and NOT NULL; the primary key
-of a partitioned table contains the partition columns; ``highest_field_id`` never shrinks, so that an id is never
+of a partitioned table contains the partition columns, unless its buckets are dynamic; ``highest_field_id`` never shrinks, so that an id is never
 used twice. The JSON form is persisted and must never change.
 """
 
@@ -126,6 +126,21 @@ class TableSchema:
     def bucket_fields(self) -> tuple[DataField, ...]:
         """The columns of ``bucket_keys``."""
         return tuple(self.field(name) for name in self.bucket_keys)
+
+    @cached_property
+    def has_dynamic_buckets(self) -> bool:
+        """Whether a key has the bucket that it was given first, instead of the one that it hashes to."""
+        return self.is_keyed and self.core_options.bucket == -1
+
+    @cached_property
+    def crosses_partitions(self) -> bool:
+        """Whether the primary key leaves a partition column out, so that a key may move to another partition."""
+        return self.is_keyed and not set(self.partition_keys) <= set(self.primary_keys)
+
+    @property
+    def has_bucket_index(self) -> bool:
+        """Whether an index of hashes tells the bucket of each key. Keys that cross partitions are found by reading."""
+        return self.has_dynamic_buckets and not self.crosses_partitions
 
     @cached_property
     def partition_fields(self) -> tuple[DataField, ...]:

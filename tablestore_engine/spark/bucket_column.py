@@ -17,15 +17,25 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from tablestore_engine.metadata.bucket import bucket_ids, hash_words
+from tablestore_engine.metadata.bucket import bucket_ids, hash_words, row_hashes
 from tablestore_engine.schema.types import INTEGER_ROOTS, AtomicType, DataField
 from tablestore_engine.spark.murmur import Word, murmur_sql
 from tablestore_engine.spark.names import quoted
 
+HASH_COLUMN = "__hash"
 _EMPTY = "X''"
 _LOW_DIGITS = 0x0F0F0F0F0F0F0F0F
 _MAX_NATIVE_COLUMNS = 56  # more need a second word of null bits
 _SHORT = 7  # longest string that fits into its slot
+
+
+def hash_column(fields: Sequence[DataField]) -> Column:
+    """The hash (INT) of rows with these bucket key columns, of which `|hash % n|` is the bucket."""
+    if len(fields) > _MAX_NATIVE_COLUMNS or any(_slot_kind(f) is None for f in fields):
+        return _by_arrow(fields, None)
+    if any(_is_text(f) for f in fields):
+        return F.expr(f"hash({_binary_row(fields)})")
+    return F.expr(f"cast({murmur_sql(_words(fields))} as int)")
 
 
 def bucket_column(fields: Sequence[DataField], num_buckets: int) -> Column:
@@ -136,8 +146,11 @@ def _binary_row(fields: Sequence[DataField]) -> str:
     return f"concat({', '.join([header, *slots, *tails])})"
 
 
-def _by_arrow(fields: Sequence[DataField], num_buckets: int) -> Column:
-    """Types whose bytes Spark's functions cannot give: hash in Python, vectorised, on the key columns only."""
+def _by_arrow(fields: Sequence[DataField], num_buckets: int | None) -> Column:
+    """Types whose bytes Spark's functions cannot give: hash in Python, vectorised, on the key columns only.
+
+    Without a number of buckets it is the hash itself.
+    """
     types = [f.type for f in fields]
     columns = [F.col(quoted(f.name)) for f in fields]
 
@@ -147,7 +160,8 @@ def _by_arrow(fields: Sequence[DataField], num_buckets: int) -> Column:
         from tablestore_engine.schema.arrow import to_arrow_type
 
         typed = [a.cast(to_arrow_type(t)) for a, t in zip(arrays, types, strict=True)]
-        return pa.array(bucket_ids(typed, types, num_buckets), pa.int32())
+        found = row_hashes(typed, types) if num_buckets is None else bucket_ids(typed, types, num_buckets)
+        return pa.array(found, pa.int32())
 
     arrow_udf: Any = getattr(F, "arrow_udf", None)
     if arrow_udf is None:

@@ -16,6 +16,7 @@ from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.scan import ScanPlan
 from tablestore_engine.operation.write import ROW_KIND_COLUMN
+from tablestore_engine.spark.cross_partition import write_home
 from tablestore_engine.spark.dml import WriteOutcome, finish, new_job
 from tablestore_engine.spark.file_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.names import quoted
@@ -68,7 +69,8 @@ def _columns(read: Read) -> list[str]:
 def _upsert(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcome:
     kind = F.col(ACTION_COLUMN).cast("tinyint").alias(ROW_KIND_COLUMN)
     job = replace(new_job(read.table, read.snapshot, refuse_duplicates=True), changes=True)
-    result = write_rows(spark, job, Rows(changes.select(*_columns(read), kind), read.input_bytes))
+    rows = Rows(changes.select(*_columns(read), kind), read.input_bytes)
+    result = write_home(spark, read.table, read.snapshot, job, rows)
     if not result.entries:
         return WriteOutcome(None, result.rows_in)
     return finish(spark, read.table, job, result, "APPEND", read_snapshot=read.snapshot_id)

@@ -12,19 +12,21 @@ from typing import Any, TypeVar
 
 from pyspark.sql import DataFrame, SparkSession
 
-from tablestore_engine.errors import CommitOutcomeUnknownError, TableStoreError
+from tablestore_engine.errors import CommitOutcomeUnknownError, TableStoreError, UserError
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.attempts import remove_files
 from tablestore_engine.operation.commit import Change, CommitIdentity
+from tablestore_engine.operation.index_commit import index_change
 from tablestore_engine.operation.new_write import new_identity
 from tablestore_engine.operation.new_write import new_job as start_job
 from tablestore_engine.operation.turn import prepared
 from tablestore_engine.operation.write import WriteJob, WriteResult
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.spark.compactor import compact_after_write
+from tablestore_engine.spark.cross_partition import write_home
 from tablestore_engine.spark.reader import read_plan
-from tablestore_engine.spark.writer import Rows, write_rows
+from tablestore_engine.spark.writer import Rows
 from tablestore_engine.table import Table
 
 T = TypeVar("T")
@@ -49,8 +51,11 @@ def new_job(
 ) -> WriteJob:
     """A write job on top of a snapshot. `into_empty` says which live files this write removes."""
     live = table.live_files(snapshot) if snapshot else []
+    index = table.index_files(snapshot) if snapshot else []
     target = table.write_target(schema)
-    return start_job(target, live, into_empty=into_empty, refuse_duplicates=refuse_duplicates)
+    return start_job(
+        target, live, index, snapshot.id if snapshot else 0, into_empty=into_empty, refuse_duplicates=refuse_duplicates
+    )
 
 
 def insert(
@@ -69,10 +74,18 @@ def insert(
     """
     snapshot = table.latest_snapshot()
     job = new_job(table, snapshot, refuse_duplicates=refuse_duplicates)
-    result = write_rows(spark, job, rows)
+    result = write_home(spark, table, snapshot, job, rows)
     began_on = snapshot.id if snapshot else 0
     return finish(
-        spark, table, job, result, "APPEND", began_on=began_on, properties=properties, identity=identity
+        spark,
+        table,
+        job,
+        result,
+        "APPEND",
+        began_on=began_on,
+        read_snapshot=began_on if table.schema.crosses_partitions else None,
+        properties=properties,
+        identity=identity,
     )
 
 
@@ -88,6 +101,7 @@ def finish(
     restarts: bool = False,
     began_on: int | None = None,
     read_snapshot: int | None = None,
+    read_buckets: frozenset[tuple[bytes, int]] | None = None,
     new_schema: Callable[[], TableSchema] | None = None,
     properties: Mapping[str, str] | None = None,
     identity: CommitIdentity | None = None,
@@ -104,8 +118,10 @@ def finish(
         removed,
         replaces,
         read_snapshot=read_snapshot,
+        read_buckets=read_buckets,
         began_on=began_on,
         restarts=restarts,
+        index=index_change(job, result),
     )
     schema, publisher = job.schema, new_schema
     try:
@@ -140,14 +156,29 @@ def overwrite(
     """Replace files by rows. `replaces` None: those of the partitions that the rows fall into."""
     snapshot = table.latest_snapshot()
     into_empty = replaces or (lambda entry: True)
+    _check_overwrite(table, snapshot, replaces)
     job = new_job(table, snapshot, into_empty=into_empty, refuse_duplicates=refuse_duplicates)
-    result = write_rows(spark, job, rows)
+    result = write_home(spark, table, None, job, rows)
     if replaces is None:
         touched = {e.partition for e in result.entries}
         replaces = lambda entry: entry.partition in touched  # noqa: E731
         if not touched:
             return WriteOutcome(None, 0)
     return finish(spark, table, job, result, "OVERWRITE", replaces=replaces, properties=properties)
+
+
+def _check_overwrite(
+    table: Table, snapshot: Snapshot | None, replaces: Callable[[ManifestEntry], bool] | None
+) -> None:
+    """Keys that cross partitions may be in those that stay."""
+    if not table.schema.crosses_partitions or snapshot is None:
+        return
+    if replaces is None or not all(replaces(entry) for entry in table.live_files(snapshot)):
+        raise UserError(
+            "Single partitions cannot be overwritten under a primary key that leaves partition columns out: their new "
+            "rows may have keys of other partitions.",
+            hint="Overwrite the whole table ('dynamic-partition-overwrite' = 'false'), or DELETE and INSERT the rows.",
+        )
 
 
 def truncate(

@@ -106,7 +106,7 @@ class FileScans:
         struct = to_spark_schema(own.fields)
         if first:
             struct = T.StructType([*to_spark_schema(first).fields, *struct.fields])
-        frame = self._spark.read.schema(struct).parquet(*[_PATTERN.sub(r"\\\g<0>", p) for p in paths])
+        frame = self._spark.read.schema(struct).parquet(*map(escaped_path, paths))
         if is_current and not positions:
             return frame
         selected = [one.name for one in first]
@@ -121,6 +121,11 @@ class FileScans:
             selected.append(f"_metadata.file_path as {FILE_COLUMN}")
             selected.append(f"_metadata.row_index as {POSITION_COLUMN}")
         return frame.selectExpr(*selected)
+
+
+def escaped_path(path: str) -> str:
+    """A path as Spark takes it for one file, whatever characters it has."""
+    return _PATTERN.sub(r"\\\g<0>", path)
 
 
 def _same_for_spark(past: DataType, current: DataType) -> bool:

@@ -33,7 +33,7 @@ from tablestore_engine.spark.changed_keys import (
     constant_keys,
 )
 from tablestore_engine.spark.counted_reader import keyless_rows
-from tablestore_engine.spark.file_scan import FileScans, Placed
+from tablestore_engine.spark.file_scan import FILE_COLUMN, FileScans, Placed
 from tablestore_engine.spark.fold_sql import Records, fold_sql
 from tablestore_engine.spark.join_key import KeyRanges, join_keys, key_blocks
 from tablestore_engine.spark.key_blocks import WORTH_ROWS
@@ -41,6 +41,7 @@ from tablestore_engine.spark.names import formatted
 from tablestore_engine.table import Table
 
 _ALIVE = f"{VALUE_KIND.name} IN (0Y, 2Y)"
+_PLACE = "__place"
 
 
 def read_table(
@@ -102,15 +103,19 @@ class TableReader:
         single: list[Placed] = []
         unsettled: list[Placed] = []
         merging: list[tuple[BucketScan, Section]] = []
+        in_place = self._schema.crosses_partitions
         settles = self._schema.merge_engine.settles_retractions
         for bucket, section in self._plan.sections:
-            if settles and any(f.delete_row_count != 0 for f in section.runs[-1].files):
+            retracts = settles and any(f.delete_row_count != 0 for f in section.runs[-1].files)
+            if retracts and not in_place:
                 unsettled.extend((bucket, file) for file in section.files)
-            elif section.needs_merge:
+            elif section.needs_merge or retracts:
                 merging.append((bucket, section))
             else:
                 single.extend((bucket, file) for file in section.files)
         merge = _merge_of(merging) if merging else None
+        if merge and in_place:
+            return reduce(DataFrame.unionAll, [*self._unmerged(single), self._merged_in_place(merge)])
         changed = self._changed(merge) if merge else None
         if merge and changed is None:
             # No row of the newer runs is asked for.
@@ -198,6 +203,26 @@ class TableReader:
             newest += f" WHERE {_ALIVE}"
         return self._sql(f"{untouched} UNION ALL {newest}", bottom=bottom, upper=upper, **changed.frames)
 
+    def _merged_in_place(self, merge: _Merge) -> DataFrame:
+        """Rows of keys that may have records in several partitions, and there in several buckets: each by itself."""
+        rows = self._scans.scan([*merge.bottom, *merge.upper], system=True, positions=True)
+        # The directory of the file is the partition and the bucket.
+        directory = f"left({FILE_COLUMN}, length({FILE_COLUMN}) - locate('/', reverse({FILE_COLUMN})))"
+        text = f"SELECT {self._with_system('f')}, {directory} AS {_PLACE} FROM {{rows}} f"
+        engine = self._schema.merge_engine
+        if engine.keeps_last or engine.keeps_first:
+            newest = self._newest(text)
+        else:
+            retracts = any(f.delete_row_count != 0 for _, f in (*merge.bottom, *merge.upper))
+            newest = self._folded(text, retractions=retracts)
+        return self._sql(newest + (f" WHERE {_ALIVE}" if engine.keeps_last else ""), rows=rows)
+
+    @cached_property
+    def _group(self) -> str:
+        """What the records of one row have in common."""
+        keys = [f"r.{formatted(k)}" for k in self._schema.primary_keys]
+        return ", ".join([*keys, f"r.{_PLACE}"] if self._schema.crosses_partitions else keys)
+
     def _folded(self, rows: str, *, retractions: bool) -> str:
         """Query for the fold of the rows of each key."""
         engine, options = self._schema.merge_engine, self._schema.core_options
@@ -209,7 +234,7 @@ class TableReader:
             else f"r.{formatted(f.name)}"
             for f in self._schema.fields
         ]
-        keys = ", ".join(f"r.{formatted(k)}" for k in self._schema.primary_keys)
+        keys = self._group
         if retractions and engine.removes_on_delete:
             # Only what came after the last -D of its key. The name is one that no column may have.
             removed = f"{KEY_PREFIX}removed"
@@ -236,8 +261,7 @@ class TableReader:
         rank = f"struct({', '.join([*order, number])})"
         best = "min_by" if descending else "max_by"
         row = f"struct({self._with_system('r')})"
-        keys = ", ".join(f"r.{formatted(k)}" for k in self._schema.primary_keys)
-        picked = f"SELECT {best}({row}, {rank}) AS row FROM ({rows}) r GROUP BY {keys}"
+        picked = f"SELECT {best}({row}, {rank}) AS row FROM ({rows}) r GROUP BY {self._group}"
         return f"SELECT {self._columns} FROM (SELECT row.* FROM ({picked}))"
 
     @cached_property

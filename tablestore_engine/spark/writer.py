@@ -36,6 +36,7 @@ from tablestore_engine.operation.write_rows import table_rows
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.spark.bucket_column import bucket_column, task_column
 from tablestore_engine.spark.names import quoted
+from tablestore_engine.spark.placing import with_buckets
 from tablestore_engine.spark.run import collect_arrow
 
 SMALL_ROWS = 200_000
@@ -74,8 +75,21 @@ def _write_rows(spark: SparkSession, job: WriteJob, rows: Rows) -> WriteResult:
     if _may_be_small(rows):
         collected = _collected(frame)
         if collected is not None:
-            return write_table(job, table_rows(collected, job.schema))
-    return _distributed(job, frame)
+            return write_table(job, _in_arrival_order(collected, job.schema))
+    job, placed_rows = with_buckets(spark, job, frame)
+    result = _distributed(job, placed_rows)
+    result.add_repaired(job)
+    return result
+
+
+def _in_arrival_order(rows: pa.Table, schema: TableSchema) -> pa.Table:
+    """Collected rows as the table holds them, and the bucket that each may have been given."""
+    if ORDINAL_COLUMN in rows.column_names:
+        rows = rows.sort_by(ORDINAL_COLUMN).drop_columns([ORDINAL_COLUMN])
+    if BUCKET_COLUMN not in rows.column_names:
+        return table_rows(rows, schema)
+    buckets = rows.column(BUCKET_COLUMN)
+    return table_rows(rows.drop_columns([BUCKET_COLUMN]), schema).append_column(BUCKET_COLUMN, buckets)
 
 
 def write_arranged(job: WriteJob, frame: DataFrame) -> WriteResult:
@@ -133,7 +147,9 @@ def _distributed(job: WriteJob, frame: DataFrame) -> WriteResult:
             return _run(replace(job, refuse_duplicates=True), frame, stop_at_duplicates=True)
         except DuplicateKeyError:
             remove_files(job.target)
-    return _run(job, frame.withColumn(ORDINAL_COLUMN, F.monotonically_increasing_id()))
+    if ORDINAL_COLUMN not in frame.columns:
+        frame = frame.withColumn(ORDINAL_COLUMN, F.monotonically_increasing_id())
+    return _run(job, frame)
 
 
 def _run(job: WriteJob, frame: DataFrame, *, stop_at_duplicates: bool = False) -> WriteResult:
@@ -143,8 +159,9 @@ def _run(job: WriteJob, frame: DataFrame, *, stop_at_duplicates: bool = False) -
     bucketed = bool(schema.bucket_keys) and job.total_buckets > 0
     bucket = bucket_column(schema.bucket_fields, job.total_buckets) if bucketed else F.lit(0)
     places = []
-    if partitions:
-        frame = frame.withColumn(BUCKET_COLUMN, bucket)
+    if partitions or BUCKET_COLUMN in frame.columns:
+        if BUCKET_COLUMN not in frame.columns:
+            frame = frame.withColumn(BUCKET_COLUMN, bucket)
         places = [*partitions, F.col(BUCKET_COLUMN)]
         frame = frame.repartition(*places)
     elif bucketed:

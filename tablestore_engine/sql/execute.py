@@ -14,6 +14,7 @@ from tablestore_engine.spark.types import columns_of
 from tablestore_engine.sql import statements as S
 from tablestore_engine.sql.execute_analyze import execute_analyze
 from tablestore_engine.sql.execute_changes import execute_delete, execute_merge, execute_update
+from tablestore_engine.sql.execute_layout import execute_add_primary_key, execute_cluster
 from tablestore_engine.sql.execute_rows import (
     RowContext,
     execute_create_as,
@@ -24,6 +25,7 @@ from tablestore_engine.sql.execute_rows import (
 )
 from tablestore_engine.sql.procedures import execute_call, partition_filter
 from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.statements_layout import AddPrimaryKey, ClusterTable
 
 
 def execute(statement: S.Statement, context: RowContext) -> StatementResult:
@@ -105,6 +107,8 @@ _RUNNERS: dict[type[S.Statement], Callable[[Any, RowContext], StatementResult]] 
     S.Explain: _explain,
     S.PassThrough: _pass_through,
     S.Compact: _compact,
+    ClusterTable: execute_cluster,
+    AddPrimaryKey: execute_add_primary_key,
     S.Call: execute_call,
     S.AnalyzeTable: execute_analyze,
     S.CreateView: _create_view,

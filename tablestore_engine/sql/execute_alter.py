@@ -198,8 +198,8 @@ def unsupported(statement: AlterUnsupported, context: CatalogContext) -> Stateme
     """Any other ALTER TABLE or VIEW."""
     raise SqlError(
         f"{statement.table} cannot be altered by {statement.what}.",
-        hint="Tables take RENAME TO, ADD COLUMNS, DROP PARTITION, SET and UNSET TBLPROPERTIES, COMMENT and COMPACT; "
-        "views take RENAME TO, SET and UNSET TBLPROPERTIES and AS.",
+        hint="Tables take RENAME TO, ADD COLUMNS, ADD PRIMARY KEY, CLUSTERED INTO n BUCKETS, DROP PARTITION, SET and UNSET "
+        "TBLPROPERTIES, COMMENT and COMPACT; views take RENAME TO, SET and UNSET TBLPROPERTIES and AS.",
     )
 
 

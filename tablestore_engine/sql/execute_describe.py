@@ -5,10 +5,11 @@ A *section* is what stands below a row `# Title`; an empty row stands before eac
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from tablestore_engine.catalog import View
 from tablestore_engine.errors import ColumnNotFound, NotFoundError, SqlError
+from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.statistics import value_shown
 from tablestore_engine.schema.spark_text import spark_type
 from tablestore_engine.schema.types import DataField
@@ -116,7 +117,7 @@ def _view_details(statement: Describe, view: View, context: CatalogContext) -> l
 def _table_details(table: Table) -> list[tuple[str, str]]:
     schema, options = table.schema, table.options
     found, snapshot = table.statistics(), table.latest_snapshot()
-    bucket = str(options.bucket)
+    bucket = "dynamic" if schema.has_dynamic_buckets else str(options.bucket)
     if options.bucket > 0 and schema.bucket_keys:
         bucket += f" by {', '.join(schema.bucket_keys)}"
     details = [
@@ -168,10 +169,17 @@ def _partition_details(table: Table, spec: PartitionSpec) -> list[tuple[str, str
     return [
         ("Partition", path),
         ("Location", table.paths.partition_dir(path)),
+        *([("Buckets", _bucket_text([e for e in entries if e.partition == row]))] if schema.bucket_keys else []),
         ("Row Count", counted.text),
         ("Size", f"{sum(one.file_size for one in files)} bytes"),
         ("num-files", str(len(files))),
     ]
+
+
+def _bucket_text(entries: Sequence[ManifestEntry]) -> str:
+    """How many buckets a partition has."""
+    number = entries[0].total_buckets
+    return str(number) if number > 0 else f"{len({one.bucket for one in entries})} (dynamic)"
 
 
 def _pairs(items: Iterable[tuple[str, str]]) -> str:

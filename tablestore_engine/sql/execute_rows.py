@@ -25,6 +25,7 @@ from tablestore_engine.schema.row_kind import ROW_KIND
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import DataField
 from tablestore_engine.spark.align import align, expression
+from tablestore_engine.spark.cross_partition import write_home
 from tablestore_engine.spark.dml import (
     WriteOutcome,
     finish,
@@ -34,7 +35,7 @@ from tablestore_engine.spark.dml import (
     truncate,
 )
 from tablestore_engine.spark.types import columns_of
-from tablestore_engine.spark.writer import Rows, input_bytes, write_rows
+from tablestore_engine.spark.writer import Rows, input_bytes
 from tablestore_engine.sql.frames import Frames
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements import (
@@ -278,7 +279,7 @@ def _create(
     staged = catalog.stage_table(database, name, schema)
     try:
         job = new_job(staged, None, refuse_duplicates=_refuses(context, schema))
-        result = write_rows(context.spark(), job, rows)
+        result = write_home(context.spark(), staged, None, job, rows)
         outcome = finish(context.spark(), staged, job, result, "APPEND", properties=context.properties)
         if catalog.publish(staged, database, name):
             return result_of("CREATE TABLE", outcome)
@@ -305,7 +306,7 @@ def _replace(
     job = new_job(
         table, snapshot, schema=schema, into_empty=everything, refuse_duplicates=_refuses(context, schema)
     )
-    result = write_rows(context.spark(), job, rows)
+    result = write_home(context.spark(), table, None, job, rows)
     if schema is not table.schema and turns(schema, result.entries):
         schema = counting(schema)
     outcome = finish(

@@ -24,6 +24,7 @@ from tablestore_engine.sql.statements import (
     TableName,
     UnsetTableProperties,
 )
+from tablestore_engine.sql.statements_layout import AddPrimaryKey, ClusterTable
 
 
 def alter(cursor: Cursor) -> Statement | None:
@@ -84,6 +85,8 @@ def _table(cursor: Cursor, table: TableName) -> Statement:
     if cursor.accept("COMPACT"):
         partition = partition or partition_spec(cursor)
         return Compact(sql=cursor.text, table=table, partition=partition)
+    if cursor.accept("CLUSTERED", "INTO"):
+        return _cluster(cursor, table, partition)
     if not partition:
         if cursor.accept("SET", "COMMENT"):
             return CommentOn(sql=cursor.text, kind="TABLE", table=table, comment=cursor.string())
@@ -96,6 +99,12 @@ def _table(cursor: Cursor, table: TableName) -> Statement:
             return _add_columns(cursor, table)
         if cursor.sees("DROP", "PARTITION") or cursor.sees("DROP", "IF", "EXISTS", "PARTITION"):
             return _drop_partitions(cursor, table)
+        if cursor.sees("ADD", "PRIMARY", "KEY") or cursor.sees("ADD", "CONSTRAINT"):
+            start = cursor.i
+            found = _add_primary_key(cursor, table)
+            if found is not None:
+                return found
+            cursor.i = start
         if cursor.key == "DROP" and cursor.key_at(1) in ("COLUMN", "COLUMNS"):
             cursor.i += 2
             return _drop_columns(cursor, table)
@@ -110,7 +119,7 @@ def _common(cursor: Cursor, table: TableName, *, is_view: bool) -> Statement | N
     if cursor.accept("RENAME", "TO"):
         new = cursor.table_name("the new name")
         return RenameTable(sql=cursor.text, table=table, new=new, is_view=is_view)
-    if cursor.accept("SET", "TBLPROPERTIES"):
+    if cursor.accept("SET", "TBLPROPERTIES") or (cursor.sees("SET", "(") and cursor.accept("SET")):
         found = properties(cursor)
         return SetTableProperties(sql=cursor.text, table=table, properties=found, is_view=is_view)
     if cursor.accept("UNSET", "TBLPROPERTIES"):
@@ -124,6 +133,28 @@ def _common(cursor: Cursor, table: TableName, *, is_view: bool) -> Statement | N
             sql=cursor.text, table=table, keys=tuple(keys), if_exists=if_exists, is_view=is_view
         )
     return None
+
+
+def _cluster(cursor: Cursor, table: TableName, partition: PartitionSpec) -> Statement:
+    text = cursor.token.text
+    if not text.isdigit():
+        raise cursor.error("Expected a number of buckets", hint="Write CLUSTERED INTO 8 BUCKETS.")
+    cursor.i += 1
+    if not cursor.accept_one("BUCKETS", "BUCKET"):
+        raise cursor.error("Expected BUCKETS")
+    return ClusterTable(sql=cursor.text, table=table, partition=partition, buckets=int(text))
+
+
+def _add_primary_key(cursor: Cursor, table: TableName) -> Statement | None:
+    """``ADD [CONSTRAINT name] PRIMARY KEY (a, b) [NOT ENFORCED]``; None for another constraint."""
+    cursor.expect("ADD")
+    if cursor.accept("CONSTRAINT") and cursor.key != "PRIMARY":
+        cursor.name("the name of the constraint")
+    if not cursor.accept("PRIMARY", "KEY"):
+        return None
+    columns = cursor.names_in_parentheses()
+    cursor.accept("NOT", "ENFORCED")
+    return AddPrimaryKey(sql=cursor.text, table=table, columns=columns)
 
 
 def _add_columns(cursor: Cursor, table: TableName) -> Statement:

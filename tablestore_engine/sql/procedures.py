@@ -12,6 +12,7 @@ from tablestore_engine.errors import SqlError
 from tablestore_engine.operation.scan import PartitionFilter
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.sql import (
+    bucket_procedures,
     compaction_procedures,
     consumer_procedures,
     partition_procedures,
@@ -66,6 +67,7 @@ def partition_filter(schema: TableSchema, wanted: dict[str, Any]) -> PartitionFi
 
 PROCEDURES: dict[str, Procedure] = {
     **compaction_procedures.PROCEDURES,
+    **bucket_procedures.PROCEDURES,
     **snapshot_procedures.PROCEDURES,
     **tag_procedures.PROCEDURES,
     **partition_procedures.PROCEDURES,

@@ -15,6 +15,7 @@ from uuid import uuid4
 from tablestore_engine.errors import CorruptMetadataError
 from tablestore_engine.metadata.binary_row import decode_row, encode_row
 from tablestore_engine.metadata.data_file import SimpleStats
+from tablestore_engine.metadata.index_manifest import IndexEntry, decode_index, encode_index
 from tablestore_engine.metadata.manifest import (
     FileKind,
     ManifestEntry,
@@ -154,8 +155,20 @@ class ManifestStore:
         """The manifests in a manifest list. Raises like ``read_manifest``."""
         return self._read(name, decode_metas)
 
+    def write_index(self, entries: Sequence[IndexEntry]) -> str:
+        """Write an index manifest. Returns its name."""
+        name = self._paths.new_index_manifest_name(self._uuid, self._next_number())
+        path = self._paths.manifest(name)
+        self._io.write(path, encode_index(entries, self._compression))
+        _cache.put(path, entries)
+        return name
+
+    def read_index(self, name: str) -> list[IndexEntry]:
+        """The entries of an index manifest. Raises like ``read_manifest``."""
+        return self._read(name, decode_index)
+
     def delete(self, name: str) -> None:
-        """Remove a manifest or list that no snapshot names."""
+        """Remove a manifest, list or index manifest that no snapshot names."""
         path = self._paths.manifest(name)
         _cache.drop(path)
         self._io.delete(path)

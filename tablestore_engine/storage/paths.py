@@ -125,6 +125,23 @@ class TablePaths:
         """The name of a new statistics file."""
         return f"stat-{uuid}-0"
 
+    def new_index_manifest_name(self, uuid: str, number: int) -> str:
+        """The name of the ``number``-th index manifest of a writer."""
+        return f"index-manifest-{uuid}-{number}"
+
+    @property
+    def index_dir(self) -> str:
+        """The directory of index files."""
+        return f"{self.root}/index"
+
+    def index_file(self, name: str) -> str:
+        """An index file by its name."""
+        return f"{self.root}/index/{name}"
+
+    def new_index_file_name(self, uuid: str, number: int | str) -> str:
+        """The name of a writer's index file; ``number`` tells it from the writer's others."""
+        return f"index-{uuid}-{number}"
+
     def partition_dir(self, partition_path: str) -> str:
         """The directory of a partition; the table's own without partitions."""
         return f"{self.root}/{partition_path}" if partition_path else self.root

@@ -1,7 +1,7 @@
 """A process that commits to a table again and again: `python racer.py <warehouse> <role> <number> <count> [seed]`.
 
-Roles: `insert` upserts rows of its own, `churn` adds rows to a table without a key and takes half of them away,
-`increment` reads a counter and writes it back greater by one, `compact`
+Roles: `insert` upserts rows of its own, `place` the same rows as the others, `churn` adds rows to a table without a key
+and takes half of them away, `increment` reads a counter and writes it back greater by one, `compact`
 compacts as the thresholds ask until a file `stop` appears, `schedule` does so
 by plans that it makes and takes, `take` carries out the plans that there are. Each prints what it did as one line of JSON.
 """
@@ -115,7 +115,23 @@ def endless(table, number, count):
             compact(table, full=generation % 8 == 0)
 
 
+def place(table, number, count):
+    """Upserts the same new keys as the others, so that all of them look for a bucket for each key."""
+    retries = 0
+    for i in range(count):
+        rows = [{"id": i * 5 + k, "v": number} for k in range(8)]
+        for _ in range(1_000):
+            try:
+                write(table, rows, job=new_job(table, sequence=sequence()))
+                break
+            except ConflictError:
+                retries += 1
+                time.sleep(random.random() * 0.02)
+    return {"commits": count, "retries": retries}
+
+
 ROLES = {
+    "place": place,
     "insert": insert,
     "churn": churn,
     "increment": increment,

@@ -165,3 +165,17 @@ def test_writers_without_a_key_take_rows_away_beside_each_other(tmp_path):
     compact(table)
     assert sorted(row["id"] for row in read(table)) == expected
     assert not any(e.file.delete_row_count for e in table.live_files())
+
+
+def test_dynamic_buckets_have_each_key_once(tmp_path):
+    """Every process gives buckets to the same new keys; those that were too late look where they are now."""
+    options = {"bucket": "-1", "dynamic-bucket.target-row-num": "7", "commit.max-retries": "50"}
+    table = make_table(tmp_path, {"id": "INT", "v": "INT"}, ["id"], options=options)
+    racers = [start(tmp_path, "place", n) for n in range(PROCESSES)]
+    results = [result(racer) for racer in racers]
+    assert sum(one["retries"] for one in results) > 0, "they did not meet"
+    assert set(by_key(table)) == set(range((COMMITS - 1) * 5 + 8))
+    check_invariants(table)
+    assert sum(e.row_count for e in table.index_files()) == len(by_key(table))
+    compact(table)
+    check_invariants(table)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 
 import pyarrow as pa
@@ -13,7 +14,9 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit import Change, CommitIdentity
 from tablestore_engine.operation.compact import run_compaction
 from tablestore_engine.operation.compact_plan import plan_compaction
-from tablestore_engine.operation.write import DELETE_KIND, ROW_KIND_COLUMN, WriteJob, write_table
+from tablestore_engine.operation.index_commit import index_change
+from tablestore_engine.operation.new_write import new_job
+from tablestore_engine.operation.write import DELETE_KIND, ROW_KIND_COLUMN, write_table
 from tablestore_engine.schema.arrow import to_arrow_type
 from tablestore_engine.schema.changes import SchemaChange
 from tablestore_engine.schema.table_schema import TableSchema
@@ -121,19 +124,18 @@ class OurTable:
     ) -> Snapshot:
         table = self.table
         table.options.refuse_unsupported(for_write=True)
-        live = table.live_files()
-        job = WriteJob(
-            target=table.write_target(),
-            total_buckets=table.options.bucket,
-            sequence_number=max((e.file.max_sequence_number for e in live), default=_FIRST_SEQUENCE) + 1,
-            occupied=frozenset((e.partition, e.bucket) for e in live if not (replaces and replaces(e))),
-        )
+        snapshot = table.latest_snapshot()
+        live, index = (table.live_files(snapshot), table.index_files(snapshot)) if snapshot else ([], [])
+        began_on = snapshot.id if snapshot else 0
+        job = new_job(table.write_target(), live, index, began_on, into_empty=replaces)
+        number = max((e.file.max_sequence_number for e in live), default=_FIRST_SEQUENCE) + 1
+        job = replace(job, sequence_number=number)
         if deletes:
             kinds = pa.array([DELETE_KIND] * rows.num_rows, pa.int8())
             rows = rows.append_column(ROW_KIND_COLUMN, kinds)
         result = write_table(job, rows)
         return table.committer().commit(
-            Change(kind, tuple(result.entries), replaces=replaces), new_identity()
+            Change(kind, tuple(result.entries), replaces=replaces, index=index_change(job, result)), new_identity()
         )
 
 

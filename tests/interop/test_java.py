@@ -43,6 +43,8 @@ LAYOUTS = {
     "many_buckets": (["id"], [], {"bucket": "5"}),
     "partitioned": (["day", "id"], ["day"], {"bucket": "2"}),
     "small_files": (["id"], [], {"bucket": "1", "target-file-size": "1 kb"}),
+    "dynamic": (["id"], [], {"bucket": "-1", "dynamic-bucket.target-row-num": "20"}),
+    "dynamic_partitioned": (["day", "id"], ["day"], {"bucket": "-1", "dynamic-bucket.target-row-num": "20"}),
 }
 
 

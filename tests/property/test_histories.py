@@ -77,7 +77,11 @@ def tables(draw, keyed):
         "compaction.min.file-num": str(draw(st.integers(2, 4))),
     }
     if keyed:
-        options["bucket"] = str(draw(st.integers(1, 3)))
+        options["bucket"] = str(draw(st.sampled_from([1, 2, 3, -1])))
+        if options["bucket"] == "-1":
+            options["dynamic-bucket.target-row-num"] = str(draw(st.integers(1, 4)))
+            options["dynamic-bucket.initial-buckets"] = str(draw(st.integers(1, 2)))
+            options["dynamic-bucket.max-buckets"] = str(draw(st.sampled_from([-1, 1, 3])))
         if draw(st.booleans()):
             columns["at"] = draw(st.sampled_from(["INT", "TIMESTAMP(6)", "STRING"]))
             options["sequence.field"] = "at"

@@ -180,8 +180,9 @@ def test_what_changes_no_answer_is_accepted(mapping):
     validate(mapping)
 
 
-def test_keyed_tables_need_fixed_buckets():
-    assert "'bucket' = '4'" in refused({"bucket": "-1"}, keyed=True)
+def test_numbers_of_buckets():
+    validate({"bucket": "-1", "dynamic-bucket.max-buckets": "4"}, keyed=True)
+    assert "'bucket' = '4'" in refused({"bucket": "-2"}, keyed=True)
     assert "at least 1" in refused({"bucket": "0"})
 
 
@@ -232,7 +233,7 @@ def test_bad_values_of_what_is_acted_on_are_never_guessed():
 @pytest.mark.parametrize(
     ("mapping", "keyed", "read", "write"),
     [
-        ({}, True, True, False),
+        ({}, True, True, True),
         ({"bucket": "4"}, True, True, True),
         ({}, False, True, True),
         ({"bucket": "4", "changelog-producer": "input"}, True, True, False),

@@ -11,6 +11,7 @@ from tablestore_engine.options.catalog import COUNT_ENGINE
 
 # What a table is made with for good when the model does not say: its absence in a config asks for nothing.
 _CHOSEN_BY_THE_ENGINE = ("bucket", "partition.legacy-name")
+_RESCALE = ", rescale it (ALTER TABLE … CLUSTERED INTO n BUCKETS)"
 
 
 def option_changes(table: Mapping[str, str], model: Mapping[str, str]) -> dict[str, str]:
@@ -33,7 +34,7 @@ def option_changes(table: Mapping[str, str], model: Mapping[str, str]) -> dict[s
         raise DbtRuntimeError(
             f"The model's config {f'asks for {key!r} = {wanted!r}' if wanted else f'no longer sets {key!r}'}, but its "
             f"table {f'has {had!r}' if had else 'was made without it'}. This option is fixed when a table is made: "
-            "build the table anew with --full-refresh, or take the change back."
+            f"build the table anew with --full-refresh{_RESCALE if key == 'bucket' and wanted else ''}, or take the change back."
         )
     return changed
 

@@ -19,14 +19,17 @@ import org.apache.paimon.data.Timestamp;
 import org.apache.paimon.disk.IOManager;
 import org.apache.paimon.fs.Path;
 import org.apache.paimon.fs.local.LocalFileIO;
+import org.apache.paimon.index.HashBucketAssigner;
 import org.apache.paimon.options.ExpireConfig;
 import org.apache.paimon.reader.RecordReader;
+import org.apache.paimon.table.BucketMode;
 import org.apache.paimon.table.FileStoreTable;
 import org.apache.paimon.table.FileStoreTableFactory;
 import org.apache.paimon.table.Table;
 import org.apache.paimon.table.sink.BatchTableCommit;
 import org.apache.paimon.table.sink.BatchTableWrite;
 import org.apache.paimon.table.sink.BatchWriteBuilder;
+import org.apache.paimon.table.sink.RowPartitionKeyExtractor;
 import org.apache.paimon.table.source.DataSplit;
 import org.apache.paimon.table.source.ReadBuilder;
 import org.apache.paimon.table.source.Split;
@@ -198,6 +201,12 @@ public final class PaimonServer {
         for (int i = 0; i < getters.length; i++) {
             getters[i] = InternalRow.createFieldGetter(fields.get(i).type(), i);
         }
+        // Dynamic buckets: its index says where keys are, and an assigner where new ones go.
+        boolean dynamic = table.bucketMode() == BucketMode.HASH_DYNAMIC;
+        HashBucketAssigner assigner = !dynamic ? null : new HashBucketAssigner(
+                table.snapshotManager(), "java", table.store().newIndexFileHandler(), 1, 1, 0,
+                table.coreOptions().dynamicBucketTargetRowNum(), -1);
+        RowPartitionKeyExtractor keys = dynamic ? new RowPartitionKeyExtractor(table.schema()) : null;
         BatchWriteBuilder builder = table.newBatchWriteBuilder();
         long[] count = {0};
         try (BatchTableWrite write = builder.newWrite();
@@ -214,7 +223,12 @@ public final class PaimonServer {
                     copy.setRowKind(org.apache.paimon.types.RowKind.DELETE);
                 }
                 try {
-                    write.write(copy);
+                    if (dynamic) {
+                        int hash = keys.trimmedPrimaryKey(copy).hashCode();
+                        write.write(copy, assigner.assign(keys.partition(copy), hash));
+                    } else {
+                        write.write(copy);
+                    }
                 } catch (Exception error) {
                     throw new IllegalStateException(error);
                 }

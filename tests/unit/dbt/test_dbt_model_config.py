@@ -27,6 +27,11 @@ def test_all_clauses_in_the_order_of_the_grammar():
     ]
 
 
+def test_buckets_by_need():
+    found = layout(primary_key="id", partition_by="dt", buckets=-1)
+    assert found.clauses().endswith("with ('bucket' = '-1')")
+
+
 @pytest.mark.parametrize(
     ("config", "key"),
     [

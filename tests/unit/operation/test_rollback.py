@@ -24,6 +24,7 @@ from engine_support import (
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConflictError, SnapshotNotFound, StorageError, TagNotFound, UserError
+from tablestore_engine.metadata.index_manifest import DELETION_VECTORS, IndexEntry
 from tablestore_engine.operation.expire import Retention
 from tablestore_engine.operation.replace import next_schema, replace_all, schema_publisher
 from tablestore_engine.operation.restore import entries_to_restore
@@ -279,7 +280,8 @@ def test_a_failure_leaves_no_copies(table):
 
 def test_an_index_of_another_program_stops_it(table):
     fill(table)
-    indexed = replace(table.snapshot(1), index_manifest="index-manifest-x")
+    other = IndexEntry(table.live_files()[0].partition, 0, DELETION_VECTORS, "index-x-0", 8, 1)
+    indexed = replace(table.snapshot(1), index_manifest=table.manifests.write_index([other]))
     with pytest.raises(UserError, match=r"index of its files.*INSERT OVERWRITE"):
         roll_back(table, indexed)
 

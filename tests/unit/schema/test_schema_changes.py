@@ -89,7 +89,7 @@ def test_bad_columns_are_refused(change):
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("bucket", "8"), ("merge-engine", "aggregation"), ("sequence.field", "v"), ("nonsense", "1")],
+    [("bucket", "-1"), ("merge-engine", "aggregation"), ("sequence.field", "v"), ("nonsense", "1")],
 )
 def test_options_that_cannot_change_with_data(key, value):
     with pytest.raises(OptionError):
@@ -101,6 +101,13 @@ def test_fixed_options_may_change_before_there_is_data_or_to_the_same_value():
     assert apply_changes(BASE, [SetOption("bucket", "1")], 0).core_options.bucket == 1
     with pytest.raises(OptionError):
         apply_changes(BASE, [SetOption("primary-key", "v")], 0, has_data=False)
+
+
+def test_a_number_of_buckets_may_become_another():
+    assert apply_changes(BASE, [SetOption("bucket", "8")], 0).core_options.bucket == 8
+    for text in ("0", "many"):
+        with pytest.raises(OptionError):
+            apply_changes(BASE, [SetOption("bucket", text)], 0)
 
 
 def test_options_of_other_writers_do_not_block_a_change():

@@ -76,7 +76,6 @@ def test_date_partitions_get_readable_names():
         (COLUMNS, [], [], {"bucket": "2"}, "needs the option 'bucket-key'"),
         (COLUMNS, [], [], {"sequence.field": "id"}, "needs a primary key"),
         (COLUMNS, ["id"], [], {"sequence.field": "when"}, "not a column"),
-        (COLUMNS, ["id"], [], {"bucket": "-1"}, "fixed number of buckets"),
         (COLUMNS, ["id"], [], {"bukcet": "1"}, "Did you mean 'bucket'?"),
     ],
 )

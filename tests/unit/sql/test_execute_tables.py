@@ -293,7 +293,7 @@ def test_properties_of_a_table(door):
 @pytest.mark.parametrize(
     "change",
     ["set tblproperties ('bucket-key' = 'nope', 'bucket' = '2')", "set tblproperties ('sequence.field' = 'nope')",
-     "set tblproperties ('bucket' = '-1')", "unset tblproperties ('bucket')"],
+     "set tblproperties ('bucket' = '-2')", "unset tblproperties ('bucket')"],
 )  # fmt: skip
 def test_options_that_do_not_fit_an_empty_table(door, change):
     door.run("create table t (a int, b int, primary key (a))")

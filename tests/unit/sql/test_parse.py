@@ -17,6 +17,7 @@ from tablestore_engine.sql.statements import (
     PartitionValue,
     TableName,
 )
+from tablestore_engine.sql.statements_layout import AddPrimaryKey, ClusterTable
 
 T = TableName(None, "t")
 DB_T = TableName("db", "t")
@@ -275,10 +276,23 @@ ALTER: list[tuple[str, type[s.Statement], dict[str, Any]]] = [
     ),
     ("alter table t set location 'x'", s.AlterUnsupported, {"table": T, "what": "SET LOCATION"}),
     (
-        "alter table t add constraint pk primary key (a)",
+        "alter table t add constraint positive check (a > 0)",
         s.AlterUnsupported,
         {"table": T, "what": "ADD CONSTRAINT"},
     ),
+    (
+        "alter table db.t add constraint pk primary key (a, `b c`) not enforced",
+        AddPrimaryKey,
+        {"table": DB_T, "columns": ("a", "b c")},
+    ),
+    ("alter table t add primary key (a)", AddPrimaryKey, {"table": T, "columns": ("a",)}),
+    ("alter table t clustered into 8 buckets", ClusterTable, {"table": T, "buckets": 8}),
+    (
+        "alter table t partition (dt = 'x') clustered into 1 buckets",
+        ClusterTable,
+        {"table": T, "partition": (PartitionValue("dt", "'x'"),), "buckets": 1},
+    ),
+    ("alter table t set ('bucket' = '4')", s.SetTableProperties, {"table": T, "properties": {"bucket": "4"}}),
     ("alter table t change column a b int", s.AlterUnsupported, {"table": T, "what": "CHANGE COLUMN"}),
 ]
 ROWS: list[tuple[str, type[s.Statement], dict[str, Any]]] = [

@@ -1,0 +1,235 @@
+"""Keys that cross partitions: the primary key leaves partition columns out, so a key is in one partition at a time.
+
+What becomes of a row whose key is in another partition already, by merge engine: *deduplicate* deletes it there and
+puts the row into its own partition; *partial-update* and *aggregation* fold the row into the old partition; *first-row*
+drops it.
+
+Vocabulary: a *home* is the partition and bucket where a key is now. Homes are found by reading the keys of the whole
+table, so the cost of a write follows the table; the write conflicts with whatever was committed meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from tablestore_engine.errors import DuplicateKeyError
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.dynamic_bucket import fill_rule
+from tablestore_engine.operation.scan import BucketScan, ScanPlan
+from tablestore_engine.operation.write import (
+    BUCKET_COLUMN,
+    DELETE_KIND,
+    ORDINAL_COLUMN,
+    ROW_KIND_COLUMN,
+    WriteJob,
+    WriteResult,
+)
+from tablestore_engine.schema.arrow import to_arrow_type
+from tablestore_engine.schema.system import SEQUENCE_NUMBER, VALUE_KIND
+from tablestore_engine.schema.table_schema import TableSchema
+from tablestore_engine.spark.bucket_column import HASH_COLUMN, hash_column
+from tablestore_engine.spark.file_scan import escaped_path
+from tablestore_engine.spark.names import quoted
+from tablestore_engine.spark.placing import NEW_BUCKET, OPENING_TYPES, beside, key_counts, openings
+from tablestore_engine.spark.run import collect_arrow
+from tablestore_engine.spark.types import to_spark_schema
+from tablestore_engine.spark.writer import Rows, write_rows
+from tablestore_engine.table import Table
+
+_FILE, _HOME, _OLD_BUCKET, _MOVES = "__file_name", "__home", "__old_bucket", "__moves"
+_SAMPLE = 5
+
+
+@dataclass(frozen=True)
+class Homes:
+    """Where keys are: a snapshot of a table, or nothing for one that is made anew."""
+
+    spark: SparkSession
+    table: Table
+    snapshot: Snapshot | None
+
+    @property
+    def plan(self) -> ScanPlan:
+        """The whole table."""
+        empty = ScanPlan(None, self.table.schema, ())
+        return self.table.scan(self.snapshot) if self.snapshot else empty
+
+
+def write_home(
+    spark: SparkSession, table: Table, snapshot: Snapshot | None, job: WriteJob, rows: Rows
+) -> WriteResult:
+    """`write_rows`, after rows whose key may be in another partition were sent to where they belong.
+
+    `snapshot` says where keys are now; None when the write leaves nothing of the table.
+    """
+    if not job.schema.crosses_partitions:
+        return write_rows(spark, job, rows)
+    with _sent_home(Homes(spark, table, snapshot), job, rows) as (placed_job, placed):
+        return write_rows(spark, placed_job, placed)
+
+
+@contextmanager
+def _sent_home(homes: Homes, job: WriteJob, rows: Rows) -> Iterator[tuple[WriteJob, Rows]]:
+    """The rows with their `BUCKET_COLUMN` and kind, and deletes for those that move away.
+
+    Raises:
+        DuplicateKeyError: a key that stands twice, where the job refuses that.
+    """
+    schema = job.schema
+    job = job.of_rows(rows.frame.columns)
+    frame = rows.frame.withColumn(ORDINAL_COLUMN, F.monotonically_increasing_id())
+    if ROW_KIND_COLUMN not in frame.columns:
+        frame = frame.withColumn(ROW_KIND_COLUMN, F.lit(0).cast("tinyint"))
+    frame = frame.persist()
+    try:
+        if job.refuse_duplicates:
+            _refuse_duplicates(frame, job)
+        one_each = _one_each(frame, job)
+        buckets = homes.plan.buckets
+        placed = _placed(homes, schema, one_each, buckets)
+        # What is left has each key once in a bucket, but for those that the merge engine folds.
+        yield replace(job, refuse_duplicates=False), Rows(placed, rows.input_bytes)
+    finally:
+        frame.unpersist()
+
+
+def _key(schema: TableSchema) -> list[str]:
+    return [quoted(name) for name in schema.primary_keys]
+
+
+def _refuse_duplicates(frame: DataFrame, job: WriteJob) -> None:
+    kind = F.col(ROW_KIND_COLUMN)
+    twice = F.count_if(kind == 0) > 1 if job.changes else F.count(F.lit(1)) > 1
+    found = (
+        frame.groupBy(*_key(job.schema)).agg(twice.alias("twice")).where("twice").drop("twice").limit(_SAMPLE)
+    )
+    keys = collect_arrow(found).to_pylist()
+    if keys:
+        shown = "; ".join(", ".join(f"{k}={v!r}" for k, v in key.items()) for key in keys)
+        raise DuplicateKeyError(
+            f"Duplicate primary key in the rows to write: {shown}.",
+            hint=f"Keep one row per ({', '.join(job.schema.primary_keys)}).",
+        )
+
+
+def _one_each(frame: DataFrame, job: WriteJob) -> DataFrame:
+    """The last row of each key, the first one where that stays, or all of them where they fold."""
+    engine = job.schema.merge_engine
+    if not (engine.keeps_last or engine.keeps_first):
+        return frame
+    order = f"struct(-{ROW_KIND_COLUMN}, {ORDINAL_COLUMN})" if job.changes else ORDINAL_COLUMN
+    best = "max_by" if engine.keeps_last else "min_by"
+    row = f"{best}(struct({', '.join(quoted(c) for c in frame.columns)}), {order}) AS row"
+    return frame.groupBy(*_key(job.schema)).agg(F.expr(row)).select("row.*")
+
+
+def _placed(homes: Homes, schema: TableSchema, rows: DataFrame, buckets: tuple[BucketScan, ...]) -> DataFrame:
+    engine = schema.merge_engine
+    found = _with_homes(homes, schema, rows, buckets)
+    columns = [*schema.field_names, ROW_KIND_COLUMN, ORDINAL_COLUMN]
+    old = {name: F.col(_old(i)).alias(name) for i, name in enumerate(schema.partition_keys)}
+    at_home = [old[c] if c in old else F.col(quoted(c)) for c in columns]
+    at_home.append(F.col(_OLD_BUCKET).alias(BUCKET_COLUMN))
+    known, moves = F.col(_HOME).isNotNull(), F.col(_MOVES)
+    retracts = F.col(ROW_KIND_COLUMN).bitwiseAND(F.lit(1)) == 1
+    gone = retracts & (~known | moves)  # nothing to delete in the row's own partition
+    if engine.keeps_first:
+        return _opened(homes, schema, found.where(~known), columns, buckets)
+    if not engine.keeps_last:
+        new = _together(schema, found.where(~known))
+        return found.where(known).select(*at_home).unionAll(_opened(homes, schema, new, columns, buckets))
+    stays = found.where(known & ~moves).select(*at_home)
+    leaves = found.where(known & moves).withColumn(ROW_KIND_COLUMN, F.lit(DELETE_KIND).cast("tinyint"))
+    comes = found.where((~known | moves) & ~gone)
+    return stays.unionAll(leaves.select(*at_home)).unionAll(_opened(homes, schema, comes, columns, buckets))
+
+
+def _together(schema: TableSchema, rows: DataFrame) -> DataFrame:
+    """Rows of a new key in the partition of the first of them."""
+    names = [quoted(name) for name in schema.partition_keys]
+    first = F.min_by(F.struct(*names), F.col(ORDINAL_COLUMN)).alias("__first")
+    found = rows.join(rows.groupBy(*_key(schema)).agg(first), list(schema.primary_keys))
+    return found.withColumns({n: F.col(f"__first.{quoted(n)}") for n in schema.partition_keys})
+
+
+def _opened(
+    homes: Homes, schema: TableSchema, rows: DataFrame, columns: list[str], buckets: tuple[BucketScan, ...]
+) -> DataFrame:
+    """Rows of keys that are new in their partition, in the buckets that are open there."""
+    counts: dict[bytes, dict[int, int]] = {}
+    for one in buckets:
+        counts.setdefault(one.partition_row, {})[one.bucket] = sum(f.row_count for f in one.files)
+    hashed = rows.withColumn(HASH_COLUMN, hash_column(schema.bucket_fields))
+    new = key_counts(hashed, schema)
+    rule = fill_rule(schema.core_options)
+    lookup = {p: openings(counts.get(p, {}), number, rule) for p, number in new.items()}
+    found = beside(homes.spark, hashed, schema, lookup, OPENING_TYPES)
+    bucket = F.expr(f"coalesce({NEW_BUCKET}, 0)").cast("int").alias(BUCKET_COLUMN)
+    return found.select(*[F.col(quoted(c)) for c in columns], bucket)
+
+
+def _old(position: int) -> str:
+    return f"__old{position}"
+
+
+def _with_homes(
+    homes: Homes, schema: TableSchema, rows: DataFrame, buckets: tuple[BucketScan, ...]
+) -> DataFrame:
+    """The rows with the number of their key's home (null: none), its partition, its bucket, and whether they move."""
+    fields = schema.partition_fields
+    arrays: list[Any] = [
+        pa.array(range(len(buckets)), pa.int32()),
+        pa.array([b.bucket for b in buckets], pa.int32()),
+    ]
+    arrays += [
+        pa.array([b.partition[i] for b in buckets], to_arrow_type(f.type.as_nullable(True)))
+        for i, f in enumerate(fields)
+    ]
+    names = [_HOME, _OLD_BUCKET, *(_old(i) for i in range(len(fields)))]
+    places = homes.spark.createDataFrame(pa.table(arrays, names=names))
+    keys = list(schema.primary_keys)
+    if buckets:
+        live = _live_keys(homes, schema, buckets).join(
+            rows.select(*_key(schema)).distinct(), keys, "left_semi"
+        )
+        found = rows.join(live, keys, "left")
+    else:
+        found = rows.withColumn(_HOME, F.lit(None).cast("int"))
+    found = found.join(F.broadcast(places), [_HOME], "left")
+    same: Column = F.lit(True)
+    for i, name in enumerate(schema.partition_keys):
+        same = same & F.col(quoted(name)).eqNullSafe(F.col(_old(i)))
+    return found.withColumn(_MOVES, ~same)
+
+
+def _live_keys(homes: Homes, schema: TableSchema, buckets: tuple[BucketScan, ...]) -> DataFrame:
+    """Each key of the table and the number of the bucket scan that it is in."""
+    table = homes.table
+    files = [(number, bucket, file) for number, bucket in enumerate(buckets) for file in bucket.files]
+    keys = tuple(schema.field(name) for name in schema.primary_keys)
+    struct = T.StructType(
+        [*to_spark_schema((SEQUENCE_NUMBER, VALUE_KIND)).fields, *to_spark_schema(keys).fields]
+    )
+    paths = [table.io.local_path(bucket.path_of(table.paths, file)) for _, bucket, file in files]
+    # Names of files are unique in a table.
+    names = homes.spark.createDataFrame(
+        pa.table(
+            [pa.array([f.file_name for _, _, f in files]), pa.array([n for n, _, _ in files], pa.int32())],
+            names=[_FILE, _HOME],
+        )
+    )
+    scanned = homes.spark.read.schema(struct).parquet(*[escaped_path(p) for p in paths])
+    columns = [*_key(schema), SEQUENCE_NUMBER.name, VALUE_KIND.name]
+    scanned = scanned.selectExpr(*columns, f"_metadata.file_name AS {_FILE}")
+    scanned = scanned.join(F.broadcast(names), [_FILE]).drop(_FILE)
+    last = f"max_by({VALUE_KIND.name}, {SEQUENCE_NUMBER.name}) AS kind"
+    alive = scanned.groupBy(*_key(schema), _HOME).agg(F.expr(last)).where("kind IN (0, 2)")
+    return alive.groupBy(*_key(schema)).agg(F.min(_HOME).alias(_HOME))

@@ -1,0 +1,24 @@
+"""Statements that change how a table's rows are laid out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tablestore_engine.sql.statements import PartitionSpec, Statement, TableName
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterTable(Statement):
+    """ALTER TABLE … [PARTITION (…)] CLUSTERED INTO n BUCKETS."""
+
+    table: TableName
+    partition: PartitionSpec = ()
+    buckets: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddPrimaryKey(Statement):
+    """ALTER TABLE … ADD PRIMARY KEY (…) NOT ENFORCED."""
+
+    table: TableName
+    columns: tuple[str, ...]
