@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 import pytest
 from engine_support import (
@@ -13,6 +14,7 @@ from engine_support import (
     data_files,
     live_paths,
     make_table,
+    new_job,
     read,
     write,
 )
@@ -211,6 +213,26 @@ def test_a_plan_is_void_when_one_of_its_files_is_gone(table):
     assert "no longer part of the table" in result.outcome.message
     check_done(table, CANCELLED)
     assert run(table) is None
+
+
+def test_a_plan_is_void_when_older_records_come_that_could_take_values_back(tmp_path):
+    """They would stay above what the plan merges; the next plan takes them along, in their order."""
+    options = {"bucket": "1", "merge-engine": "aggregation", "fields.l.aggregate-function": "collect"}
+    table = make_table(tmp_path, {"id": "INT", "l": {"type": "ARRAY", "element": "INT"}}, ["id"], (), options)
+    for number in range(3):
+        write(table, [{"id": 1, "l": [number]}])
+    slow = new_job(table)
+    write(table, [{"id": 1, "l": [8]}], job=replace(slow, sequence_number=slow.sequence_number + 1))
+    schedule(table.compactions, "full", NOW)
+    write(table, [{"id": 1, "l": [2]}], [1], job=slow)
+    result = run(table)
+    assert result.outcome.state is CANCELLED
+    assert "older records" in result.outcome.message
+    assert read(table) == [{"id": 1, "l": [0, 1, 8]}]
+    schedule(table.compactions, "minor", NOW)
+    assert run(table).outcome.state is COMPLETED
+    assert read(table) == [{"id": 1, "l": [0, 1, 8]}]
+    check_invariants(table)
 
 
 def test_a_plan_that_becomes_void_while_it_runs(table):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -22,7 +23,7 @@ from engine_support import (
     write,
 )
 
-from tablestore_engine.errors import PrimaryKeyError, SchemaError
+from tablestore_engine.errors import OptionError, PrimaryKeyError, RowKindError, SchemaError
 from tablestore_engine.operation.write import BUCKET_COLUMN, write_sorted, write_table
 
 COLUMNS = {"id": "BIGINT", "v": "STRING", "n": "INT NOT NULL"}
@@ -224,3 +225,36 @@ def test_dictionaries_where_values_repeat(tmp_path):
     chunks = [group.column(i) for i in range(group.num_columns)]
     plain = {c.path_in_schema for c in chunks if "RLE_DICTIONARY" not in c.encodings}
     assert plain == {"_KEY_id", "id", "many"}
+
+
+@pytest.mark.parametrize(
+    ("options", "left"),
+    [
+        ({}, [1]),
+        ({"ignore-update-before": "true"}, [1, 3]),
+        ({"ignore-delete": "true"}, [1, 2, 3]),
+    ],
+)
+def test_without_a_key_retractions_that_are_ignored_take_nothing_away(tmp_path, options, left):
+    table = make_table(tmp_path, {"id": "INT"}, options=options)
+    write(table, [{"id": n} for n in (1, 2, 3)])
+    write(table, [{"id": 2}, {"id": 3}], [3, 1])
+    assert sorted(one["id"] for one in read(table)) == left
+
+
+def test_without_a_key_changes_are_never_ignored(tmp_path):
+    """They say what a statement does to rows that it has read."""
+    table = make_table(tmp_path, {"id": "INT"}, options={"ignore-delete": "true"})
+    write(table, [{"id": 1}])
+    write(table, [{"id": 1}, {"id": 2}], [3, 0], job=replace(new_job(table), changes=True))
+    assert read(table) == [{"id": 2}]
+
+
+def test_without_a_key_a_column_of_kinds_is_part_of_the_row(tmp_path):
+    table = make_table(tmp_path, {"id": "INT", "k": "STRING"}, options={"rowkind.field": "k"})
+    with pytest.raises(RowKindError, match="'k', which says the kind of a row"):
+        write(table, [{"id": 1, "k": "-D"}], [3])
+    with pytest.raises(OptionError, match="'k', which says the kind of a row"):
+        make_table(
+            tmp_path, {"k": "STRING"}, options={"rowkind.field": "k", "merge-engine": "tablestore-count"}, name="t2"
+        )

@@ -7,7 +7,7 @@ import tempfile
 
 import pyarrow as pa
 import pytest
-from engine_support import arrow_rows, check_invariants, data_files, make_table, new_job, read, write
+from engine_support import arrow_rows, check_invariants, compact, data_files, make_table, new_job, read, write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -100,6 +100,50 @@ def test_row_kinds_keep_their_order(tmp_path):
     assert buffer.spilled_runs > 2
     commit(table, buffer.close())
     assert sorted((row["id"], row["v"]) for row in read(table)) == [(i, "new") for i in range(1, 60, 2)]
+
+
+COLLECTED = {"p": "STRING", "id": "INT", "n": "BIGINT", "l": {"type": "ARRAY", "element": "INT"}}
+COLLECT = {"bucket": "2", "merge-engine": "aggregation", "fields.n.aggregate-function": "sum",
+           "fields.l.aggregate-function": "collect"}  # fmt: skip
+changes = st.fixed_dictionaries(
+    {
+        "p": st.sampled_from("ab"),
+        "id": st.integers(0, 4),
+        "n": st.none() | st.integers(0, 5),
+        "l": st.none() | st.lists(st.integers(0, 2), max_size=2),
+    }
+)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        COLLECT,
+        {**COLLECT, "aggregation.remove-record-on-delete": "true"},
+        {"bucket": "2", "merge-engine": "partial-update", "fields.n.sequence-group": "l"},
+    ],
+    ids=["layers", "layers and removals", "sequence group"],
+)
+@settings(max_examples=25, deadline=None)
+@given(
+    before=st.lists(changes, max_size=3),
+    batches=st.lists(
+        st.lists(st.tuples(changes, st.sampled_from([0, 0, 1, 3])), max_size=10), min_size=1, max_size=10
+    ),
+)
+def test_retractions_take_back_the_same(tmp_path_factory, options, before, batches):
+    folder = tmp_path_factory.mktemp("t")
+    buffered = make_table(folder, COLLECTED, ["p", "id"], ["p"], options, name="buffered")
+    at_once = make_table(folder, COLLECTED, ["p", "id"], ["p"], options, name="at_once")
+    for table in (buffered, at_once):
+        write(table, before)
+    tables = [arrow_rows(buffered.schema, [r for r, _ in b], [k for _, k in b]) for b in batches]
+    commit(buffered, write_tables(new_job(buffered), tables, TINY))
+    commit(at_once, write_table(new_job(at_once), pa.concat_tables(tables)))
+    check_invariants(buffered)
+    assert sorted(read(buffered), key=str) == sorted(read(at_once), key=str)
+    compact(buffered)
+    assert sorted(read(buffered), key=str) == sorted(read(at_once), key=str)
 
 
 @pytest.mark.parametrize("partitions", [1, 500])
