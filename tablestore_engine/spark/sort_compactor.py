@@ -33,6 +33,7 @@ from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import AtomicType
 from tablestore_engine.spark.bucket_column import bucket_column
 from tablestore_engine.spark.names import quoted
+from tablestore_engine.spark.placing import with_buckets
 from tablestore_engine.spark.reader import read_plan
 from tablestore_engine.spark.writer import write_arranged
 from tablestore_engine.spark.z_order import MAX_COLUMNS, Z_COLUMN, with_z_value
@@ -102,7 +103,7 @@ def sort_compact(
 
 
 def _rewrite(spark: SparkSession, table: Table, plan: ScanPlan, order: SortOrder) -> Snapshot:
-    job = new_job(table.write_target(), [])
+    job = new_job(table.write_target(), table.live_files(plan.snapshot))
     try:
         rows = _arranged(spark, job, read_plan(spark, table, plan), plan, order)
         result = write_arranged(job, rows)
@@ -133,7 +134,10 @@ def _arranged(
     bucket = bucket_column(schema.bucket_fields, job.total_buckets) if bucketed else F.lit(0)
     by = [F.col(quoted(name)) for name in (*schema.partition_keys, BUCKET_COLUMN, *keys)]
     tasks = min(_MOST_TASKS, max(1, -(-plan.file_size // schema.core_options.target_file_size)))
-    frame = frame.withColumn(BUCKET_COLUMN, bucket)
+    # A partition that was rescaled by itself keeps its number of buckets.
+    _, frame = with_buckets(spark, job, frame)
+    if BUCKET_COLUMN not in frame.columns:
+        frame = frame.withColumn(BUCKET_COLUMN, bucket)
     return frame.repartitionByRange(tasks, *by).sortWithinPartitions(*by)
 
 

@@ -267,3 +267,16 @@ def test_bad_strategies_of_plans(call, keyed):
     with pytest.raises(SqlError, match="full or minor"):
         call("schedule_compaction(table => 'k', strategy => 'all')")
     assert keyed.compactions.timeline.load() == []
+
+
+def test_sorting_keeps_the_buckets_of_each_partition(store):
+    store.execute("CREATE TABLE t (p INT, a INT) PARTITIONED BY (p) WITH ('bucket' = '2', 'bucket-key' = 'a')")
+    store.execute("INSERT INTO t SELECT cast(id % 2 AS INT), cast(1000 - id AS INT) FROM range(1000)")
+    store.execute("ALTER TABLE t PARTITION (p = 1) CLUSTERED INTO 3 BUCKETS")
+    store.execute("CALL sys.compact(table => 't', order_strategy => 'order', order_by => 'a')")
+    table = store.table("t")
+    check_invariants(table)
+    places = {(e.partition, e.bucket, e.total_buckets) for e in table.live_files()}
+    assert sorted(total for _, _, total in places) == [2, 2, 3, 3, 3]
+    assert store.sql("SELECT count(*), sum(a) FROM t").collect() == [(1000, 500500)]
+    assert store.sql("SELECT count(*) FROM t WHERE a = 7").collect() == [(1,)]

@@ -137,7 +137,7 @@ def test_audit_log_of_other_tables(store):
 
 def test_a_system_table_that_does_not_exist(told):
     with pytest.raises(
-        TableNotFound, match=r"t\$nothing.*snapshots, schemas, tags, options, consumers, files, manifests"
+        TableNotFound, match=r"t\$nothing.*snapshots, schemas, tags, options, consumers, compactions, files, manifests"
     ):
         told("SELECT * FROM t$nothing")
 
