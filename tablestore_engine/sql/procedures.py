@@ -175,13 +175,6 @@ PROCEDURES: dict[str, Procedure] = {
         {"compacted": "boolean"},
         "CALL sys.compact(table => 'db.t', partitions => 'dt=2024-01-01').",
     ),
-    "rescale": Procedure(
-        _rescale,
-        ("table", "bucket_num", "partition", "partitions"),
-        1,
-        {"result": "boolean"},
-        "CALL sys.rescale(table => 'db.t', bucket_num => 8, partition => 'dt=2024-01-01').",
-    ),
     "expire_snapshots": Procedure(
         _expire,
         ("table", "retain_max", "retain_min", "older_than", "max_deletes"),
@@ -209,5 +202,12 @@ PROCEDURES: dict[str, Procedure] = {
         1,
         {"path": "string"},
         "CALL sys.remove_orphan_files(table => 'db.t', older_than => '2024-01-01 00:00:00', dry_run => true).",
+    ),
+    "rescale": Procedure(
+        _rescale,
+        ("table", "bucket_num", "partition", "partitions"),
+        1,
+        {"result": "boolean"},
+        "CALL sys.rescale(table => 'db.t', bucket_num => 8, partition => 'dt=2024-01-01').",
     ),
 }
