@@ -23,7 +23,7 @@ from tablestore_engine.spark.names import quoted
 from tablestore_engine.spark.reader import read_positions
 from tablestore_engine.spark.retracting import OLD_COLUMN, as_changelog, count_changes, several_rows
 from tablestore_engine.spark.run import collect_arrow
-from tablestore_engine.spark.writer import Rows, write_rows
+from tablestore_engine.spark.writer import Rows
 from tablestore_engine.table import Table
 
 ACTION_COLUMN = "__tablestore_action"
@@ -107,7 +107,7 @@ def _rewrite_files(spark: SparkSession, read: Read, changes: DataFrame) -> Write
     job = new_job(read.table, read.snapshot)
     size = sum(f.file_size for b in buckets for f in b.files)
     known = None if read.input_bytes is None else size + read.input_bytes
-    result = write_rows(spark, job, Rows(frame, known))
+    result = write_home(spark, read.table, read.snapshot, job, Rows(frame, known))
     removed = tuple(
         ManifestEntry(FileKind.DELETE, b.partition_row, b.bucket, b.total_buckets, f)
         for b in buckets

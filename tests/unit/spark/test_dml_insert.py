@@ -141,18 +141,18 @@ def test_a_failing_insert_leaves_nothing(sales):
 def test_an_insert_into_a_table_that_is_replaced_runs_again(sales, monkeypatch):
     from tablestore_engine.spark import dml
 
-    write_rows, others = (
-        dml.write_rows,
+    write_home, others = (
+        dml.write_home,
         ["CREATE OR REPLACE TABLE sales (id INT, v STRING, day DATE, hr INT)"],
     )
 
     def slow(*args, **kwargs):
-        result = write_rows(*args, **kwargs)
+        result = write_home(*args, **kwargs)
         if others:
             sales.execute(others.pop())
         return result
 
-    monkeypatch.setattr(dml, "write_rows", slow)
+    monkeypatch.setattr(dml, "write_home", slow)
     sales.execute("INSERT INTO sales VALUES (9, 'late', '2024-01-01', 1)")
     table = sales.table("sales")
     assert table.schema.partition_keys == ()
