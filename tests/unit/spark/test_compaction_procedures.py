@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import date
+from random import Random
+
 import pytest
-from engine_support import check_invariants, data_files, live_paths
+from engine_support import arrow_rows, check_invariants, data_files, live_paths
 
 from tablestore_engine.errors import ColumnNotFound, ConflictError, OptionError, SqlError
 from tablestore_engine.metadata.binary_row import decode_row
@@ -24,11 +27,11 @@ def keyed(store):
         "CREATE TABLE k (dt DATE, id INT, v INT, PRIMARY KEY (dt, id) NOT ENFORCED) PARTITIONED BY (dt)"
         " WITH ('bucket' = '2')"
     )
+    table = store.table("k")
     for v in range(3):
-        store.execute(
-            f"INSERT INTO k SELECT date_add(DATE'2024-01-01', cast(id % 3 AS int)), cast(id AS int), {v} FROM range(60)"
-        )
-    return store.table("k")
+        rows = [{"dt": date(2024, 1, 1 + n % 3), "id": n, "v": v} for n in range(60)]
+        table.write(arrow_rows(table.schema, rows))
+    return table
 
 
 @pytest.fixture
@@ -38,12 +41,12 @@ def points(store):
         "CREATE TABLE pts (x INT, y STRING, p STRING) PARTITIONED BY (p)"
         " WITH ('target-file-size' = '1 kb', 'write-only' = 'true')"
     )
+    table = store.table("pts")
+    found = [{"x": x, "y": f"{y:02}", "p": p} for p in "ab" for x in range(40) for y in range(40)]
+    Random(1).shuffle(found)
     for n in range(6):
-        store.execute(
-            "INSERT INTO pts SELECT cast(id % 1600 div 40 AS int), lpad(cast(id % 40 AS string), 2, '0'), "
-            f"if(id < 1600, 'a', 'b') FROM range(3200) WHERE pmod(hash(id), 6) = {n} ORDER BY hash(id)"
-        )
-    return store.table("pts")
+        table.write(arrow_rows(table.schema, found[n::6]))
+    return table
 
 
 def partitions(table):
