@@ -82,7 +82,7 @@ def _retract(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcom
         return WriteOutcome(None, 0)
     job = replace(new_job(read.table, read.snapshot), changes=True)
     frame = as_changelog(changes, read.table.schema, F.col(ACTION_COLUMN) == 0)
-    result = write_rows(spark, job, Rows(frame, read.input_bytes))
+    result = write_home(spark, read.table, read.snapshot, job, Rows(frame, read.input_bytes))
     return finish(spark, read.table, job, result, "APPEND", read_snapshot=read.snapshot_id, rows=total)
 
 
