@@ -11,7 +11,6 @@ from ours import OurTable, rows_of
 from readers import EVERY_READER, READERS
 from shapes import ATOMIC, EVERYTHING, value_rows
 
-from tablestore_engine.errors import OptionError
 from tablestore_engine.schema.arrow import to_arrow_type
 from tablestore_engine.schema.changes import AddColumn
 from tablestore_engine.schema.types import AtomicType
@@ -244,15 +243,21 @@ def test_our_added_column(their):
 
 
 def test_deletes_of_theirs(their):
-    """With a column that names the kind of each row their writer can delete. Such a table is ours to read only."""
+    """With a column that names the kind of each row their writer can delete, and so can ours."""
     table = their(
         {"id": ID, "kind": TEXT, "text": TEXT}, key=["id"], options={"bucket": "2", "rowkind.field": "kind"}
     )
     table.write([{"id": i, "kind": "+I", "text": f"a{i}"} for i in range(10)])
     table.write([{"id": i, "kind": "-D", "text": None} for i in range(0, 10, 2)])
     table.check([{"id": i, "kind": "+I", "text": f"a{i}"} for i in range(1, 10, 2)])
-    with pytest.raises(OptionError, match=r"rowkind\.field"):
-        table.ours.write([{"id": 1, "kind": "+I"}])
+    ours = table.ours.table
+    changes = [{"id": 1, "kind": "-D"}, {"id": 3, "kind": "+U", "text": "ours"}, {"id": 20, "kind": "+I"}]
+    ours.write(rows_of(ours.schema, changes))
+    state = [{"id": 3, "kind": "+U", "text": "ours"}, {"id": 20, "kind": "+I", "text": None}]
+    state += [{"id": i, "kind": "+I", "text": f"a{i}"} for i in (5, 7, 9)]
+    table.check(state)
+    table.ours.compact(full=True)
+    table.check(state)
 
 
 def test_sequence_field(their):
