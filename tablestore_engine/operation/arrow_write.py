@@ -11,11 +11,10 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from tablestore_engine.errors import CommitOutcomeUnknownError, TableStoreError
 from tablestore_engine.metadata.index_manifest import IndexEntry
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.attempts import remove_files, retrying
+from tablestore_engine.operation.attempts import removed_unless_committed, retrying
 from tablestore_engine.operation.commit import Change, Committer
 from tablestore_engine.operation.data_file_writer import WriteTarget
 from tablestore_engine.operation.index_commit import index_change
@@ -95,7 +94,7 @@ def _write(table: Writable, write: Write, properties: Mapping[str, str] | None) 
     began_on = snapshot.id if snapshot else 0
     live, index = (table.live_files(snapshot), table.index_files(snapshot)) if snapshot else ([], [])
     job = new_job(table.write_target(), live, index, began_on)
-    try:
+    with removed_unless_committed(job.target):
         result = write(job)
         entries = tuple(result.entries)
         change = Change("APPEND", entries, began_on=began_on, index=index_change(job, result))
@@ -104,11 +103,6 @@ def _write(table: Writable, write: Write, properties: Mapping[str, str] | None) 
         written = table.committer(schema).commit(
             change, new_identity(table.options), properties, new_schema=publisher
         )
-    except CommitOutcomeUnknownError:
-        raise  # the snapshot may be there, and then it names these files
-    except TableStoreError:
-        remove_files(job.target)
-        raise
     table.schedule_after_commit()
     table.expire_after_commit()
     return written

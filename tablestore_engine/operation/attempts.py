@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
-from tablestore_engine.errors import ConflictError, TableStoreError
+from tablestore_engine.errors import CommitOutcomeUnknownError, ConflictError, TableStoreError
 from tablestore_engine.operation.data_file_writer import WriteTarget
 
 T = TypeVar("T")
@@ -28,6 +29,18 @@ def retrying(action: Callable[[], T]) -> T:
                 raise
             time.sleep((0.05 + 0.15 * random.random()) * (attempt + 1))  # noqa: S311 - spreads retries
     raise AssertionError("unreachable")
+
+
+@contextmanager
+def removed_unless_committed(target: WriteTarget) -> Iterator[None]:
+    """Remove the files of a write when its commit fails, but never what a snapshot may name."""
+    try:
+        yield
+    except CommitOutcomeUnknownError:
+        raise  # the snapshot may be there, and then it names the files
+    except TableStoreError:
+        remove_files(target)
+        raise
 
 
 def remove_files(target: WriteTarget) -> None:

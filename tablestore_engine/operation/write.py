@@ -182,7 +182,7 @@ def write_sorted(job: WriteJob, tables: Iterable[pa.Table], task: str) -> WriteR
     writer = _BucketSwitch(job, task)
     try:
         for table in _deduplicated(job, tables, writer.result):
-            for group in _groups(table, job.schema):
+            for group in in_places(table, job.schema):
                 writer.write(group)
         return writer.close()
     except BaseException:
@@ -289,8 +289,8 @@ def _duplicates(rows: pa.Table, schema: TableSchema) -> DuplicateKeyError:
     )
 
 
-def _groups(table: pa.Table, schema: TableSchema) -> Iterator[pa.Table]:
-    """Slices of equal partition and bucket."""
+def in_places(table: pa.Table, schema: TableSchema) -> Iterator[pa.Table]:
+    """Slices of equal partition and bucket, of rows sorted by these."""
     if table.num_rows == 0:
         return
     ends = np.flatnonzero(last_of_key_mask(table, [*schema.partition_keys, BUCKET_COLUMN])) + 1

@@ -28,6 +28,7 @@ from tablestore_engine.operation.write import (
     WriteJob,
     WriteResult,
     check_not_null,
+    in_places,
     order_of_key,
     write_sorted,
 )
@@ -55,10 +56,11 @@ def to_spill(sizes: Sequence[int], bounds: BufferSizes) -> list[int]:
     Half, because a total that is barely under its bound would be reached again by the next rows.
     """
     chosen = [i for i, size in enumerate(sizes) if size >= bounds.place]
-    left = sum(sizes) - sum(sizes[i] for i in chosen)
+    others = [i for i, size in enumerate(sizes) if size < bounds.place]
+    left = sum(sizes[i] for i in others)
     if left < bounds.total:
         return chosen
-    for index in sorted((i for i in range(len(sizes)) if i not in set(chosen)), key=lambda i: -sizes[i]):
+    for index in sorted(others, key=lambda i: -sizes[i]):
         chosen.append(index)
         left -= sizes[index]
         if left <= bounds.total // 2:
@@ -132,17 +134,13 @@ class WriteBuffer:
     def _parts(self, rows: pa.Table) -> Iterator[tuple[tuple[bytes, int], pa.Table]]:
         """The rows of each place, as copies: a slice would keep the memory of all rows that came with it."""
         schema = self._job.schema
-        place_columns = [*schema.partition_keys, BUCKET_COLUMN]
         several = bool(schema.partition_keys) or self._job.total_buckets > 1 or self._job.dynamic is not None
-        ordered = sort_stable(rows, [SortColumn(name) for name in place_columns]) if several else rows
-        ends = np.flatnonzero(last_of_key_mask(ordered, place_columns)) + 1
-        start = 0
-        for end in ends:
-            part = ordered.slice(start, int(end) - start)
+        ordered = sort_stable(rows, [SortColumn(name) for name in (*schema.partition_keys, BUCKET_COLUMN)]) if several else rows
+        parts = list(in_places(ordered, schema))
+        for part in parts:
             values = tuple(part.column(name)[0].as_py() for name in schema.partition_keys)
             key = self._partitions.encode(values), part.column(BUCKET_COLUMN)[0].as_py()
-            yield key, part if len(ends) == 1 else part.take(np.arange(part.num_rows))
-            start = int(end)
+            yield key, part if len(parts) == 1 else part.take(np.arange(part.num_rows))
 
     def _make_room(self) -> None:
         if self._held < min(self._sizes.place, self._sizes.total):

@@ -18,10 +18,10 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from tablestore_engine.errors import CommitOutcomeUnknownError, ConflictError, TableStoreError
+from tablestore_engine.errors import ConflictError, TableStoreError
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.attempts import remove_files
+from tablestore_engine.operation.attempts import remove_files, removed_unless_committed
 from tablestore_engine.operation.commit import Change
 from tablestore_engine.operation.compact import CompactTask, run_compaction
 from tablestore_engine.operation.compact_plan import plan_compaction
@@ -123,13 +123,8 @@ def _run_and_commit(
         added=tuple(e for e in entries if e.kind == FileKind.ADD),
         removed=tuple(e for e in entries if e.kind == FileKind.DELETE),
     )
-    try:
+    with removed_unless_committed(target):
         return table.committer().commit(change, new_identity(table.options, "compact"))
-    except CommitOutcomeUnknownError:
-        raise  # the snapshot may be there, and then it names the new files
-    except TableStoreError:
-        remove_files(target)
-        raise
 
 
 def execute_tasks(spark: Callable[[], SparkSession], tasks: Sequence[CompactTask]) -> list[ManifestEntry]:

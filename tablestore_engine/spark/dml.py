@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 
 from pyspark.sql import DataFrame, SparkSession
 
-from tablestore_engine.errors import CommitOutcomeUnknownError, TableStoreError, UserError
+from tablestore_engine.errors import UserError
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.attempts import remove_files
+from tablestore_engine.operation.attempts import removed_unless_committed
 from tablestore_engine.operation.commit import Change, CommitIdentity
 from tablestore_engine.operation.index_commit import index_change
 from tablestore_engine.operation.new_write import new_identity
@@ -124,7 +124,7 @@ def finish(
         index=index_change(job, result),
     )
     schema, publisher = job.schema, new_schema
-    try:
+    with removed_unless_committed(job.target):
         if publisher is None:
             latest = table.latest_snapshot()
             committed = latest.schema_id if latest else None
@@ -132,11 +132,6 @@ def finish(
         snapshot = table.committer(schema).commit(
             change, identity or new_identity(job.schema.core_options), properties, new_schema=publisher
         )
-    except CommitOutcomeUnknownError:
-        raise  # the snapshot may be there, and then it names these files
-    except TableStoreError:
-        remove_files(job.target)
-        raise
     if kind == "APPEND" and publisher is None:
         compact_after_write(spark, table, {(e.partition, e.bucket) for e in result.entries})
     if publisher is None:

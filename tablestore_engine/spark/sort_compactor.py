@@ -14,17 +14,15 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tablestore_engine.errors import (
-    CommitOutcomeUnknownError,
     ConflictError,
     ExecutionError,
     SqlError,
-    TableStoreError,
 )
 from tablestore_engine.mergetree.counting import counted_rows
 from tablestore_engine.metadata.data_file import FILE_SOURCE_COMPACT
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.attempts import remove_files
+from tablestore_engine.operation.attempts import remove_files, removed_unless_committed
 from tablestore_engine.operation.commit import Change
 from tablestore_engine.operation.new_write import new_identity, new_job
 from tablestore_engine.operation.scan import PartitionFilter, ScanPlan
@@ -112,13 +110,8 @@ def _rewrite(spark: SparkSession, table: Table, plan: ScanPlan, order: SortOrder
         remove_files(job.target)
         raise
     change = Change("COMPACT", added=_compacted(result), removed=_removed(plan))
-    try:
+    with removed_unless_committed(job.target):
         return table.committer().commit(change, new_identity(table.options, "compact"))
-    except CommitOutcomeUnknownError:
-        raise  # the snapshot may be there, and then it names the new files
-    except TableStoreError:
-        remove_files(job.target)
-        raise
 
 
 def _arranged(
