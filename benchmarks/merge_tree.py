@@ -13,6 +13,7 @@ from benchmarks.tables import Q1
 from tablestore_engine import TableStore
 
 UPSERTS = 20
+UPSERTS_OF_EACH = 4
 BATCHES = 20
 FOLDED_KEYS = 100_000
 RUNS = 5
@@ -32,12 +33,13 @@ class MergeTreeBenchmark:
     def run(self, report: Report) -> None:
         """All comparisons."""
         self._upserts(report)
+        self._dynamic_buckets(report)
         self._full_compaction(report)
         self._aggregation(report)
         shutil.rmtree(self.work, ignore_errors=True)
 
     def _upserts(self, report: Report) -> None:
-        table, never = self._load("upserted", _MAY_COMPACT), self._load("write_only", _NEVER)
+        table, never = self._load("upserted", self._options(_MAY_COMPACT)), self._load("write_only", self._options(_NEVER))
         batches = [self._batch(seed) for seed in range(100, 100 + UPSERTS)]
         before = self._bytes(never)
         # The first ones also make the JVM compile what both need.
@@ -61,6 +63,22 @@ class MergeTreeBenchmark:
         self.store.execute(f"alter table {table} compact")
         report.add_bytes(f"{self.label}: space after them ÷ the live data", live, self._live_bytes(table), 2.0)
         report.add_bytes(f"{self.label}: bytes written by them ÷ bytes given", written, given, 6.0)
+
+    def _dynamic_buckets(self, report: Report) -> None:
+        fixed = self._load("fixed", f"'bucket' = '{self.buckets}', {_NEVER}")
+        dynamic = self._load("dynamic", f"'bucket' = '-1', {_NEVER}")
+        paths = [self._batch(seed) for seed in range(200, 200 + UPSERTS_OF_EACH)]
+        # The first of each also makes the JVM compile what it needs.
+        times = [(self._insert(dynamic, path), self._insert(fixed, path)) for path in paths][1:]
+        check = "select count(*), sum(l_quantity), sum(l_extendedprice) from {t}"
+        if self._collect(check.format(t=fixed)) != self._collect(check.format(t=dynamic)):
+            raise AssertionError("the table with dynamic buckets and the one with fixed buckets disagree")
+        report.add(
+            f"{self.label}: 1 % upsert into dynamic buckets ÷ into {self.buckets} fixed ones",
+            min(mine for mine, _ in times),
+            min(base for _, base in times),
+            1.5,
+        )
 
     def _full_compaction(self, report: Report) -> None:
         rows = self.store.spark.read.parquet(self.source)
@@ -127,7 +145,7 @@ class MergeTreeBenchmark:
 
     def _load(self, name: str, options: str) -> str:
         table = f"bench.{name}"
-        self.store.execute(f"create or replace table {table} ({_KEY}) with ({self._options(options)}) as select * from parquet.`{self.source}`")
+        self.store.execute(f"create or replace table {table} ({_KEY}) with ({options}) as select * from parquet.`{self.source}`")
         return table
 
     def _batch(self, seed: int) -> str:
