@@ -49,7 +49,7 @@ class MergeTreeBenchmark:
         before, total, ratios = self._bytes(table), 0.0, []
         for path in batches:
             total += self._insert(table, path)
-            mine, base = alternating(lambda: self._collect(Q1.format(t=table)), lambda: self._collect(plain), 1)
+            mine, base = alternating(lambda: self._collect(Q1.format(t=table)), lambda: self._collect(plain), 2)
             ratios.append((mine / base, mine, base))
         report.add(
             f"{self.label}: {UPSERTS} upserts of 1 % with automatic compaction ÷ {UPSERTS} × one without",

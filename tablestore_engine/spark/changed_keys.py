@@ -30,6 +30,10 @@ class ChangedKeys(Protocol):
     """
 
     @property
+    def are_few(self) -> bool:
+        """Whether a predicate left so few that each is named."""
+
+    @property
     def frames(self) -> Mapping[str, DataFrame]:
         """What the queries read beside the runs."""
 
@@ -46,6 +50,7 @@ class ConstantKeys:
 
     condition: str
     frames: Mapping[str, DataFrame] = field(default_factory=dict)
+    are_few: bool = field(default=True, init=False)
 
     def without(self, columns: str, where: str) -> str:
         """See `ChangedKeys`."""
@@ -58,6 +63,11 @@ class ConstantKeys:
 
 class _Join(ABC):
     """Keys that rows are joined with."""
+
+    @property
+    def are_few(self) -> bool:
+        """See `ChangedKeys`."""
+        return False
 
     def without(self, columns: str, where: str) -> str:
         """See `ChangedKeys`."""

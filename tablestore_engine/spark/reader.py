@@ -13,11 +13,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, reduce
+from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from tablestore_engine.mergetree.levels import SortedRun
 from tablestore_engine.mergetree.sections import Section
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.key_lookup import keys_of, matching_keys
@@ -82,6 +84,11 @@ class _Merge:
     upper: list[Placed]
     one_upper_run: bool
     upper_is_newer: bool
+    upper_runs_are_apart: bool  # no two of them have sequence numbers in common
+
+    @property
+    def upper_rows(self) -> int:
+        return sum(f.row_count for _, f in self.upper)
 
 
 class TableReader:
@@ -156,14 +163,17 @@ class TableReader:
         few = constant_keys(keys) if keys is not None else None
         if few is not None:
             return few
-        schema, load = self._schema, self._table.schemas.load
-        bounds = (FileBounds(f, schema, load) for _, f in (*merge.bottom, *merge.upper))
-        ranges = KeyRanges.of([schema.field(name) for name in schema.primary_keys], bounds)
+        ranges = self._key_ranges([*merge.bottom, *merge.upper])
         return self._blocked(merge, ranges, keys) or JoinedKeys(
-            join_keys(schema.primary_keys, ranges),
+            join_keys(self._schema.primary_keys, ranges),
             distinct=not merge.one_upper_run,
-            broadcast=sum(f.row_count for _, f in merge.upper) <= BROADCAST_ROWS,
+            broadcast=merge.upper_rows <= BROADCAST_ROWS,
         )
+
+    def _key_ranges(self, files: list[Placed]) -> KeyRanges | None:
+        schema, load = self._schema, self._table.schemas.load
+        bounds = (FileBounds(f, schema, load) for _, f in files)
+        return KeyRanges.of([schema.field(name) for name in schema.primary_keys], bounds)
 
     def _blocked(
         self, merge: _Merge, ranges: KeyRanges | None, keys: pa.Table | None
@@ -191,8 +201,11 @@ class TableReader:
         upper = self._scans.scan(merge.upper, system=True)
         bottom = self._scans.scan(merge.bottom, system=deletes or not newest_wins)
         untouched = changed.without(self._of("b"), where=f"b.{_ALIVE}" if deletes else "true")
-        newest = f"SELECT {self._columns} FROM {{upper}}"
-        if not (newest_wins and merge.one_upper_run):
+        if newest_wins and merge.one_upper_run:
+            newest = f"SELECT {self._columns} FROM {{upper}}"
+        elif newest_wins and merge.upper_runs_are_apart and not changed.are_few:
+            newest = self._latest(merge)
+        else:
             rows = f"SELECT {self._with_system('u')} FROM {{upper}} u"
             if not newest_wins:
                 rows += f" UNION ALL {changed.only(self._with_system('b'))}"
@@ -245,6 +258,24 @@ class TableReader:
         shows = f" HAVING bool_or(r.{_ALIVE})" if retractions and engine.grouped else ""
         return f"SELECT {', '.join(columns)} FROM ({rows}) r GROUP BY {keys}{shows}"
 
+    def _latest(self, merge: _Merge) -> str:
+        """Query for the records of the upper runs that no later one hides, where no two have the same number.
+
+        Few keys stand in several runs, and only these are looked up: taking the greatest record of every key would
+        sort all rows, with all columns.
+        """
+        keys = join_keys(self._schema.primary_keys, self._key_ranges(merge.upper))
+        parts = [(key("u"), f"__key{i}") for i, key in enumerate(keys)]
+        number, last = SEQUENCE_NUMBER.name, f"{KEY_PREFIX}last"
+        several = (
+            f"SELECT {', '.join(f'{key} AS {name}' for key, name in parts)}, max({number}) AS {last} FROM {{upper}} u"
+            f" GROUP BY {', '.join(key for key, _ in parts)} HAVING count(*) > 1"
+        )
+        hint = "/*+ BROADCAST(s) */ " if merge.upper_rows <= BROADCAST_ROWS else ""
+        on = " AND ".join(f"{key} = s.{name}" for key, name in parts)
+        hidden = f"LEFT ANTI JOIN ({several}) s ON {on} AND u.{number} < s.{last}"
+        return f"SELECT {hint}{self._of('u')} FROM {{upper}} u {hidden}"
+
     def _newest(self, rows: str) -> str:
         """Query for the row with the greatest sequence of each key, or the smallest where the first row stays."""
         options = self._schema.core_options
@@ -281,11 +312,17 @@ class TableReader:
 def _merge_of(merging: list[tuple[BucketScan, Section]]) -> _Merge:
     bottom: list[Placed] = []
     upper: list[Placed] = []
-    newer = True
+    newer = apart = True
     for bucket, section in merging:
         *above, last = section.runs
         bottom.extend((bucket, f) for f in last.files)
         upper.extend((bucket, f) for run in above for f in run.files)
-        least = min(f.min_sequence_number for run in above for f in run.files)
-        newer = newer and max(f.max_sequence_number for f in last.files) < least
-    return _Merge(bottom, upper, all(len(s.runs) <= 2 for _, s in merging), newer)
+        numbers = sorted(_numbers(run) for run in above)
+        newer = newer and _numbers(last)[1] < numbers[0][0]
+        apart = apart and all(one[1] < next_one[0] for one, next_one in pairwise(numbers))
+    return _Merge(bottom, upper, all(len(s.runs) <= 2 for _, s in merging), newer, apart)
+
+
+def _numbers(run: SortedRun) -> tuple[int, int]:
+    """The least and the greatest sequence number of a run."""
+    return min(f.min_sequence_number for f in run.files), max(f.max_sequence_number for f in run.files)

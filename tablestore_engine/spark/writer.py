@@ -40,8 +40,14 @@ from tablestore_engine.spark.placing import with_buckets
 from tablestore_engine.spark.run import collect_arrow
 
 SMALL_ROWS = 200_000
+_SMALL_NARROW_ROWS = 500_000
+_SMALL_BYTES = 32 << 20
 SMALL_INPUT_BYTES = 64 << 20
 _CHUNK_ROWS = 100_000
+# What a value takes in memory.
+_BYTES = {"BOOLEAN": 1, "TINYINT": 1, "SMALLINT": 2, "INT": 4, "FLOAT": 4, "DATE": 4, "BIGINT": 8, "DOUBLE": 8,
+          "TIMESTAMP": 8, "TIMESTAMP_LTZ": 8, "DECIMAL": 16}  # fmt: skip
+_WIDE_BYTES = 32
 
 
 @dataclass(frozen=True)
@@ -73,7 +79,7 @@ def _write_rows(spark: SparkSession, job: WriteJob, rows: Rows) -> WriteResult:
     frame = rows.frame
     job = job.of_rows(frame.columns)
     if _may_be_small(rows):
-        collected = _collected(frame)
+        collected = _collected(frame, small_rows(job.schema))
         if collected is not None:
             return write_table(job, _in_arrival_order(collected, job.schema))
     job, placed_rows = with_buckets(spark, job, frame)
@@ -100,15 +106,21 @@ def write_arranged(job: WriteJob, frame: DataFrame) -> WriteResult:
     return _gather(collect_arrow(frame.mapInArrow(_task(job, stop_at_duplicates=False), "payload binary")))
 
 
-def _collected(frame: DataFrame) -> pa.Table | None:
+def small_rows(schema: TableSchema) -> int:
+    """How many rows are written in this process: the more, the narrower they are."""
+    width = sum(_BYTES.get(getattr(field.type, "root", ""), _WIDE_BYTES) for field in schema.fields)
+    return max(SMALL_ROWS, min(_SMALL_NARROW_ROWS, _SMALL_BYTES // width))
+
+
+def _collected(frame: DataFrame, limit: int) -> pa.Table | None:
     """All rows, when they are few and fit into what Spark lets a driver collect (`spark.driver.maxResultSize`)."""
     try:
-        rows = collect_arrow(frame.limit(SMALL_ROWS + 1))
+        rows = collect_arrow(frame.limit(limit + 1))
     except ExecutionError as error:
         if "maxResultSize" in str(error):
             return None
         raise
-    return rows if rows.num_rows <= SMALL_ROWS else None
+    return rows if rows.num_rows <= limit else None
 
 
 def _may_be_small(rows: Rows) -> bool:

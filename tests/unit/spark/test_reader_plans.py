@@ -8,6 +8,7 @@ import os
 import re
 
 import pytest
+from engine_support import new_job, write
 
 pytestmark = pytest.mark.spark
 
@@ -158,6 +159,39 @@ def test_merging_many_runs_equals_the_naive_answer(orders):
     rows = orders.sql("SELECT cast(day AS string), id, v, note FROM orders").collect()
     assert {(r[0], r[1]): (r[2], r[3]) for r in rows} == expected
     assert len(orders.sql("SELECT * FROM orders").inputFiles()) == 8
+
+
+def test_many_runs_are_read_column_by_column(orders):
+    expected = {(d, i): i for d in ("2024-01-01", "2024-01-02") for i in range(100)}
+    for n in range(3):
+        orders.execute(f"INSERT INTO orders SELECT DATE'2024-01-01', id + {10 * n}, -{n} - 1, 'x' FROM range(20)")
+        expected |= {("2024-01-01", i + 10 * n): -n - 1 for i in range(20)}
+    orders.execute("DELETE FROM orders WHERE id IN (5, 15, 25, 95)")
+    expected = {k: v for k, v in expected.items() if k[1] not in (5, 15, 25, 95)}
+    orders.execute("INSERT INTO orders VALUES (DATE'2024-01-01', 15, 1000, 'again')")
+    expected["2024-01-01", 15] = 1000
+    frame = orders.sql("SELECT cast(day AS string), id, v FROM orders")
+    rows = frame.collect()
+    assert len(rows) == len(expected)
+    assert {(r[0], r[1]): r[2] for r in rows} == expected
+    assert "max_by" not in plan_of(frame)
+    assert all("note" not in columns for columns, _ in scans(frame))
+
+
+def test_writers_that_took_the_same_number_leave_one_row(store):
+    store.execute("CREATE TABLE raced (id INT, v INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1')")
+    store.execute("INSERT INTO raced SELECT id, 0 FROM range(100)")
+    table = store.table("raced")
+    jobs = [new_job(table) for _ in range(2)]
+    assert jobs[0].sequence_number == jobs[1].sequence_number
+    for value, job in enumerate(jobs, 1):
+        write(table, [{"id": 7, "v": value}, {"id": 8 + value, "v": value}], job=job)
+    frame = store.sql("SELECT * FROM raced")
+    assert "max_by" in plan_of(frame)
+    found = {row.id: row.v for row in frame.collect()}
+    assert (len(found), frame.count()) == (100, 100)
+    assert found[7] in (1, 2)
+    assert (found[9], found[10]) == (1, 2)
 
 
 @pytest.mark.parametrize("order", ["ascending", "descending"])

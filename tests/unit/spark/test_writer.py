@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from engine_support import check_invariants, data_files, live_paths
+from engine_support import check_invariants, data_files, live_paths, schema_of
 
 from tablestore_engine.errors import ExecutionError, PrimaryKeyError, SchemaError, TableStoreError
 from tablestore_engine.spark import writer
@@ -159,3 +159,11 @@ def test_compaction_in_executors(store, monkeypatch):
     assert len(table.live_files()) == 3
     check_invariants(table)
     assert store.sql("SELECT sum(v), count(*) FROM t").collect()[0][:] == (50, 100)
+
+
+def test_the_narrower_rows_are_the_more_are_written_here():
+    narrow = schema_of({"k": "BIGINT", "v": "DECIMAL(38, 2)"})
+    wide = schema_of({f"c{i}": "STRING" for i in range(30)})
+    assert writer.small_rows(narrow) == 500_000
+    assert 200_000 < writer.small_rows(schema_of({f"c{i}": "BIGINT" for i in range(16)})) < 500_000
+    assert writer.small_rows(wide) == 200_000
