@@ -28,8 +28,7 @@ def universal_options(schema: TableSchema) -> UniversalOptions:
         max_size_amplification_percent=options.max_size_amplification_percent,
         size_ratio=options.size_ratio,
         num_levels=options.num_levels,
-        # A row that comes late, with a smaller sequence field than a delete, must stay hidden.
-        keep_deletes=bool(options.sequence_field) or schema.merge_engine.grouped,
+        keep_deletes=schema.keeps_deletes,
         settle_together=schema.merge_engine.stores_retractions,
         optimization_interval_millis=options.optimization_interval_millis,
         total_size_threshold=options.total_size_threshold,

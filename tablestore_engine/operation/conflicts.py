@@ -4,6 +4,9 @@ Rules: a file to remove must be live; a bucket count cannot change under a parti
 at level 1 or above must not overlap a live run there. The last rule has a way out for writes: a bulk load that
 finds its bucket no longer empty lands at level 0 instead, where overlap is normal.
 
+A compaction that drops deletes must have met all older records: one that came to level 0 meanwhile, with a smaller
+number than a delete, would show again what the delete hides.
+
 Where files hold retractions that take back what older records gave, records must also meet in the order of their
 numbers: nothing may come to level 0 that is older than what was merged already, nor stay there while newer records are
 merged, and a bulk load has settled its retractions for good.
@@ -52,6 +55,8 @@ def check_conflicts(
     in_order = schema.merge_engine.stores_retractions
     if in_order:
         _check_order(rest, new)
+    elif new.kind == "COMPACT" and not schema.keeps_deletes:
+        _check_deletes(rest, new.removed)
     upper = [e for e in new.added if e.file.level > 0]
     if not upper:
         return new.added
@@ -96,6 +101,21 @@ def _check_order(live: Sequence[ManifestEntry], new: NewFiles) -> None:
         ):
             raise ConflictError(
                 "Newer records were merged before older ones, which must not be where some take values back.",
+                hint="Run the statement again.",
+            )
+
+
+def _check_deletes(live: Sequence[ManifestEntry], merged: Sequence[ManifestEntry]) -> None:
+    """Raise where records at level 0 stay behind that are older than deletes which were merged, and maybe dropped."""
+    newest: dict[tuple[bytes, int], int] = {}
+    for entry in merged:
+        if entry.file.delete_row_count != 0:
+            place = (entry.partition, entry.bucket)
+            newest[place] = max(newest.get(place, -1), entry.file.max_sequence_number)
+    for entry in live if newest else ():
+        if entry.file.level == 0 and entry.file.min_sequence_number < newest.get((entry.partition, entry.bucket), -1):
+            raise ConflictError(
+                "Records came that are older than deletes which this compaction has dropped.",
                 hint="Run the statement again.",
             )
 

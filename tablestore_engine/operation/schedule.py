@@ -203,7 +203,8 @@ def plan_tasks(
             if entry is None:
                 return f"File {one.file_name} is no longer part of the table."
             found.append(entry)
-        older = _older_file(found, files.values()) if in_order else None
+        drops = group.drop_deletes and any(e.file.delete_row_count != 0 for e in found)
+        older = _older_file(found, files.values()) if in_order or drops else None
         if older is not None:
             return f"File {older} came since then, and holds older records than the plan merges."
         tasks.append(
@@ -225,7 +226,8 @@ def plan_tasks(
 def _older_file(merged: Sequence[ManifestEntry], live: Iterable[ManifestEntry]) -> str | None:
     """A file at level 0 that would be left behind by a merge of newer records of its bucket; None without one.
 
-    A write may take its number before a plan is made and commit after it. Where retractions are stored that is a conflict.
+    A write may take its number before a plan is made and commit after it. That is a conflict where retractions are
+    stored, and where the merge drops deletes that hide what came.
     """
     newest = max(e.file.max_sequence_number for e in merged)
     names = {e.file.file_name for e in merged}

@@ -423,7 +423,7 @@ class _BucketSwitch:
             if ROW_KIND_COLUMN in group.column_names
             else pa.chunked_array([pa.repeat(pa.scalar(0, pa.int8()), group.num_rows)])
         )
-        if self._level and not (schema.core_options.sequence_field or schema.merge_engine.grouped):
+        if self._level and not schema.keeps_deletes:
             # Nothing lies below the top level, so a delete there has nothing to hide, unless older rows may come.
             alive = pc.equal(pc.bit_wise_and(kinds, 1), 0)
             if not pc.all(alive).as_py():

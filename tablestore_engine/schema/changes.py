@@ -99,7 +99,8 @@ def apply_changes(
     if any(key.startswith("partition.") for key in touched):
         check_expiration(CoreOptions.parse(options, strict=False), schema.partition_keys)
     if touched or len(fields) > len(schema.fields):
-        engine = merge_engine_of(fields, schema.primary_keys, CoreOptions.parse(options, strict=False))
+        parsed = CoreOptions.parse(options, strict=False)
+        engine = merge_engine_of(fields, schema.primary_keys, parsed, schema.partition_keys)
         if has_data and schema.merge_engine.stores_retractions and not engine.reads_retractions:
             raise OptionError(
                 "The new column has a function that cannot take values back, but the table may hold retractions.",

@@ -55,7 +55,7 @@ def create_schema(
     fields = _number([(name, kind.as_nullable(kind.nullable and name not in primary_keys), text)
                       for name, kind, text in columns])  # fmt: skip
     highest = max(one for each in fields for one in (each.id, *nested_field_ids(each.type)))
-    merge_engine_of(fields, primary_keys, parsed)
+    merge_engine_of(fields, primary_keys, parsed, partition_keys)
     return TableSchema(0, fields, highest, partition_keys, primary_keys, options, comment, time_millis)
 
 

@@ -41,8 +41,12 @@ _NEEDED_BY = {
 Settings = Mapping[str, Mapping[str, str]]
 
 
-def merge_engine_of(fields: Sequence[DataField], keys: Sequence[str], options: CoreOptions) -> MergeEngine:
+def merge_engine_of(
+    fields: Sequence[DataField], keys: Sequence[str], options: CoreOptions, partition_keys: Sequence[str] = ()
+) -> MergeEngine:
     """The merge engine that options ask for.
+
+    Partition columns are no values, also where the key leaves them out: all records of a row are in one partition.
 
     Raises:
         OptionError: an unknown function or column, a function on a type that it does not support, or options that do
@@ -64,9 +68,9 @@ def merge_engine_of(fields: Sequence[DataField], keys: Sequence[str], options: C
     if name in ("deduplicate", "first-row", COUNT_ENGINE):
         folds: tuple[Fold, ...] = ()
     elif name == "aggregation":
-        folds = _aggregation(fields, keys, settings, options)
+        folds = _aggregation(fields, keys, settings, options, partition_keys)
     else:
-        folds = _partial_update(fields, keys, settings, groups)
+        folds = _partial_update(fields, keys, settings, groups, partition_keys)
     return MergeEngine(name, folds, options.ignore_delete, options.ignore_update_before, removes)
 
 
@@ -176,7 +180,11 @@ def _refuse(what: str, needed: str, name: str) -> None:
 
 
 def _aggregation(
-    fields: Sequence[DataField], keys: Sequence[str], settings: Settings, options: CoreOptions
+    fields: Sequence[DataField],
+    keys: Sequence[str],
+    settings: Settings,
+    options: CoreOptions,
+    partition_keys: Sequence[str],
 ) -> tuple[Fold, ...]:
     default = options.raw.get(_DEFAULT_KEY, DEFAULT_FUNCTION).strip().lower()
     folds = []
@@ -185,6 +193,11 @@ def _aggregation(
         if field.name in keys:
             if given:
                 raise OptionError(f"Column '{field.name}' is part of the key, which no function aggregates.")
+            continue
+        if field.name in partition_keys:
+            if given:
+                raise OptionError(f"Column '{field.name}' says the partition, which no function aggregates.")
+            folds.append(_partition_fold(field))
             continue
         if field.name in options.sequence_field:
             if "function" in given:
@@ -199,6 +212,10 @@ def _aggregation(
             fold = _in_any_order(fold, field, "sequence.field")
         folds.append(fold)
     return tuple(folds)
+
+
+def _partition_fold(field: DataField) -> Fold:
+    return Fold(field.name, "last_value", undo=Undo.KEEP)
 
 
 def _fold(field: DataField, function: str, given: Mapping[str, str], sequence: tuple[str, ...] = ()) -> Fold:
@@ -243,8 +260,9 @@ def _partial_update(
     keys: Sequence[str],
     settings: Settings,
     groups: Mapping[tuple[str, ...], tuple[str, ...]],
+    partition_keys: Sequence[str],
 ) -> tuple[Fold, ...]:
-    group_of = _group_of_columns(fields, keys, groups)
+    group_of = _group_of_columns(fields, (*keys, *partition_keys), groups)
     folds = []
     for field in fields:
         given = settings.get(field.name, {})
@@ -259,6 +277,9 @@ def _partial_update(
                 hint="For example 'fields.<sequence column>.sequence-group' = 'a, b'; or use 'merge-engine' = 'aggregation'.",
             )
         if field.name in keys:
+            continue
+        if field.name in partition_keys:
+            folds.append(_partition_fold(field))
             continue
         if not sequence:
             # A retraction says nothing about a column that no sequence orders.
@@ -285,7 +306,7 @@ def _group_of_columns(
             what = f"The sequence group of {', '.join(sequence)}"
             kind = types[name]
             if name in keys:
-                raise OptionError(f"{what} names '{name}', which is part of the key.")
+                raise OptionError(f"{what} names '{name}', which is part of the key or says the partition.")
             if name in group_of:
                 raise OptionError(f"{what} names '{name}', which is in a sequence group already.")
             if not kind.nullable:

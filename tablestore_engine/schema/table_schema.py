@@ -159,7 +159,12 @@ class TableSchema:
         Raises:
             OptionError: the options ask for what this engine does not do.
         """
-        return merge_engine_of(self.fields, self.primary_keys, self.core_options)
+        return merge_engine_of(self.fields, self.primary_keys, self.core_options, self.partition_keys)
+
+    @property
+    def keeps_deletes(self) -> bool:
+        """Whether a delete outlives every merge, since a row that comes late may be older than it."""
+        return bool(self.core_options.sequence_field) or self.merge_engine.grouped
 
     def to_json(self) -> str:
         """The persisted form."""

@@ -1,6 +1,7 @@
 """`t$audit_log`: the rows of a table with their kinds, `+I`, `-U`, `+U` or `-D`, in a column `rowkind` before the others.
 
-Of each key it shows the newest record, so a deleted row stands there as `-D` until a compaction has dropped the record.
+Of each key it shows the newest record, so a deleted row stands there as `-D` until a compaction has dropped the record;
+where keys cross partitions it shows the newest one of each partition.
 Tables whose merge engine folds records, or that have no key, show what a query shows, as `+I`.
 """
 
@@ -45,10 +46,10 @@ class _AuditReader(TableReader):
             rows = self._scans.scan(single, system=True)
             parts.append(self._sql(f"SELECT {self._columns} FROM {{rows}}", rows=rows))
         if merging:
-            upper = self._scans.scan(merging, system=True)
-            parts.append(
-                self._sql(self._newest(f"SELECT {self._with_system('u')} FROM {{upper}} u"), upper=upper)
-            )
+            in_place = self._schema.crosses_partitions
+            rows = self._scans.scan(merging, system=True, positions=in_place)
+            text = self._placed() if in_place else f"SELECT {self._with_system('u')} FROM {{rows}} u"
+            parts.append(self._sql(self._newest(text), rows=rows))
         if not parts:
             return self._scans.empty().selectExpr(f"'{KINDS[0]}' AS {ROW_KIND_COLUMN}", "*")
         return reduce(DataFrame.unionAll, parts)

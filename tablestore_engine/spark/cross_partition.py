@@ -33,6 +33,7 @@ from tablestore_engine.operation.write import (
     WriteResult,
 )
 from tablestore_engine.schema.arrow import to_arrow_type
+from tablestore_engine.schema.merge_engine import MergeEngine
 from tablestore_engine.schema.system import SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.spark.bucket_column import HASH_COLUMN, hash_column
@@ -210,6 +211,13 @@ def _with_homes(
     return found.withColumn(_MOVES, ~same)
 
 
+def _lives(engine: MergeEngine) -> str:
+    """SQL of whether a key whose last record has a `kind` has a home. Where records fold, a retraction ends no row."""
+    if engine.keeps_last:
+        return "kind IN (0, 2)"
+    return f"kind <> {DELETE_KIND}" if engine.removes_on_delete else "true"
+
+
 def _live_keys(homes: Homes, schema: TableSchema, buckets: tuple[BucketScan, ...]) -> DataFrame:
     """Each key of the table and the number of the bucket scan that it is in."""
     table = homes.table
@@ -231,5 +239,5 @@ def _live_keys(homes: Homes, schema: TableSchema, buckets: tuple[BucketScan, ...
     scanned = scanned.selectExpr(*columns, f"_metadata.file_name AS {_FILE}")
     scanned = scanned.join(F.broadcast(names), [_FILE]).drop(_FILE)
     last = f"max_by({VALUE_KIND.name}, {SEQUENCE_NUMBER.name}) AS kind"
-    alive = scanned.groupBy(*_key(schema), _HOME).agg(F.expr(last)).where("kind IN (0, 2)")
+    alive = scanned.groupBy(*_key(schema), _HOME).agg(F.expr(last)).where(_lives(schema.merge_engine))
     return alive.groupBy(*_key(schema)).agg(F.min(_HOME).alias(_HOME))

@@ -219,9 +219,7 @@ class TableReader:
     def _merged_in_place(self, merge: _Merge) -> DataFrame:
         """Rows of keys that may have records in several partitions, and there in several buckets: each by itself."""
         rows = self._scans.scan([*merge.bottom, *merge.upper], system=True, positions=True)
-        # The directory of the file is the partition and the bucket.
-        directory = f"left({FILE_COLUMN}, length({FILE_COLUMN}) - locate('/', reverse({FILE_COLUMN})))"
-        text = f"SELECT {self._with_system('f')}, {directory} AS {_PLACE} FROM {{rows}} f"
+        text = self._placed()
         engine = self._schema.merge_engine
         if engine.keeps_last or engine.keeps_first:
             newest = self._newest(text)
@@ -229,6 +227,12 @@ class TableReader:
             retracts = any(f.delete_row_count != 0 for _, f in (*merge.bottom, *merge.upper))
             newest = self._folded(text, retractions=retracts)
         return self._sql(newest + (f" WHERE {_ALIVE}" if engine.keeps_last else ""), rows=rows)
+
+    def _placed(self) -> str:
+        """Query for ``{rows}``, scanned with their positions, with the place of each."""
+        # The directory of the file is the partition and the bucket.
+        directory = f"left({FILE_COLUMN}, length({FILE_COLUMN}) - locate('/', reverse({FILE_COLUMN})))"
+        return f"SELECT {self._with_system('f')}, {directory} AS {_PLACE} FROM {{rows}} f"
 
     @cached_property
     def _group(self) -> str:

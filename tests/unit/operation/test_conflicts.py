@@ -98,6 +98,22 @@ def test_appends_without_a_key_always_fit():
     assert check_conflicts(APPEND, live, NewFiles(new, (), "APPEND")) == new
 
 
+LATE = schema_of({"id": "BIGINT", "at": "INT"}, ["id"], options={"sequence.field": "at"})
+
+
+@pytest.mark.parametrize(("sequence", "fits"), [(100, False), (102, True)])
+def test_records_that_are_older_than_deletes_which_were_dropped(sequence, fits):
+    delete = add(meta("delete", sequence=101, deletes=1))
+    live = [delete, add(meta("late", sequence=sequence))]
+    new = NewFiles((), (gone(delete),), "COMPACT")
+    assert check_conflicts(LATE, live, new) == (), "deletes outlive compactions there"
+    if fits:
+        assert check_conflicts(KEYED, live, new) == ()
+    else:
+        with pytest.raises(ConflictError, match="older than deletes"):
+            check_conflicts(KEYED, live, new)
+
+
 TAKING_BACK = schema_of({"id": "BIGINT", "v": "STRING"}, ["id"], options={"merge-engine": "aggregation"})
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from engine_support import (
+    DELETE,
     arrow_rows,
     by_key,
     check_invariants,
@@ -233,6 +234,22 @@ def test_a_plan_is_void_when_older_records_come_that_could_take_values_back(tmp_
     assert run(table).outcome.state is COMPLETED
     assert read(table) == [{"id": 1, "l": [0, 1, 8]}]
     check_invariants(table)
+
+
+def test_a_plan_is_void_when_a_row_comes_that_a_delete_of_it_hides(tmp_path):
+    table = new_table(tmp_path)
+    write(table, rows())
+    slow = new_job(table, sequence=100)
+    write(table, rows(ids=[9]), [DELETE], job=new_job(table, sequence=101))
+    assert schedule(table.compactions, "full", NOW) is not None
+    write(table, rows(ids=[9]), job=slow)
+    assert 9 not in by_key(table)
+    result = run(table)
+    assert result.outcome.state is CANCELLED
+    assert "older records" in result.outcome.message
+    assert 9 not in by_key(table)
+    assert compact(table) is not None
+    assert 9 not in by_key(table)
 
 
 def test_a_plan_that_becomes_void_while_it_runs(table):

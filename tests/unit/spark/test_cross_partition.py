@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from engine_support import check_invariants
 
-from tablestore_engine.errors import DuplicateKeyError, UserError
+from tablestore_engine.errors import DuplicateKeyError, OptionError, UserError
 from tablestore_engine.spark import dml
 
 pytestmark = pytest.mark.spark
@@ -83,6 +83,57 @@ def test_other_merge_engines_keep_the_old_partition(store, path, options, expect
     check_invariants(store.table("t"))
     store.execute("ALTER TABLE t COMPACT")
     assert rows(store) == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "once", "twice"),
+    [
+        ("'merge-engine' = 'aggregation', 'fields.v.aggregate-function' = 'product'", "-U", 3, 15),
+        (
+            (
+                "'merge-engine' = 'aggregation', 'fields.v.aggregate-function' = 'sum',"
+                " 'aggregation.remove-record-on-delete' = 'true'"
+            ),
+            "-U",
+            4,
+            9,
+        ),
+        ("'merge-engine' = 'partial-update', 'fields.n.sequence-group' = 'v'", "-D", None, 5),
+    ],
+    ids=["stored retractions", "removals", "sequence group"],
+)
+def test_a_retraction_leaves_a_key_at_home(store, options, kind, once, twice):
+    store.execute(
+        "CREATE TABLE t (dt INT, id INT, v INT, n INT, PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt)"
+        f" WITH ('bucket' = '-1', {options})"
+    )
+    store.execute("INSERT INTO t VALUES (7, 1, 6, 0)")
+    store.execute(f"INSERT INTO t (_row_kind, dt, id, v, n) VALUES ('{kind}', 7, 1, 2, 1)")
+    assert rows(store) == [(1, 7, once)]
+    store.execute("INSERT INTO t VALUES (8, 1, 5, 2)")
+    assert rows(store) == [(1, 7, twice)]
+    store.execute("ALTER TABLE t COMPACT")
+    assert rows(store) == [(1, 7, twice)]
+    check_invariants(store.table("t"))
+
+
+def test_a_partition_column_is_no_value(store):
+    options = "'bucket' = '-1', 'merge-engine' = 'aggregation', 'fields.default-aggregate-function' = 'sum'"
+    columns = "(dt INT, id INT, v INT, PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt)"
+    store.execute(f"CREATE TABLE t {columns} WITH ({options})")
+    store.execute("INSERT INTO t VALUES (7, 1, 1)")
+    store.execute("INSERT INTO t VALUES (7, 1, 1)")
+    assert rows(store) == [(1, 7, 2)]
+    with pytest.raises(OptionError, match="'dt' says the partition"):
+        store.execute(f"CREATE TABLE u {columns} WITH ({options}, 'fields.dt.aggregate-function' = 'max')")
+
+
+def test_the_newest_records_of_keys_that_move(store):
+    store.execute(TABLE.format(""))
+    store.execute("INSERT INTO t VALUES ('a', 1, 1), ('a', 2, 1)")
+    store.execute("INSERT INTO t VALUES ('b', 1, 2)")
+    found = store.sql("SELECT rowkind, dt, id FROM t$audit_log").collect()
+    assert sorted(map(tuple, found)) == [("+I", "a", 2), ("+I", "b", 1), ("-D", "a", 1)]
 
 
 def test_created_as_select(store):
