@@ -134,3 +134,9 @@ def not_before(new, old):
             return b is None
         return a > b
     return True
+
+
+def in_time(given, row, sequence):
+    """Whether a record has a sequence, and one that is not too late for a row."""
+    new = [given[name] for name in sequence]
+    return any(value is not None for value in new) and not_before(new, [row[name] for name in sequence])

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from tablestore_engine.errors import RowKindError
 from tablestore_engine.mergetree.undo import cleared, negated
-from tablestore_engine.mergetree.values import Mask, one_array
+from tablestore_engine.mergetree.values import Mask, one_array, with_kinds
 from tablestore_engine.schema.merge_engine import Fold, MergeEngine, Undo
 
 _UPDATE_BEFORE, _DELETE = 1, 3
@@ -44,7 +44,31 @@ def arrived(rows: pa.Table, engine: MergeEngine, kinds: str) -> pa.Table:
     if retracts is not None and retracts.any() and not (engine.stores_retractions or engine.grouped):
         for fold in engine.folds:
             rows = _with(rows, fold, _as_ordinary(fold, _column(rows, fold), retracts))
-    return _without_empty_groups(rows, engine) if engine.grouped else rows
+    if engine.grouped:
+        rows = _without_empty_groups(rows, engine)
+    if engine.removing_groups and kinds in rows.column_names:
+        # A -D without a sequence that could remove the row takes its values back like a -U.
+        idle = _without_removing_sequence(rows, engine, kinds)
+        rows = with_kinds(rows, kinds, np.where(idle, _UPDATE_BEFORE, rows.column(kinds).to_numpy()))
+    return rows
+
+
+def check_removable(rows: pa.Table, engine: MergeEngine, kinds: str) -> None:
+    """Raise a RowKindError for a -D, of a row that the table shows, that would not remove it."""
+    idle = _without_removing_sequence(rows, engine, kinds)
+    if idle.any():
+        named = " or ".join(", ".join(sequence) for sequence in engine.removing_groups)
+        raise RowKindError(
+            f"A row cannot be deleted, since it has no sequence in {named}: {_sample(rows, idle, kinds)}.",
+            hint="INSERT OVERWRITE replaces rows.",
+        )
+
+
+def _without_removing_sequence(rows: pa.Table, engine: MergeEngine, kinds: str) -> Mask:
+    """Which rows are deletes that have no sequence by which they could remove a row."""
+    given = [rows.column(name).is_valid().to_numpy() for group in engine.removing_groups for name in group]
+    found: Mask = (rows.column(kinds).to_numpy() == _DELETE) & ~np.logical_or.reduce(given)
+    return found
 
 
 def without_ignored(rows: pa.Table, engine: MergeEngine, kinds: str) -> pa.Table:
@@ -81,9 +105,13 @@ def _check(
 
 
 def _refused(rows: pa.Table, which: Mask, kinds: str, obstacle: str, hint: str | None) -> RowKindError:
-    row = rows.filter(pa.array(which)).slice(0, 1).drop_columns([kinds]).to_pylist()[0]
-    shown = {name: value for name, value in row.items() if not name.startswith("__")}
+    shown = _sample(rows, which, kinds)
     return RowKindError(f"A retraction (-U or -D) cannot be written, since {obstacle}: {shown}.", hint=hint)
+
+
+def _sample(rows: pa.Table, which: Mask, kinds: str) -> dict[str, Any]:
+    row = rows.filter(pa.array(which)).slice(0, 1).drop_columns([kinds]).to_pylist()[0]
+    return {name: value for name, value in row.items() if not name.startswith("__")}
 
 
 def _way_out(engine: MergeEngine) -> str:

@@ -9,12 +9,13 @@ import pyarrow as pa
 
 from tablestore_engine.mergetree.kernels import Groups, fold_values
 from tablestore_engine.mergetree.merge import Reduce, SortColumn, last_of_key_mask, sort_stable
+from tablestore_engine.mergetree.removals import after_removals
 from tablestore_engine.mergetree.undo import cleared, fold_undoing, negated
-from tablestore_engine.mergetree.values import Indices, Mask, one_array
+from tablestore_engine.mergetree.values import Indices, Mask, one_array, with_kinds
 from tablestore_engine.schema.merge_engine import MergeEngine, Undo
 from tablestore_engine.schema.system import VALUE_KIND
 
-_DELETE_KIND = 3
+_UPDATE_BEFORE_KIND, _DELETE_KIND = 1, 3
 
 
 def fold_sorted(table: pa.Table, last: Mask, engine: MergeEngine, kinds: str | None = None) -> pa.Table:
@@ -42,10 +43,7 @@ def fold_sorted(table: pa.Table, last: Mask, engine: MergeEngine, kinds: str | N
     if retracts is None or kinds is None:
         return _folded(table, Groups(starts, table.num_rows), engine, None)
     if engine.grouped:
-        folded = _folded(table, Groups(starts, table.num_rows), engine, retracts)
-        # A key shows as soon as one of its records is no retraction; until then all of it is one retraction.
-        only = np.logical_and.reduceat(retracts, starts)
-        return _with_kinds(_as_retractions(folded, only, engine), kinds, np.where(only, _DELETE_KIND, 0))
+        return _folded_in_groups(table, starts, engine, kinds)
     gone = np.zeros(table.num_rows, bool)
     if engine.removes_on_delete:
         kept, gone = _after_deletes(table, starts, kinds)
@@ -54,7 +52,7 @@ def fold_sorted(table: pa.Table, last: Mask, engine: MergeEngine, kinds: str | N
         retracts = retracts[kept] & ~gone
     groups = Groups(starts, table.num_rows)
     folded = _folded(table, groups, engine, retracts if retracts.any() else None)
-    return _with_kinds(folded, kinds, np.where(gone[groups.ends], _DELETE_KIND, 0))
+    return with_kinds(folded, kinds, np.where(gone[groups.ends], _DELETE_KIND, 0))
 
 
 def retractions(table: pa.Table, kinds: str | None) -> Mask | None:
@@ -96,6 +94,19 @@ def _folded(table: pa.Table, groups: Groups, engine: MergeEngine, retracts: Mask
             folded = fold_values(fold, _counting(table, index, given.get(fold.sequence)), groups)
         kept = kept.set_column(index, field, folded)
     return kept
+
+
+def _folded_in_groups(table: pa.Table, starts: Indices, engine: MergeEngine, kinds: str) -> pa.Table:
+    hidden = _DELETE_KIND
+    if engine.removing_groups:
+        table, starts = after_removals(table, starts, engine, kinds)
+        # A -D would remove what comes after it once more; what is left of it and of others is no such delete.
+        hidden = _UPDATE_BEFORE_KIND
+    retracts = (table.column(kinds).to_numpy() & 1) == 1
+    folded = _folded(table, Groups(starts, table.num_rows), engine, retracts)
+    # A key shows as soon as one of its records is no retraction; until then all of it is one retraction.
+    only = np.logical_and.reduceat(retracts, starts)
+    return with_kinds(_as_retractions(folded, only, engine), kinds, np.where(only, hidden, 0))
 
 
 def _as_retractions(table: pa.Table, rows: Mask, engine: MergeEngine) -> pa.Table:
@@ -149,9 +160,3 @@ def _last_of_kept(last: Mask, kept: Mask) -> Mask:
     # The last row of a key is always kept.
     found: Mask = last[kept]
     return found
-
-
-def _with_kinds(table: pa.Table, kinds: str, values: Indices) -> pa.Table:
-    index = table.schema.get_field_index(kinds)
-    field = table.schema.field(index)
-    return table.set_column(index, field, pa.array(values, pa.int64()).cast(field.type))

@@ -1,7 +1,7 @@
 """Rows of one write whose retractions must stay apart, as layers: each is a run of its own.
 
-A file holds one row per key, and a stored retraction is not folded with other rows of its key until all of them meet. So
-the rows of a key are cut into stretches, as in `undo`: the first stretch of every key makes the first layer, the second
+A file holds one row per key, and a stored retraction is not folded with other rows of its key until all of them meet
+(with sequence groups: only a -D that may remove the row is stored so). So the rows of a key are cut into stretches, as in `undo`: the first stretch of every key makes the first layer, the second
 stretches make the second one, and so on; each layer gets a higher sequence number than the one before it.
 
 A long changelog of one key does not make many layers: an ordinary row that is taken back at once, with another one
@@ -11,6 +11,7 @@ after it, leaves no trace, and neither does anything before a -D that removes th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +20,14 @@ import pyarrow.compute as pc
 from tablestore_engine.mergetree.fold import fold_sorted
 from tablestore_engine.mergetree.merge import last_of_key_mask
 from tablestore_engine.mergetree.undo import starts_of_stretches
-from tablestore_engine.mergetree.values import Indices, Mask, how_often_before, one_array, valid_mask
+from tablestore_engine.mergetree.values import (
+    Indices,
+    Mask,
+    how_often_before,
+    one_array,
+    valid_mask,
+    with_kinds,
+)
 from tablestore_engine.schema.merge_engine import MergeEngine
 
 LAYER_COLUMN = "__layer"
@@ -31,14 +39,23 @@ def layered(table: pa.Table, keys: Sequence[str], engine: MergeEngine, kinds: st
 
     Rows that are layered may be layered again, without the column, together with later ones.
     """
-    table = _shortened(table, keys, engine, kinds)
+    if not engine.grouped:
+        table = _shortened(table, keys, engine, kinds)
     starts = _starts(table, keys)
-    stretches = starts_of_stretches(starts, _retracts(table, kinds))
+    apart = _deletes(table, kinds) if engine.grouped else _retracts(table, kinds)
+    stretches = starts_of_stretches(starts, apart)
     last = np.zeros(table.num_rows, bool)
     last[np.append(stretches[1:], table.num_rows) - 1] = True
     owners = np.searchsorted(starts, stretches, "right")
     layers = pa.array(how_often_before(owners).astype(np.int32))
-    return fold_sorted(table, last, engine).append_column(LAYER_COLUMN, layers)
+    if engine.grouped:
+        folded = fold_sorted(table, last, replace(engine, removing_groups=()), kinds)
+        # Of retractions only a stretch is one that removes nothing.
+        hides = _deletes(folded, kinds) & ~apart[stretches]
+        folded = with_kinds(folded, kinds, np.where(hides, _UPDATE_BEFORE, folded.column(kinds).to_numpy()))
+    else:
+        folded = fold_sorted(table, last, engine)
+    return folded.append_column(LAYER_COLUMN, layers)
 
 
 def _starts(table: pa.Table, keys: Sequence[str]) -> Indices:
@@ -47,6 +64,11 @@ def _starts(table: pa.Table, keys: Sequence[str]) -> Indices:
 
 def _retracts(table: pa.Table, kinds: str) -> Mask:
     found: Mask = (table.column(kinds).to_numpy() & 1) == 1
+    return found
+
+
+def _deletes(table: pa.Table, kinds: str) -> Mask:
+    found: Mask = table.column(kinds).to_numpy() == _DELETE
     return found
 
 

@@ -35,6 +35,13 @@ def valid_mask(values: pa.Array) -> Mask:
     return valid
 
 
+def with_kinds(table: pa.Table, kinds: str, values: npt.NDArray[Any]) -> pa.Table:
+    """The table with other row kinds in the column `kinds`."""
+    index = table.schema.get_field_index(kinds)
+    field = table.schema.field(index)
+    return table.set_column(index, field, pa.array(values, pa.int64()).cast(field.type))
+
+
 def codes(values: pa.Array) -> Indices:
     """A code for each value: single values, and structs of them."""
     if pa.types.is_struct(values.type):

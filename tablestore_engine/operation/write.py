@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from tablestore_engine.errors import DuplicateKeyError, PrimaryKeyError, SchemaError, StorageError
 from tablestore_engine.mergetree.arrival import arrived as records_of
-from tablestore_engine.mergetree.arrival import without_ignored
+from tablestore_engine.mergetree.arrival import check_removable, without_ignored
 from tablestore_engine.mergetree.fold import fold_sorted
 from tablestore_engine.mergetree.layers import LAYER_COLUMN, layered
 from tablestore_engine.mergetree.merge import SortColumn, last_of_key_mask, sort_stable
@@ -250,6 +250,8 @@ def _records(job: WriteJob, rows: pa.Table) -> pa.Table:
     """What the rows become, each by itself; see `mergetree.arrival`."""
     schema = job.schema
     if schema.primary_keys:
+        if job.changes and schema.merge_engine.removing_groups:
+            check_removable(rows, schema.merge_engine, ROW_KIND_COLUMN)
         return rows if job.settled else records_of(rows, schema.merge_engine, ROW_KIND_COLUMN)
     if ROW_KIND_COLUMN in rows.column_names and not job.changes:
         rows = without_ignored(rows, schema.merge_engine, ROW_KIND_COLUMN)

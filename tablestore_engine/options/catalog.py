@@ -104,6 +104,9 @@ _MERGE = (
            "values back.", immutable=True, effect=Effect.READ),
     Option("partial-update.remove-record-on-delete", _BOOL, False, "A delete (-D) removes the row.", immutable=True,
            effect=Effect.READ),
+    Option("partial-update.remove-record-on-sequence-group", _COLUMNS, (), "Sequence columns: a delete (-D) that does "
+           "not come too late for the sequence group of one of them removes the row.", immutable=True,
+           effect=Effect.READ),
     Option("sequence.field", _COLUMNS, (), "Columns that order the records of one key: the greatest wins, whatever "
            "the order of arrival.", immutable=True),
     Option("sequence.field.sort-order", _ENUM, "ascending", "Whether the greatest or the smallest sequence wins.",

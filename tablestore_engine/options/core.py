@@ -92,6 +92,7 @@ class CoreOptions:
     ignore_update_before: bool
     aggregation_removes_on_delete: bool
     partial_update_removes_on_delete: bool
+    partial_update_removes_on_sequence_group: tuple[str, ...]
     rowkind_field: str | None
     target_file_size: int
     file_format: str
@@ -195,6 +196,7 @@ class CoreOptions:
             ignore_update_before=get("ignore-update-before"),
             aggregation_removes_on_delete=get("aggregation.remove-record-on-delete"),
             partial_update_removes_on_delete=get("partial-update.remove-record-on-delete"),
+            partial_update_removes_on_sequence_group=get("partial-update.remove-record-on-sequence-group"),
             rowkind_field=get("rowkind.field"),
             target_file_size=get("target-file-size") or (128 * _MB if keyed else 256 * _MB),
             file_format=get("file.format"),

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from itertools import chain
 
 from tablestore_engine.options.catalog import COUNT_ENGINE
 
@@ -58,13 +59,18 @@ class Fold:
 
 @dataclass(frozen=True)
 class MergeEngine:
-    """`folds` covers every column outside the key, unless a whole record is taken (then it is empty)."""
+    """`folds` covers every column outside the key, unless a whole record is taken (then it is empty).
+
+    `removing_groups` are the sequence groups, by their sequence columns, in which a delete that does not come too late
+    removes the whole row.
+    """
 
     name: str = "deduplicate"
     folds: tuple[Fold, ...] = ()
     ignores_deletes: bool = False
     ignores_updates_before: bool = False
     removes_on_delete: bool = False
+    removing_groups: tuple[tuple[str, ...], ...] = ()
 
     @property
     def keeps_last(self) -> bool:
@@ -92,12 +98,14 @@ class MergeEngine:
     @property
     def grouped(self) -> bool:
         """Whether there are sequence groups. A retraction is then a record like others: it may be folded with any, but shows
-        no row by itself."""
+        no row by itself. Only a -D that may remove the row is folded when all records of its key meet."""
         return any(f.sequence for f in self.folds)
 
     @property
     def stores_retractions(self) -> bool:
         """Whether retractions keep their kind in files until all records of their key meet."""
+        if self.removing_groups:
+            return True
         if not self.folds or self.grouped:
             return False
         undos = {f.undo for f in self.folds}
@@ -137,5 +145,7 @@ class MergeEngine:
     def columns_for(self, columns: Iterable[str]) -> tuple[str, ...]:
         """These columns, and those that are needed to fold them."""
         names = tuple(columns)
-        groups = (name for f in self.folds if f.column in names for name in f.sequence)
-        return tuple(dict.fromkeys((*names, *groups)))
+        groups = [f.sequence for f in self.folds if f.column in names]
+        # A group says whether the row shows, whatever is asked for.
+        groups += self.removing_groups or [f.sequence for f in self.folds if f.sequence][:1]
+        return tuple(dict.fromkeys((*names, *chain.from_iterable(groups))))

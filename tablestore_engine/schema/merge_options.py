@@ -33,6 +33,7 @@ _SETTINGS = {
     "fields.*.sequence-group": "sequence-group",
 }
 _DEFAULT_KEY = "fields.default-aggregate-function"
+_REMOVING_KEY = "partial-update.remove-record-on-sequence-group"
 _NEEDED_BY = {
     "distinct": ("listagg", "collect"),
     "list-agg-delimiter": ("listagg",),
@@ -71,7 +72,8 @@ def merge_engine_of(
         folds = _aggregation(fields, keys, settings, options, partition_keys)
     else:
         folds = _partial_update(fields, keys, settings, groups, partition_keys)
-    return MergeEngine(name, folds, options.ignore_delete, options.ignore_update_before, removes)
+    removing = _removing_groups(fields, folds, groups, options)
+    return MergeEngine(name, folds, options.ignore_delete, options.ignore_update_before, removes, removing)
 
 
 # -- what the options say ------------------------------------------------------------------------------
@@ -156,8 +158,11 @@ def _check_engine_options(
         if groups:
             raise OptionError(
                 "Option 'partial-update.remove-record-on-delete' does not go with sequence groups.",
-                hint="In a sequence group a delete clears the columns that its sequence orders.",
+                hint="In a sequence group a delete clears the columns that its sequence orders; "
+                f"'{_REMOVING_KEY}' names the groups in which it removes the row.",
             )
+    if options.partial_update_removes_on_sequence_group and name != "partial-update":
+        _refuse(f"'{_REMOVING_KEY}'", "partial-update", name)
     if options.aggregation_removes_on_delete and options.sequence_field:
         raise OptionError(
             "Option 'aggregation.remove-record-on-delete' does not go with 'sequence.field': records that come late "
@@ -318,6 +323,41 @@ def _group_of_columns(
                 raise OptionError(f"Column '{name}' has type {kind}, which orders no sequence group.")
             group_of[name] = sequence
     return group_of
+
+
+def _removing_groups(
+    fields: Sequence[DataField],
+    folds: Sequence[Fold],
+    groups: Mapping[tuple[str, ...], tuple[str, ...]],
+    options: CoreOptions,
+) -> tuple[tuple[str, ...], ...]:
+    """The sequence groups in which a delete removes the row."""
+    named = options.partial_update_removes_on_sequence_group
+    if not named:
+        return ()
+    if options.ignore_delete:
+        raise OptionError(
+            f"Option '{_REMOVING_KEY}' does not go with 'ignore-delete', which leaves deletes out.",
+            hint="Leave one of them out.",
+        )
+    ordering = sorted({name for sequence in groups for name in sequence})
+    for name in named:
+        if name not in ordering:
+            raise OptionError(
+                f"Option '{_REMOVING_KEY}' names '{name}', which orders no sequence group.",
+                hint=f"Columns that do: {', '.join(ordering)}."
+                if ordering
+                else "Make one: 'fields.<column>.sequence-group' = 'a, b'.",
+            )
+    folded = {fold.column for fold in folds}
+    for field in fields:
+        if field.name in folded and not field.type.nullable:
+            raise OptionError(
+                f"Column '{field.name}' is NOT NULL, but of a row that a delete removed no value is left "
+                f"('{_REMOVING_KEY}').",
+                hint="Let it be null.",
+            )
+    return tuple(sequence for sequence in groups if any(name in sequence for name in named))
 
 
 # -- functions and types -------------------------------------------------------------------------------

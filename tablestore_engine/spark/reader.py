@@ -40,6 +40,7 @@ from tablestore_engine.spark.fold_sql import Records, fold_sql
 from tablestore_engine.spark.join_key import KeyRanges, join_keys, key_blocks
 from tablestore_engine.spark.key_blocks import WORTH_ROWS
 from tablestore_engine.spark.names import formatted
+from tablestore_engine.spark.removal_sql import after_removals_sql
 from tablestore_engine.table import Table
 
 _ALIVE = f"{VALUE_KIND.name} IN (0Y, 2Y)"
@@ -258,6 +259,10 @@ class TableReader:
             last = f"max(CASE WHEN {VALUE_KIND.name} = 3Y THEN {SEQUENCE_NUMBER.name} END) OVER (PARTITION BY {keys})"
             rows = f"SELECT r.*, {last} AS {removed} FROM ({rows}) r"
             rows = f"SELECT * FROM ({rows}) WHERE {removed} IS NULL OR {SEQUENCE_NUMBER.name} > {removed}"
+        if retractions and engine.removing_groups:
+            system = [SEQUENCE_NUMBER.name, VALUE_KIND.name]
+            kept = [*system, _PLACE] if self._schema.crosses_partitions else system
+            rows = after_removals_sql(rows, self._schema, keys, kept)
         # A key shows as soon as one of its records is no retraction.
         shows = f" HAVING bool_or(r.{_ALIVE})" if retractions and engine.grouped else ""
         return f"SELECT {', '.join(columns)} FROM ({rows}) r GROUP BY {keys}{shows}"

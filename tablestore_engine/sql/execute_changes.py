@@ -99,14 +99,14 @@ def _check_engine(table: Table, verb: str, *, deletes: bool) -> None:
             f"{verb} cannot remove rows of table {table.name}: its option 'ignore-delete' leaves deletes out.",
             hint="INSERT OVERWRITE replaces rows.",
         )
-    if not (engine.keeps_last or engine.counts or (verb == "DELETE" and engine.removes_on_delete)):
-        removes = (
-            f"'{engine.name}.remove-record-on-delete' = 'true' makes a table that rows can be deleted from."
-        )
+    removes = engine.removes_on_delete or bool(engine.removing_groups)
+    if not (engine.keeps_last or engine.counts or (verb == "DELETE" and removes)):
+        option = "remove-record-on-sequence-group' = '…" if engine.grouped else "remove-record-on-delete' = 'true"
+        way_out = f"'{engine.name}.{option}' makes a table that rows can be deleted from."
         raise SqlError(
             f"UPDATE, DELETE and MERGE do not go with 'merge-engine' = '{engine.name}', which table {table.name} has.",
             hint="INSERT rows: the merge engine folds them into those of the same key. INSERT OVERWRITE replaces them."
-            + (f" {removes}" if engine.folds and verb == "DELETE" else ""),
+            + (f" {way_out}" if engine.folds and verb == "DELETE" else ""),
         )
 
 

@@ -73,6 +73,14 @@ CASES = {
         },
         (0, 2, 3),
     ),
+    "groups_remove": (
+        {
+            "merge-engine": "partial-update",
+            "fields.n.sequence-group": "s,d",
+            "partial-update.remove-record-on-sequence-group": "n",
+        },
+        (0, 2, 3),
+    ),
 }  # fmt: skip
 
 
@@ -120,7 +128,7 @@ def test_changes(catalog, java, same, name, case):
     options, kinds = CASES[case]
     # A row that comes back after a -D that removed it: Java builds it upon the values of that -D until a compaction has
     # dropped it, we begin anew.
-    settled = "removes" in case
+    settled = "remove" in case
     table = OurTable.create(catalog, name, COLUMNS, key=["id"], options={"bucket": "1", **options})
     more = OurTable.create(catalog, f"{name}_more", COLUMNS)
     # Of a key with nothing but retractions Java and we say different things.

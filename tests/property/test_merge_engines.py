@@ -279,11 +279,16 @@ GROUP_COLUMNS = {
 GROUP_FUNCTIONS = {"total": "sum", "most": "max", "number": "count"}
 
 
-def with_groups(records):
-    """Sequence groups, record by record in the order of arrival."""
+def with_groups(records, removing=()):
+    """Sequence groups, record by record in the order of arrival; in `removing` ones a delete removes the row."""
     row, shows = dict.fromkeys(GROUP_COLUMNS), False
     for kind, given_row in records:
         back = kind in (BEFORE, DELETE)
+        if kind == DELETE and any(naive.in_time(given_row, row, sequence) for sequence in removing):
+            kept = [n for sequence in GROUPS for n in sequence]
+            row = {**dict.fromkeys(GROUP_COLUMNS), **{n: given_row[n] for n in kept}}
+            shows = False
+            continue
         shows = shows or not back
         if not back and given_row["free"] is not None:
             row["free"] = given_row["free"]
@@ -304,12 +309,18 @@ def with_groups(records):
 
 
 @PROFILE
-@given(histories({n: one for n, (_, one) in GROUP_COLUMNS.items()}, [INSERT, AFTER, BEFORE, DELETE]))
-def test_sequence_groups(history):
+@given(
+    histories({n: one for n, (_, one) in GROUP_COLUMNS.items()}, [INSERT, AFTER, BEFORE, DELETE]),
+    st.sampled_from([(), (("g",),), (("h", "i"),), (("g",), ("h", "i"))]),
+)
+def test_sequence_groups(history, removing):
     options = {"merge-engine": "partial-update", "fields.most.ignore-retract": "true"}
     options |= {f"fields.{','.join(g)}.sequence-group": ",".join(members) for g, members in GROUPS.items()}
     options |= {f"fields.{n}.aggregate-function": function for n, function in GROUP_FUNCTIONS.items()}
-    play({n: kind for n, (kind, _) in GROUP_COLUMNS.items()}, options, history, with_groups)
+    if removing:
+        options["partial-update.remove-record-on-sequence-group"] = ",".join(group[-1] for group in removing)
+    columns = {n: kind for n, (kind, _) in GROUP_COLUMNS.items()}
+    play(columns, options, history, lambda records: with_groups(records, removing))
 
 
 @PROFILE

@@ -150,7 +150,7 @@ def test_nonsense_key_gets_no_suggestion():
         {"file.format": "avro"},
         {"deletion-vectors.enabled": "true"},
         {"changelog-producer": "lookup"},
-        {"partial-update.remove-record-on-sequence-group": "a"},
+        {"partial-update.unknown": "a"},
         {"fields.v.count-limit": "3"},
         {"bucket": "-2"},
     ],

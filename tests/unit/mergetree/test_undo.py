@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 import naive_folds as naive
@@ -13,8 +14,10 @@ from hypothesis import strategies as st
 
 from tablestore_engine.errors import ExecutionError, RowKindError
 from tablestore_engine.mergetree.arrival import arrived
+from tablestore_engine.mergetree.fold import fold_sorted
 from tablestore_engine.mergetree.kernels import Groups, fold_values
 from tablestore_engine.mergetree.layers import LAYER_COLUMN, layered
+from tablestore_engine.mergetree.merge import last_of_key_mask
 from tablestore_engine.mergetree.undo import fold_undoing
 from tablestore_engine.schema.merge_engine import Fold, MergeEngine, Undo
 
@@ -137,3 +140,72 @@ def test_rows_that_are_left_out():
     engine = MergeEngine("first-row", ignores_deletes=True)
     found = arrived(rows((1, 0, "a"), (1, 1, "a"), (1, 3, "b")), engine, "kind")
     assert found.to_pylist() == [{"id": 1, "v": "a"}]
+
+
+def records(*given):
+    """Records of (key, kind, sequence, other sequence, value)."""
+    keys, kinds, first, second, values = zip(*given, strict=True)
+    return pa.table(
+        {
+            "id": list(keys),
+            "kind": pa.array(kinds, pa.int8()),
+            "g": pa.array(first, pa.int32()),
+            "h": pa.array(second, pa.int32()),
+            "v": pa.array(values, pa.int32()),
+        }
+    )
+
+
+KEEP = {"function": "last_value", "undo": Undo.KEEP}
+GROUPS = MergeEngine(
+    "partial-update",
+    (
+        Fold("g", sequence=("g",), **KEEP),
+        Fold("v", "sum", sequence=("g",), undo=Undo.NEGATE),
+        Fold("h", sequence=("h",), **KEEP),
+    ),
+    removing_groups=(("g",),),
+)
+
+
+@pytest.mark.parametrize(
+    ("given_rows", "expected"),
+    [
+        # In time, also with the same sequence; too late; and without a sequence.
+        ([(1, 0, 5, None, 1), (1, 3, 5, None, 1)], [(1, 1, 5, None, None)]),
+        ([(1, 0, 5, None, 3), (1, 3, 4, None, 1)], [(1, 0, 5, None, 2)]),
+        ([(1, 0, 5, None, 3), (1, 3, None, 7, 1)], [(1, 0, 5, 7, 3)]),
+        # What comes after begins anew, but not before the removal's sequence; h is as if never written.
+        ([(1, 0, 5, 9, 3), (1, 3, 6, None, 1), (1, 0, 2, 8, 10)], [(1, 0, 6, 8, 10)]),
+        # A removal that comes too late for one group of two is none here, for only g removes.
+        ([(1, 0, 5, 1, 3), (1, 3, 4, 2, 3), (2, 3, 1, None, 1), (2, 1, 2, None, 4)],
+         [(1, 0, 5, 2, 0), (2, 1, 2, None, 4)]),
+    ],
+)  # fmt: skip
+def test_deletes_of_sequence_groups(given_rows, expected):
+    table = records(*given_rows)
+    last = last_of_key_mask(table, ["id"])
+    found = fold_sorted(table, last, GROUPS, "kind")
+    assert [tuple(row.values()) for row in found.to_pylist()] == expected
+
+
+def test_deletes_that_may_remove_are_layers_and_other_retractions_are_not():
+    found = layered(
+        records((1, 0, 5, None, 3), (1, 1, 6, None, 1), (1, 3, 7, None, 9), (1, 1, 8, None, 2), (2, 1, 1, None, 1)),
+        ["id"], GROUPS, "kind",
+    )  # fmt: skip
+    rows = [tuple(row.values()) for row in found.select(["id", "kind", "g", "v", LAYER_COLUMN]).to_pylist()]
+    assert rows == [(1, 0, 6, 2, 0), (1, 3, 7, 9, 1), (1, 1, 8, 2, 2), (2, 1, 1, 1, 0)]
+
+
+def test_a_delete_without_a_removing_sequence_is_an_ordinary_retraction():
+    found = arrived(records((1, 3, None, 4, 1), (2, 3, 4, None, 1)), GROUPS, "kind")
+    assert found.column("kind").to_pylist() == [1, 3]
+    assert found.column("v").to_pylist() == [None, 1]
+
+
+def test_what_says_whether_a_row_shows_is_read_with_any_columns():
+    assert GROUPS.columns_for(["id"]) == ("id", "g")
+    assert replace(GROUPS, removing_groups=()).columns_for(["id"]) == ("id", "g")
+    assert GROUPS.columns_for(["h"]) == ("h", "g")
+    assert MergeEngine("aggregation", (Fold("v", "sum"),)).columns_for(["id"]) == ("id",)

@@ -221,6 +221,10 @@ def test_rows_are_replaced_by_overwriting(store):
     assert store.sql("SELECT * FROM t").collect() == []
 
 
+_REMOVING = "partial-update.remove-record-on-sequence-group"
+_GROUP = {"merge-engine": "partial-update", "fields.v.sequence-group": ""}
+
+
 @pytest.mark.parametrize(
     ("kind", "options", "words"),
     [
@@ -258,6 +262,11 @@ def test_rows_are_replaced_by_overwriting(store):
         ("INT", {"merge-engine": "partial-update", "sequence.field": "v"}, "sequence-group"),
         ("INT", {"merge-engine": "partial-update", "fields.v.aggregate-function": "sum"}, "a sequence group"),
         ("INT", {"rowkind.field": "v"}, "no column of texts"),
+        ("INT", {_REMOVING: "v"}, "needs 'merge-engine' = 'partial-update'"),
+        ("INT", {"merge-engine": "partial-update", _REMOVING: "v"}, "orders no sequence group.*Make one"),
+        ("INT", {**_GROUP, _REMOVING: "w"}, "names 'w', which orders no sequence group.*Columns that do: v"),
+        ("INT", {**_GROUP, _REMOVING: "v", "ignore-delete": "true"}, "does not go with 'ignore-delete'"),
+        ("INT, w INT NOT NULL", {**_GROUP, _REMOVING: "v"}, "Column 'w' is NOT NULL"),
         (
             "INT",
             {"aggregation.remove-record-on-delete": "true", "merge-engine": "first-row"},

@@ -97,13 +97,42 @@ def test_retractions_of_every_function(store, removes):
     play(store, UNDOABLE, ["+I", "+U", "+U", "-U", "-D"], seed=1)
 
 
-def test_sequence_groups(store):
+@pytest.mark.parametrize("removing", ["", "i", "g,h"])
+def test_sequence_groups(store, removing):
     options = {
         "merge-engine": "partial-update",
         "fields.h,i.sequence-group": "tags",
     }
+    if removing:
+        options["partial-update.remove-record-on-sequence-group"] = removing
     create(store, GROUPED, options)
-    play(store, GROUPED, ["+I", "+U", "-D"], seed=2)
+    play(store, GROUPED, ["+I", "+U", "-U", "-D"], seed=2)
+
+
+def test_delete_where_a_sequence_group_removes_the_row(sized):
+    sized.execute(
+        "CREATE TABLE t (id INT, at INT, a STRING, free INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1',"
+        " 'merge-engine' = 'partial-update', 'fields.at.sequence-group' = 'a',"
+        " 'partial-update.remove-record-on-sequence-group' = 'at')"
+    )
+    sized.execute("INSERT INTO t VALUES (1, 5, 'x', 1), (2, 5, 'y', 2), (3, 5, 'z', 3), (4, null, null, 4)")
+    # Too late, in time, and one after which the row comes back in the same write.
+    sized.execute(
+        "INSERT INTO t (_row_kind, id, at, a) SELECT kind, id, at, a FROM VALUES (0, '-D', 1, 4, 'x'),"
+        " (1, '-D', 2, 5, 'y'), (2, '-D', 3, 6, 'z'), (3, '+I', 3, 7, 'Z') AS s(n, kind, id, at, a) ORDER BY n"
+    )
+    others = [(3, 7, "Z", None), (4, None, None, 4)]
+    assert sized.sql("SELECT * FROM t ORDER BY id").collect() == [(1, 5, "x", 1), *others]
+    assert sized.execute("DELETE FROM t WHERE id = 1").rows_affected == 1
+    assert sized.table("t").statistics().row_count == 2
+    sized.execute("ALTER TABLE t COMPACT")
+    # Late rows of the group say nothing about it.
+    sized.execute("INSERT INTO t VALUES (1, 3, 'late', 9)")
+    assert sized.sql("SELECT * FROM t ORDER BY id").collect() == [(1, 5, None, 9), *others]
+    with pytest.raises(RowKindError, match=r"cannot be deleted.*no sequence in at.*'id': 4"):
+        sized.execute("DELETE FROM t WHERE id = 4")
+    assert sized.table("t").statistics().row_count == 3
+    check_invariants(sized.table("t"))
 
 
 def test_records_in_the_order_of_columns(store):
