@@ -28,9 +28,9 @@ from tablestore_engine.operation.row_count import RowCount, row_count
 from tablestore_engine.operation.scan import (
     PartitionFilter,
     ScanPlan,
-    group_by_bucket,
     live_entries,
     plan_scan,
+    readable_buckets,
 )
 from tablestore_engine.operation.schedule import CompactedTable, schedule_after_commit
 from tablestore_engine.operation.tags import create_tag, delete_tag, expire_tags
@@ -169,7 +169,7 @@ class Table:
             return TableStats(0, 0, 0, None, 0, 0, 0)
         entries = live_entries(self.manifests, snapshot)
         ids = self.snapshot_store.ids()
-        counted = self.count_rows(entries)
+        counted = self.count_rows(entries, snapshot)
         return TableStats(
             row_count=counted.rows,
             bytes=sum(e.file.file_size for e in entries),
@@ -182,14 +182,17 @@ class Table:
             row_count_exact=counted.exact,
         )
 
-    def count_rows(self, entries: Sequence[ManifestEntry]) -> RowCount:
-        """The rows in some live files, which are whole buckets or partitions."""
-        return row_count(self.io, self.paths, self.plan_of(entries), self.schemas.load)
+    def count_rows(self, entries: Sequence[ManifestEntry], snapshot: Snapshot | None = None) -> RowCount:
+        """The rows in some live files of a snapshot (default: the latest), which are whole buckets or partitions."""
+        return row_count(self.io, self.paths, self.plan_of(entries, snapshot), self.schemas.load)
 
-    def plan_of(self, entries: Sequence[ManifestEntry]) -> ScanPlan:
-        """A read of some live files, which are whole buckets or partitions."""
+    def plan_of(self, entries: Sequence[ManifestEntry], snapshot: Snapshot | None = None) -> ScanPlan:
+        """A read of some live files of a snapshot (default: the latest), which are whole buckets or partitions."""
         schema = self.schema
-        return ScanPlan(None, schema, tuple(group_by_bucket(entries, schema)))
+        # Of tables with deletion vectors alone it matters which snapshot it is.
+        if snapshot is None and schema.core_options.deletion_vectors:
+            snapshot = self.latest_snapshot()
+        return ScanPlan(None, schema, tuple(readable_buckets(self.manifests, snapshot, entries, schema)))
 
     def last_modified_millis(self, latest: Snapshot | None = None) -> int | None:
         """Time of the newest snapshot that is not a compaction; None before the first."""
@@ -217,8 +220,10 @@ class Table:
         new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
         now_millis: Callable[[], int] = lambda: int(time.time() * 1000),
     ) -> WriteTarget:
-        """Where a new write puts its files."""
-        return WriteTarget(self.io, self.paths, schema or self.schema, new_id(), now_millis())
+        """Where a new write puts its files. Raises OptionError: the table has options under which nothing is written."""
+        schema = schema or self.schema
+        schema.core_options.refuse_unsupported(for_write=True)
+        return WriteTarget(self.io, self.paths, schema, new_id(), now_millis())
 
     def to_arrow(
         self,

@@ -13,6 +13,7 @@ from tablestore_engine.mergetree.fold import reducer
 from tablestore_engine.mergetree.merge import SortColumn, merge_sorted
 from tablestore_engine.metadata.data_file import DataFileMeta
 from tablestore_engine.operation.counted_read import counted_rows_of
+from tablestore_engine.operation.deleted_rows import positions_in
 from tablestore_engine.operation.file_read import FileColumns, read_batches
 from tablestore_engine.operation.scan import BucketScan, ScanPlan
 from tablestore_engine.operation.write import sequence_columns
@@ -38,7 +39,14 @@ def read_rows(
     out = output_schema(schema, names)
 
     def batches(bucket: BucketScan, file: DataFileMeta, columns: FileColumns) -> Iterator[pa.RecordBatch]:
-        return read_batches(io, bucket.path_of(paths, file), load_schema(file.schema_id), schema, columns)
+        return read_batches(
+            io,
+            bucket.path_of(paths, file),
+            load_schema(file.schema_id),
+            schema,
+            columns,
+            deleted=positions_in(io, bucket.deletions, file.file_name),
+        )
 
     if not schema.primary_keys:
         for bucket in plan.buckets:

@@ -13,6 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tablestore_engine.errors import CorruptMetadataError, StorageError
+from tablestore_engine.metadata.deletion_vector import Positions
+from tablestore_engine.operation.deleted_rows import kept_rows
 from tablestore_engine.schema.arrow import to_arrow_type
 from tablestore_engine.schema.system import COUNT, SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.schema.table_schema import TableSchema
@@ -40,11 +42,12 @@ def read_batches(
     columns: FileColumns,
     batch_rows: int = BATCH_ROWS,
     buffer_bytes: int | None = None,
+    deleted: Positions | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Stream a file that was written with schema `own` as rows of schema `current`.
 
     At most `batch_rows` of them come at a time; with `buffer_bytes`, no more than that of a column
-    is read ahead, else all of a row group.
+    is read ahead, else all of a row group. Rows at the positions `deleted` are left out.
 
     Raises:
         CorruptMetadataError: the file is damaged; names it.
@@ -69,10 +72,13 @@ def read_batches(
         with io.open_input(path) as handle:
             buffered = {"buffer_size": buffer_bytes, "pre_buffer": False} if buffer_bytes else {}
             file = pq.ParquetFile(handle, **buffered)
+            position = 0
             # One row group at a time: Arrow would hold what it has read of all of them until the last.
             for group in range(file.num_row_groups):
                 for batch in file.iter_batches(batch_size=batch_rows, columns=wanted, row_groups=[group]):
-                    yield _shape(batch, targets)
+                    kept = None if deleted is None else kept_rows(deleted, position, batch.num_rows)
+                    position += batch.num_rows
+                    yield _shape(batch if kept is None else batch.filter(pa.array(kept)), targets)
     except pa.ArrowInvalid as error:
         raise CorruptMetadataError(path, f"it is not a readable Parquet file ({error})") from error
     except OSError as error:

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tablestore_engine.metadata.data_file import DataFileMeta
+from tablestore_engine.operation.deleted_rows import positions_in
 from tablestore_engine.operation.file_read import FileColumns, read_batches
 from tablestore_engine.operation.prune import comparable
 from tablestore_engine.operation.scan import BucketScan
@@ -111,7 +112,10 @@ def keys_of(
     found: list[pa.RecordBatch] = []
     for bucket, file in files:
         path = bucket.path_of(paths, file)
-        for batch in read_batches(io, path, load_schema(file.schema_id), schema, FileColumns(names)):
+        deleted = positions_in(io, bucket.deletions, file.file_name)
+        for batch in read_batches(
+            io, path, load_schema(file.schema_id), schema, FileColumns(names), deleted=deleted
+        ):
             if condition is None:
                 found.append(batch)
             else:

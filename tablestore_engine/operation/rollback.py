@@ -85,15 +85,15 @@ def roll_back(table: Rollable, to: Snapshot) -> Snapshot | None:
     latest = table.latest_snapshot()
     if latest is None or to.id in (latest.id, _rolled_back_to(latest)):
         return None
+    schema = restored_schema(table.schemas, table.schema, to)
+    anew = restarts(table.schema, schema)
+    target = table.write_target(schema)
     index, index_now = index_entries(table.manifests, to), index_entries(table.manifests, latest)
     if _of_others(index) != _of_others(index_now):
         raise UserError(
             f"Table {table.name} cannot be rolled back: it has an index of its files, which was another one then.",
             hint=f"Use INSERT OVERWRITE … SELECT * FROM … VERSION AS OF {to.id}.",
         )
-    schema = restored_schema(table.schemas, table.schema, to)
-    anew = restarts(table.schema, schema)
-    target = table.write_target(schema)
     try:
         wanted = live_entries(table.manifests, to)
         live = [] if anew else live_entries(table.manifests, latest)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from tablestore_engine.mergetree.counting import counted_rows
+from tablestore_engine.metadata.data_file import DataFileMeta
+from tablestore_engine.operation.deleted_rows import deleted_count
 from tablestore_engine.operation.scan import BucketScan, ScanPlan
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.storage.file_io import FileIO
@@ -39,16 +41,21 @@ def row_count(
         CorruptMetadataError, StorageError: a file that has to be read cannot be.
     """
     if not plan.schema.primary_keys:
-        return RowCount(sum(counted_rows(f) for b in plan.buckets for f in b.files), exact=True)
+        return RowCount(
+            sum(sum(map(counted_rows, b.files)) - _deleted(io, b, b.files) for b in plan.buckets), exact=True
+        )
     alone = merging = deletes = 0
     unsettled: dict[int, BucketScan] = {}
     for bucket, section in plan.sections:
         rows = sum(f.row_count for f in section.files)
         gone = sum(f.delete_row_count or 0 for f in section.files)
-        if not section.needs_merge and not (gone and plan.schema.merge_engine.settles_retractions):
-            alone += rows - gone
+        hidden = _deleted(io, bucket, section.files)
+        # A record of kind -D may itself be deleted.
+        settled = not (gone and (hidden or plan.schema.merge_engine.settles_retractions))
+        if not section.needs_merge and settled:
+            alone += rows - gone - hidden
             continue
-        merging += rows
+        merging += rows - hidden
         deletes += gone
         had = unsettled.setdefault(id(bucket), replace(bucket, files=()))
         unsettled[id(bucket)] = replace(had, files=(*had.files, *section.files))
@@ -64,3 +71,7 @@ def row_count(
     return RowCount(
         alone + sum(batch.num_rows for batch in read_rows(io, paths, part, load_schema, names)), exact=True
     )
+
+
+def _deleted(io: FileIO, bucket: BucketScan, files: Sequence[DataFileMeta]) -> int:
+    return deleted_count(io, bucket.deletions, (f.file_name for f in files)) if bucket.deletions else 0

@@ -9,18 +9,20 @@ predicate in one file may still hide an older one in another.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from tablestore_engine.errors import OptionError
+from tablestore_engine.mergetree.levels import SortedRun
 from tablestore_engine.mergetree.sections import Section, sections
 from tablestore_engine.metadata.binary_row import decode_row
 from tablestore_engine.metadata.data_file import DataFileMeta
 from tablestore_engine.metadata.manifest import ManifestEntry, merge_entries
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.deleted_rows import NO_DELETIONS, Deletions, deletions_of, visible_entries
 from tablestore_engine.operation.prune import Bounds, buckets_for, may_match
 from tablestore_engine.schema.predicate import Predicate
 from tablestore_engine.schema.table_schema import TableSchema
@@ -35,7 +37,8 @@ PartitionFilter = Callable[[tuple[Any, ...]], bool]
 class BucketScan:
     """The files to read of one bucket. `partition` are the partition values in partition order.
 
-    `pruned` says that files of it are left out, in which no row fits the predicate.
+    `pruned` says that files of it are left out, in which no row fits the predicate; `deletions` which rows of its files
+    are deleted.
     """
 
     partition: tuple[Any, ...]
@@ -45,6 +48,7 @@ class BucketScan:
     total_buckets: int
     files: tuple[DataFileMeta, ...]
     pruned: bool = False
+    deletions: Deletions = field(default_factory=dict, compare=False)
 
     def path_of(self, paths: TablePaths, file: DataFileMeta) -> str:
         """The path of one of its files."""
@@ -77,8 +81,14 @@ class ScanPlan:
     @cached_property
     def sections(self) -> tuple[tuple[BucketScan, Section], ...]:
         """The sections of every bucket of a keyed table."""
-        key_types = [f.type for f in self.schema.trimmed_key_fields]
-        return tuple((b, s) for b in self.buckets for s in sections(b.files, key_types))
+        return tuple((b, s) for b in self.buckets for s in sections_of(b.files, self.schema))
+
+
+def sections_of(files: Sequence[DataFileMeta], schema: TableSchema) -> list[Section]:
+    """The sections of a bucket's files; each file by itself where deletion vectors have settled what is to merge."""
+    if schema.reads_files_alone:
+        return [Section((SortedRun(f.level, (f,)),)) for f in files]
+    return sections(files, [f.type for f in schema.trimmed_key_fields])
 
 
 def live_entries(manifests: ManifestStore, snapshot: Snapshot) -> list[ManifestEntry]:
@@ -108,7 +118,19 @@ def plan_scan(
         return ScanPlan(None, schema, ())
     entries = live_entries(manifests, snapshot)
     _refuse_retractions(entries, schema)
-    return ScanPlan(snapshot, schema, _prune(entries, schema, predicate, partition_filter, schemas))
+    buckets = readable_buckets(manifests, snapshot, entries, schema)
+    return ScanPlan(snapshot, schema, _prune(buckets, schema, predicate, partition_filter, schemas))
+
+
+def readable_buckets(
+    manifests: ManifestStore, snapshot: Snapshot | None, entries: Sequence[ManifestEntry], schema: TableSchema
+) -> list[BucketScan]:
+    """What a read finds in some live files of a snapshot, which are whole buckets: without rows that are deleted."""
+    deletions = deletions_of(manifests, snapshot, schema)
+    return [
+        replace(scan, deletions=deletions.get((scan.partition_row, scan.bucket), NO_DELETIONS)) if deletions else scan
+        for scan in group_by_bucket(visible_entries(entries, schema), schema)
+    ]
 
 
 def _refuse_retractions(entries: Iterable[ManifestEntry], schema: TableSchema) -> None:
@@ -144,7 +166,7 @@ def group_by_bucket(entries: Iterable[ManifestEntry], schema: TableSchema) -> li
 
 
 def _prune(
-    entries: list[ManifestEntry],
+    buckets: Iterable[BucketScan],
     schema: TableSchema,
     predicate: Predicate | None,
     partition_filter: PartitionFilter | None,
@@ -153,7 +175,7 @@ def _prune(
     kept = []
     chosen: dict[int, set[int] | None] = {}
     accepted: dict[bytes, bool] = {}
-    for scan in group_by_bucket(entries, schema):
+    for scan in buckets:
         if scan.partition_row not in accepted:
             accepted[scan.partition_row] = (
                 partition_filter is None or partition_filter(scan.partition)
@@ -162,8 +184,8 @@ def _prune(
             continue
         if scan.total_buckets not in chosen:
             chosen[scan.total_buckets] = buckets_for(predicate, schema, scan.total_buckets)
-        buckets = chosen[scan.total_buckets]
-        if buckets is not None and scan.bucket not in buckets:
+        wanted = chosen[scan.total_buckets]
+        if wanted is not None and scan.bucket not in wanted:
             continue
         files = _skip_files(scan, schema, predicate, schemas)
         if files:
@@ -201,12 +223,11 @@ def _skip_files(
         return [f for f in scan.files if matches(f, None)]
     keys = frozenset(name.lower() for name in schema.primary_keys)
     files = [f for f in scan.files if matches(f, keys)]
-    key_types = [f.type for f in schema.trimmed_key_fields]
     # A fold makes values that no file holds, also of retractions that stand alone.
     engine = schema.merge_engine
     return [
         f
-        for section in sections(files, key_types)
+        for section in sections_of(files, schema)
         if (engine.folds and section.needs_merge)
         or (engine.settles_retractions and any(f.delete_row_count != 0 for f in section.files))
         or any(matches(f, None) for f in section.files)

@@ -193,11 +193,11 @@ _OURS = (
 _LATER_ANSWERS = (
     _later("changelog-producer", _ENUM, "none", "How complete changelogs are produced.", Effect.WRITE,
            choices=("none", "input", "lookup", "full-compaction")),
-    _later("deletion-vectors.enabled", _BOOL, False, "Keep deleted rows as bitmaps beside the files.", Effect.READ,
-           immutable=True),
-    _later("deletion-vectors.bitmap64", _BOOL, False, "Use 64-bit deletion bitmaps.", Effect.READ),
+    _later("deletion-vectors.enabled", _BOOL, False, "Keep deleted rows as bitmaps beside the files. Tables of other "
+           "tools that do are read, and not written.", Effect.WRITE, immutable=True),
+    _later("deletion-vectors.bitmap64", _BOOL, False, "Use 64-bit deletion bitmaps.", Effect.WRITE),
     _later("deletion-vectors.merge-on-read", _BOOL, False, "Read files that are not compacted yet as well.",
-           Effect.READ),
+           Effect.WRITE),
     _later("bucket-function.type", _ENUM, "default", "Function that chooses the bucket.", Effect.READ,
            choices=("default", "mod", "hive"), immutable=True),
     _later("row-tracking.enabled", _BOOL, False, "Give every row a stable id.", Effect.WRITE, immutable=True),

@@ -141,6 +141,7 @@ class CoreOptions:
     stats_dense_store: bool
     changelog_producer: str
     deletion_vectors: bool
+    deletion_vectors_merge_on_read: bool
     dynamic_bucket_target_row_num: int
     dynamic_bucket_initial_buckets: int
     dynamic_bucket_max_buckets: int
@@ -245,6 +246,7 @@ class CoreOptions:
             stats_dense_store=get("metadata.stats-dense-store"),
             changelog_producer=get("changelog-producer"),
             deletion_vectors=get("deletion-vectors.enabled"),
+            deletion_vectors_merge_on_read=get("deletion-vectors.merge-on-read"),
             dynamic_bucket_target_row_num=get("dynamic-bucket.target-row-num"),
             dynamic_bucket_initial_buckets=get("dynamic-bucket.initial-buckets"),
             dynamic_bucket_max_buckets=get("dynamic-bucket.max-buckets"),

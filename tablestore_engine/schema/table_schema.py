@@ -137,6 +137,12 @@ class TableSchema:
         """Whether the primary key leaves a partition column out, so that a key may move to another partition."""
         return self.is_keyed and not set(self.partition_keys) <= set(self.primary_keys)
 
+    @cached_property
+    def reads_files_alone(self) -> bool:
+        """Whether deletion vectors have settled which record of a key counts, in all files above level 0."""
+        options = self.core_options
+        return self.is_keyed and options.deletion_vectors and not options.deletion_vectors_merge_on_read
+
     @property
     def has_bucket_index(self) -> bool:
         """Whether an index of hashes tells the bucket of each key. Keys that cross partitions are found by reading."""

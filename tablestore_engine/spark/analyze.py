@@ -29,7 +29,7 @@ def analyze(
     Spark starts only when rows have to be read: for columns, and where metadata does not know how many rows merge.
     """
     entries = table.live_files(snapshot)
-    counted = table.count_rows(entries)
+    counted = table.count_rows(entries, snapshot)
     rows, found = counted.rows, dict[str, ColumnStatistics]()
     if columns or not counted.exact:
         rows, found = _read(spark(), table, snapshot, columns)
@@ -38,7 +38,7 @@ def analyze(
 
 def known(table: Table, snapshot: Snapshot) -> Statistics:
     """Statistics of a snapshot without looking at rows: those that metadata knows."""
-    counted = table.count_rows(table.live_files(snapshot))
+    counted = table.count_rows(table.live_files(snapshot), snapshot)
     return _statistics(table, snapshot, counted.rows if counted.exact else None, {})
 
 

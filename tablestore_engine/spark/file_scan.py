@@ -14,10 +14,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
 
 from tablestore_engine.metadata.data_file import DataFileMeta
+from tablestore_engine.metadata.deletion_vector import Positions
+from tablestore_engine.operation.deleted_rows import read_positions_of
 from tablestore_engine.operation.scan import BucketScan
 from tablestore_engine.schema.system import COUNT, SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import DataField, DataType
+from tablestore_engine.spark.deleted_rows import without_deleted
 from tablestore_engine.spark.names import quoted
 from tablestore_engine.spark.types import to_spark_schema, to_spark_type
 from tablestore_engine.table import Table
@@ -69,14 +72,17 @@ class FileScans:
         With `system` the sequence number and row kind come first, with `counts` the counts of retractions; with
         `positions` the file and the row's number in it come last.
         """
-        groups: dict[int, list[str]] = {}
+        groups: dict[tuple[int, bool], list[Placed]] = {}
         for bucket, file in files:
             own = file.schema_id
             if own == self._schema.id or self._reads_by_name(own):
                 own = self._schema.id
-            groups.setdefault(own, []).append(self._path(bucket, file))
+            groups.setdefault((own, file.file_name in bucket.deletions), []).append((bucket, file))
         first = (SEQUENCE_NUMBER, VALUE_KIND) if system else (COUNT,) if counts else ()
-        frames = [self._scan(own, paths, first, positions) for own, paths in sorted(groups.items())]
+        frames = [
+            self._scan(own, groups[own, deletes], first, positions, deletes=deletes)
+            for own, deletes in sorted(groups)
+        ]
         return reduce(DataFrame.unionAll, frames)
 
     def _path(self, bucket: BucketScan, file: DataFileMeta) -> str:
@@ -99,15 +105,22 @@ class FileScans:
         return True
 
     def _scan(
-        self, schema_id: int, paths: list[str], first: tuple[DataField, ...], positions: bool
+        self,
+        schema_id: int,
+        files: list[Placed],
+        first: tuple[DataField, ...],
+        positions: bool,
+        *,
+        deletes: bool,
     ) -> DataFrame:
         is_current = schema_id == self._schema.id
         own = self._schema if is_current else self._table.schemas.load(schema_id)
         struct = to_spark_schema(own.fields)
         if first:
             struct = T.StructType([*to_spark_schema(first).fields, *struct.fields])
-        frame = self._spark.read.schema(struct).parquet(*map(escaped_path, paths))
-        if is_current and not positions:
+        paths = [escaped_path(self._path(bucket, file)) for bucket, file in files]
+        frame = self._spark.read.schema(struct).parquet(*paths)
+        if is_current and not positions and not deletes:
             return frame
         selected = [one.name for one in first]
         by_id = {f.id: f for f in own.fields}
@@ -120,7 +133,14 @@ class FileScans:
         if positions:
             selected.append(f"_metadata.file_path as {FILE_COLUMN}")
             selected.append(f"_metadata.row_index as {POSITION_COLUMN}")
+        if deletes:
+            return without_deleted(self._spark, frame, selected, self._deleted(files))
         return frame.selectExpr(*selected)
+
+    def _deleted(self, files: list[Placed]) -> list[tuple[str, Positions]]:
+        vectors = [bucket.deletions[file.file_name] for bucket, file in files]
+        names = [self._path(bucket, file).rsplit("/", 1)[-1] for bucket, file in files]
+        return list(zip(names, read_positions_of(self._table.io, vectors), strict=True))
 
 
 def escaped_path(path: str) -> str:

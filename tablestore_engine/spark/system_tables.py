@@ -227,14 +227,14 @@ def _partitions(table: Table, snapshot: Snapshot | None) -> _Rows:
     """The partitions that hold files."""
     places = PartitionFormat(table.schema)
     groups = _grouped(table, snapshot, lambda e: e.partition)
-    return [(places.path_of(row), *_figures(table, files)) for row, files in groups]
+    return [(places.path_of(row), *_figures(table, files, snapshot)) for row, files in groups]
 
 
 def _buckets(table: Table, snapshot: Snapshot | None) -> _Rows:
     """The buckets that hold files."""
     places = PartitionFormat(table.schema)
     groups = _grouped(table, snapshot, lambda e: (e.partition, e.bucket))
-    return [(places.path_of(row) or None, bucket, *_figures(table, files)) for (row, bucket), files in groups]
+    return [(places.path_of(row) or None, bucket, *_figures(table, files, snapshot)) for (row, bucket), files in groups]
 
 
 def _grouped(
@@ -246,10 +246,10 @@ def _grouped(
     return sorted(found.items())
 
 
-def _figures(table: Table, files: list[ManifestEntry]) -> tuple[Any, ...]:
+def _figures(table: Table, files: list[ManifestEntry], snapshot: Snapshot | None) -> tuple[Any, ...]:
     newest = max((e.file.creation_time_millis or 0 for e in files), default=0)
     size = sum(e.file.file_size for e in files)
-    return table.count_rows(files).rows, size, len(files), _time(newest or None)
+    return table.count_rows(files, snapshot).rows, size, len(files), _time(newest or None)
 
 
 def _statistics(table: Table, snapshot: Snapshot | None) -> _Rows:

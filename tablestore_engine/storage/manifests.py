@@ -106,6 +106,11 @@ class ManifestStore:
         self._number = 0
         self._lock = threading.Lock()
 
+    @property
+    def paths(self) -> TablePaths:
+        """The names of the table's files."""
+        return self._paths
+
     def _next_number(self) -> int:
         with self._lock:
             self._number += 1

@@ -12,13 +12,11 @@ from tablestore_engine.schema.types import AtomicType
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), False), ("a", pa.int32()), ("b", pa.string())])
 KEYED = {
-    "deletion_vectors": {"deletion-vectors.enabled": "true"},
     "orc": {"file.format": "orc"},
     "avro": {"file.format": "avro"},
     "count_limit": {"fields.a.count-limit": "3"},
 }
 APPEND = {
-    "deletion_vectors": {"deletion-vectors.enabled": "true"},
     "data_evolution": {"row-tracking.enabled": "true", "data-evolution.enabled": "true"},
 }
 

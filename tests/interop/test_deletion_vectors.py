@@ -1,0 +1,59 @@
+"""Tables with deletion vectors: we find the rows that the other readers find, and write nothing.
+
+pypaimon makes no vectors; ours come from `deletion_vectors.py`. Those of Java are in `test_java_deletion_vectors.py`.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from compare import assert_same
+from deletion_vectors import delete_positions, with_options
+from ours import OurTable
+from readers import EVERY_READER, READERS
+
+from tablestore_engine.errors import OptionError
+from tablestore_engine.schema.types import AtomicType
+
+VECTORS = {"deletion-vectors.enabled": "true"}
+COLUMNS = {"id": AtomicType("BIGINT"), "v": AtomicType("STRING")}
+
+
+def _rows(ids, text="v"):
+    return [{"id": i, "v": f"{text}{i}"} for i in ids]
+
+
+@pytest.mark.parametrize("key", [[], ["id"]], ids=["append", "keyed"])
+@pytest.mark.parametrize("wide", [False, True])
+def test_they_read_the_same_rows(catalog, paimon, name, key, wide):
+    options = {"bucket": "1", "write-only": "true"} if key else {}
+    table = OurTable.create(catalog, name, COLUMNS, key=key, options=options)
+    table.write(_rows(range(30_000)))
+    table.write(_rows(range(29_990, 30_010), "late"))
+    enabled = {**VECTORS, "deletion-vectors.bitmap64": "true"} if wide else VECTORS
+    with_options(catalog, table.table, enabled)
+    first = min(table.table.live_files(), key=lambda e: e.file.min_sequence_number).file.file_name
+    delete_positions(table.table, {first: [0, *range(5000, 25_000, 2), 29_999]}, wide=wide)
+    own = table.read()
+    # Of a table with a key, what is not compacted does not count yet.
+    assert own.num_rows == 30_000 - 10_002 + (0 if key else 20)
+    # pypaimon does not know the wide form.
+    for reader in ("datafusion",) if wide else READERS:
+        assert_same(paimon.read(reader, table.warehouse, table.name), own, reader)
+    with pytest.raises(OptionError, match=r"'deletion-vectors\.[\w-]+' = 'true' is not supported"):
+        table.write(_rows([1]))
+
+
+def test_pypaimons_table_with_a_key(paimon, catalog, name):
+    """It writes level 0 only, which its own readers leave out until a compaction."""
+    schema = pa.schema([pa.field("id", pa.int64(), False), ("v", pa.string())])
+    paimon.create(
+        catalog.warehouse, f"db.{name}", schema, primary_keys=["id"], options={"bucket": "1", **VECTORS}
+    )
+    paimon.write(catalog.warehouse, f"db.{name}", pa.Table.from_pylist(_rows(range(5)), schema))
+    table = OurTable(catalog, "db", name)
+    assert table.levels() == [0]
+    own = table.read()
+    assert own.num_rows == 0
+    for reader in EVERY_READER:
+        assert_same(paimon.read(reader, catalog.warehouse, table.name), own, reader)
