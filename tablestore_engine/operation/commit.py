@@ -30,6 +30,7 @@ from tablestore_engine.operation.index_files import index_entries
 from tablestore_engine.operation.restore import entries_to_restore
 from tablestore_engine.operation.scan import live_entries
 from tablestore_engine.schema.table_schema import TableSchema
+from tablestore_engine.storage import clock
 from tablestore_engine.storage.manifests import ManifestStore
 from tablestore_engine.storage.schemas import SchemaStore
 from tablestore_engine.storage.snapshots import SnapshotStore
@@ -45,7 +46,7 @@ class Committer:
     snapshots: SnapshotStore
     manifests: ManifestStore
     schemas: SchemaStore
-    now_millis: Callable[[], int] = field(default=lambda: int(time.time() * 1000))
+    now_millis: Callable[[], int] = clock.now_millis
     sleep: Callable[[float], None] = time.sleep
     jitter: Callable[[], float] = random.random
     new_id: Callable[[], str] = field(default=lambda: str(uuid.uuid4()))

@@ -22,7 +22,7 @@ from tablestore_engine.metadata.data_file import FILE_SOURCE_COMPACT, DataFileMe
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.operation.data_file_writer import RollingWriter, WriteTarget
 from tablestore_engine.operation.file_read import BATCH_ROWS, FileColumns, read_batches
-from tablestore_engine.operation.write import sequence_columns
+from tablestore_engine.operation.write_job import sequence_columns
 from tablestore_engine.schema.system import SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.schema.table_schema import TableSchema
 
