@@ -6,6 +6,7 @@ Nothing of the table changes: a plan names files, and is void as soon as one of 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -25,7 +26,7 @@ from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit import Committer
 from tablestore_engine.operation.compact import CompactTask
-from tablestore_engine.operation.compact_plan import plan_compaction
+from tablestore_engine.operation.compact_plan import knowing, plan_compaction
 from tablestore_engine.operation.data_file_writer import WriteTarget
 from tablestore_engine.operation.expire import History
 from tablestore_engine.operation.new_write import new_identity
@@ -193,7 +194,9 @@ def plan_tasks(
     files = {
         (e.partition, e.bucket, e.file.file_name, e.file.level): e for e in live if e.kind == FileKind.ADD
     }
-    in_order = target.schema.merge_engine.stores_retractions
+    engine = target.schema.merge_engine
+    in_order = engine.stores_retractions
+    in_place = Counter((partition, bucket) for partition, bucket, *_ in files)
     places = PartitionFormat(target.schema)
     tasks = []
     for group in plan.groups:
@@ -206,9 +209,11 @@ def plan_tasks(
         older = _older_file(found, files.values()) if in_order else None
         if older is not None:
             return f"File {older} came since then, and holds older records than the plan merges."
+        # Where rows are counted, files that came since then may hold what retractions of the plan mean.
+        all_there = not engine.counts or in_place[group.partition, group.bucket] == len(found)
         tasks.append(
             CompactTask(
-                target=target,
+                target=knowing(target, (e.file for e in found), load_schema),
                 schemas={i: load_schema(i) for i in {e.file.schema_id for e in found}},
                 partition=group.partition,
                 partition_path=places.path_of(group.partition),
@@ -216,7 +221,7 @@ def plan_tasks(
                 total_buckets=found[0].total_buckets,
                 files=tuple(e.file for e in found),
                 output_level=group.output_level,
-                drop_deletes=group.drop_deletes,
+                drop_deletes=group.drop_deletes and all_there,
             )
         )
     return tasks
