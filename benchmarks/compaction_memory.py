@@ -24,7 +24,8 @@ from tablestore_engine.catalog import Catalog
 from tablestore_engine.operation.commit import Change
 from tablestore_engine.operation.compact_plan import plan_compaction
 from tablestore_engine.operation.new_write import new_identity, new_job
-from tablestore_engine.operation.write import WriteJob, placed, write_sorted
+from tablestore_engine.operation.write import placed, write_sorted
+from tablestore_engine.operation.write_job import WriteJob
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import parse_type
 from tablestore_engine.table import Table

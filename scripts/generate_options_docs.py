@@ -6,7 +6,6 @@ python scripts/generate_options_docs.py --check    only say whether it is fresh 
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Iterable, Iterator
@@ -145,25 +144,7 @@ def _escape(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="change nothing; fail when the page is stale")
-    check = parser.parse_args().check
-    wanted = page()
-    try:
-        with open(PAGE, encoding="utf-8") as file:
-            fresh = file.read() == wanted
-    except FileNotFoundError:
-        fresh = False
-    if not fresh and not check:
-        with open(PAGE, "w", encoding="utf-8") as file:
-            file.write(wanted)
-        print(f"Wrote {PAGE}")
-    if not fresh and check:
-        print("docs/options.md is stale: run `make docs`.", file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    from generated_page import keep_fresh
+
+    sys.exit(keep_fresh(PAGE, page(), __doc__))

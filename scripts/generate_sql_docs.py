@@ -6,7 +6,6 @@ python scripts/generate_sql_docs.py --check    only say whether it is fresh (exi
 
 from __future__ import annotations
 
-import argparse
 import inspect
 import os
 import sys
@@ -117,25 +116,7 @@ def _code(text: str) -> str:
     return f"`{text}`"
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="change nothing; fail when the page is stale")
-    check = parser.parse_args().check
-    wanted = page()
-    try:
-        with open(PAGE, encoding="utf-8") as file:
-            fresh = file.read() == wanted
-    except FileNotFoundError:
-        fresh = False
-    if not fresh and not check:
-        with open(PAGE, "w", encoding="utf-8") as file:
-            file.write(wanted)
-        print(f"Wrote {PAGE}")
-    if not fresh and check:
-        print("docs/sql.md is stale: run `make docs`.", file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    from generated_page import keep_fresh
+
+    sys.exit(keep_fresh(PAGE, page(), __doc__))

@@ -32,6 +32,7 @@ from tablestore_engine.errors import (
 from tablestore_engine.schema.changes import SchemaChange, apply_changes
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import DataField, parse_field
+from tablestore_engine.storage import clock
 from tablestore_engine.storage.file_io import FileIO, LocalFileIO
 from tablestore_engine.storage.paths import TablePaths, WarehousePaths, check_name, is_hidden
 from tablestore_engine.storage.schemas import SchemaStore
@@ -82,7 +83,7 @@ class Catalog:
         io: FileIO | None = None,
         *,
         new_id: Callable[[], str] = lambda: uuid.uuid4().hex,
-        now_millis: Callable[[], int] = lambda: int(time.time() * 1000),
+        now_millis: Callable[[], int] = clock.now_millis,
     ) -> None:
         root = os.path.abspath(os.path.expanduser(os.fspath(warehouse))).rstrip("/")
         self.paths = WarehousePaths(root)

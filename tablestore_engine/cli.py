@@ -147,7 +147,7 @@ def tables(warehouse: str, schema: str | None) -> None:
 @click.argument("table")
 def describe(warehouse: str, schema: str, table: str) -> None:
     """Show columns, keys, options and figures of TABLE, which may be a view."""
-    from tablestore_engine.sql.statements import Describe
+    from tablestore_engine.sql.show_statements import Describe
 
     catalog = _catalog(warehouse)
     _show(_answer(catalog, Describe(sql="", table=_table_name(schema, table), extended=True)))

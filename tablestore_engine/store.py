@@ -11,7 +11,6 @@ A store keeps the current database; its Spark session starts when the first stat
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -19,13 +18,17 @@ from tablestore_engine.catalog import DEFAULT_DATABASE, Catalog
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import DataType
-from tablestore_engine.sql import statements as S
 from tablestore_engine.sql.execute_catalog import CatalogContext
 from tablestore_engine.sql.execute_catalog import execute as execute_catalog
 from tablestore_engine.sql.lexer import quote
 from tablestore_engine.sql.parse import parse
 from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.schema_statements import ShowCurrentSchema, Use
+from tablestore_engine.sql.show_statements import Describe, ShowColumns
+from tablestore_engine.sql.statements import Noop, PassThrough, Statement
 from tablestore_engine.sql.types import parse_sql_type
+from tablestore_engine.sql.view_statements import DropView
+from tablestore_engine.storage.clock import now_millis
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
@@ -98,12 +101,12 @@ class TableStore:
             properties: stored with the snapshot that the statement makes.
         """
         statement = parse(text)
-        if isinstance(statement, S.Noop):
+        if isinstance(statement, Noop):
             return StatementResult("OK")
-        if isinstance(statement, S.Use):
+        if isinstance(statement, Use):
             self.use(statement.database)
             return StatementResult("USE")
-        if isinstance(statement, S.ShowCurrentSchema):
+        if isinstance(statement, ShowCurrentSchema):
             return StatementResult(
                 "SHOW CURRENT SCHEMA",
                 columns=("catalog", "namespace"),
@@ -114,26 +117,26 @@ class TableStore:
             catalog=self.catalog,
             database=self.database,
             session_options=self._options,
-            now_millis=_now_millis,
+            now_millis=now_millis,
         )
         if self._is_temporary(statement):
             # As in Spark, a session's temporary view hides what the catalog has under the name.
-            statement = S.PassThrough(sql=text)
+            statement = PassThrough(sql=text)
         answered = execute_catalog(statement, context)
         if answered is not None:
             return answered
         return self._execute_in_spark(statement, refuse_duplicates, row_kinds, properties)
 
-    def _is_temporary(self, statement: S.Statement) -> bool:
+    def _is_temporary(self, statement: Statement) -> bool:
         """Whether a statement is about a temporary view. Without a session there are none."""
-        if self._spark is None or not isinstance(statement, (S.DropView, S.Describe, S.ShowColumns)):
+        if self._spark is None or not isinstance(statement, (DropView, Describe, ShowColumns)):
             return False
-        named = statement.view if isinstance(statement, S.DropView) else statement.table
+        named = statement.view if isinstance(statement, DropView) else statement.table
         return named.database is None and bool(self._spark.catalog.tableExists(quote(named.name)))
 
     def _execute_in_spark(
         self,
-        statement: S.Statement,
+        statement: Statement,
         refuse_duplicates: bool,
         row_kinds: bool | None,
         properties: Mapping[str, str] | None,
@@ -145,7 +148,7 @@ class TableStore:
             catalog=self.catalog,
             database=self.database,
             spark=lambda: self.spark,
-            now_millis=_now_millis,
+            now_millis=now_millis,
             session_options=self._options,
             refuse_duplicates=refuse_duplicates,
             row_kinds=row_kinds,
@@ -181,7 +184,7 @@ class TableStore:
         pairs = columns.items() if isinstance(columns, Mapping) else columns
         typed = [(n, parse_sql_type(t, n) if isinstance(t, str) else t, None) for n, t in pairs]
         schema = TableSchema.create(
-            typed, primary_key, partition_by, {**self._options, **(options or {})}, comment, _now_millis()
+            typed, primary_key, partition_by, {**self._options, **(options or {})}, comment, now_millis()
         )
         database, _, table = name.rpartition(".")
         return self.catalog.create_table(database or self.database, table, schema, if_not_exists)
@@ -241,10 +244,6 @@ class TableStore:
         if self._spark is not None and self._session_factory is None:
             stop_session(self._spark)
             self._spark = None
-
-
-def _now_millis() -> int:
-    return int(time.time() * 1000)
 
 
 def _check_complete(frame: DataFrame, table: Table) -> None:

@@ -37,6 +37,7 @@ from tablestore_engine.operation.tags import create_tag, delete_tag, expire_tags
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.predicate import Predicate
 from tablestore_engine.schema.table_schema import TableSchema
+from tablestore_engine.storage import clock
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.manifests import ManifestStore
 from tablestore_engine.storage.paths import TablePaths
@@ -218,7 +219,7 @@ class Table:
         self,
         schema: TableSchema | None = None,
         new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
-        now_millis: Callable[[], int] = lambda: int(time.time() * 1000),
+        now_millis: Callable[[], int] = clock.now_millis,
     ) -> WriteTarget:
         """Where a new write puts its files. Raises OptionError: the table has options under which nothing is written."""
         schema = schema or self.schema
@@ -301,7 +302,7 @@ class Table:
     def tag_lifetime(self, retained_millis: int | None = None) -> Lifetime | None:
         """How long a tag lives that is made now; None: until it is deleted."""
         kept = self.options.tag_default_time_retained_millis if retained_millis is None else retained_millis
-        return None if kept is None else Lifetime(int(time.time() * 1000), kept)
+        return None if kept is None else Lifetime(clock.now_millis(), kept)
 
     def delete_tag(self, name: str) -> None:
         """Remove a tag, and the files that only it kept. Raises TagNotFound."""
@@ -334,14 +335,14 @@ class Table:
 
     def expire_snapshots(self, retention: Retention | None = None, now_millis: int | None = None) -> int:
         """Remove old snapshots, by default as the table's options say. Returns how many went."""
-        now = int(time.time() * 1000) if now_millis is None else now_millis
+        now = clock.now_millis() if now_millis is None else now_millis
         return expire_snapshots(self.history, now, retention or Retention.of(self.options))
 
     def expire_after_commit(self) -> None:
         """Expire what is due; never raises, because the commit before it has happened. Not for write-only tables."""
         if self.options.write_only:
             return
-        now = int(time.time() * 1000)
+        now = clock.now_millis()
         steps: tuple[Callable[[], object], ...] = (
             lambda: self._expire_partitions(now),
             lambda: expire_tags(self.history, now),
@@ -373,7 +374,7 @@ class Table:
         """Schedule the compaction that is due, where the options ask for it; never raises, as the commit has happened."""
         if self.options.compaction_schedule_enabled:
             with suppress(Exception):
-                schedule_after_commit(self.compactions, int(time.time() * 1000))
+                schedule_after_commit(self.compactions, clock.now_millis())
 
     def properties_of(self, snapshot: Snapshot) -> Mapping[str, str]:
         """The properties that the committer stored with a snapshot."""

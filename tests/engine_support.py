@@ -30,7 +30,8 @@ from tablestore_engine.operation.dynamic_bucket import key_hashes
 from tablestore_engine.operation.index_commit import index_change
 from tablestore_engine.operation.index_files import index_path
 from tablestore_engine.operation.new_write import new_job as start_job
-from tablestore_engine.operation.write import ROW_KIND_COLUMN, write_table
+from tablestore_engine.operation.write import write_table
+from tablestore_engine.operation.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.arrow import to_arrow_type
 from tablestore_engine.schema.system import COUNT, SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.schema.table_schema import TableSchema

@@ -16,7 +16,7 @@ from tablestore_engine.operation.counted_read import counted_rows_of
 from tablestore_engine.operation.deleted_rows import positions_in
 from tablestore_engine.operation.file_read import FileColumns, read_batches
 from tablestore_engine.operation.scan import BucketScan, ScanPlan
-from tablestore_engine.operation.write import sequence_columns
+from tablestore_engine.operation.write_job import sequence_columns
 from tablestore_engine.schema.arrow import to_arrow_type
 from tablestore_engine.schema.system import SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.schema.table_schema import TableSchema

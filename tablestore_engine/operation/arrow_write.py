@@ -20,8 +20,9 @@ from tablestore_engine.operation.data_file_writer import WriteTarget
 from tablestore_engine.operation.index_commit import index_change
 from tablestore_engine.operation.new_write import new_identity, new_job
 from tablestore_engine.operation.turn import prepared
-from tablestore_engine.operation.write import WriteJob, WriteResult, write_table
+from tablestore_engine.operation.write import write_table
 from tablestore_engine.operation.write_buffer import BufferSizes, write_tables
+from tablestore_engine.operation.write_job import WriteJob, WriteResult
 from tablestore_engine.operation.write_rows import table_rows
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.table_schema import TableSchema

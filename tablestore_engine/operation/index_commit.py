@@ -9,15 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import ConflictError
 from tablestore_engine.metadata.data_file import EMPTY_STATS, DataFileMeta
 from tablestore_engine.metadata.index_manifest import DELETION_VECTORS, HASH, IndexEntry, hash_entries
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
-
-if TYPE_CHECKING:
-    from tablestore_engine.operation.write import WriteJob, WriteResult
+from tablestore_engine.operation.write_job import WriteJob, WriteResult
 
 _OF_BUCKETS = (HASH, DELETION_VECTORS)
 _NO_FILE = DataFileMeta("", 0, 0, b"", b"", EMPTY_STATS, EMPTY_STATS, 0, 0, 0, 0)

@@ -16,7 +16,7 @@ from tablestore_engine.operation.commit import CommitIdentity
 from tablestore_engine.operation.data_file_writer import WriteTarget
 from tablestore_engine.operation.dynamic_bucket import dynamic_buckets
 from tablestore_engine.operation.index_commit import as_file
-from tablestore_engine.operation.write import WriteJob
+from tablestore_engine.operation.write_job import WriteJob
 from tablestore_engine.options import CoreOptions
 
 _PROCESS = uuid.uuid4().hex

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,10 +19,8 @@ from tablestore_engine.operation.dynamic_bucket import (
     key_hashes,
     repaired,
 )
+from tablestore_engine.operation.write_job import WriteJob
 from tablestore_engine.schema.table_schema import TableSchema
-
-if TYPE_CHECKING:
-    from tablestore_engine.operation.write import WriteJob
 
 Positions = np.ndarray[Any, np.dtype[np.int64]]
 

@@ -7,7 +7,6 @@ plain files, which mean the same in both.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
@@ -18,6 +17,7 @@ from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.operation.replace import schema_publisher
 from tablestore_engine.schema.keyless import turned
 from tablestore_engine.schema.table_schema import TableSchema
+from tablestore_engine.storage.clock import now_millis
 from tablestore_engine.storage.schemas import SchemaStore
 
 Publisher = Callable[[], TableSchema]
@@ -48,7 +48,7 @@ def prepared(
     # The next schema is derived from this one, not from the one that this one may have replaced.
     base = replace(schema, replaces=None)
     if current is not None and current.id == schema.id:
-        return base, schema_publisher(schemas, schema, turned(schema, newest, int(time.time() * 1000)))
+        return base, schema_publisher(schemas, schema, turned(schema, newest, now_millis()))
     if current is not None and current.merge_engine.counts and schemas.descends(current.id, schema.id):
         return base, partial(schemas.load, current.id)  # others turned it
     raise ConflictError("The schema of the table was changed meanwhile.", hint="Run the statement again.")

@@ -1,131 +1,42 @@
 """Writing rows that come sorted by partition, bucket and key: what one task of a write does.
 
-A *write job* is everything a task must know; it travels to executors. Rows are the table's columns plus
-`BUCKET_COLUMN` and, when they are not all inserts, `ROW_KIND_COLUMN` (0 +I, 1 -U, 2 +U, 3 -D). The task removes
-duplicates of a key (the merge engine folds them, or they are an error), gives all rows the job's sequence number and streams
-them into files. One number for the whole write is enough, since a key stands in a write once; it makes the write
-win or lose against another one as a whole. Only retractions that must stay apart from other rows of their key make layers
-(`mergetree.layers`), each with files and a number of its own.
+The task removes duplicates of a key (the merge engine folds them, or they are an error), gives all rows the job's
+sequence number and streams them into files. One number for the whole write is enough, since a key stands in a write
+once; it makes the write win or lose against another one as a whole. Only retractions that must stay apart from other rows
+of their key make layers (`mergetree.layers`), each with files and a number of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tablestore_engine.errors import DuplicateKeyError, PrimaryKeyError, SchemaError, StorageError
+from tablestore_engine.errors import DuplicateKeyError, PrimaryKeyError, SchemaError
 from tablestore_engine.mergetree.arrival import arrived as records_of
 from tablestore_engine.mergetree.arrival import check_removable, without_ignored
 from tablestore_engine.mergetree.fold import fold_sorted
 from tablestore_engine.mergetree.layers import LAYER_COLUMN, layered
 from tablestore_engine.mergetree.merge import SortColumn, last_of_key_mask, sort_stable
-from tablestore_engine.mergetree.retractions import settled
 from tablestore_engine.metadata.bucket import bucket_ids
-from tablestore_engine.metadata.data_file import FILE_SOURCE_APPEND
-from tablestore_engine.metadata.index_manifest import IndexEntry
-from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
-from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.operation.data_file_writer import RollingWriter, WriteTarget
-from tablestore_engine.operation.dynamic_bucket import BucketIndex, DynamicBuckets
-from tablestore_engine.operation.index_files import index_path
+from tablestore_engine.operation.bucket_switch import BucketSwitch
 from tablestore_engine.operation.placing import row_buckets
+from tablestore_engine.operation.write_job import (
+    BUCKET_COLUMN,
+    DELETE_KIND,
+    ORDINAL_COLUMN,
+    ROW_KIND_COLUMN,
+    WriteJob,
+    WriteResult,
+    order_of_key,
+)
 from tablestore_engine.schema.keyless import check_retractable
-from tablestore_engine.schema.system import SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.schema.table_schema import TableSchema
 
-BUCKET_COLUMN = "__bucket"
-ROW_KIND_COLUMN = "__row_kind"
-ORDINAL_COLUMN = "__ordinal"
-DELETE_KIND = 3
 _SAMPLE = 5
-_RETRACTIONS = 1  # the layer after that of the rows
-
-
-@dataclass(frozen=True)
-class WriteJob:
-    """What the tasks of one write share.
-
-    `total_buckets` is the number of buckets of a partition (-1: dynamic, or none); `partition_buckets` holds that of
-    partitions that have another one. `dynamic` is what is known of dynamic buckets, None for tables without an index.
-    """
-
-    target: WriteTarget
-    total_buckets: int
-    sequence_number: int
-    occupied: frozenset[tuple[bytes, int]] = frozenset()
-    refuse_duplicates: bool = False
-    changes: bool = False  # rows that were computed from the table: a key stands once, or leaves and comes back
-    settled: bool = False  # rows that the table itself holds, to be written again: they are records already
-    partition_buckets: Mapping[bytes, int] = field(default_factory=dict)
-    dynamic: DynamicBuckets | None = None
-
-    @property
-    def schema(self) -> TableSchema:
-        """The schema that rows are written with."""
-        return self.target.schema
-
-    def of_rows(self, columns: Sequence[str]) -> WriteJob:
-        """The job for rows with these columns: in a changelog, a key may stand any number of times."""
-        is_changelog = ROW_KIND_COLUMN in columns and not self.changes
-        return replace(self, refuse_duplicates=False) if is_changelog else self
-
-    def buckets_of(self, partition: bytes) -> int:
-        """The number of buckets of a partition."""
-        return self.partition_buckets.get(partition, self.total_buckets)
-
-    def level_of(self, partition: bytes, bucket: int) -> int:
-        """Rows of an empty bucket land at the top level at once, others at level 0."""
-        if not self.schema.primary_keys or (partition, bucket) in self.occupied:
-            return 0
-        return self.schema.core_options.num_levels - 1
-
-
-@dataclass
-class WriteResult:
-    """Files of a write as ADD entries, new index files, and how many rows were given and written."""
-
-    entries: list[ManifestEntry] = field(default_factory=list)
-    index: list[IndexEntry] = field(default_factory=list)
-    rows_in: int = 0
-    rows_out: int = 0
-
-    def add(self, other: WriteResult) -> None:
-        """Fold in the result of another task."""
-        self.entries.extend(other.entries)
-        self.index.extend(other.index)
-        self.rows_in += other.rows_in
-        self.rows_out += other.rows_out
-
-    def add_repaired(self, job: WriteJob) -> None:
-        """Take the index files that the write had to make for buckets without one, but for those that it replaced."""
-        places = {e.place for e in self.index}
-        for made in job.dynamic.repaired if job.dynamic else ():
-            if made.place not in places:
-                self.index.append(made)
-                continue
-            with suppress(StorageError):
-                job.target.io.delete(index_path(job.target.paths, job.schema, made))
-
-
-def sequence_columns(schema: TableSchema) -> list[SortColumn]:
-    """The user's sequence fields, by which the last row of a key is found."""
-    options = schema.core_options
-    return [SortColumn(name, options.sequence_field_descending) for name in options.sequence_field]
-
-
-def order_of_key(job: WriteJob) -> list[SortColumn]:
-    """What says, of rows of one key in one write, which is the last: sequence fields, and then their arrival.
-
-    Changes have no order of arrival; a row that takes the place of a deleted one comes after it.
-    """
-    kinds = [SortColumn(ROW_KIND_COLUMN, descending=True)] if job.changes else []
-    return [*sequence_columns(job.schema), *kinds]
 
 
 def write_table(job: WriteJob, rows: pa.Table, task: str = "") -> WriteResult:
@@ -179,7 +90,7 @@ def write_sorted(job: WriteJob, tables: Iterable[pa.Table], task: str) -> WriteR
         DuplicateKeyError: a key that stands twice, where the job refuses that.
         SchemaError: a null in a NOT NULL column.
     """
-    writer = _BucketSwitch(job, task)
+    writer = BucketSwitch(job, task)
     try:
         for table in _deduplicated(job, tables, writer.result):
             for group in in_places(table, job.schema):
@@ -300,137 +211,3 @@ def in_places(table: pa.Table, schema: TableSchema) -> Iterator[pa.Table]:
     for end in ends:
         yield table.slice(start, int(end) - start)
         start = int(end)
-
-
-class _BucketSwitch:
-    """Sends groups to the writer of their bucket; only those of one bucket are open, because groups come in order."""
-
-    def __init__(self, job: WriteJob, task: str) -> None:
-        self.result = WriteResult()
-        self._job = job
-        self._task = task
-        self._index = 0
-        self._place: tuple[bytes, int] | None = None
-        self._writers: list[RollingWriter] = []  # by layer; without a key: of rows, and of retractions
-        self._bucket_index: BucketIndex | None = None
-        self._level = 0
-        self._path = ""
-        self._done: list[RollingWriter] = []
-        self._seen: set[tuple[bytes, int]] = set()
-        schema = job.schema
-        self._partitions = PartitionFormat(schema)
-        self._renames = [(f.name, key_field(f).name) for f in schema.trimmed_key_fields]
-
-    def write(self, group: pa.Table) -> None:
-        schema = self._job.schema
-        values = tuple(group.column(name)[0].as_py() for name in schema.partition_keys)
-        place = self._partitions.encode(values), group.column(BUCKET_COLUMN)[0].as_py()
-        if place != self._place:
-            if place in self._seen:
-                raise AssertionError(f"rows of bucket {place[1]} are not in one piece: they came unsorted")
-            self._seen.add(place)
-            self._finish()
-            self._open(place, values)
-        if not schema.primary_keys:
-            self._write_keyless(group)
-            return
-        if LAYER_COLUMN not in group.column_names:
-            self._write_layer(group, 0)
-            return
-        layers = group.column(LAYER_COLUMN).to_numpy()
-        group = group.drop_columns([LAYER_COLUMN])
-        if self._level:
-            # The bucket was empty: these are all records of their keys.
-            last = last_of_key_mask(group, schema.trimmed_primary_keys)
-            self._write_layer(fold_sorted(group, last, schema.merge_engine, ROW_KIND_COLUMN), 0)
-            return
-        for layer in range(int(layers.max()) + 1):
-            self._write_layer(group.filter(pa.array(layers == layer)), layer)
-
-    def _write_keyless(self, group: pa.Table) -> None:
-        """Write the rows that a group adds, and what it takes away besides."""
-        taken = None
-        if ROW_KIND_COLUMN in group.column_names:
-            retracts = pc.equal(pc.bit_wise_and(group.column(ROW_KIND_COLUMN), 1), 1).to_numpy()
-            group, taken = settled(group.select(list(self._job.schema.field_names)), retracts)
-        self._write_layer(group, 0)
-        if taken is not None:
-            self._write_layer(taken, _RETRACTIONS)
-
-    def _write_layer(self, group: pa.Table, layer: int) -> None:
-        while len(self._writers) <= layer:
-            self._writers.append(self._new_writer(len(self._writers)))
-        rows = self._file_rows(group, layer)
-        self.result.rows_out += rows.num_rows
-        self._writers[layer].write(rows)
-        if self._bucket_index is not None:
-            self._bucket_index.add(rows)
-
-    def close(self) -> WriteResult:
-        self._finish()
-        return self.result
-
-    def abort(self) -> None:
-        for writer in [*self._done, *self._writers]:
-            writer.abort()
-        for entry in self.result.index:
-            with suppress(StorageError):
-                self._job.target.io.delete(index_path(self._job.target.paths, self._job.schema, entry))
-
-    def _open(self, place: tuple[bytes, int], values: Sequence[Any]) -> None:
-        self._level = self._job.level_of(*place)
-        self._place = place
-        self._path = self._partitions.path(values) if values else ""
-        if self._job.dynamic is not None:
-            self._bucket_index = BucketIndex(self._job.target, place, self._job.dynamic.entry(*place))
-
-    def _new_writer(self, layer: int) -> RollingWriter:
-        assert self._place is not None
-        retractions = not self._job.schema.primary_keys and layer == _RETRACTIONS
-        name = "r" if retractions else f"l{layer}-"
-        return RollingWriter(
-            self._job.target,
-            partition_path=self._path,
-            bucket=self._place[1],
-            level=self._level,
-            file_source=FILE_SOURCE_APPEND,
-            task=f"{self._task}{name}" if layer else self._task,
-            first_index=self._index,
-            retractions=retractions,
-        )
-
-    def _finish(self) -> None:
-        if self._place is None:
-            return
-        partition, bucket = self._place
-        total = self._job.buckets_of(partition)
-        index, wrote = self._index, False
-        for writer in self._writers:
-            files = writer.close()
-            wrote = wrote or bool(files)
-            self.result.entries += [ManifestEntry(FileKind.ADD, partition, bucket, total, f) for f in files]
-            self._index = max(self._index, writer.next_index)
-        self._done.extend(self._writers)
-        if wrote and self._bucket_index is not None:
-            grown = self._bucket_index.close(f"{self._task}{index}")
-            self.result.index += [grown] if grown else []
-        self._writers, self._bucket_index, self._place = [], None, None
-
-    def _file_rows(self, group: pa.Table, layer: int) -> pa.Table:
-        schema = self._job.schema
-        if not schema.primary_keys:
-            return group
-        kinds = (
-            group.column(ROW_KIND_COLUMN)
-            if ROW_KIND_COLUMN in group.column_names
-            else pa.chunked_array([pa.repeat(pa.scalar(0, pa.int8()), group.num_rows)])
-        )
-        if self._level and not schema.keeps_deletes:
-            # Nothing lies below the top level, so a delete there has nothing to hide, unless older rows may come.
-            alive = pc.equal(pc.bit_wise_and(kinds, 1), 0)
-            if not pc.all(alive).as_py():
-                group, kinds = group.filter(alive), kinds.filter(alive)
-        for name, key_name in self._renames:
-            group = group.append_column(key_name, group.column(name))
-        sequence = pa.repeat(pa.scalar(self._job.sequence_number + layer, pa.int64()), group.num_rows)
-        return group.append_column(SEQUENCE_NUMBER.name, sequence).append_column(VALUE_KIND.name, kinds)

@@ -23,15 +23,8 @@ from tablestore_engine.mergetree.merge import SortColumn, last_of_key_mask, merg
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.placing import BucketStream
 from tablestore_engine.operation.spill_file import SpilledRun, SpillFile
-from tablestore_engine.operation.write import (
-    BUCKET_COLUMN,
-    WriteJob,
-    WriteResult,
-    check_not_null,
-    in_places,
-    order_of_key,
-    write_sorted,
-)
+from tablestore_engine.operation.write import check_not_null, in_places, write_sorted
+from tablestore_engine.operation.write_job import BUCKET_COLUMN, WriteJob, WriteResult, order_of_key
 from tablestore_engine.options import CoreOptions
 
 _BATCH_ROWS = 64_000

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tablestore_engine.errors import RowKindError, SchemaError
-from tablestore_engine.operation.write import ROW_KIND_COLUMN
+from tablestore_engine.operation.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.arrow import to_arrow_type
 from tablestore_engine.schema.row_kind import KINDS, KINDS_HINT, own_kind_column, row_kind_column
 from tablestore_engine.schema.table_schema import TableSchema

@@ -8,7 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from tablestore_engine.errors import SchemaError, UnsupportedTypeError
-from tablestore_engine.operation.write import ROW_KIND_COLUMN
+from tablestore_engine.operation.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.row_kind import KINDS, KINDS_HINT, own_kind_column, row_kind_column
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.spark.names import quoted

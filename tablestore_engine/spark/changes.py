@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.scan import ScanPlan
-from tablestore_engine.operation.write import ROW_KIND_COLUMN
+from tablestore_engine.operation.write_job import ROW_KIND_COLUMN
 from tablestore_engine.spark.cross_partition import write_home
 from tablestore_engine.spark.dml import WriteOutcome, finish, new_job
 from tablestore_engine.spark.file_scan import FILE_COLUMN, POSITION_COLUMN

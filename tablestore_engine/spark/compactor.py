@@ -10,7 +10,6 @@ import logging
 import os
 import pickle
 import socket
-import time
 import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
@@ -30,6 +29,7 @@ from tablestore_engine.operation.scan import PartitionFilter
 from tablestore_engine.operation.schedule import schedule_after_commit
 from tablestore_engine.operation.scheduled_run import PlanResult, run_next
 from tablestore_engine.spark.run import collect_arrow
+from tablestore_engine.storage.clock import now_millis
 from tablestore_engine.table import Table
 
 LOCAL_BYTES = 32 << 20
@@ -75,7 +75,7 @@ def compact_after_write(
         return None
     try:
         if table.options.compaction_schedule_enabled:
-            schedule_after_commit(table.compactions, _now_millis())
+            schedule_after_commit(table.compactions, now_millis())
             return None
         return None if table.options.write_only else _compact_due(spark, table, touched)
     except Exception as error:
@@ -92,7 +92,7 @@ def _compact_due(
     tasks = plan_compaction(due, table.write_target(), table.schemas.load, full=False)
     if tasks:
         # What a scheduled compaction merges just now would be merged in vain, by the one or the other.
-        busy = table.compactions.busy_places(_now_millis())
+        busy = table.compactions.busy_places(now_millis())
         tasks = [one for one in tasks if (one.partition, one.bucket) not in busy]
     return _run_and_commit(lambda: spark, table, tasks) if tasks else None
 
@@ -104,7 +104,7 @@ def run_scheduled(spark: Callable[[], SparkSession], table: Table) -> PlanResult
         TableStoreError: it failed and was rolled back.
     """
     owner = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
-    return run_next(table.compactions, owner, _now_millis, lambda tasks: execute_tasks(spark, tasks))
+    return run_next(table.compactions, owner, now_millis, lambda tasks: execute_tasks(spark, tasks))
 
 
 def _run_and_commit(
@@ -162,10 +162,6 @@ def _run_in_executors(spark: SparkSession, tasks: Sequence[CompactTask]) -> list
     numbers = spark.range(0, len(pickled), 1, numPartitions=len(pickled))
     payloads = collect_arrow(numbers.mapInArrow(run, "payload binary"))
     return [pickle.loads(p) for p in payloads.column("payload").to_pylist()]  # noqa: S301 - our own
-
-
-def _now_millis() -> int:
-    return int(time.time() * 1000)
 
 
 def _size(task: CompactTask) -> int:

@@ -24,7 +24,7 @@ from tablestore_engine.errors import DuplicateKeyError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.dynamic_bucket import fill_rule
 from tablestore_engine.operation.scan import BucketScan, ScanPlan
-from tablestore_engine.operation.write import (
+from tablestore_engine.operation.write_job import (
     BUCKET_COLUMN,
     DELETE_KIND,
     ORDINAL_COLUMN,

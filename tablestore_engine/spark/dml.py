@@ -21,7 +21,7 @@ from tablestore_engine.operation.index_commit import index_change
 from tablestore_engine.operation.new_write import new_identity
 from tablestore_engine.operation.new_write import new_job as start_job
 from tablestore_engine.operation.turn import prepared
-from tablestore_engine.operation.write import WriteJob, WriteResult
+from tablestore_engine.operation.write_job import WriteJob, WriteResult
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.spark.compactor import compact_after_write
 from tablestore_engine.spark.cross_partition import write_home

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 from pyspark.sql import SparkSession
@@ -10,6 +9,7 @@ from pyspark.sql import SparkSession
 from tablestore_engine.metadata.compaction_plan import PlanState
 from tablestore_engine.operation.scheduled_run import PlanResult
 from tablestore_engine.spark.compactor import compact_table, run_scheduled
+from tablestore_engine.storage.clock import now_millis
 from tablestore_engine.table import Table
 
 
@@ -25,7 +25,7 @@ def compact_due(spark: Callable[[], SparkSession], table: Table, *, full: bool =
     done = []
     while (result := run_scheduled(spark, table)) is not None:
         done.append(_told(result))
-    busy = table.compactions.busy_places(int(time.time() * 1000))
+    busy = table.compactions.busy_places(now_millis())
     snapshot = compact_table(spark, table, full=full, skip=busy)
     if snapshot is not None:
         done.append(f"compacted as snapshot {snapshot.id}")

@@ -23,7 +23,7 @@ from tablestore_engine.metadata.bucket_filling import FillRule, shares
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.dynamic_bucket import DynamicBuckets, repaired
 from tablestore_engine.operation.index_files import index_path
-from tablestore_engine.operation.write import BUCKET_COLUMN, ORDINAL_COLUMN, WriteJob
+from tablestore_engine.operation.write_job import BUCKET_COLUMN, ORDINAL_COLUMN, WriteJob
 from tablestore_engine.schema.arrow import to_arrow_type
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.spark.bucket_column import HASH_COLUMN, hash_column

@@ -43,7 +43,8 @@ from tablestore_engine.spark.names import formatted
 from tablestore_engine.spark.removal_sql import after_removals_sql
 from tablestore_engine.table import Table
 
-_ALIVE = f"{VALUE_KIND.name} IN (0Y, 2Y)"
+ALIVE = f"{VALUE_KIND.name} IN (0Y, 2Y)"
+"""SQL of whether a record is none that takes back."""
 _PLACE = "__place"
 
 
@@ -146,7 +147,7 @@ class TableReader:
             parts.append(self._scans.scan(plain))
         if with_deletes:
             rows = self._scans.scan(with_deletes, system=True)
-            parts.append(self._sql(f"SELECT {self._columns} FROM {{rows}} WHERE {_ALIVE}", rows=rows))
+            parts.append(self._sql(f"SELECT {self._columns} FROM {{rows}} WHERE {ALIVE}", rows=rows))
         return parts
 
     def _changed(self, merge: _Merge) -> ChangedKeys | None:
@@ -201,7 +202,7 @@ class TableReader:
         deletes = any(f.delete_row_count != 0 for _, f in merge.bottom)
         upper = self._scans.scan(merge.upper, system=True)
         bottom = self._scans.scan(merge.bottom, system=deletes or not newest_wins)
-        untouched = changed.without(self._of("b"), where=f"b.{_ALIVE}" if deletes else "true")
+        untouched = changed.without(self._of("b"), where=f"b.{ALIVE}" if deletes else "true")
         if newest_wins and merge.one_upper_run:
             newest = f"SELECT {self._columns} FROM {{upper}}"
         elif newest_wins and merge.upper_runs_are_apart and not changed.are_few:
@@ -214,7 +215,7 @@ class TableReader:
             whole = engine.keeps_last or engine.keeps_first
             newest = self._newest(rows) if whole else self._folded(rows, retractions=retracts)
         if engine.keeps_last:
-            newest += f" WHERE {_ALIVE}"
+            newest += f" WHERE {ALIVE}"
         return self._sql(f"{untouched} UNION ALL {newest}", bottom=bottom, upper=upper, **changed.frames)
 
     def _merged_in_place(self, merge: _Merge) -> DataFrame:
@@ -227,7 +228,7 @@ class TableReader:
         else:
             retracts = any(f.delete_row_count != 0 for _, f in (*merge.bottom, *merge.upper))
             newest = self._folded(text, retractions=retracts)
-        return self._sql(newest + (f" WHERE {_ALIVE}" if engine.keeps_last else ""), rows=rows)
+        return self._sql(newest + (f" WHERE {ALIVE}" if engine.keeps_last else ""), rows=rows)
 
     def _placed(self) -> str:
         """Query for ``{rows}``, scanned with their positions, with the place of each."""
@@ -243,15 +244,9 @@ class TableReader:
 
     def _folded(self, rows: str, *, retractions: bool) -> str:
         """Query for the fold of the rows of each key."""
-        engine, options = self._schema.merge_engine, self._schema.core_options
-        folds = {fold.column: fold for fold in engine.folds}
-        records = Records("r", retractions, options.sequence_field, options.sequence_field_descending)
-        columns = [
-            f"{fold_sql(folds[f.name], f, records)} AS {formatted(f.name)}"
-            if f.name in folds
-            else f"r.{formatted(f.name)}"
-            for f in self._schema.fields
-        ]
+        engine = self._schema.merge_engine
+        folded = self._fold_columns(retractions)
+        columns = [f"{folded[f.name]} AS {formatted(f.name)}" for f in self._schema.fields]
         keys = self._group
         if retractions and engine.removes_on_delete:
             # Only what came after the last -D of its key. The name is one that no column may have.
@@ -264,7 +259,7 @@ class TableReader:
             kept = [*system, _PLACE] if self._schema.crosses_partitions else system
             rows = after_removals_sql(rows, self._schema, keys, kept)
         # A key shows as soon as one of its records is no retraction.
-        shows = f" HAVING bool_or(r.{_ALIVE})" if retractions and engine.grouped else ""
+        shows = f" HAVING bool_or(r.{ALIVE})" if retractions and engine.grouped else ""
         return f"SELECT {', '.join(columns)} FROM ({rows}) r GROUP BY {keys}{shows}"
 
     def _latest(self, merge: _Merge) -> str:
@@ -284,6 +279,16 @@ class TableReader:
         on = " AND ".join(f"{key} = s.{name}" for key, name in parts)
         hidden = f"LEFT ANTI JOIN ({several}) s ON {on} AND u.{number} < s.{last}"
         return f"SELECT {hint}{self._of('u')} FROM {{upper}} u {hidden}"
+
+    def _fold_columns(self, retractions: bool) -> dict[str, str]:
+        """SQL of each column's fold over the records `r` of a key."""
+        options = self._schema.core_options
+        folds = {fold.column: fold for fold in self._schema.merge_engine.folds}
+        records = Records("r", retractions, options.sequence_field, options.sequence_field_descending)
+        return {
+            f.name: fold_sql(folds[f.name], f, records) if f.name in folds else f"r.{formatted(f.name)}"
+            for f in self._schema.fields
+        }
 
     def _newest(self, rows: str) -> str:
         """Query for the row with the greatest sequence of each key, or the smallest where the first row stays."""

@@ -26,7 +26,7 @@ from tablestore_engine.operation.attempts import remove_files, removed_unless_co
 from tablestore_engine.operation.commit import Change
 from tablestore_engine.operation.new_write import new_identity, new_job
 from tablestore_engine.operation.scan import PartitionFilter, ScanPlan
-from tablestore_engine.operation.write import BUCKET_COLUMN, WriteJob, WriteResult
+from tablestore_engine.operation.write_job import BUCKET_COLUMN, WriteJob, WriteResult
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import AtomicType
 from tablestore_engine.spark.bucket_column import bucket_column

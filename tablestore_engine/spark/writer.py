@@ -20,17 +20,15 @@ from pyspark.sql import functions as F
 
 from tablestore_engine.errors import DuplicateKeyError, ExecutionError, TableStoreError
 from tablestore_engine.operation.attempts import remove_files
-from tablestore_engine.operation.write import (
+from tablestore_engine.operation.write import placed, write_sorted, write_table
+from tablestore_engine.operation.write_job import (
     BUCKET_COLUMN,
     ORDINAL_COLUMN,
     ROW_KIND_COLUMN,
     WriteJob,
     WriteResult,
     order_of_key,
-    placed,
     sequence_columns,
-    write_sorted,
-    write_table,
 )
 from tablestore_engine.operation.write_rows import table_rows
 from tablestore_engine.schema.table_schema import TableSchema

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.spark.rewrite import rescale
-from tablestore_engine.sql import statements as S
 from tablestore_engine.sql.execute_rows import RowContext
 from tablestore_engine.sql.partition_procedures import listed_partitions
 from tablestore_engine.sql.procedure import Arguments, Procedure, Rows, text
+from tablestore_engine.sql.statements import TableName
 from tablestore_engine.table import Table
 
 
@@ -23,7 +23,7 @@ def _rescale(table: Table, arguments: Arguments, context: RowContext) -> Rows:
         raise SqlError(f"bucket_num is a number, not {number!r}.", hint="Write bucket_num => 8.")
     listed = text("partition", arguments) or text("partitions", arguments)
     chosen = listed_partitions(table.schema, listed) if listed else None
-    place = S.TableName(*table.identifier)
+    place = TableName(*table.identifier)
     rescale(context.spark, lambda: context.table(place), number, chosen, now_millis=context.now_millis)
     return [(True,)]
 

@@ -11,7 +11,6 @@ from tablestore_engine.schema.types import DataField
 from tablestore_engine.spark.compactor import compact_table
 from tablestore_engine.spark.run import translated
 from tablestore_engine.spark.types import columns_of
-from tablestore_engine.sql import statements as S
 from tablestore_engine.sql.execute_analyze import execute_analyze
 from tablestore_engine.sql.execute_changes import execute_delete, execute_merge, execute_update
 from tablestore_engine.sql.execute_layout import execute_add_primary_key, execute_cluster
@@ -23,12 +22,16 @@ from tablestore_engine.sql.execute_rows import (
     execute_truncate,
     partition_values,
 )
+from tablestore_engine.sql.layout_statements import AddPrimaryKey, AnalyzeTable, ClusterTable, Compact
 from tablestore_engine.sql.procedures import execute_call, partition_filter
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.statements_layout import AddPrimaryKey, ClusterTable
+from tablestore_engine.sql.row_statements import Delete, InsertInto, InsertOverwrite, Merge, Update
+from tablestore_engine.sql.statements import Call, Explain, PassThrough, Query, QueryInside, Statement
+from tablestore_engine.sql.table_statements import CreateTableAs, Truncate
+from tablestore_engine.sql.view_statements import CreateView
 
 
-def execute(statement: S.Statement, context: RowContext) -> StatementResult:
+def execute(statement: Statement, context: RowContext) -> StatementResult:
     """Run a statement. Raises SqlError for one that managed tables do not have."""
     runner = _RUNNERS.get(type(statement))
     if runner is None:
@@ -36,17 +39,17 @@ def execute(statement: S.Statement, context: RowContext) -> StatementResult:
     return runner(statement, context)
 
 
-def _query(statement: S.Query, context: RowContext) -> StatementResult:
+def _query(statement: Query, context: RowContext) -> StatementResult:
     return StatementResult("SELECT", dataframe=context.frames().query(statement.query_sql))
 
 
-def _query_inside(statement: S.QueryInside, context: RowContext) -> StatementResult:
+def _query_inside(statement: QueryInside, context: RowContext) -> StatementResult:
     frames = context.frames()
     text = statement.prefix + frames.bound(statement.query_sql) + statement.suffix
     return StatementResult(statement.kind, dataframe=frames.run(text))
 
 
-def _explain(statement: S.Explain, context: RowContext) -> StatementResult:
+def _explain(statement: Explain, context: RowContext) -> StatementResult:
     inner = statement.statement
     query = getattr(inner, "query_sql", None)
     if query is None:
@@ -56,20 +59,20 @@ def _explain(statement: S.Explain, context: RowContext) -> StatementResult:
     return StatementResult("EXPLAIN", dataframe=frames.run(f"EXPLAIN {mode}{frames.bound(query)}"))
 
 
-def _pass_through(statement: S.PassThrough, context: RowContext) -> StatementResult:
+def _pass_through(statement: PassThrough, context: RowContext) -> StatementResult:
     with translated():
         frame = context.spark().sql(statement.sql)
     return StatementResult("OK", dataframe=frame if frame.columns else None)
 
 
-def _compact(statement: S.Compact, context: RowContext) -> StatementResult:
+def _compact(statement: Compact, context: RowContext) -> StatementResult:
     table = context.table(statement.table)
     chosen = partition_filter(table.schema, partition_values(statement.partition, table.schema))
     compact_table(context.spark, table, chosen)
     return StatementResult("COMPACT")
 
 
-def _create_view(statement: S.CreateView, context: RowContext) -> StatementResult:
+def _create_view(statement: CreateView, context: RowContext) -> StatementResult:
     frames = context.frames()
     if statement.temporary:
         frames.run(statement.prefix + frames.bound(statement.query_sql))
@@ -101,22 +104,22 @@ def _create_view(statement: S.CreateView, context: RowContext) -> StatementResul
     return StatementResult("CREATE VIEW")
 
 
-_RUNNERS: dict[type[S.Statement], Callable[[Any, RowContext], StatementResult]] = {
-    S.Query: _query,
-    S.QueryInside: _query_inside,
-    S.Explain: _explain,
-    S.PassThrough: _pass_through,
-    S.Compact: _compact,
+_RUNNERS: dict[type[Statement], Callable[[Any, RowContext], StatementResult]] = {
+    Query: _query,
+    QueryInside: _query_inside,
+    Explain: _explain,
+    PassThrough: _pass_through,
+    Compact: _compact,
     ClusterTable: execute_cluster,
     AddPrimaryKey: execute_add_primary_key,
-    S.Call: execute_call,
-    S.AnalyzeTable: execute_analyze,
-    S.CreateView: _create_view,
-    S.CreateTableAs: execute_create_as,
-    S.InsertInto: execute_insert,
-    S.InsertOverwrite: execute_overwrite,
-    S.Truncate: execute_truncate,
-    S.Delete: execute_delete,
-    S.Update: execute_update,
-    S.Merge: execute_merge,
+    Call: execute_call,
+    AnalyzeTable: execute_analyze,
+    CreateView: _create_view,
+    CreateTableAs: execute_create_as,
+    InsertInto: execute_insert,
+    InsertOverwrite: execute_overwrite,
+    Truncate: execute_truncate,
+    Delete: execute_delete,
+    Update: execute_update,
+    Merge: execute_merge,
 }

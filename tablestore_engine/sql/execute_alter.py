@@ -25,7 +25,8 @@ from tablestore_engine.sql.execute_context import CatalogContext, done
 from tablestore_engine.sql.execute_schema import comment_schema
 from tablestore_engine.sql.execute_table import column_of
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.statements import (
+from tablestore_engine.sql.statements import TableName
+from tablestore_engine.sql.table_statements import (
     AddColumns,
     AlterColumn,
     AlterUnsupported,
@@ -33,7 +34,6 @@ from tablestore_engine.sql.statements import (
     DropColumns,
     RenameColumn,
     SetTableProperties,
-    TableName,
     UnsetTableProperties,
 )
 

@@ -14,8 +14,8 @@ from tablestore_engine.operation.new_write import new_identity
 from tablestore_engine.schema.types import DataField
 from tablestore_engine.spark.analyze import analyze, known
 from tablestore_engine.sql.execute_rows import RowContext
+from tablestore_engine.sql.layout_statements import AnalyzeTable
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.statements import AnalyzeTable
 from tablestore_engine.storage.statistics import StatisticsStore
 from tablestore_engine.table import Table
 

@@ -17,7 +17,7 @@ from tablestore_engine.mergetree.counting import is_retraction
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.attempts import retrying
 from tablestore_engine.operation.scan import ScanPlan
-from tablestore_engine.operation.write import DELETE_KIND
+from tablestore_engine.operation.write_job import DELETE_KIND
 from tablestore_engine.spark.changes import ACTION_COLUMN, Read, apply_changes
 from tablestore_engine.spark.dml import WriteOutcome, truncate
 from tablestore_engine.spark.file_scan import FILE_COLUMN, POSITION_COLUMN
@@ -28,7 +28,8 @@ from tablestore_engine.sql.execute_rows import RowContext, result_of
 from tablestore_engine.sql.frames import Frames
 from tablestore_engine.sql.lexer import quote
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.statements import Assignment, Delete, Merge, MergeClause, Update
+from tablestore_engine.sql.row_statements import Delete, Merge, MergeClause, Update
+from tablestore_engine.sql.statements import Assignment
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from tablestore_engine.catalog import Catalog, View
 from tablestore_engine.errors import SqlError
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements import TableName
+from tablestore_engine.storage import clock
 from tablestore_engine.table import Table
 
 SESSION_PREFIXES = ("table-storage.", "tablestore.")
@@ -31,7 +32,7 @@ class CatalogContext:
     catalog: Catalog
     database: str = "default"
     session_options: Mapping[str, str] = field(default_factory=dict)
-    now_millis: Callable[[], int] = field(default=lambda: int(time.time() * 1000))
+    now_millis: Callable[[], int] = clock.now_millis
 
     def place(self, name: TableName) -> tuple[str, str]:
         """Database and name that a name in a statement means."""

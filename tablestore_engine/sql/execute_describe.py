@@ -17,7 +17,8 @@ from tablestore_engine.sql.execute_context import CatalogContext, answer, utc
 from tablestore_engine.sql.execute_show import fields_of
 from tablestore_engine.sql.partition_spec import live_partitions, static_values
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.statements import Describe, PartitionSpec
+from tablestore_engine.sql.show_statements import Describe
+from tablestore_engine.sql.statements import PartitionSpec
 from tablestore_engine.table import Table
 
 Row = tuple[str, str, "str | None"]

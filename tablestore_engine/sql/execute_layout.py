@@ -10,9 +10,9 @@ from tablestore_engine.sql.execute_rows import (
     partition_values,
     result_of,
 )
+from tablestore_engine.sql.layout_statements import AddPrimaryKey, ClusterTable
 from tablestore_engine.sql.procedures import partition_filter
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.statements_layout import AddPrimaryKey, ClusterTable
 
 
 def execute_cluster(statement: ClusterTable, context: RowContext) -> StatementResult:

@@ -38,14 +38,9 @@ from tablestore_engine.spark.types import columns_of
 from tablestore_engine.spark.writer import Rows, input_bytes
 from tablestore_engine.sql.frames import Frames
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.statements import (
-    CreateTableAs,
-    InsertInto,
-    InsertOverwrite,
-    PartitionSpec,
-    TableName,
-    Truncate,
-)
+from tablestore_engine.sql.row_statements import InsertInto, InsertOverwrite
+from tablestore_engine.sql.statements import PartitionSpec, TableName
+from tablestore_engine.sql.table_statements import CreateTableAs, Truncate
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:

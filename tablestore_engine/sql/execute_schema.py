@@ -15,7 +15,7 @@ from tablestore_engine.errors import CorruptMetadataError, DependencyError, SqlE
 from tablestore_engine.sql.execute_context import CatalogContext, answer, done
 from tablestore_engine.sql.patterns import matching
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.statements import CreateSchema, DescribeSchema, DropSchema, ShowSchemas
+from tablestore_engine.sql.schema_statements import CreateSchema, DescribeSchema, DropSchema, ShowSchemas
 from tablestore_engine.storage.paths import is_hidden
 
 _FILE = ".schema.json"

@@ -11,14 +11,14 @@ from tablestore_engine.sql.execute_context import CatalogContext, answer
 from tablestore_engine.sql.partition_spec import live_partitions, static_values
 from tablestore_engine.sql.patterns import matching
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.statements import (
+from tablestore_engine.sql.show_statements import (
     ShowColumns,
     ShowPartitions,
     ShowTables,
     ShowTblProperties,
     ShowViews,
-    TableName,
 )
+from tablestore_engine.sql.statements import TableName
 
 _LISTING = {"namespace": "string", "tableName": "string", "isTemporary": "boolean"}
 

@@ -9,7 +9,7 @@ from tablestore_engine.schema.spark_text import declared_column, quoted_name, qu
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.sql.execute_context import CatalogContext, answer
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.statements import ShowCreateTable
+from tablestore_engine.sql.show_statements import ShowCreateTable
 
 
 def show_create_table(statement: ShowCreateTable, context: CatalogContext) -> StatementResult:

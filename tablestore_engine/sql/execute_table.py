@@ -11,16 +11,16 @@ from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import DataType
 from tablestore_engine.sql.execute_context import CatalogContext, done
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.statements import (
-    ColumnDefinition,
+from tablestore_engine.sql.statements import ColumnDefinition
+from tablestore_engine.sql.table_statements import (
     CreateTable,
     CreateTableLike,
     DropTable,
-    DropView,
     RefreshTable,
     RenameTable,
 )
 from tablestore_engine.sql.types import parse_sql_type
+from tablestore_engine.sql.view_statements import DropView
 
 
 def create_table(statement: CreateTable, context: CatalogContext) -> StatementResult:

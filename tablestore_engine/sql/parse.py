@@ -20,20 +20,10 @@ from tablestore_engine.errors import ParseError, SqlError
 from tablestore_engine.sql import parse_alter, parse_create, parse_rows, parse_show
 from tablestore_engine.sql.cursor import Cursor, error_at
 from tablestore_engine.sql.lexer import END, Token, tokenize
-from tablestore_engine.sql.statements import (
-    DropSchema,
-    DropTable,
-    DropView,
-    Explain,
-    Noop,
-    PassThrough,
-    Query,
-    QueryInside,
-    RefreshTable,
-    Statement,
-    Truncate,
-    Use,
-)
+from tablestore_engine.sql.schema_statements import DropSchema, Use
+from tablestore_engine.sql.statements import Explain, Noop, PassThrough, Query, QueryInside, Statement
+from tablestore_engine.sql.table_statements import DropTable, RefreshTable, Truncate
+from tablestore_engine.sql.view_statements import DropView
 
 
 def parse(text: str) -> Statement:

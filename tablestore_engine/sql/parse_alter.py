@@ -4,27 +4,24 @@ from __future__ import annotations
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.sql.cursor import Cursor
+from tablestore_engine.sql.layout_statements import AddPrimaryKey, ClusterTable, Compact
 from tablestore_engine.sql.parse_create import refuse_kept_up
 from tablestore_engine.sql.parse_rows import partition_spec
 from tablestore_engine.sql.parse_table import column_definition, column_type, properties, property_key
 from tablestore_engine.sql.partition_statements import DropPartitions
-from tablestore_engine.sql.statements import (
+from tablestore_engine.sql.statements import PartitionSpec, Statement, TableName
+from tablestore_engine.sql.table_statements import (
     AddColumns,
     AlterColumn,
     AlterUnsupported,
     CommentOn,
-    Compact,
-    CreateView,
     DropColumns,
-    PartitionSpec,
     RenameColumn,
     RenameTable,
     SetTableProperties,
-    Statement,
-    TableName,
     UnsetTableProperties,
 )
-from tablestore_engine.sql.statements_layout import AddPrimaryKey, ClusterTable
+from tablestore_engine.sql.view_statements import CreateView
 
 
 def alter(cursor: Cursor) -> Statement | None:

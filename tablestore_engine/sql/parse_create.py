@@ -9,7 +9,9 @@ from __future__ import annotations
 from tablestore_engine.errors import SqlError
 from tablestore_engine.sql.cursor import Cursor
 from tablestore_engine.sql.parse_table import create_table, properties
-from tablestore_engine.sql.statements import CreateSchema, CreateView, PassThrough, Statement
+from tablestore_engine.sql.schema_statements import CreateSchema
+from tablestore_engine.sql.statements import PassThrough, Statement
+from tablestore_engine.sql.view_statements import CreateView
 
 
 def create(cursor: Cursor) -> Statement | None:

@@ -13,19 +13,21 @@ from typing import Final
 from tablestore_engine.errors import SqlError
 from tablestore_engine.sql.cursor import OWN_CATALOGS, Cursor
 from tablestore_engine.sql.lexer import tokenize
-from tablestore_engine.sql.statements import (
-    Assignment,
+from tablestore_engine.sql.row_statements import (
     Delete,
     InsertInto,
     InsertOverwrite,
     Merge,
     MergeClause,
+    Update,
+)
+from tablestore_engine.sql.statements import (
+    Assignment,
     PartitionSpec,
     PartitionValue,
     QueryInside,
     Statement,
     TableName,
-    Update,
 )
 
 

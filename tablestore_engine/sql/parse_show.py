@@ -5,26 +5,22 @@ from __future__ import annotations
 from tablestore_engine.errors import SqlError
 from tablestore_engine.schema.predicate import Constant
 from tablestore_engine.sql.cursor import Cursor
+from tablestore_engine.sql.layout_statements import AnalyzeTable
 from tablestore_engine.sql.lexer import STRING
 from tablestore_engine.sql.literals import constant_at
 from tablestore_engine.sql.parse_rows import partition_spec
 from tablestore_engine.sql.parse_table import property_key
-from tablestore_engine.sql.statements import (
-    AnalyzeTable,
-    Call,
+from tablestore_engine.sql.schema_statements import DescribeSchema, ShowCurrentSchema, ShowSchemas
+from tablestore_engine.sql.show_statements import (
     Describe,
-    DescribeSchema,
     ShowColumns,
     ShowCreateTable,
-    ShowCurrentSchema,
     ShowPartitions,
-    ShowSchemas,
     ShowTables,
     ShowTblProperties,
     ShowViews,
-    Statement,
-    TableName,
 )
+from tablestore_engine.sql.statements import Call, Statement, TableName
 
 _SCHEMAS = ("SCHEMAS", "DATABASES", "NAMESPACES")
 _SCHEMA = ("SCHEMA", "DATABASE", "NAMESPACE")

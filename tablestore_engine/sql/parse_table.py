@@ -9,14 +9,8 @@ from typing import Final
 from tablestore_engine.errors import SqlError
 from tablestore_engine.sql.cursor import Cursor, string_value
 from tablestore_engine.sql.lexer import NUMBER, STRING, SYMBOL
-from tablestore_engine.sql.statements import (
-    ColumnDefinition,
-    CreateTable,
-    CreateTableAs,
-    CreateTableLike,
-    Statement,
-    TableName,
-)
+from tablestore_engine.sql.statements import ColumnDefinition, Statement, TableName
+from tablestore_engine.sql.table_statements import CreateTable, CreateTableAs, CreateTableLike
 
 OWN_PROVIDERS: Final = frozenset(["tablestore", "paimon"])
 

@@ -19,14 +19,14 @@ from tablestore_engine.sql import (
     snapshot_procedures,
     tag_procedures,
 )
-from tablestore_engine.sql import statements as S
 from tablestore_engine.sql.execute_rows import RowContext
 from tablestore_engine.sql.partition_spec import chosen_partitions
 from tablestore_engine.sql.procedure import Procedure
 from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.statements import Call, TableName
 
 
-def execute_call(statement: S.Call, context: RowContext) -> StatementResult:
+def execute_call(statement: Call, context: RowContext) -> StatementResult:
     """Run a procedure. Raises SqlError for one that does not exist or arguments that it does not take."""
     procedure = PROCEDURES.get(statement.procedure)
     if procedure is None:
@@ -36,14 +36,14 @@ def execute_call(statement: S.Call, context: RowContext) -> StatementResult:
         )
     given = _given(statement, procedure)
     database, _, table_name = str(given["table"]).replace("`", "").rpartition(".")
-    table = context.table(S.TableName(database or None, table_name))
+    table = context.table(TableName(database or None, table_name))
     arguments = {key: value for key, value in given.items() if value is not None}
     rows = procedure.run(table, arguments, context)
     columns = procedure.columns
     return StatementResult("CALL", columns=tuple(columns), types=tuple(columns.values()), rows=rows)
 
 
-def _given(statement: S.Call, procedure: Procedure) -> dict[str, Any]:
+def _given(statement: Call, procedure: Procedure) -> dict[str, Any]:
     """The arguments of a call by the procedure's own names of them."""
     name = f"sys.{statement.procedure}"
     if len(statement.positional) > len(procedure.parameters):

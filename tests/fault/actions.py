@@ -24,7 +24,8 @@ from tablestore_engine.operation.commit import Change
 from tablestore_engine.operation.replace import next_schema, replace_all, schema_publisher
 from tablestore_engine.operation.schedule import schedule
 from tablestore_engine.operation.scheduled_run import run_next
-from tablestore_engine.operation.write import WriteJob, write_table
+from tablestore_engine.operation.write import write_table
+from tablestore_engine.operation.write_job import WriteJob
 from tablestore_engine.schema.changes import AddColumn
 from tablestore_engine.schema.types import parse_type
 

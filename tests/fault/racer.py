@@ -23,6 +23,7 @@ from tablestore_engine.errors import ConflictError
 from tablestore_engine.metadata.compaction_plan import PlanState
 from tablestore_engine.operation.schedule import schedule
 from tablestore_engine.operation.scheduled_run import run_next
+from tablestore_engine.storage.clock import now_millis
 
 
 def sequence():
@@ -93,10 +94,6 @@ def take(table, number, count):
     while (result := run_next(table.compactions, f"racer-{number}", now_millis)) is not None:
         done.append(result.plan.instant)
     return {"plans": done}
-
-
-def now_millis():
-    return int(time.time() * 1000)
 
 
 def endless(table, number, count):

@@ -16,6 +16,7 @@ from engine_support import by_key, check_invariants, compact, data_files, live_p
 from tablestore_engine.metadata.compaction_plan import PlanState
 from tablestore_engine.operation.schedule import schedule
 from tablestore_engine.operation.scheduled_run import PLAN_PROPERTY
+from tablestore_engine.storage.clock import now_millis
 
 RACER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "racer.py")
 PROCESSES, COMMITS = 4, 20
@@ -36,10 +37,6 @@ def result(process):
 def table(tmp_path):
     options = {"bucket": "2", "num-sorted-run.compaction-trigger": "3", "commit.max-retries": "50"}
     return make_table(tmp_path, {"id": "INT", "v": "INT"}, ["id"], options=options)
-
-
-def now_millis():
-    return int(time.time() * 1000)
 
 
 def expected_ids():

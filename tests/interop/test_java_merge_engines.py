@@ -9,7 +9,7 @@ import pytest
 from java_paimon import multiset_of
 from ours import OurTable, rows_of
 
-from tablestore_engine.operation.write import ROW_KIND_COLUMN
+from tablestore_engine.operation.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.types import ArrayType, AtomicType
 
 COLUMNS = {

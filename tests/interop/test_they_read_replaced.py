@@ -8,7 +8,8 @@ from ours import OurTable, new_identity, rows_of
 from readers import EVERY_READER
 
 from tablestore_engine.operation.replace import next_schema, replace_all, schema_publisher
-from tablestore_engine.operation.write import WriteJob, write_table
+from tablestore_engine.operation.write import write_table
+from tablestore_engine.operation.write_job import WriteJob
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import AtomicType
 

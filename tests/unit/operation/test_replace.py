@@ -19,7 +19,8 @@ from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConflictError
 from tablestore_engine.operation.commit import Change
 from tablestore_engine.operation.replace import next_schema, replace_all, replace_empty, schema_publisher
-from tablestore_engine.operation.write import WriteJob, write_table
+from tablestore_engine.operation.write import write_table
+from tablestore_engine.operation.write_job import WriteJob
 from tablestore_engine.schema.changes import AddColumn
 from tablestore_engine.schema.types import parse_type
 

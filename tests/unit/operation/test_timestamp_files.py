@@ -9,7 +9,8 @@ import pytest
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import UnsupportedTypeError
-from tablestore_engine.operation.write import WriteJob, write_table
+from tablestore_engine.operation.write import write_table
+from tablestore_engine.operation.write_job import WriteJob
 from tablestore_engine.schema.arrow import to_arrow_type
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import ArrayType, AtomicType, MapType

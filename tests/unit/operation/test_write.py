@@ -24,7 +24,8 @@ from engine_support import (
 )
 
 from tablestore_engine.errors import OptionError, PrimaryKeyError, RowKindError, SchemaError
-from tablestore_engine.operation.write import BUCKET_COLUMN, write_sorted, write_table
+from tablestore_engine.operation.write import write_sorted, write_table
+from tablestore_engine.operation.write_job import BUCKET_COLUMN
 
 COLUMNS = {"id": "BIGINT", "v": "STRING", "n": "INT NOT NULL"}
 

@@ -9,7 +9,8 @@ import pytest
 from tablestore_engine.catalog import Catalog, View
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.operation.commit import Change, CommitIdentity
-from tablestore_engine.operation.write import WriteJob, write_table
+from tablestore_engine.operation.write import write_table
+from tablestore_engine.operation.write_job import WriteJob
 from tablestore_engine.schema.types import DataField
 from tablestore_engine.sql.execute_catalog import CatalogContext, execute
 from tablestore_engine.sql.parse import parse

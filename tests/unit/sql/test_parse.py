@@ -7,23 +7,71 @@ from typing import Any
 
 import pytest
 
-from tablestore_engine.sql import statements as s
+from tablestore_engine.sql.layout_statements import AddPrimaryKey, AnalyzeTable, ClusterTable, Compact
 from tablestore_engine.sql.parse import parse, split_statements
 from tablestore_engine.sql.partition_statements import DropPartitions
+from tablestore_engine.sql.row_statements import (
+    Delete,
+    InsertInto,
+    InsertOverwrite,
+    Merge,
+    MergeClause,
+    Update,
+)
+from tablestore_engine.sql.schema_statements import (
+    CreateSchema,
+    DescribeSchema,
+    DropSchema,
+    ShowCurrentSchema,
+    ShowSchemas,
+    Use,
+)
+from tablestore_engine.sql.show_statements import (
+    Describe,
+    ShowColumns,
+    ShowCreateTable,
+    ShowPartitions,
+    ShowTables,
+    ShowTblProperties,
+    ShowViews,
+)
 from tablestore_engine.sql.statements import (
     Assignment,
+    Call,
     ColumnDefinition,
-    MergeClause,
+    Explain,
+    Noop,
     PartitionValue,
+    PassThrough,
+    Query,
+    QueryInside,
+    Statement,
     TableName,
 )
-from tablestore_engine.sql.statements_layout import AddPrimaryKey, ClusterTable
+from tablestore_engine.sql.table_statements import (
+    AddColumns,
+    AlterColumn,
+    AlterUnsupported,
+    CommentOn,
+    CreateTable,
+    CreateTableAs,
+    CreateTableLike,
+    DropColumns,
+    DropTable,
+    RefreshTable,
+    RenameColumn,
+    RenameTable,
+    SetTableProperties,
+    Truncate,
+    UnsetTableProperties,
+)
+from tablestore_engine.sql.view_statements import CreateView, DropView
 
 T = TableName(None, "t")
 DB_T = TableName("db", "t")
 
 
-def fields(statement: s.Statement) -> dict[str, Any]:
+def fields(statement: Statement) -> dict[str, Any]:
     """The fields that differ from their defaults, without the text."""
     found = {}
     for one in dataclasses.fields(statement):
@@ -33,29 +81,29 @@ def fields(statement: s.Statement) -> dict[str, Any]:
     return found
 
 
-SCHEMAS: list[tuple[str, type[s.Statement], dict[str, Any]]] = [
-    ("create schema a", s.CreateSchema, {"database": "a"}),
+SCHEMAS: list[tuple[str, type[Statement], dict[str, Any]]] = [
+    ("create schema a", CreateSchema, {"database": "a"}),
     (
         "CREATE DATABASE IF NOT EXISTS `a b` COMMENT 'it''s' WITH DBPROPERTIES ('k' = 'v', x.y = 1)",
-        s.CreateSchema,
+        CreateSchema,
         {"database": "a b", "if_not_exists": True, "comment": "it's", "properties": {"k": "v", "x.y": "1"}},
     ),
-    ("create namespace spark_catalog.a", s.CreateSchema, {"database": "a"}),
-    ("drop schema if exists a cascade", s.DropSchema, {"database": "a", "if_exists": True, "cascade": True}),
-    ("drop database a restrict", s.DropSchema, {"database": "a"}),
-    ("use a", s.Use, {"database": "a"}),
-    ("use schema a", s.Use, {"database": "a"}),
-    ("use tablestore.a", s.Use, {"database": "a"}),
-    ("use schema", s.Use, {"database": "schema"}),
+    ("create namespace spark_catalog.a", CreateSchema, {"database": "a"}),
+    ("drop schema if exists a cascade", DropSchema, {"database": "a", "if_exists": True, "cascade": True}),
+    ("drop database a restrict", DropSchema, {"database": "a"}),
+    ("use a", Use, {"database": "a"}),
+    ("use schema a", Use, {"database": "a"}),
+    ("use tablestore.a", Use, {"database": "a"}),
+    ("use schema", Use, {"database": "schema"}),
 ]
-TABLES: list[tuple[str, type[s.Statement], dict[str, Any]]] = [
+TABLES: list[tuple[str, type[Statement], dict[str, Any]]] = [
     (
         (
             "create table db.t (id bigint not null comment 'the \\'id\\'', `v x` struct<a: int, b: array<map<string,int>>>,"
             " d decimal(10, 2) default 0 comment 'x', primary key (id, dt) not enforced) using paimon"
             " partitioned by (dt) comment 'c' tblproperties ('bucket' = '4', 'x' 'y') with ('k' = 1, a.b = true)"
         ),
-        s.CreateTable,
+        CreateTable,
         {
             "table": DB_T,
             "columns": (
@@ -71,7 +119,7 @@ TABLES: list[tuple[str, type[s.Statement], dict[str, Any]]] = [
     ),
     (
         "create table if not exists t (a int primary key not enforced, b timestamp_ntz null) using tablestore",
-        s.CreateTable,
+        CreateTable,
         {
             "table": T,
             "columns": (ColumnDefinition("a", "int"), ColumnDefinition("b", "timestamp_ntz")),
@@ -81,12 +129,12 @@ TABLES: list[tuple[str, type[s.Statement], dict[str, Any]]] = [
     ),
     (
         "create table t (a int, constraint pk primary key (a) not enforced rely)",
-        s.CreateTable,
+        CreateTable,
         {"table": T, "columns": (ColumnDefinition("a", "int"),), "primary_key": ("a",)},
     ),
     (
         "create table t (a int) partitioned by (dt string comment 'day', hr int)",
-        s.CreateTable,
+        CreateTable,
         {
             "table": T,
             "columns": (
@@ -99,7 +147,7 @@ TABLES: list[tuple[str, type[s.Statement], dict[str, Any]]] = [
     ),
     (
         "create table t (primary string, comment string, `check` int, key int, s struct<a: int not null comment ')'> not null)",
-        s.CreateTable,
+        CreateTable,
         {
             "table": T,
             "columns": (
@@ -113,7 +161,7 @@ TABLES: list[tuple[str, type[s.Statement], dict[str, Any]]] = [
     ),
     (
         "create table t (a int default (1 + 2) not null, b string default null, c string default 'x, y' comment 'z')",
-        s.CreateTable,
+        CreateTable,
         {
             "table": T,
             "columns": (
@@ -125,31 +173,31 @@ TABLES: list[tuple[str, type[s.Statement], dict[str, Any]]] = [
     ),
     (
         "create or replace table t (a int)",
-        s.CreateTable,
+        CreateTable,
         {"table": T, "columns": (ColumnDefinition("a", "int"),), "replace": True},
     ),
     (
         "replace table t (a int)",
-        s.CreateTable,
+        CreateTable,
         {"table": T, "columns": (ColumnDefinition("a", "int"),), "replace": True, "must_exist": True},
     ),
-    ("create table t as select 1 as a;", s.CreateTableAs, {"table": T, "query_sql": "select 1 as a"}),
-    ("create table t select 1 as a", s.CreateTableAs, {"table": T, "query_sql": "select 1 as a"}),
-    ("create table t as (select 1 as a)", s.CreateTableAs, {"table": T, "query_sql": "(select 1 as a)"}),
+    ("create table t as select 1 as a;", CreateTableAs, {"table": T, "query_sql": "select 1 as a"}),
+    ("create table t select 1 as a", CreateTableAs, {"table": T, "query_sql": "select 1 as a"}),
+    ("create table t as (select 1 as a)", CreateTableAs, {"table": T, "query_sql": "(select 1 as a)"}),
     (
         "create table t with x as (select 1) select * from x",
-        s.CreateTableAs,
+        CreateTableAs,
         {"table": T, "query_sql": "with x as (select 1) select * from x"},
     ),
-    ("create table t as values (1), (2)", s.CreateTableAs, {"table": T, "query_sql": "values (1), (2)"}),
-    ("create table t as table u", s.CreateTableAs, {"table": T, "query_sql": "table u"}),
-    ("create table t as from u select a", s.CreateTableAs, {"table": T, "query_sql": "from u select a"}),
+    ("create table t as values (1), (2)", CreateTableAs, {"table": T, "query_sql": "values (1), (2)"}),
+    ("create table t as table u", CreateTableAs, {"table": T, "query_sql": "table u"}),
+    ("create table t as from u select a", CreateTableAs, {"table": T, "query_sql": "from u select a"}),
     (
         (
             "/* {\"app\": \"dbt\"} */\n  create or replace table `db`.`t`\n (PRIMARY KEY (a, b) NOT ENFORCED) WITH ('bucket' = '4')"
             "\n partitioned by (a) comment 'c' AS\n -- the query\n SELECT *, ';' /* x */\n from u -- end\n;\n"
         ),
-        s.CreateTableAs,
+        CreateTableAs,
         {
             "table": DB_T,
             "query_sql": "SELECT *, ';' /* x */\n from u",
@@ -162,27 +210,27 @@ TABLES: list[tuple[str, type[s.Statement], dict[str, Any]]] = [
     ),
     (
         "create table if not exists identifier('db.t') options (a 'b') as select 1",
-        s.CreateTableAs,
+        CreateTableAs,
         {"table": DB_T, "query_sql": "select 1", "options": {"a": "b"}, "if_not_exists": True},
     ),
-    ("create table t like db.t", s.CreateTableLike, {"table": T, "source": DB_T}),
-    ("drop table db.t", s.DropTable, {"table": DB_T}),
-    ("drop table if exists db.t purge", s.DropTable, {"table": DB_T, "if_exists": True}),
-    ("drop table t cascade", s.DropTable, {"table": T}),
-    ("truncate table db.t", s.Truncate, {"table": DB_T}),
+    ("create table t like db.t", CreateTableLike, {"table": T, "source": DB_T}),
+    ("drop table db.t", DropTable, {"table": DB_T}),
+    ("drop table if exists db.t purge", DropTable, {"table": DB_T, "if_exists": True}),
+    ("drop table t cascade", DropTable, {"table": T}),
+    ("truncate table db.t", Truncate, {"table": DB_T}),
     (
         "truncate table t partition (dt = '2024', hr = 1 + 1)",
-        s.Truncate,
+        Truncate,
         {"table": T, "partition": (PartitionValue("dt", "'2024'"), PartitionValue("hr", "1 + 1"))},
     ),
-    ("refresh table db.t", s.RefreshTable, {"table": DB_T}),
+    ("refresh table db.t", RefreshTable, {"table": DB_T}),
 ]
-ALTER: list[tuple[str, type[s.Statement], dict[str, Any]]] = [
-    ("alter table db.t rename to db.u", s.RenameTable, {"table": DB_T, "new": TableName("db", "u")}),
-    ("alter view t rename to u", s.RenameTable, {"table": T, "new": TableName(None, "u"), "is_view": True}),
+ALTER: list[tuple[str, type[Statement], dict[str, Any]]] = [
+    ("alter table db.t rename to db.u", RenameTable, {"table": DB_T, "new": TableName("db", "u")}),
+    ("alter view t rename to u", RenameTable, {"table": T, "new": TableName(None, "u"), "is_view": True}),
     (
         "alter table t add columns (a int comment 'x', b string not null after a, c date first)",
-        s.AddColumns,
+        AddColumns,
         {
             "table": T,
             "columns": (
@@ -194,62 +242,62 @@ ALTER: list[tuple[str, type[s.Statement], dict[str, Any]]] = [
     ),
     (
         "alter table t add column a decimal(10,2)",
-        s.AddColumns,
+        AddColumns,
         {"table": T, "columns": (ColumnDefinition("a", "decimal(10,2)"),)},
     ),
     (
         "alter table t add columns a int, b int",
-        s.AddColumns,
+        AddColumns,
         {"table": T, "columns": (ColumnDefinition("a", "int"), ColumnDefinition("b", "int"))},
     ),
-    ("alter table t drop columns (a, b)", s.DropColumns, {"table": T, "columns": ("a", "b")}),
+    ("alter table t drop columns (a, b)", DropColumns, {"table": T, "columns": ("a", "b")}),
     (
         "alter table t drop column if exists a",
-        s.DropColumns,
+        DropColumns,
         {"table": T, "columns": ("a",), "if_exists": True},
     ),
-    ("alter table t rename column a to b", s.RenameColumn, {"table": T, "column": "a", "new": "b"}),
+    ("alter table t rename column a to b", RenameColumn, {"table": T, "column": "a", "new": "b"}),
     (
         "alter table t alter column a type bigint",
-        s.AlterColumn,
+        AlterColumn,
         {"table": T, "column": "a", "type_sql": "bigint"},
     ),
     (
         "alter table t alter column a drop not null",
-        s.AlterColumn,
+        AlterColumn,
         {"table": T, "column": "a", "nullable": True},
     ),
-    ("alter table t alter a.b after c", s.AlterColumn, {"table": T, "column": "a.b", "after": "c"}),
+    ("alter table t alter a.b after c", AlterColumn, {"table": T, "column": "a.b", "after": "c"}),
     (
         "alter table t alter column a comment 'x'",
-        s.CommentOn,
+        CommentOn,
         {"kind": "COLUMN", "table": T, "column": "a", "comment": "x"},
     ),
     (
         "alter table t change column a comment 'x'",
-        s.CommentOn,
+        CommentOn,
         {"kind": "COLUMN", "table": T, "column": "a", "comment": "x"},
     ),
-    ("alter table t set comment 'x'", s.CommentOn, {"kind": "TABLE", "table": T, "comment": "x"}),
-    ("comment on table db.t is 'x'", s.CommentOn, {"kind": "TABLE", "table": DB_T, "comment": "x"}),
-    ("comment on view t is null", s.CommentOn, {"kind": "VIEW", "table": T, "comment": None}),
+    ("alter table t set comment 'x'", CommentOn, {"kind": "TABLE", "table": T, "comment": "x"}),
+    ("comment on table db.t is 'x'", CommentOn, {"kind": "TABLE", "table": DB_T, "comment": "x"}),
+    ("comment on view t is null", CommentOn, {"kind": "VIEW", "table": T, "comment": None}),
     (
         "comment on column db.t.a is 'x'",
-        s.CommentOn,
+        CommentOn,
         {"kind": "COLUMN", "table": DB_T, "column": "a", "comment": "x"},
     ),
-    ("comment on schema db is 'x'", s.CommentOn, {"kind": "SCHEMA", "database": "db", "comment": "x"}),
+    ("comment on schema db is 'x'", CommentOn, {"kind": "SCHEMA", "database": "db", "comment": "x"}),
     (
         "alter table t set tblproperties ('a' = 'b')",
-        s.SetTableProperties,
+        SetTableProperties,
         {"table": T, "properties": {"a": "b"}},
     ),
     (
         "alter view t unset tblproperties if exists ('a', b.c)",
-        s.UnsetTableProperties,
+        UnsetTableProperties,
         {"table": T, "keys": ("a", "b.c"), "if_exists": True, "is_view": True},
     ),
-    ("alter table t compact", s.Compact, {"table": T}),
+    ("alter table t compact", Compact, {"table": T}),
     (
         "alter table t drop partition (dt = 'x', hr = 1)",
         DropPartitions,
@@ -266,18 +314,18 @@ ALTER: list[tuple[str, type[s.Statement], dict[str, Any]]] = [
     ),
     (
         "alter table t compact partition (dt = 'x')",
-        s.Compact,
+        Compact,
         {"table": T, "partition": (PartitionValue("dt", "'x'"),)},
     ),
     (
         "alter table t partition (dt = 'x') compact",
-        s.Compact,
+        Compact,
         {"table": T, "partition": (PartitionValue("dt", "'x'"),)},
     ),
-    ("alter table t set location 'x'", s.AlterUnsupported, {"table": T, "what": "SET LOCATION"}),
+    ("alter table t set location 'x'", AlterUnsupported, {"table": T, "what": "SET LOCATION"}),
     (
         "alter table t add constraint positive check (a > 0)",
-        s.AlterUnsupported,
+        AlterUnsupported,
         {"table": T, "what": "ADD CONSTRAINT"},
     ),
     (
@@ -292,38 +340,38 @@ ALTER: list[tuple[str, type[s.Statement], dict[str, Any]]] = [
         ClusterTable,
         {"table": T, "partition": (PartitionValue("dt", "'x'"),), "buckets": 1},
     ),
-    ("alter table t set ('bucket' = '4')", s.SetTableProperties, {"table": T, "properties": {"bucket": "4"}}),
-    ("alter table t change column a b int", s.AlterUnsupported, {"table": T, "what": "CHANGE COLUMN"}),
+    ("alter table t set ('bucket' = '4')", SetTableProperties, {"table": T, "properties": {"bucket": "4"}}),
+    ("alter table t change column a b int", AlterUnsupported, {"table": T, "what": "CHANGE COLUMN"}),
 ]
-ROWS: list[tuple[str, type[s.Statement], dict[str, Any]]] = [
-    ("insert into t select 1", s.InsertInto, {"table": T, "query_sql": "select 1"}),
-    ("insert into t values (1, 'a;b')", s.InsertInto, {"table": T, "query_sql": "values (1, 'a;b')"}),
+ROWS: list[tuple[str, type[Statement], dict[str, Any]]] = [
+    ("insert into t select 1", InsertInto, {"table": T, "query_sql": "select 1"}),
+    ("insert into t values (1, 'a;b')", InsertInto, {"table": T, "query_sql": "values (1, 'a;b')"}),
     (
         "insert into table db.t (a, `b c`) select 1, 2",
-        s.InsertInto,
+        InsertInto,
         {"table": DB_T, "columns": ("a", "b c"), "query_sql": "select 1, 2"},
     ),
-    ("insert into t (select * from u)", s.InsertInto, {"table": T, "query_sql": "(select * from u)"}),
+    ("insert into t (select * from u)", InsertInto, {"table": T, "query_sql": "(select * from u)"}),
     (
         "insert into t (a) (select 1)",
-        s.InsertInto,
+        InsertInto,
         {"table": T, "columns": ("a",), "query_sql": "(select 1)"},
     ),
     (
         "insert into t ((select 1) union (select 2))",
-        s.InsertInto,
+        InsertInto,
         {"table": T, "query_sql": "((select 1) union (select 2))"},
     ),
     (
         "insert into t by name select 1 as a",
-        s.InsertInto,
+        InsertInto,
         {"table": T, "query_sql": "select 1 as a", "by_name": True},
     ),
-    ("insert into t table u", s.InsertInto, {"table": T, "query_sql": "table u"}),
-    ("insert into t from u select a", s.InsertInto, {"table": T, "query_sql": "from u select a"}),
+    ("insert into t table u", InsertInto, {"table": T, "query_sql": "table u"}),
+    ("insert into t from u select a", InsertInto, {"table": T, "query_sql": "from u select a"}),
     (
         "insert into t partition (dt = '2024') (a, b) select 1, 2",
-        s.InsertInto,
+        InsertInto,
         {
             "table": T,
             "columns": ("a", "b"),
@@ -333,7 +381,7 @@ ROWS: list[tuple[str, type[s.Statement], dict[str, Any]]] = [
     ),
     (
         "insert overwrite table db.t partition (dt = date '2024-01-01', hr) if not exists select 1",
-        s.InsertOverwrite,
+        InsertOverwrite,
         {
             "table": DB_T,
             "partition": (PartitionValue("dt", "date '2024-01-01'"), PartitionValue("hr", None)),
@@ -341,10 +389,10 @@ ROWS: list[tuple[str, type[s.Statement], dict[str, Any]]] = [
             "query_sql": "select 1",
         },
     ),
-    ("insert overwrite t values (1)", s.InsertOverwrite, {"table": T, "query_sql": "values (1)"}),
+    ("insert overwrite t values (1)", InsertOverwrite, {"table": T, "query_sql": "values (1)"}),
     (
         "insert into t replace where dt = '2024' and a in (select 1) with x as (select 1) select * from x",
-        s.InsertOverwrite,
+        InsertOverwrite,
         {
             "table": T,
             "query_sql": "with x as (select 1) select * from x",
@@ -353,31 +401,31 @@ ROWS: list[tuple[str, type[s.Statement], dict[str, Any]]] = [
     ),
     (
         "insert into t replace where dt = f(1) (select 2)",
-        s.InsertOverwrite,
+        InsertOverwrite,
         {"table": T, "query_sql": "(select 2)", "replace_where_sql": "dt = f(1)"},
     ),
     (
         "with x as (select 1 as a) insert into t select * from x",
-        s.InsertInto,
+        InsertInto,
         {"table": T, "query_sql": "with x as (select 1 as a) select * from x"},
     ),
     (
         "with x as (select 1 as a) insert into t with recursive y as (select * from x) select * from y",
-        s.InsertInto,
+        InsertInto,
         {
             "table": T,
             "query_sql": "WITH RECURSIVE x as (select 1 as a), y as (select * from x) select * from y",
         },
     ),
-    ("delete from db.t", s.Delete, {"table": DB_T}),
+    ("delete from db.t", Delete, {"table": DB_T}),
     (
         "delete from t as x where x.a = 'where'",
-        s.Delete,
+        Delete,
         {"table": T, "alias": "x", "where_sql": "x.a = 'where'"},
     ),
     (
         "with x as (select 1 as a) delete from t where a in (select a from x) or a in (with y as (select 2) select * from y)",
-        s.Delete,
+        Delete,
         {
             "table": T,
             "where_sql": "a in (with x as (select 1 as a) select a from x)"
@@ -389,7 +437,7 @@ ROWS: list[tuple[str, type[s.Statement], dict[str, Any]]] = [
             "update db.t x set x.a = case when b then 1 else 2 end, db.t.b = (select max(c) from u where u.x = 1), c = f(1, 2)"
             " where x.c in (1, 2)"
         ),
-        s.Update,
+        Update,
         {
             "table": DB_T,
             "alias": "x",
@@ -401,7 +449,7 @@ ROWS: list[tuple[str, type[s.Statement], dict[str, Any]]] = [
             "where_sql": "x.c in (1, 2)",
         },
     ),
-    ("update t set t.a = 1", s.Update, {"table": T, "assignments": (Assignment("a", "1"),)}),
+    ("update t set t.a = 1", Update, {"table": T, "assignments": (Assignment("a", "1"),)}),
     (
         (
             "merge into db.t as dest using (select * from u where v = 1) as src(i, j) on dest.id = src.i"
@@ -413,7 +461,7 @@ ROWS: list[tuple[str, type[s.Statement], dict[str, Any]]] = [
             " when not matched by source and dest.a > 3 then update set a = null"
             " when not matched by source then delete"
         ),
-        s.Merge,
+        Merge,
         {
             "target": DB_T,
             "target_alias": "dest",
@@ -447,7 +495,7 @@ ROWS: list[tuple[str, type[s.Statement], dict[str, Any]]] = [
     ),
     (
         "merge into t using db.u on t.id = u.id when matched then update set * when not matched then insert *",
-        s.Merge,
+        Merge,
         {
             "target": T,
             "source_sql": "db.u",
@@ -460,7 +508,7 @@ ROWS: list[tuple[str, type[s.Statement], dict[str, Any]]] = [
     ),
     (
         "with u as (select 1 as id) merge with schema evolution into t using u on t.id = u.id when matched then delete",
-        s.Merge,
+        Merge,
         {
             "target": T,
             "source_sql": "(with u as (select 1 as id) SELECT * FROM u)",
@@ -471,10 +519,10 @@ ROWS: list[tuple[str, type[s.Statement], dict[str, Any]]] = [
         },
     ),
 ]
-VIEWS: list[tuple[str, type[s.Statement], dict[str, Any]]] = [
+VIEWS: list[tuple[str, type[Statement], dict[str, Any]]] = [
     (
         "create or replace view db.t (a comment 'x', b) comment 'c' tblproperties ('k' = 'v') as select 1, 2",
-        s.CreateView,
+        CreateView,
         {
             "view": DB_T,
             "query_sql": "select 1, 2",
@@ -487,7 +535,7 @@ VIEWS: list[tuple[str, type[s.Statement], dict[str, Any]]] = [
     ),
     (
         "create temporary view if not exists t as with x as (select 1) select * from x;",
-        s.CreateView,
+        CreateView,
         {
             "view": T,
             "query_sql": "with x as (select 1) select * from x",
@@ -498,92 +546,92 @@ VIEWS: list[tuple[str, type[s.Statement], dict[str, Any]]] = [
     ),
     (
         "create view t with schema evolution as select 1",
-        s.CreateView,
+        CreateView,
         {"view": T, "query_sql": "select 1", "prefix": "create view t with schema evolution as "},
     ),
     (
         "alter view t as select 2",
-        s.CreateView,
+        CreateView,
         {"view": T, "query_sql": "select 2", "replace": True, "must_exist": True},
     ),
-    ("drop view if exists db.t", s.DropView, {"view": DB_T, "if_exists": True}),
+    ("drop view if exists db.t", DropView, {"view": DB_T, "if_exists": True}),
 ]
-LOOKING: list[tuple[str, type[s.Statement], dict[str, Any]]] = [
-    ("show schemas", s.ShowSchemas, {}),
-    ("show databases like 'a*'", s.ShowSchemas, {"like": "a*"}),
-    ("show schemas in spark_catalog 'a'", s.ShowSchemas, {"like": "a"}),
-    ("show current schema", s.ShowCurrentSchema, {}),
-    ("show tables", s.ShowTables, {}),
-    ("show tables in db like 'x*|y'", s.ShowTables, {"database": "db", "like": "x*|y"}),
-    ("show tables from `db` 'x'", s.ShowTables, {"database": "db", "like": "x"}),
-    ("show table extended in db like '*'", s.ShowTables, {"database": "db", "like": "*", "extended": True}),
-    ("show views in db", s.ShowViews, {"database": "db"}),
-    ("show create table db.t", s.ShowCreateTable, {"table": DB_T}),
-    ("show tblproperties db.t", s.ShowTblProperties, {"table": DB_T}),
-    ("show tblproperties t ('a.b')", s.ShowTblProperties, {"table": T, "key": "a.b"}),
-    ("show columns in t in db", s.ShowColumns, {"table": DB_T}),
+LOOKING: list[tuple[str, type[Statement], dict[str, Any]]] = [
+    ("show schemas", ShowSchemas, {}),
+    ("show databases like 'a*'", ShowSchemas, {"like": "a*"}),
+    ("show schemas in spark_catalog 'a'", ShowSchemas, {"like": "a"}),
+    ("show current schema", ShowCurrentSchema, {}),
+    ("show tables", ShowTables, {}),
+    ("show tables in db like 'x*|y'", ShowTables, {"database": "db", "like": "x*|y"}),
+    ("show tables from `db` 'x'", ShowTables, {"database": "db", "like": "x"}),
+    ("show table extended in db like '*'", ShowTables, {"database": "db", "like": "*", "extended": True}),
+    ("show views in db", ShowViews, {"database": "db"}),
+    ("show create table db.t", ShowCreateTable, {"table": DB_T}),
+    ("show tblproperties db.t", ShowTblProperties, {"table": DB_T}),
+    ("show tblproperties t ('a.b')", ShowTblProperties, {"table": T, "key": "a.b"}),
+    ("show columns in t in db", ShowColumns, {"table": DB_T}),
     (
         "show partitions t partition (a = 1)",
-        s.ShowPartitions,
+        ShowPartitions,
         {"table": T, "partition": (PartitionValue("a", "1"),)},
     ),
-    ("describe db.t", s.Describe, {"table": DB_T}),
-    ("desc table extended db.t", s.Describe, {"table": DB_T, "extended": True}),
-    ("describe formatted t", s.Describe, {"table": T, "extended": True}),
-    ("describe extended", s.Describe, {"table": TableName(None, "extended")}),
-    ("describe t a.b", s.Describe, {"table": T, "column": "a.b"}),
-    ("describe extended t as json", s.Describe, {"table": T, "extended": True, "as_json": True}),
-    ("describe schema extended db", s.DescribeSchema, {"database": "db", "extended": True}),
-    ("analyze table t compute statistics", s.AnalyzeTable, {"table": T}),
-    ("analyze table t compute statistics noscan", s.AnalyzeTable, {"table": T, "no_scan": True}),
+    ("describe db.t", Describe, {"table": DB_T}),
+    ("desc table extended db.t", Describe, {"table": DB_T, "extended": True}),
+    ("describe formatted t", Describe, {"table": T, "extended": True}),
+    ("describe extended", Describe, {"table": TableName(None, "extended")}),
+    ("describe t a.b", Describe, {"table": T, "column": "a.b"}),
+    ("describe extended t as json", Describe, {"table": T, "extended": True, "as_json": True}),
+    ("describe schema extended db", DescribeSchema, {"database": "db", "extended": True}),
+    ("analyze table t compute statistics", AnalyzeTable, {"table": T}),
+    ("analyze table t compute statistics noscan", AnalyzeTable, {"table": T, "no_scan": True}),
     (
         "analyze table t compute statistics for columns a, b",
-        s.AnalyzeTable,
+        AnalyzeTable,
         {"table": T, "columns": ("a", "b")},
     ),
 ]
-OTHERS: list[tuple[str, type[s.Statement], dict[str, Any]]] = [
-    ("select 1", s.Query, {"query_sql": "select 1"}),
-    ("/* a */ select 1 -- b\n ; ;", s.Query, {"query_sql": "select 1"}),
-    ("(select 1) union (select 2)", s.Query, {"query_sql": "(select 1) union (select 2)"}),
-    ("with x as (select 1) select * from x", s.Query, {"query_sql": "with x as (select 1) select * from x"}),
+OTHERS: list[tuple[str, type[Statement], dict[str, Any]]] = [
+    ("select 1", Query, {"query_sql": "select 1"}),
+    ("/* a */ select 1 -- b\n ; ;", Query, {"query_sql": "select 1"}),
+    ("(select 1) union (select 2)", Query, {"query_sql": "(select 1) union (select 2)"}),
+    ("with x as (select 1) select * from x", Query, {"query_sql": "with x as (select 1) select * from x"}),
     (
         "with x (a) as (select 1), y as (select 2) from x select a",
-        s.Query,
+        Query,
         {"query_sql": "with x (a) as (select 1), y as (select 2) from x select a"},
     ),
-    ("from t select a", s.Query, {"query_sql": "from t select a"}),
-    ("values (1)", s.Query, {"query_sql": "values (1)"}),
-    ("table db.t", s.Query, {"query_sql": "table db.t"}),
-    ("explain select 1", s.QueryInside, {"kind": "EXPLAIN", "prefix": "explain ", "query_sql": "select 1"}),
+    ("from t select a", Query, {"query_sql": "from t select a"}),
+    ("values (1)", Query, {"query_sql": "values (1)"}),
+    ("table db.t", Query, {"query_sql": "table db.t"}),
+    ("explain select 1", QueryInside, {"kind": "EXPLAIN", "prefix": "explain ", "query_sql": "select 1"}),
     (
         "explain formatted\n with x as (select 1) select 2;",
-        s.QueryInside,
+        QueryInside,
         {"kind": "EXPLAIN", "prefix": "explain formatted\n ", "query_sql": "with x as (select 1) select 2"},
     ),
     (
         "describe query select 1",
-        s.QueryInside,
+        QueryInside,
         {"kind": "DESCRIBE QUERY", "prefix": "describe query ", "query_sql": "select 1"},
     ),
     (
         "desc with x as (select 1) select 2",
-        s.QueryInside,
+        QueryInside,
         {"kind": "DESCRIBE QUERY", "prefix": "desc ", "query_sql": "with x as (select 1) select 2"},
     ),
     (
         "cache lazy table x as select 1",
-        s.QueryInside,
+        QueryInside,
         {"kind": "CACHE TABLE", "prefix": "cache lazy table x as ", "query_sql": "select 1"},
     ),
     (
         "set var x = (select 1)",
-        s.QueryInside,
+        QueryInside,
         {"kind": "SET VARIABLE", "prefix": "set var x = ", "query_sql": "(select 1)"},
     ),
     (
         "insert overwrite directory '/x' using parquet options (a 'b') select 1",
-        s.QueryInside,
+        QueryInside,
         {
             "kind": "INSERT DIRECTORY",
             "prefix": "insert overwrite directory '/x' using parquet options (a 'b') ",
@@ -592,17 +640,17 @@ OTHERS: list[tuple[str, type[s.Statement], dict[str, Any]]] = [
     ),
     (
         "call sys.compact(table => 'db.t', full => true, n => -1, x => null)",
-        s.Call,
+        Call,
         {"procedure": "compact", "named": {"table": "db.t", "full": True, "n": -1, "x": None}},
     ),
-    ("CALL Compact('db.t', 3)", s.Call, {"procedure": "compact", "positional": ("db.t", 3)}),
-    ("call system.rollback()", s.Call, {"procedure": "rollback"}),
-    ("begin", s.Noop, {"what": "BEGIN"}),
-    ("START TRANSACTION;", s.Noop, {"what": "START"}),
-    ("commit work", s.Noop, {"what": "COMMIT"}),
-    ("rollback", s.Noop, {"what": "ROLLBACK"}),
-    ("", s.Noop, {"what": "EMPTY"}),
-    (" ; -- nothing", s.Noop, {"what": "EMPTY"}),
+    ("CALL Compact('db.t', 3)", Call, {"procedure": "compact", "positional": ("db.t", 3)}),
+    ("call system.rollback()", Call, {"procedure": "rollback"}),
+    ("begin", Noop, {"what": "BEGIN"}),
+    ("START TRANSACTION;", Noop, {"what": "START"}),
+    ("commit work", Noop, {"what": "COMMIT"}),
+    ("rollback", Noop, {"what": "ROLLBACK"}),
+    ("", Noop, {"what": "EMPTY"}),
+    (" ; -- nothing", Noop, {"what": "EMPTY"}),
 ]
 PASSED = [
     "set spark.sql.ansi.enabled = false",
@@ -635,7 +683,7 @@ ALL = [*SCHEMAS, *TABLES, *ALTER, *ROWS, *VIEWS, *LOOKING, *OTHERS]
 
 
 @pytest.mark.parametrize(("text", "kind", "expected"), ALL, ids=[text[:60] for text, _, _ in ALL])
-def test_statements(text: str, kind: type[s.Statement], expected: dict[str, Any]) -> None:
+def test_statements(text: str, kind: type[Statement], expected: dict[str, Any]) -> None:
     statement = parse(text)
     assert type(statement) is kind
     assert statement.sql == text
@@ -644,14 +692,14 @@ def test_statements(text: str, kind: type[s.Statement], expected: dict[str, Any]
 
 @pytest.mark.parametrize("text", PASSED)
 def test_what_is_spark_s_passes_untouched(text: str) -> None:
-    assert parse(text) == s.PassThrough(sql=text)
+    assert parse(text) == PassThrough(sql=text)
 
 
 def test_explain_of_a_statement() -> None:
     statement = parse("explain extended insert into t select 1")
-    assert isinstance(statement, s.Explain)
+    assert isinstance(statement, Explain)
     assert statement.mode == "EXTENDED"
-    assert isinstance(statement.statement, s.InsertInto)
+    assert isinstance(statement.statement, InsertInto)
 
 
 @pytest.mark.parametrize("text", [text for text, _, _ in ALL if text.strip(" ;")])
