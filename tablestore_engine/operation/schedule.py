@@ -203,7 +203,7 @@ def plan_tasks(
     files = {
         (e.partition, e.bucket, e.file.file_name, e.file.level): e for e in live if e.kind == FileKind.ADD
     }
-    engine = target.schema.merge_engine
+    engine, keyed = target.schema.merge_engine, bool(target.schema.primary_keys)
     in_order = engine.stores_retractions
     in_place = Counter((partition, bucket) for partition, bucket, *_ in files)
     places = PartitionFormat(target.schema)
@@ -215,7 +215,7 @@ def plan_tasks(
             if entry is None:
                 return f"File {one.file_name} is no longer part of the table."
             found.append(entry)
-        drops = group.drop_deletes and any(e.file.delete_row_count != 0 for e in found)
+        drops = keyed and group.drop_deletes and any(e.file.delete_row_count != 0 for e in found)
         older = _older_file(found, files.values()) if in_order or drops else None
         if older is not None:
             return f"File {older} came since then, and holds older records than the plan merges."
