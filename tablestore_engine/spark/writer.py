@@ -42,6 +42,7 @@ from tablestore_engine.spark.run import collect_arrow
 SMALL_ROWS = 200_000
 SMALL_INPUT_BYTES = 64 << 20
 _CHUNK_ROWS = 100_000
+_CHUNK_BYTES = 32 << 20
 
 
 @dataclass(frozen=True)
@@ -231,13 +232,14 @@ def _task(
 def _chunked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Several batches as one table, without copying: the writer's work per table is paid less often."""
     held: list[pa.RecordBatch] = []
-    rows = 0
+    rows = size = 0
     for batch in batches:
         held.append(batch)
         rows += batch.num_rows
-        if rows >= _CHUNK_ROWS:
+        size += batch.nbytes
+        if rows >= _CHUNK_ROWS or size >= _CHUNK_BYTES:
             yield pa.Table.from_batches(held)
-            held, rows = [], 0
+            held, rows, size = [], 0, 0
     if rows:
         yield pa.Table.from_batches(held)
 
