@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -32,7 +32,7 @@ from tablestore_engine.operation.scan import (
     plan_scan,
     readable_buckets,
 )
-from tablestore_engine.operation.schedule import CompactedTable, schedule_after_commit
+from tablestore_engine.operation.schedule import CompactedTable
 from tablestore_engine.operation.tags import create_tag, delete_tag, expire_tags
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.predicate import Predicate
@@ -253,7 +253,7 @@ class Table:
 
         `rows` has the table's columns, in any order. A table is in memory; of batches (a `RecordBatchReader`, or any
         iterable) no more than `write-buffer-total-size` is, and the rest waits on local disk. Returns the snapshot
-        that holds them.
+        that holds them. What is due then is compacted, where that is little work, by a commit of its own.
 
         Raises:
             SchemaError: columns that do not fit. PrimaryKeyError: a null in a key.
@@ -370,11 +370,14 @@ class Table:
         """What scheduled compactions need of the table."""
         return CompactedTable(self.history, self.committer(), self.write_target)
 
-    def schedule_after_commit(self) -> None:
-        """Schedule the compaction that is due, where the options ask for it; never raises, as the commit has happened."""
-        if self.options.compaction_schedule_enabled:
-            with suppress(Exception):
-                schedule_after_commit(self.compactions, clock.now_millis())
+    def compact_after_commit(self, touched: Collection[tuple[bytes, int]]) -> None:
+        """Compact what is due in some buckets, or schedule that, as the options say; never raises.
+
+        `touched` are partitions and bucket numbers. Only small merges are made in this process.
+        """
+        from tablestore_engine.operation.auto_compaction import compact_small
+
+        compact_small(self, touched)
 
     def properties_of(self, snapshot: Snapshot) -> Mapping[str, str]:
         """The properties that the committer stored with a snapshot."""

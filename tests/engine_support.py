@@ -10,6 +10,7 @@ import itertools
 import os
 import uuid
 from collections import defaultdict
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pyarrow as pa
@@ -40,6 +41,7 @@ from tablestore_engine.storage.hash_index import read_hashes
 
 PUT, DELETE = 0, 3
 _ids = itertools.count(1)
+_pools = []  # what was allocated from one may live as long as the process
 
 
 def schema_of(columns, primary_keys=(), partition_keys=(), options=None, **kwargs):
@@ -129,6 +131,19 @@ def compact_newest(table, count):
     added = tuple(e for e in entries if e.kind == FileKind.ADD)
     removed = tuple(e for e in entries if e.kind == FileKind.DELETE)
     return table.committer().commit(Change("COMPACT", added=added, removed=removed), identity("compact"))
+
+
+@contextmanager
+def arrow_memory():
+    """A pool that counts what Arrow allocates from now on: `max_memory()` are the most bytes at one time."""
+    outer = pa.default_memory_pool()
+    pool = pa.proxy_memory_pool(outer)
+    _pools.append(pool)
+    pa.set_memory_pool(pool)
+    try:
+        yield pool
+    finally:
+        pa.set_memory_pool(outer)
 
 
 def read(table, **kwargs):

@@ -6,7 +6,7 @@ not fit into the write buffer waits on local disk, and a conflict is the caller'
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Protocol
 
 import pyarrow as pa
@@ -61,8 +61,8 @@ class Writable(Protocol):
     def write_target(self) -> WriteTarget:
         """Where new files are put."""
 
-    def schedule_after_commit(self) -> None:
-        """Schedule the compaction that is due; never raises."""
+    def compact_after_commit(self, touched: Collection[tuple[bytes, int]]) -> None:
+        """Compact what is due in some buckets, or schedule that; never raises."""
 
     def expire_after_commit(self) -> None:
         """Expire what is due; never raises."""
@@ -104,6 +104,7 @@ def _write(table: Writable, write: Write, properties: Mapping[str, str] | None) 
         written = table.committer(schema).commit(
             change, new_identity(table.options), properties, new_schema=publisher
         )
-    table.schedule_after_commit()
+    if publisher is None:
+        table.compact_after_commit({(e.partition, e.bucket) for e in entries})
     table.expire_after_commit()
     return written

@@ -19,7 +19,13 @@ from tablestore_engine.errors import CommitOutcomeUnknownError, ConflictError, S
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry, ManifestFileMeta, merge_entries
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.change import READ_SNAPSHOT, Change, CommitIdentity
-from tablestore_engine.operation.conflicts import NewFiles, check_conflicts
+from tablestore_engine.operation.conflicts import (
+    NewFiles,
+    Place,
+    check_conflicts,
+    dropped_deletes,
+    newest_numbers,
+)
 from tablestore_engine.operation.index_commit import (
     IndexChange,
     changed_partitions,
@@ -254,23 +260,25 @@ class Committer:
     def _check_overtaken(self, change: Change, latest: Snapshot) -> None:
         """See `Change.began_on`."""
         assert change.began_on is not None
-        numbers: dict[tuple[bytes, int], int] = {}
+        numbers: dict[Place, int] = {}
         for entry in change.added:
-            place = entry.partition, entry.bucket
-            numbers[place] = min(
-                entry.file.min_sequence_number, numbers.get(place, entry.file.min_sequence_number)
-            )
+            place, number = (entry.partition, entry.bucket), entry.file.min_sequence_number
+            numbers[place] = min(number, numbers.get(place, number))
         for snapshot in self._between(change.began_on, latest):
-            if READ_SNAPSHOT not in (snapshot.properties or {}):
+            read = READ_SNAPSHOT in (snapshot.properties or {})
+            if not read and (snapshot.commit_kind != "COMPACT" or self.schema.keeps_deletes):
                 continue
-            for meta in self.manifests.read_list(snapshot.delta_manifest_list):
-                for entry in self.manifests.read_manifest(meta.file_name):
-                    own = numbers.get((entry.partition, entry.bucket))
-                    if own is not None and entry.file.max_sequence_number > own:
-                        raise ConflictError(
-                            f"Snapshot {snapshot.id} changed rows without knowing those of this write.",
-                            hint="Run the statement again.",
-                        )
+            delta = [
+                entry
+                for meta in self.manifests.read_list(snapshot.delta_manifest_list)
+                for entry in self.manifests.read_manifest(meta.file_name)
+            ]
+            newest = newest_numbers(delta) if read else dropped_deletes(_files_of(delta, snapshot))
+            if any(newest.get(place, number) > number for place, number in numbers.items()):
+                what = "changed rows without knowing those" if read else "dropped deletes that hide rows"
+                raise ConflictError(
+                    f"Snapshot {snapshot.id} {what} of this write.", hint="Run the statement again."
+                )
 
     def _check_index(self, change: Change, index: IndexChange, latest: Snapshot) -> None:
         """Conflict when keys may have got other buckets since this write looked them up."""
@@ -345,6 +353,12 @@ class Committer:
                 self.manifests.delete(name)
             except StorageError:
                 continue  # an orphan that the orphan cleaner removes
+
+
+def _files_of(delta: Sequence[ManifestEntry], snapshot: Snapshot) -> NewFiles:
+    added = tuple(e for e in delta if e.kind == FileKind.ADD)
+    removed = tuple(e for e in delta if e.kind == FileKind.DELETE)
+    return NewFiles(added, removed, snapshot.commit_kind)
 
 
 def _lost(races: int, option: str) -> ConflictError:

@@ -31,7 +31,9 @@ MOST_SEQUENCES = 128
 """Sequences of files that are merged at once; more are merged in several passes, each file being open and in memory."""
 _FULL_BATCHES = 2
 _LEAST_ROWS = 1_024
+_MERGED_BYTES = 32 << 20  # of rows, over all sequences; those of a window are copied when they are sorted
 _READ_AHEAD_BYTES, _LEAST_AHEAD = 8 << 20, 64 << 10  # of a column, over all sequences; of one
+_LEAST_BYTES = 64 << 10
 
 Files = tuple[DataFileMeta, ...]
 
@@ -136,9 +138,9 @@ def _merge(
     task: CompactTask, oldest_first: Sequence[Files], reduce: Reduce, *, always: bool = False
 ) -> Iterator[pa.Table]:
     schema = task.target.schema
-    rows = batch_rows(len(oldest_first))
+    rows, size = batch_rows(len(oldest_first)), max(_LEAST_BYTES, _MERGED_BYTES // len(oldest_first))
     ahead = max(_LEAST_AHEAD, _READ_AHEAD_BYTES // len(oldest_first))
-    batches = [_batches(task, files, rows, ahead) for files in oldest_first]
+    batches = [_batches(task, files, rows, size, ahead) for files in oldest_first]
     retracts = any(f.delete_row_count != 0 for files in oldest_first for f in files)
     settle = retracts and schema.merge_engine.settles_retractions
     return merge_sorted(batches, _keys(schema), reduce, always=always or settle)
@@ -162,11 +164,11 @@ def _without_deletes(table: pa.Table) -> pa.Table:
 
 
 def batch_rows(sequences: int) -> int:
-    """Rows to hold of each of some sequences that are merged: together those of a few full batches."""
+    """Rows to hold of each of some sequences that are merged, unless they are wide: together those of a few full batches."""
     return max(_LEAST_ROWS, min(BATCH_ROWS, _FULL_BATCHES * BATCH_ROWS // max(sequences, 1)))
 
 
-def _batches(task: CompactTask, files: Files, rows: int, ahead: int) -> Iterator[pa.RecordBatch]:
+def _batches(task: CompactTask, files: Files, rows: int, size: int, ahead: int) -> Iterator[pa.RecordBatch]:
     target = task.target
     schemas = {**task.schemas, target.schema.id: target.schema}
     columns = FileColumns(target.schema.field_names, system=True)
@@ -179,6 +181,7 @@ def _batches(task: CompactTask, files: Files, rows: int, ahead: int) -> Iterator
             target.schema,
             columns,
             rows,
+            size,
             ahead,
         )
         for f in files

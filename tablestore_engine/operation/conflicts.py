@@ -6,7 +6,8 @@ finds its bucket no longer empty lands at level 0 instead, where overlap is norm
 of other files has all columns that these may have.
 
 A compaction that drops deletes must have met all older records: one that came to level 0 meanwhile, with a smaller
-number than a delete, would show again what the delete hides.
+number than a delete, would show again what the delete hides. A write that comes after such a compaction finds out by
+itself (`Change.began_on`).
 
 Where files hold retractions that take back what older records gave, records must also meet in the order of their
 numbers: nothing may come to level 0 that is older than what was merged already, nor stay there while newer records are
@@ -15,13 +16,16 @@ merged, and a bulk load has settled its retractions for good.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from tablestore_engine.errors import ConflictError
 from tablestore_engine.mergetree.sections import key_interval
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.schema.table_schema import TableSchema
+
+Place = tuple[bytes, int]
+"""A partition and a bucket."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,26 @@ class NewFiles:
     added: tuple[ManifestEntry, ...]
     removed: tuple[ManifestEntry, ...]
     kind: str
+
+
+def newest_numbers(entries: Iterable[ManifestEntry]) -> dict[Place, int]:
+    """The greatest sequence number of some files, by place."""
+    newest: dict[Place, int] = {}
+    for entry in entries:
+        place = (entry.partition, entry.bucket)
+        newest[place] = max(newest.get(place, -1), entry.file.max_sequence_number)
+    return newest
+
+
+def dropped_deletes(compaction: NewFiles) -> dict[Place, int]:
+    """Where a compaction may have dropped deletes, and the greatest number that one of them may have had.
+
+    What it merges in a bucket it merges with all deletes or without any, so where its files hold some it dropped none.
+    """
+    kept = {(e.partition, e.bucket) for e in compaction.added if e.file.delete_row_count}
+    return newest_numbers(
+        e for e in compaction.removed if e.file.delete_row_count != 0 and (e.partition, e.bucket) not in kept
+    )
 
 
 def check_conflicts(
@@ -59,7 +83,7 @@ def check_conflicts(
     if in_order:
         _check_order(rest, new)
     elif new.kind == "COMPACT" and not schema.keeps_deletes:
-        _check_deletes(rest, new.removed)
+        _check_deletes(rest, new)
     upper = [e for e in new.added if e.file.level > 0]
     if not upper:
         return new.added
@@ -106,11 +130,7 @@ def _check_bucket_counts(live: Sequence[ManifestEntry], added: Sequence[Manifest
 def _check_order(live: Sequence[ManifestEntry], new: NewFiles) -> None:
     """Raise unless the records at level 0 of every bucket are newer than those that were merged."""
     merging = new.kind == "COMPACT"
-    newest: dict[tuple[bytes, int], int] = {}
-    for entry in new.added if merging else live:
-        if entry.file.level > 0:
-            place = (entry.partition, entry.bucket)
-            newest[place] = max(newest.get(place, -1), entry.file.max_sequence_number)
+    newest = newest_numbers(e for e in (new.added if merging else live) if e.file.level > 0)
     for entry in live if merging else new.added:
         if entry.file.level == 0 and entry.file.min_sequence_number <= newest.get(
             (entry.partition, entry.bucket), -1
@@ -121,15 +141,13 @@ def _check_order(live: Sequence[ManifestEntry], new: NewFiles) -> None:
             )
 
 
-def _check_deletes(live: Sequence[ManifestEntry], merged: Sequence[ManifestEntry]) -> None:
+def _check_deletes(live: Sequence[ManifestEntry], new: NewFiles) -> None:
     """Raise where records at level 0 stay behind that are older than deletes which were merged, and maybe dropped."""
-    newest: dict[tuple[bytes, int], int] = {}
-    for entry in merged:
-        if entry.file.delete_row_count != 0:
-            place = (entry.partition, entry.bucket)
-            newest[place] = max(newest.get(place, -1), entry.file.max_sequence_number)
+    newest = dropped_deletes(new)
     for entry in live if newest else ():
-        if entry.file.level == 0 and entry.file.min_sequence_number < newest.get((entry.partition, entry.bucket), -1):
+        if entry.file.level == 0 and entry.file.min_sequence_number < newest.get(
+            (entry.partition, entry.bucket), -1
+        ):
             raise ConflictError(
                 "Records came that are older than deletes which this compaction has dropped.",
                 hint="Run the statement again.",

@@ -1,7 +1,7 @@
 """Rolling writer: sorted Arrow batches of one (partition, bucket) in, data files and their metadata out.
 
 Files roll at the target size. Statistics come from the Parquet footer, which the writer has computed anyway.
-Memory is one row group; nothing of the bucket is held.
+Memory is one row group, twice while it is encoded; nothing of the bucket is held.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from tablestore_engine.errors import StorageError
 from tablestore_engine.metadata.binary_row import encode_row
 from tablestore_engine.metadata.data_file import DataFileMeta, SimpleStats
+from tablestore_engine.operation.batch_size import slices_within
 from tablestore_engine.operation.column_encoding import encodings
 from tablestore_engine.operation.footer_stats import DEFAULT_MODE, UNKNOWN, ColumnStats, column_stats
 from tablestore_engine.options import CoreOptions
@@ -30,6 +31,7 @@ from tablestore_engine.storage.paths import TablePaths
 
 ROW_GROUP_ROWS = 1_000_000
 ROW_GROUP_BYTES = 64 << 20  # in memory; a fraction of it on disk
+_SLICE_BYTES = ROW_GROUP_BYTES // 4  # by so much a row group may be larger
 _DELETES = pa.array([1, 3], pa.int8())
 
 
@@ -92,13 +94,13 @@ class RollingWriter:
 
     def write(self, table: pa.Table) -> None:
         """Append rows in the file layout, which continue the key order of the rows before."""
-        if table.num_rows == 0:
-            return
-        if self._open is None:
-            self._open = self._start(table)
-        self._open.write(table)
-        if self._open.bytes_written >= self._options.target_file_size:
-            self._finish()
+        # Rows that come in one piece make no larger row groups and files than others.
+        for rows in slices_within(table, _SLICE_BYTES):
+            if self._open is None:
+                self._open = self._start(rows)
+            self._open.write(rows)
+            if self._open.bytes_written >= self._options.target_file_size:
+                self._finish()
 
     def roll(self) -> None:
         """Close the current file, so that the next rows start a new one."""

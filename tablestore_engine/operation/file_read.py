@@ -6,7 +6,7 @@ reads null, one that was renamed is found under its old name, one whose type was
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -21,6 +21,8 @@ from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.storage.file_io import FileIO
 
 BATCH_ROWS = 65_536
+BATCH_BYTES = 16 << 20
+_OFFSET = 4  # what tells where a value of any width ends
 
 
 @dataclass(frozen=True)
@@ -41,12 +43,13 @@ def read_batches(
     current: TableSchema,
     columns: FileColumns,
     batch_rows: int = BATCH_ROWS,
+    batch_bytes: int = BATCH_BYTES,
     buffer_bytes: int | None = None,
     deleted: Positions | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Stream a file that was written with schema `own` as rows of schema `current`.
 
-    At most `batch_rows` of them come at a time; with `buffer_bytes`, no more than that of a column
+    At most `batch_rows` of them come at a time, of about `batch_bytes`; with `buffer_bytes`, no more than that of a column
     is read ahead, else all of a row group. Rows at the positions `deleted` are left out.
 
     Raises:
@@ -67,15 +70,20 @@ def read_batches(
         targets += [(one.name, one.name, to_arrow_type(one.type)) for one in (SEQUENCE_NUMBER, VALUE_KIND)]
     if columns.counts:
         targets.append((COUNT.name, COUNT.name, to_arrow_type(COUNT.type)))
-    wanted = list(dict.fromkeys(source for _, source, _ in targets if source))
+    kinds = {source: kind for _, source, kind in targets if source}
     try:
         with io.open_input(path) as handle:
             buffered = {"buffer_size": buffer_bytes, "pre_buffer": False} if buffer_bytes else {}
             file = pq.ParquetFile(handle, **buffered)
             position = 0
             # One row group at a time: Arrow would hold what it has read of all of them until the last.
-            for group in range(file.num_row_groups):
-                for batch in file.iter_batches(batch_size=batch_rows, columns=wanted, row_groups=[group]):
+            widest = 1
+            for number in range(file.num_row_groups):
+                # A value that is repeated takes less room in the file than in memory: the last row group tells.
+                widest = max(widest, row_bytes(file.metadata.row_group(number), kinds))
+                size = max(1, min(batch_rows, batch_bytes // widest))
+                for batch in file.iter_batches(batch_size=size, columns=list(kinds), row_groups=[number]):
+                    widest = max(widest, batch.nbytes // max(batch.num_rows, 1))
                     kept = None if deleted is None else kept_rows(deleted, position, batch.num_rows)
                     position += batch.num_rows
                     yield _shape(batch if kept is None else batch.filter(pa.array(kept)), targets)
@@ -86,6 +94,33 @@ def read_batches(
             raise StorageError.of(path, error) from error
         # So Arrow speaks of pages that it cannot decode.
         raise CorruptMetadataError(path, f"it is not a readable Parquet file ({error})") from error
+
+
+def row_bytes(group: pq.RowGroupMetaData, kinds: Mapping[str, pa.DataType]) -> int:
+    """About what a row takes in memory, of the columns of a row group that are given with their types.
+
+    Of texts and nested values the footer tells the bytes in the file, before compression.
+    """
+    widths = {name: _width(kind) for name, kind in kinds.items()}
+    fixed = sum(_OFFSET if width is None else width for width in widths.values())
+    varying = [name for name, width in widths.items() if width is None]
+    chunks = (group.column(i) for i in range(group.num_columns)) if varying else ()
+    encoded = sum(c.total_uncompressed_size for c in chunks if _is_of(c.path_in_schema, varying))
+    return int(fixed + encoded // max(group.num_rows, 1))
+
+
+def _width(kind: pa.DataType) -> int | None:
+    try:
+        return int(kind.bit_width + 7) // 8
+    except ValueError:  # not of one width
+        return None
+
+
+def _is_of(path: str, names: Collection[str]) -> bool:
+    """Whether a leaf of the file belongs to one of some columns."""
+    while path and path not in names:
+        path = path.rpartition(".")[0]
+    return bool(path)
 
 
 def _shape(batch: pa.RecordBatch, targets: Sequence[tuple[str, str | None, pa.DataType]]) -> pa.RecordBatch:

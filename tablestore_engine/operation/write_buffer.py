@@ -6,13 +6,15 @@ reach `write-buffer-total-size`, the largest are spilled first, because they mak
 end the runs of each place are merged into its files, place by place. After the two-level buffer of Hudi's Flink writer.
 
 Invariants: no more than the total size is held between two calls of `add`, and sorting takes as much again for the
-buffer that is spilled; rows of one key keep their order of arrival; in a run, rows of one key stand in one batch,
-without which a merge of runs would tear them apart. Where buckets are dynamic, the keys of the partitions that rows fall
-into are held, too (`operation.placing`).
+buffer that is spilled; merging holds a part of the total, however many runs there are, because batches of a run are
+small and only some runs are merged at once; rows of one key keep their order of arrival; in a run, rows of one key stand
+in one batch, without which a merge of runs would tear them apart. Besides, a file that is written holds a row group, and
+where buckets are dynamic, the keys of the partitions that rows fall into are held (`operation.placing`).
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -21,13 +23,19 @@ import pyarrow as pa
 
 from tablestore_engine.mergetree.merge import SortColumn, last_of_key_mask, merge_sorted, sort_stable
 from tablestore_engine.metadata.partition import PartitionFormat
+from tablestore_engine.operation.batch_size import rows_within
 from tablestore_engine.operation.placing import BucketStream
 from tablestore_engine.operation.spill_file import SpilledRun, SpillFile
 from tablestore_engine.operation.write import check_not_null, in_places, write_sorted
 from tablestore_engine.operation.write_job import BUCKET_COLUMN, WriteJob, WriteResult, order_of_key
 from tablestore_engine.options import CoreOptions
 
+MOST_RUNS = 16
+"""Runs that are merged at once; of more, neighbours are merged into one first and spilled again."""
 _BATCH_ROWS = 64_000
+# Batches that the total size has room for. A merge holds one of each run, a sorted copy of what it compares, and a copy
+# of that where the merge engine folds: three quarters of the total.
+_BATCHES = 4 * MOST_RUNS
 
 
 @dataclass(frozen=True)
@@ -76,6 +84,7 @@ class WriteBuffer:
         self._job = job.of_rows(columns)
         self._buckets = BucketStream(self._job)
         self._sizes = sizes
+        self._batch_bytes = max(sizes.total // _BATCHES, 1)
         self._task = task
         self._places: dict[tuple[bytes, int], _Place] = {}
         self._partitions = PartitionFormat(job.schema)
@@ -159,9 +168,9 @@ class WriteBuffer:
         """Batches that end where a key ends."""
         whole = rows.combine_chunks()
         ends = np.flatnonzero(last_of_key_mask(whole, self._keys)) + 1 if self._keys else None
-        start = 0
+        start, most = 0, min(_BATCH_ROWS, rows_within(whole.num_rows, whole.nbytes, self._batch_bytes))
         while start < whole.num_rows:
-            end = min(start + _BATCH_ROWS, whole.num_rows)
+            end = min(start + most, whole.num_rows)
             if ends is not None:
                 end = int(ends[np.searchsorted(ends, end)])
             yield from whole.slice(start, end - start).combine_chunks().to_batches()
@@ -170,14 +179,50 @@ class WriteBuffer:
     def _merged(self) -> Iterator[pa.Table]:
         """All rows, place by place; those of a keyed table sorted by key and arrival."""
         for place in self._places.values():
-            runs: list[Iterable[pa.RecordBatch]] = [self._spill.read(run) for run in place.runs]
+            if place.tables and place.runs:
+                self._spill_place(place)  # then one batch of it is in memory, as of the runs before it
             if place.tables:
-                runs.append(self._batches(self._sorted(place)))
-            if self._keys and len(runs) > 1:
-                yield from merge_sorted(runs, self._keys, self._in_order)
-                continue
-            for run in runs:
-                yield from (pa.Table.from_batches([batch]) for batch in run)
+                yield from (pa.Table.from_batches([batch]) for batch in self._batches(self._sorted(place)))
+            elif self._keys:
+                yield from self._merge(self._few(place.runs))
+            else:
+                for run in place.runs:
+                    yield from (pa.Table.from_batches([batch]) for batch in self._spill.read(run))
+
+    def _few(self, runs: list[SpilledRun]) -> list[SpilledRun]:
+        """The rows of runs, oldest first, in as many runs as can be merged at once."""
+        while len(runs) > MOST_RUNS:
+            surplus = len(runs) - MOST_RUNS
+            fewer: list[SpilledRun] = []
+            while runs:
+                size = min(surplus + 1, MOST_RUNS)
+                group, runs = runs[:size], runs[size:]
+                surplus -= len(group) - 1
+                fewer.append(self._joined(group) if len(group) > 1 else group[0])
+            runs = fewer
+        return runs
+
+    def _joined(self, runs: Sequence[SpilledRun]) -> SpilledRun:
+        """Neighbouring runs as one."""
+        windows = self._merge(runs)
+        first = next(windows)
+        return self._spill.write(first.schema, self._rebatched(itertools.chain([first], windows)))
+
+    def _rebatched(self, windows: Iterable[pa.Table]) -> Iterator[pa.RecordBatch]:
+        """What a merge yields, tables of any size that end where a key ends, as the batches of a run."""
+        held: list[pa.Table] = []
+        size = 0
+        for window in windows:
+            held.append(window)
+            size += window.nbytes
+            if size >= self._batch_bytes:
+                yield from self._batches(pa.concat_tables(held))
+                held, size = [], 0
+        if held:
+            yield from self._batches(pa.concat_tables(held))
+
+    def _merge(self, runs: Sequence[SpilledRun]) -> Iterator[pa.Table]:
+        return merge_sorted([self._spill.read(run) for run in runs], self._keys, self._in_order)
 
     def _in_order(self, window: pa.Table) -> pa.Table:
         # Runs come oldest first, and the sort is stable.

@@ -69,9 +69,11 @@ _FILES = (
     Option("file.compression", _ENUM, "zstd", "Compression of data files.",
            choices=("zstd", "snappy", "lz4", "gzip", "brotli", "none", "uncompressed")),
     Option("write-buffer-size", _MEMORY, 256 * _MB,
-           "Rows of one bucket that a writer without Spark holds before it sorts them and spills them to local disk."),
+           "Rows of one bucket that a writer without Spark holds before it sorts them and spills them to local disk. In "
+           "Spark's tasks Spark's own sort is the buffer: it spills by itself, and one bucket is open at a time."),
     Option("write-buffer-total-size", _MEMORY, 256 * _MB,
-           "Rows of all buckets together that such a writer holds; then the largest buckets are spilled."),
+           "Rows of all buckets together that such a writer holds; then the largest buckets are spilled. Besides, it "
+           "holds a row group of the file that it writes."),
     Option("file.compression.zstd-level", _INT, 1, "Level of zstd compression, 1 (fast) to 22 (small).", minimum=1),
     Option("target-file-size", _MEMORY, None, "Size at which a data file is closed and the next one begun: 128 mb "
            "for keyed tables, 256 mb for others when not set.", minimum=1),

@@ -6,7 +6,6 @@ and removed by it, also those of tasks whose answer was lost.
 
 from __future__ import annotations
 
-import logging
 import os
 import pickle
 import socket
@@ -18,23 +17,18 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from tablestore_engine.errors import ConflictError, TableStoreError
-from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.attempts import remove_files, removed_unless_committed
-from tablestore_engine.operation.commit import Change
+from tablestore_engine.operation.auto_compaction import LOCAL_BYTES, compact_touched, run_and_commit, size_of
 from tablestore_engine.operation.compact import CompactTask, run_compaction
 from tablestore_engine.operation.compact_plan import plan_compaction
-from tablestore_engine.operation.new_write import new_identity
 from tablestore_engine.operation.scan import PartitionFilter
-from tablestore_engine.operation.schedule import schedule_after_commit
 from tablestore_engine.operation.scheduled_run import PlanResult, run_next
 from tablestore_engine.spark.run import collect_arrow
 from tablestore_engine.storage.clock import now_millis
 from tablestore_engine.table import Table
 
-LOCAL_BYTES = 32 << 20
 _ATTEMPTS = 5
-_log = logging.getLogger(__name__)
 
 
 def compact_table(
@@ -60,7 +54,7 @@ def compact_table(
         if not tasks:
             return None
         try:
-            return _run_and_commit(spark, table, tasks)
+            return run_and_commit(table, tasks, lambda chosen: execute_tasks(spark, chosen))
         except ConflictError:
             if attempt + 1 == _ATTEMPTS:
                 raise
@@ -71,30 +65,7 @@ def compact_after_write(
     spark: SparkSession, table: Table, touched: Collection[tuple[bytes, int]]
 ) -> Snapshot | None:
     """Merge where runs have piled up past the trigger, or schedule that. Never fails the write that came before it."""
-    if not touched:
-        return None
-    try:
-        if table.options.compaction_schedule_enabled:
-            schedule_after_commit(table.compactions, now_millis())
-            return None
-        return None if table.options.write_only else _compact_due(spark, table, touched)
-    except Exception as error:
-        # The next write, or an explicit COMPACT, tries again.
-        _log.warning("Table %s was written to, but not compacted: %s", table.name, error)
-        return None
-
-
-def _compact_due(
-    spark: SparkSession, table: Table, touched: Collection[tuple[bytes, int]]
-) -> Snapshot | None:
-    plan = table.scan()
-    due = [b for b in plan.buckets if (b.partition_row, b.bucket) in touched]
-    tasks = plan_compaction(due, table.write_target(), table.schemas.load, full=False)
-    if tasks:
-        # What a scheduled compaction merges just now would be merged in vain, by the one or the other.
-        busy = table.compactions.busy_places(now_millis())
-        tasks = [one for one in tasks if (one.partition, one.bucket) not in busy]
-    return _run_and_commit(lambda: spark, table, tasks) if tasks else None
+    return compact_touched(table, touched, lambda chosen: execute_tasks(lambda: spark, chosen))
 
 
 def run_scheduled(spark: Callable[[], SparkSession], table: Table) -> PlanResult | None:
@@ -104,27 +75,7 @@ def run_scheduled(spark: Callable[[], SparkSession], table: Table) -> PlanResult
         TableStoreError: it failed and was rolled back.
     """
     owner = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
-    return run_next(table.compactions, owner, now_millis, lambda tasks: execute_tasks(spark, tasks))
-
-
-def _run_and_commit(
-    spark: Callable[[], SparkSession], table: Table, tasks: list[CompactTask]
-) -> Snapshot | None:
-    target = tasks[0].target
-    try:
-        entries = execute_tasks(spark, tasks)
-    except BaseException:
-        remove_files(target)
-        raise
-    if not entries:
-        return None
-    change = Change(
-        "COMPACT",
-        added=tuple(e for e in entries if e.kind == FileKind.ADD),
-        removed=tuple(e for e in entries if e.kind == FileKind.DELETE),
-    )
-    with removed_unless_committed(target):
-        return table.committer().commit(change, new_identity(table.options, "compact"))
+    return run_next(table.compactions, owner, now_millis, lambda chosen: execute_tasks(spark, chosen))
 
 
 def execute_tasks(spark: Callable[[], SparkSession], tasks: Sequence[CompactTask]) -> list[ManifestEntry]:
@@ -133,7 +84,7 @@ def execute_tasks(spark: Callable[[], SparkSession], tasks: Sequence[CompactTask
     Raises:
         TableStoreError: the first failure; files of other tasks may be left.
     """
-    small = sum(map(_size, tasks)) <= LOCAL_BYTES
+    small = sum(map(size_of, tasks)) <= LOCAL_BYTES
     outcomes = [_run_one(task) for task in tasks] if small else _run_in_executors(spark(), tasks)
     for outcome in outcomes:
         if isinstance(outcome, TableStoreError):
@@ -150,7 +101,7 @@ def _run_one(task: CompactTask) -> Any:
 
 def _run_in_executors(spark: SparkSession, tasks: Sequence[CompactTask]) -> list[Any]:
     """One Spark task for each, the largest first; each is told its number by the range that it gets."""
-    pickled = [pickle.dumps(task) for task in sorted(tasks, key=_size, reverse=True)]
+    pickled = [pickle.dumps(task) for task in sorted(tasks, key=size_of, reverse=True)]
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -162,8 +113,3 @@ def _run_in_executors(spark: SparkSession, tasks: Sequence[CompactTask]) -> list
     numbers = spark.range(0, len(pickled), 1, numPartitions=len(pickled))
     payloads = collect_arrow(numbers.mapInArrow(run, "payload binary"))
     return [pickle.loads(p) for p in payloads.column("payload").to_pylist()]  # noqa: S301 - our own
-
-
-def _size(task: CompactTask) -> int:
-    return sum(f.file_size for f in task.files)
-

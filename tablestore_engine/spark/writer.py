@@ -42,6 +42,7 @@ _SMALL_NARROW_ROWS = 500_000
 _SMALL_BYTES = 32 << 20
 SMALL_INPUT_BYTES = 64 << 20
 _CHUNK_ROWS = 100_000
+_CHUNK_BYTES = 32 << 20
 # What a value takes in memory.
 _BYTES = {"BOOLEAN": 1, "TINYINT": 1, "SMALLINT": 2, "INT": 4, "FLOAT": 4, "DATE": 4, "BIGINT": 8, "DOUBLE": 8,
           "TIMESTAMP": 8, "TIMESTAMP_LTZ": 8, "DECIMAL": 16}  # fmt: skip
@@ -241,13 +242,14 @@ def _task(
 def _chunked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Several batches as one table, without copying: the writer's work per table is paid less often."""
     held: list[pa.RecordBatch] = []
-    rows = 0
+    rows = size = 0
     for batch in batches:
         held.append(batch)
         rows += batch.num_rows
-        if rows >= _CHUNK_ROWS:
+        size += batch.nbytes
+        if rows >= _CHUNK_ROWS or size >= _CHUNK_BYTES:
             yield pa.Table.from_batches(held)
-            held, rows = [], 0
+            held, rows, size = [], 0, 0
     if rows:
         yield pa.Table.from_batches(held)
 

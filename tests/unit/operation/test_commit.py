@@ -8,10 +8,13 @@ from dataclasses import replace
 
 import pytest
 from engine_support import (
+    DELETE,
+    PUT,
     arrow_rows,
     by_key,
     check_invariants,
     compact,
+    compact_newest,
     identity,
     make_table,
     new_job,
@@ -232,6 +235,39 @@ def test_a_write_that_a_row_level_change_overtook_conflicts(table):
     again = write_table(new_job(table), arrow_rows(table.schema, [{"id": 1, "v": 9}]))
     committer(table)[0].commit(Change("APPEND", tuple(again.entries), began_on=2), identity())
     assert by_key(table)[1]["v"] == 9
+
+
+@pytest.mark.parametrize("options", [{}, {"sequence.field": "v"}], ids=["by arrival", "by a column"])
+def test_a_write_conflicts_when_newer_deletes_were_dropped(tmp_path, options):
+    """Else of two writes that overlap each would show some rows: the one that was deleted, and those that are newer."""
+    table = make_table(tmp_path, {"id": "INT", "v": "INT"}, ["id"], options=options)
+    write(table, [{"id": 0, "v": 0}, {"id": 9, "v": 0}])
+    rows = arrow_rows(table.schema, [{"id": 1, "v": 1}, {"id": 2, "v": 1}])
+    slow = Change("APPEND", tuple(write_table(new_job(table, sequence=100), rows).entries), began_on=1)
+    newer = [{"id": 1, "v": 2}, {"id": 2, "v": 2}]
+    write(table, newer, [DELETE, PUT], job=new_job(table, sequence=101))
+    assert compact(table) is not None
+    if options:  # such a delete outlives compactions
+        committer(table)[0].commit(slow, identity())
+        assert {k: row["v"] for k, row in by_key(table).items()} == {0: 0, 2: 2, 9: 0}
+        return
+    with pytest.raises(ConflictError, match="Snapshot 3 dropped deletes"):
+        committer(table)[0].commit(slow, identity())
+    again = Change("APPEND", tuple(write_table(new_job(table), rows).entries), began_on=3)
+    committer(table)[0].commit(again, identity())
+    assert {k: row["v"] for k, row in by_key(table).items()} == {0: 0, 1: 1, 2: 1, 9: 0}
+
+
+def test_a_write_fits_when_newer_deletes_were_merged_and_kept(table):
+    write(table, [{"id": n, "v": 0} for n in range(9)])
+    rows = arrow_rows(table.schema, [{"id": 1, "v": 1}])
+    slow = Change("APPEND", tuple(write_table(new_job(table, sequence=100), rows).entries), began_on=1)
+    for number, kind in ((101, DELETE), (102, PUT)):
+        write(table, [{"id": 1 if kind else 2, "v": 2}], [kind], job=new_job(table, sequence=number))
+    assert compact_newest(table, 2) is not None
+    assert len(table.live_files()) == 2
+    committer(table)[0].commit(slow, identity())
+    assert 1 not in by_key(table)
 
 
 def test_a_write_that_another_blind_one_overtook_does_not(table):

@@ -7,7 +7,7 @@ from engine_support import add, meta, schema_of
 
 from tablestore_engine.errors import ConflictError
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
-from tablestore_engine.operation.conflicts import NewFiles, check_conflicts
+from tablestore_engine.operation.conflicts import NewFiles, check_conflicts, dropped_deletes
 
 KEYED = schema_of({"id": "BIGINT"}, ["id"])
 APPEND = schema_of({"id": "BIGINT"})
@@ -112,6 +112,28 @@ def test_records_that_are_older_than_deletes_which_were_dropped(sequence, fits):
     else:
         with pytest.raises(ConflictError, match="older than deletes"):
             check_conflicts(KEYED, live, new)
+
+
+@pytest.mark.parametrize(
+    ("removed", "added", "expected"),
+    [
+        ([("a", 7, 1)], [], {0: 7}),
+        ([("a", 7, 1), ("b", 9, 0)], [("c", 9, 0)], {0: 7}),
+        ([("a", 7, 1), ("b", 9, 2)], [("c", 9, 1)], {}),
+        ([("a", 7, 0)], [("c", 7, 0)], {}),
+        # Another writer may not tell.
+        ([("a", 7, None)], [("c", 7, None)], {0: 7}),
+    ],
+    ids=["all", "a file without any", "kept", "none", "unknown"],
+)
+def test_deletes_that_a_compaction_may_have_dropped(removed, added, expected):
+    """Files are (name, sequence number, deletes)."""
+
+    def files(given):
+        return tuple(add(meta(name, sequence=number, deletes=deletes)) for name, number, deletes in given)
+
+    found = dropped_deletes(NewFiles(files(added), tuple(map(gone, files(removed))), "COMPACT"))
+    assert {bucket: number for (_, bucket), number in found.items()} == expected
 
 
 TAKING_BACK = schema_of({"id": "BIGINT", "v": "STRING"}, ["id"], options={"merge-engine": "aggregation"})

@@ -4,16 +4,36 @@ from __future__ import annotations
 
 import os
 import tempfile
+from random import Random
 
 import pyarrow as pa
 import pytest
-from engine_support import arrow_rows, check_invariants, compact, data_files, make_table, new_job, read, write
+from engine_support import (
+    arrow_memory,
+    arrow_rows,
+    check_invariants,
+    compact,
+    data_files,
+    identity,
+    make_table,
+    new_job,
+    read,
+    write,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tablestore_engine.errors import DuplicateKeyError, PrimaryKeyError, StorageError
+from tablestore_engine.mergetree.merge import merge_sorted
+from tablestore_engine.operation.commit import Change
 from tablestore_engine.operation.write import write_table
-from tablestore_engine.operation.write_buffer import BufferSizes, WriteBuffer, to_spill, write_tables
+from tablestore_engine.operation.write_buffer import (
+    MOST_RUNS,
+    BufferSizes,
+    WriteBuffer,
+    to_spill,
+    write_tables,
+)
 
 COLUMNS = {"p": "STRING", "id": "INT", "v": "STRING", "n": "BIGINT"}
 TINY = BufferSizes(place=400, total=900)
@@ -24,10 +44,6 @@ def key_of(row):
 
 
 def commit(table, result):
-    from engine_support import identity
-
-    from tablestore_engine.operation.commit import Change
-
     table.committer().commit(Change("APPEND", tuple(result.entries)), identity())
 
 
@@ -146,31 +162,79 @@ def test_retractions_take_back_the_same(tmp_path_factory, options, before, batch
     assert sorted(read(buffered), key=str) == sorted(read(at_once), key=str)
 
 
+MEBI = 1 << 20
+
+
+@pytest.mark.parametrize("width", [20, 1000])
 @pytest.mark.parametrize("partitions", [1, 500])
-def test_memory_stays_within_its_bound(tmp_path, partitions):
-    table = make_table(tmp_path, {"p": "INT", "id": "INT", "v": "STRING"}, ["p", "id"], ["p"], {"bucket": "1"})
-    sizes, rows_per_batch = BufferSizes(place=1 << 20, total=2 << 20), 5_000
-    buffer = WriteBuffer(new_job(table), sizes, table.schema.field_names)
-    before, most, given_bytes = pa.total_allocated_bytes(), 0, 0
-    for number in range(60):
-        ids = range(number * rows_per_batch, (number + 1) * rows_per_batch)
-        batch = pa.table({
-            "p": pa.array([i % partitions for i in ids], pa.int32()),
-            "id": pa.array(ids, pa.int32()),
-            "v": pa.array([f"{i:020d}" for i in ids]),
-        })  # fmt: skip
-        given_bytes += batch.nbytes
-        buffer.add(batch)
-        assert buffer.held_bytes < sizes.total
-        del batch
-        most = max(most, pa.total_allocated_bytes() - before)
-    assert given_bytes > 4 * sizes.total
-    assert buffer.spilled_runs > 2
-    # What is held is padded by Arrow to 64 bytes for each column of each piece.
-    assert most < 2 * sizes.total
-    result = buffer.close()
-    assert result.rows_out == 60 * rows_per_batch
-    assert {e.file.row_count for e in result.entries} == {60 * rows_per_batch // partitions}
+def test_memory_stays_within_its_bound(tmp_path, partitions, width):
+    """Also while the runs are merged, of which there are more than are merged at once."""
+    columns, options = {"p": "INT", "id": "INT", "v": "STRING"}, {"bucket": "1", "target-file-size": "1 mb"}
+    table = make_table(tmp_path, columns, ["p", "id"], ["p"], options)
+    sizes, rows = BufferSizes(place=MEBI // 4, total=2 * MEBI), (12 * MEBI) // (width + 12)
+    step = rows // 40
+    with arrow_memory() as adding:
+        buffer = WriteBuffer(new_job(table), sizes, table.schema.field_names)
+        given_bytes = 0
+        for start in range(0, rows, step):
+            # In an order in which no run is a part of the table's.
+            ids = [(i * 7919) % (1 << 22) for i in range(start, start + step)]
+            batch = pa.table({
+                "p": pa.array([i % partitions for i in ids], pa.int32()),
+                "id": pa.array(ids, pa.int32()),
+                "v": pa.array([str(i).zfill(width) for i in ids]),
+            })  # fmt: skip
+            given_bytes += batch.nbytes
+            buffer.add(batch)
+            assert buffer.held_bytes < sizes.total
+            del batch
+        assert given_bytes > 5 * sizes.total
+        assert buffer.spilled_runs > MOST_RUNS
+        # What is held is padded by Arrow to 64 bytes for each column of each piece.
+        assert adding.max_memory() < 2 * sizes.total
+    with arrow_memory() as closing:
+        result = buffer.close()
+    assert result.rows_out == len(range(0, rows, step)) * step
+    # A row group is copied into one piece before it is encoded.
+    assert closing.max_memory() < 2 * sizes.total + 2 * MEBI
+    commit(table, result)
+    assert len(table.to_arrow(["id"]).column("id").unique()) == result.rows_out
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"sequence.field": "n"},
+        {"merge-engine": "aggregation", "fields.v.aggregate-function": "listagg"},
+    ],
+    ids=["last row", "sequence field", "aggregation"],
+)
+def test_more_runs_than_are_merged_at_once(tmp_path, monkeypatch, options):
+    module, at_once = "tablestore_engine.operation.write_buffer", []
+    monkeypatch.setattr(f"{module}.MOST_RUNS", 3)
+
+    def counted(runs, *args):
+        at_once.append(len(runs))
+        return merge_sorted(runs, *args)
+
+    monkeypatch.setattr(f"{module}.merge_sorted", counted)
+    buffered = make_table(tmp_path, COLUMNS, ["p", "id"], ["p"], {"bucket": "1", **options}, name="buffered")
+    whole = make_table(tmp_path, COLUMNS, ["p", "id"], ["p"], {"bucket": "1", **options}, name="whole")
+    random = Random(7)
+    tables = [
+        arrow_rows(
+            buffered.schema,
+            [{"p": "a", "id": random.randrange(60), "v": f"{t}-{i}", "n": random.randrange(9)} for i in range(20)],
+        )
+        for t in range(40)
+    ]
+    commit(buffered, write_tables(new_job(buffered), tables, BufferSizes(place=1000, total=4000)))
+    assert max(at_once) == 3
+    assert len(at_once) > 5
+    commit(whole, write_table(new_job(whole), pa.concat_tables(tables)))
+    assert sorted(read(buffered), key=key_of) == sorted(read(whole), key=key_of)
+    check_invariants(buffered)
 
 
 def test_a_key_that_stands_twice_is_found_across_runs(tmp_path):

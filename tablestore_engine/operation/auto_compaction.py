@@ -1,0 +1,131 @@
+"""Compaction right after a write: what the triggers ask for in the buckets that it touched, as a commit of its own.
+
+Invariants: the write has happened, so nothing that goes wrong here is its failure: the next write, or an explicit
+COMPACT, tries again; `write-only` tables are left to a job; buckets in which a scheduled compaction is at work are left
+to that. Who runs the tasks is an argument: executors, or this process.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Sequence
+from typing import Protocol
+
+from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.attempts import remove_files, removed_unless_committed
+from tablestore_engine.operation.commit import Change, Committer
+from tablestore_engine.operation.compact import CompactTask
+from tablestore_engine.operation.compact_plan import plan_compaction
+from tablestore_engine.operation.data_file_writer import WriteTarget
+from tablestore_engine.operation.new_write import new_identity
+from tablestore_engine.operation.scan import ScanPlan
+from tablestore_engine.operation.schedule import CompactedTable, schedule_after_commit
+from tablestore_engine.operation.scheduled_run import execute_here
+from tablestore_engine.options import CoreOptions
+from tablestore_engine.storage.clock import now_millis
+from tablestore_engine.storage.schemas import SchemaStore
+
+LOCAL_BYTES = 32 << 20
+"""Bytes of files that are merged where a table is written, and not by Spark: that takes about a second."""
+_log = logging.getLogger(__name__)
+
+Execute = Callable[[Sequence[CompactTask]], list[ManifestEntry]]
+
+
+class Compactable(Protocol):
+    """What is needed of a table."""
+
+    @property
+    def name(self) -> str:
+        """Its name, for people."""
+
+    @property
+    def options(self) -> CoreOptions:
+        """The parsed options."""
+
+    @property
+    def schemas(self) -> SchemaStore:
+        """All schemas."""
+
+    @property
+    def compactions(self) -> CompactedTable:
+        """What scheduled compactions need of it."""
+
+    def scan(self) -> ScanPlan:
+        """The files of the latest snapshot."""
+
+    def write_target(self) -> WriteTarget:
+        """Where new files are put."""
+
+    def committer(self) -> Committer:
+        """What commits."""
+
+
+def compact_touched(table: Compactable, touched: Collection[tuple[bytes, int]], execute: Execute) -> Snapshot | None:
+    """Merge where runs have piled up past the trigger, or schedule that; `touched` are partitions and bucket numbers.
+
+    Returns the snapshot; None when nothing was merged. Never raises an `Exception`: it warns.
+    """
+    try:
+        if not touched:
+            return None
+        if table.options.compaction_schedule_enabled:
+            schedule_after_commit(table.compactions, now_millis())
+            return None
+        tasks = [] if table.options.write_only else _due(table, touched)
+        return run_and_commit(table, tasks, execute) if tasks else None
+    except Exception as error:
+        _log.warning("Table %s was written to, but not compacted: %s", table.name, error)
+        return None
+
+
+def compact_small(table: Compactable, touched: Collection[tuple[bytes, int]]) -> Snapshot | None:
+    """`compact_touched` in this process, where a bucket merges no more than `LOCAL_BYTES`. Larger merges wait for Spark."""
+
+    def execute(tasks: Sequence[CompactTask]) -> list[ManifestEntry]:
+        return execute_here([one for one in tasks if size_of(one) <= LOCAL_BYTES])
+
+    return compact_touched(table, touched, execute)
+
+
+def run_and_commit(table: Compactable, tasks: Sequence[CompactTask], execute: Execute) -> Snapshot | None:
+    """Carry out tasks, of one write target, and commit what they did, if anything. On failure their files are removed.
+
+    Raises:
+        ConflictError: a write or another compaction was faster.
+        TableStoreError: what went wrong with a task or the commit.
+    """
+    target = tasks[0].target
+    try:
+        entries = execute(tasks)
+    except BaseException:
+        remove_files(target)
+        raise
+    if not entries:
+        return None
+    change = Change(
+        "COMPACT",
+        added=tuple(e for e in entries if e.kind == FileKind.ADD),
+        removed=tuple(e for e in entries if e.kind == FileKind.DELETE),
+    )
+    with removed_unless_committed(target):
+        return table.committer().commit(change, new_identity(table.options, "compact"))
+
+
+def size_of(task: CompactTask) -> int:
+    """Bytes of the files that a task merges."""
+    return sum(f.file_size for f in task.files)
+
+
+def _due(table: Compactable, touched: Collection[tuple[bytes, int]]) -> list[CompactTask]:
+    target = table.write_target()
+    buckets = [b for b in table.scan().buckets if (b.partition_row, b.bucket) in touched]
+    tasks = plan_compaction(buckets, target, table.schemas.load, full=False)
+    # A table that was loaded before a column came would leave the column out.
+    tasks = [one for one in tasks if max(one.schemas) <= target.schema.id]
+    if not tasks:
+        return []
+    # What a scheduled compaction merges just now would be merged in vain, by the one or the other.
+    busy = table.compactions.busy_places(now_millis())
+    return [one for one in tasks if (one.partition, one.bucket) not in busy]

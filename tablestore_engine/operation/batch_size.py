@@ -1,0 +1,22 @@
+"""How many rows to hold at a time: bytes bound memory, rows alone do not, since they may be wide.
+
+Rows of a batch are taken for equally wide, so a bound is kept about, and a row that is wider than it stands alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+
+def rows_within(rows: int, size: int, bound: int) -> int:
+    """How many of some rows, which take `size` bytes together, take no more than `bound`; at least one."""
+    return rows if size <= bound else max(1, rows * bound // size)
+
+
+def slices_within(table: pa.Table, bound: int) -> Iterator[pa.Table]:
+    """A table as consecutive slices of about `bound` bytes at most; nothing is copied."""
+    step = rows_within(table.num_rows, table.nbytes, bound)
+    for start in range(0, table.num_rows, max(step, 1)):
+        yield table.slice(start, step)
