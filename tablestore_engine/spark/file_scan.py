@@ -24,6 +24,7 @@ from tablestore_engine.table import Table
 
 FILE_COLUMN = "__file"
 POSITION_COLUMN = "__position"
+SIZE_COLUMN = "__size"
 # Spark takes these in a path for a pattern; a warehouse may lie below `/data/[1]`.
 _PATTERN = re.compile(r"[\[\]{}*?\\]")
 # What Spark's Parquet reader widens by itself when asked for the target type.
@@ -36,6 +37,9 @@ _NATIVE_CASTS = {
     ("INT", "BIGINT"),
     ("FLOAT", "DOUBLE"),
 }
+# Spark says of a row where it stands.
+_POSITIONS = (f"_metadata.file_path as {FILE_COLUMN}", f"_metadata.row_index as {POSITION_COLUMN}")
+_SIZES = (f"_metadata.file_size as {SIZE_COLUMN}",)
 
 Placed = tuple[BucketScan, DataFileMeta]
 
@@ -61,13 +65,24 @@ class FileScans:
             ]
         return self._spark.range(0).selectExpr(*columns)
 
+    @property
+    def location(self) -> str:
+        """The directory of the table."""
+        return self._table.path
+
     def scan(
-        self, files: Sequence[Placed], *, system: bool = False, counts: bool = False, positions: bool = False
+        self,
+        files: Sequence[Placed],
+        *,
+        system: bool = False,
+        counts: bool = False,
+        positions: bool = False,
+        sizes: bool = False,
     ) -> DataFrame:
         """The rows of files as they are: one scan, and one more for each schema that Spark cannot bridge.
 
         With `system` the sequence number and row kind come first, with `counts` the counts of retractions; with
-        `positions` the file and the row's number in it come last.
+        `positions` the file and the row's number in it come last, and with `sizes` also the size of the file.
         """
         groups: dict[int, list[str]] = {}
         for bucket, file in files:
@@ -76,7 +91,9 @@ class FileScans:
                 own = self._schema.id
             groups.setdefault(own, []).append(self._path(bucket, file))
         first = (SEQUENCE_NUMBER, VALUE_KIND) if system else (COUNT,) if counts else ()
-        frames = [self._scan(own, paths, first, positions) for own, paths in sorted(groups.items())]
+        last: tuple[str, ...] = _POSITIONS if positions or sizes else ()
+        last += _SIZES if sizes else ()
+        frames = [self._scan(own, paths, first, last) for own, paths in sorted(groups.items())]
         return reduce(DataFrame.unionAll, frames)
 
     def _path(self, bucket: BucketScan, file: DataFileMeta) -> str:
@@ -99,7 +116,7 @@ class FileScans:
         return True
 
     def _scan(
-        self, schema_id: int, paths: list[str], first: tuple[DataField, ...], positions: bool
+        self, schema_id: int, paths: list[str], first: tuple[DataField, ...], last: tuple[str, ...]
     ) -> DataFrame:
         is_current = schema_id == self._schema.id
         own = self._schema if is_current else self._table.schemas.load(schema_id)
@@ -107,7 +124,7 @@ class FileScans:
         if first:
             struct = T.StructType([*to_spark_schema(first).fields, *struct.fields])
         frame = self._spark.read.schema(struct).parquet(*map(escaped_path, paths))
-        if is_current and not positions:
+        if is_current and not last:
             return frame
         selected = [one.name for one in first]
         by_id = {f.id: f for f in own.fields}
@@ -117,10 +134,7 @@ class FileScans:
             if not is_current or past is None:
                 source = f"cast({source} as {to_spark_type(field.type).simpleString()})"
             selected.append(f"{source} as {quoted(field.name)}")
-        if positions:
-            selected.append(f"_metadata.file_path as {FILE_COLUMN}")
-            selected.append(f"_metadata.row_index as {POSITION_COLUMN}")
-        return frame.selectExpr(*selected)
+        return frame.selectExpr(*selected, *last)
 
 
 def escaped_path(path: str) -> str:
