@@ -36,6 +36,7 @@ class MergeTreeBenchmark:
         self._dynamic_buckets(report)
         self._full_compaction(report)
         self._aggregation(report)
+        self._retractions(report)
         shutil.rmtree(self.work, ignore_errors=True)
 
     def _upserts(self, report: Report) -> None:
@@ -138,6 +139,25 @@ class MergeTreeBenchmark:
             mine,
             base,
             0.7,
+        )
+
+    def _retractions(self, report: Report) -> None:
+        options = "'merge-engine' = 'tablestore-count', 'write-only' = 'true'"
+        for table in ("bench.retracted", "bench.settled"):
+            self.store.execute(f"create or replace table {table} with ({options}) as select * from parquet.`{self.source}`")
+            self.store.execute(f"delete from {table} where pmod(hash(l_orderkey, l_linenumber), 100) = 0")
+        self.store.execute("alter table bench.settled compact")
+        query = "select sum(l_quantity) from bench.{t}"
+        if self._collect(query.format(t="retracted")) != self._collect(query.format(t="settled")):
+            raise AssertionError("compaction changed the rows of a table that counts")
+        mine, base = alternating(
+            lambda: self._collect(query.format(t="retracted")), lambda: self._collect(query.format(t="settled")), 5
+        )
+        report.add(
+            f"{self.label}: sum(l_quantity) of a table without a key, 1 % of whose rows were retracted ÷ after its compaction",
+            mine,
+            base,
+            2.0,
         )
 
     def _options(self, more: str) -> str:

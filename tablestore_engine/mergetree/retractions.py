@@ -136,6 +136,37 @@ class Retractions:
         return at[found >= 0], found[found >= 0]
 
 
+@dataclass(frozen=True)
+class Taken:
+    """What retractions do to some rows: which they take away, and which rows are `missing` for them (None: none).
+
+    `missing` has the columns of the rows and `COUNT`, negative.
+    """
+
+    rows: npt.NDArray[np.bool_]
+    missing: pa.Table | None
+
+
+def taken_from(rows: pa.Table, retracted: pa.Table) -> Taken:
+    """What is taken away from `rows` by the retractions `retracted`, which have the same columns and `COUNT`.
+
+    Both are held in memory. Of equal rows the first ones go.
+    """
+    names = [name for name in retracted.column_names if name != COUNT.name]
+    own = retracted.num_rows
+    ids = row_ids([_joined(retracted.column(n), rows.column(n)) for n in names], own + rows.num_rows)
+    left = np.zeros(int(ids.max(initial=-1)) + 1, np.int64)
+    np.subtract.at(left, ids[:own], one_array(retracted.column(COUNT.name)).to_numpy())
+    found = ids[own:]
+    taken = ranks(found) < left[found]
+    np.subtract.at(left, found[taken], 1)
+    short = np.flatnonzero(left)
+    if not len(short):
+        return Taken(taken, None)
+    missing = retracted.select(names).take(pa.array(first_rows(ids)[short]))
+    return Taken(taken, missing.append_column(COUNT.name, pa.array(-left[short])))
+
+
 def _joined(first: pa.ChunkedArray, second: pa.ChunkedArray) -> pa.Array:
     return pa.concat_arrays([one_array(first), one_array(second).cast(first.type)])
 

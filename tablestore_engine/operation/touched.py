@@ -18,7 +18,7 @@ from tablestore_engine.schema.types import DataType
 
 
 @dataclass(frozen=True)
-class _Values:
+class Values:
     """The values of a column in some files: between two bounds (None: there are none), and nulls or not."""
 
     low: Any
@@ -26,7 +26,7 @@ class _Values:
     nulls: bool
 
     @classmethod
-    def of(cls, found: tuple[DataType, Bounds] | None) -> _Values | None:
+    def of(cls, found: tuple[DataType, Bounds] | None) -> Values | None:
         """None when nothing is known."""
         if found is None:
             return None
@@ -37,7 +37,7 @@ class _Values:
             return None
         return cls(known.minimum, known.maximum, known.null_count != 0)
 
-    def meets(self, other: _Values) -> bool:
+    def meets(self, other: Values) -> bool:
         """Whether a value may be in both."""
         if self.nulls and other.nulls:
             return True
@@ -45,11 +45,31 @@ class _Values:
             return False
         return bool(self.low <= other.high and other.low <= self.high)
 
-    def with_those_of(self, other: _Values) -> _Values:
+    def with_those_of(self, other: Values) -> Values:
         """The values of both."""
         bounds = [one for one in (self, other) if one.low is not None]
         low, high = min((b.low for b in bounds), default=None), max((b.high for b in bounds), default=None)
-        return _Values(low, high, self.nulls or other.nulls)
+        return Values(low, high, self.nulls or other.nulls)
+
+
+def values_of(
+    files: Iterable[DataFileMeta], schema: TableSchema, schemas: Callable[[int], TableSchema]
+) -> dict[str, Values]:
+    """The values of each column in some files, by the names of `schema`; columns that a file tells nothing of are left out.
+
+    `schemas` loads the schema that a file was written with.
+    """
+    found: dict[str, Values] = {}
+    unknown: set[str] = set()
+    for file in files:
+        bounds = FileBounds(file, schema, schemas).of(None)
+        for name in schema.field_names:
+            values = Values.of(bounds(name))
+            if values is None:
+                unknown.add(name)
+            else:
+                found[name] = found[name].with_those_of(values) if name in found else values
+    return {name: values for name, values in found.items() if name not in unknown}
 
 
 def touched_by(
@@ -59,22 +79,12 @@ def touched_by(
 
     `schemas` loads the schema that a file was written with.
     """
-    taken: dict[str, _Values] = {}
-    unknown: set[str] = set()
-    for file in retractions:
-        bounds = FileBounds(file, schema, schemas).of(None)
-        for name in schema.field_names:
-            values = _Values.of(bounds(name))
-            if values is None:
-                unknown.add(name)
-            else:
-                taken[name] = taken[name].with_those_of(values) if name in taken else values
-    told = {name: values for name, values in taken.items() if name not in unknown}
+    told = values_of(retractions, schema, schemas)
 
     def may_touch(file: DataFileMeta) -> bool:
         bounds = FileBounds(file, schema, schemas).of(None)
         for name, values in told.items():
-            own = _Values.of(bounds(name))
+            own = Values.of(bounds(name))
             if own is not None and not own.meets(values):
                 return False
         return True

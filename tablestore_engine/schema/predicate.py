@@ -16,7 +16,7 @@ the session's time zone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -101,6 +101,17 @@ def rejects_null(predicate: Predicate) -> bool:
     if isinstance(predicate, Or):
         return all(rejects_null(child) for child in predicate.children)
     return not isinstance(predicate, IsNull)
+
+
+def fixes_a_column(predicate: Predicate | None, apart_from: Collection[str] = ()) -> bool:
+    """Whether the predicate gives one or a few constants to some column, other than those in `apart_from`."""
+    if isinstance(predicate, And):
+        return any(fixes_a_column(child, apart_from) for child in predicate.children)
+    if isinstance(predicate, Or):
+        return all(fixes_a_column(child, apart_from) for child in predicate.children)
+    if not isinstance(predicate, In) and not (isinstance(predicate, Compare) and predicate.op == "="):
+        return False
+    return predicate.column.lower() not in {name.lower() for name in apart_from}
 
 
 def _join(kind: type[And | Or], parts: tuple[Predicate, ...] | list[Predicate]) -> Predicate | None:

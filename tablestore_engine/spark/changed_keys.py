@@ -127,14 +127,14 @@ def constant_keys(keys: pa.Table) -> ConstantKeys | None:
         return None  # a date beyond what Python knows
     conditions = []
     for row in rows:
-        texts = {name: _constant(value) for name, value in row.items()}
+        texts = {name: constant(value) for name, value in row.items()}
         if None in texts.values():
             return None
         conditions.append(" AND ".join(f"b.{formatted(name)} = {text}" for name, text in texts.items()))
     return ConstantKeys(" OR ".join(f"({one})" for one in conditions))
 
 
-def _constant(value: Any) -> str | None:
+def constant(value: Any) -> str | None:
     # Only what means the same value whatever the session's settings are.
     if isinstance(value, str):
         return f"cast(X'{value.encode().hex()}' as string)"

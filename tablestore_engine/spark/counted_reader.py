@@ -1,29 +1,38 @@
 """Reading tables without a key as SQL over Spark's own Parquet scans; where nothing was retracted, that is all there is.
 
-With R the retraction files and P the plain files that, by their statistics, may hold rows of R:
+With R the retraction files and P the plain files that, by their statistics, may hold rows of R, there are two plans. By
+place, where the places of retracted rows are worth finding out (`hidden_rows`): P is read without them, and only the
+columns that a query asks for.
+
+    other files  ∪  (P anti-join places(R))
+
+By hash, for retractions that are too many to be held here, and for queries after few rows, which Spark looks up before
+it counts:
 
     other files  ∪  (P anti-join hashes(R))  ∪  repeat(sum of counts by row of ((P semi-join hashes(R)) ∪ R))
 
-A row whose hash no retraction has is not retracted. The others are grouped by all columns, so rows that only share a
-hash with a retracted one are told apart, and the grouping costs what was retracted.
+The hash is of identifying columns. A row whose hash no retraction has is not retracted. The others are grouped by all
+columns, so rows that only share a hash with a retracted one are told apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import reduce
+from collections.abc import Callable
+from functools import cached_property, reduce
 
 from pyspark.sql import DataFrame, SparkSession
 
-from tablestore_engine.mergetree.counting import NEGATIVE, is_retraction
+from tablestore_engine.mergetree.counting import NEGATIVE, is_retraction, negative_count
+from tablestore_engine.operation.identifying import identifying_columns
 from tablestore_engine.operation.scan import ScanPlan
-from tablestore_engine.operation.touched import touched_by
+from tablestore_engine.operation.touched import touched_by, values_of
+from tablestore_engine.schema.predicate import Predicate, fixes_a_column
 from tablestore_engine.schema.system import COUNT
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.spark.changed_keys import BROADCAST_ROWS
 from tablestore_engine.spark.file_scan import FileScans, Placed
 from tablestore_engine.spark.fold_sql import literal
+from tablestore_engine.spark.hidden_rows import HiddenRows, HiddenRowsFinder, TouchedFiles
 from tablestore_engine.spark.names import formatted
 
 _COUNT = "__tablestore_count"
@@ -33,15 +42,22 @@ _BLOCK = 65_536
 
 
 def keyless_rows(
-    spark: SparkSession, scans: FileScans, plan: ScanPlan, schemas: Callable[[int], TableSchema]
+    spark: SparkSession,
+    scans: FileScans,
+    plan: ScanPlan,
+    schemas: Callable[[int], TableSchema],
+    predicate: Predicate | None = None,
 ) -> DataFrame:
     """The rows of a plan of a table without a key. `schemas` loads the schema that a file was written with.
 
-    Running it fails where a row was removed more often than it was added, and shows the row. Not where files of a
-    bucket were left out that no row of the predicate is in: then it cannot be told.
+    `predicate` says which rows are asked for; others may be missing, or be there though they were retracted.
+
+    Raises:
+        NegativeCountError: a row was removed more often than it was added; running the rows may fail with it, too. Not
+            where files of a bucket were left out that no row of the predicate is in: then it cannot be told.
     """
     alone: list[Placed] = []
-    checked, pruned = _Touched(), _Touched()
+    checked, pruned = TouchedFiles(), TouchedFiles()
     for bucket in plan.buckets:
         gone = [f for f in bucket.files if is_retraction(f)]
         may_touch = touched_by(gone, plan.schema, schemas)
@@ -50,22 +66,17 @@ def keyless_rows(
         for file in bucket.files:
             if not is_retraction(file):
                 (touched.plain if gone and may_touch(file) else alone).append((bucket, file))
-    names = plan.schema.field_names
-    parts = [scans.scan(alone)] if alone else []
-    parts += [
-        _Counted(spark, scans, names, one, check=one is checked).frame()
-        for one in (checked, pruned)
-        if one.gone
-    ]
+    few = fixes_a_column(predicate, plan.schema.partition_keys)
+    parts: list[DataFrame] = []
+    for files in (checked, pruned):
+        if files.gone:
+            counted = _Counted(spark, scans, plan.schema, schemas, files, check=files is checked)
+            whole, frames = counted.parts(few)
+            alone += whole
+            parts += frames
+    if alone:
+        parts.insert(0, scans.scan(alone))
     return reduce(DataFrame.unionAll, parts) if parts else scans.empty()
-
-
-@dataclass(frozen=True)
-class _Touched:
-    """Retraction files, and the plain files that they may take rows from."""
-
-    plain: list[Placed] = field(default_factory=list)
-    gone: list[Placed] = field(default_factory=list)
 
 
 class _Counted:
@@ -75,35 +86,73 @@ class _Counted:
         self,
         spark: SparkSession,
         scans: FileScans,
-        names: Sequence[str],
-        files: _Touched,
+        schema: TableSchema,
+        schemas: Callable[[int], TableSchema],
+        files: TouchedFiles,
         *,
         check: bool,
     ) -> None:
         self._spark = spark
         self._scans = scans
-        self._names = [formatted(n) for n in names]
-        self._shown = names
-        self._plain = files.plain
-        self._gone = files.gone
+        self._schema = schema
+        self._schemas = schemas
+        self._files = files
+        self._shown = schema.field_names
+        self._names = [formatted(n) for n in self._shown]
         self._check = check
 
-    def frame(self) -> DataFrame:
-        gone = self._scans.scan(self._gone, counts=True)
-        if not self._plain:
+    def parts(self, few: bool) -> tuple[list[Placed], list[DataFrame]]:
+        """The rows: files of which all rows stay, and frames. `few` says that a query asks for few rows."""
+        hidden = self._hidden(few) if self._files.plain else None
+        if hidden is None:
+            return [], [self._by_hash()]
+        if self._check and hidden.missing is not None:
+            raise negative_count(*hidden.missing)
+        whole = [one for one in self._files.plain if one[1].file_size not in hidden.sizes]
+        holed = [one for one in self._files.plain if one[1].file_size in hidden.sizes]
+        if not holed:
+            return whole, []
+        return whole, [self._by_place(holed, hidden)]
+
+    def _hidden(self, few: bool) -> HiddenRows | None:
+        """The hidden rows, where looking for them is worth it; None where it is not."""
+        finder = HiddenRowsFinder(self._spark, self._scans, self._schema, self._schemas, self._files)
+        if not few:
+            return finder.find()
+        hidden = finder.known()
+        # What is wrong with other rows is not for this query to tell.
+        return None if hidden is None or hidden.missing is not None else hidden
+
+    def _by_place(self, files: list[Placed], hidden: HiddenRows) -> DataFrame:
+        on = hidden.places.joined("p", "h")
+        text = f"SELECT /*+ BROADCAST(h) */ {self._of('p')} FROM {{plain}} p LEFT ANTI JOIN {{hidden}} h ON {on}"
+        places = self._spark.createDataFrame(hidden.table)
+        return self._spark.sql(text, plain=self._scans.scan(files, sizes=True), hidden=places)
+
+    def _by_hash(self) -> DataFrame:
+        gone = self._scans.scan(self._files.gone, counts=True)
+        if not self._files.plain:
             return self._spark.sql(self._repeated(self._of_retractions()), gone=gone)
         text = f"{self._joined('ANTI', self._of('p'))} UNION ALL {self._repeated(self._all())}"
-        return self._spark.sql(text, plain=self._scans.scan(self._plain), gone=gone)
+        return self._spark.sql(text, plain=self._scans.scan(self._files.plain), gone=gone)
 
     def _of(self, alias: str) -> str:
         return ", ".join(f"{alias}.{name}" for name in self._names)
 
     def _joined(self, kind: str, columns: str) -> str:
         """Query for the plain rows of which a retraction has the hash (SEMI), or none (ANTI)."""
-        hint = "/*+ BROADCAST(c) */ " if sum(f.row_count for _, f in self._gone) <= BROADCAST_ROWS else ""
-        hashes = f"SELECT DISTINCT xxhash64({self._of('r')}) AS h FROM {{gone}} r"
-        on = f"xxhash64({self._of('p')}) = c.h"
+        hint = "/*+ BROADCAST(c) */ " if sum(f.row_count for _, f in self._files.gone) <= BROADCAST_ROWS else ""
+        hashes = f"SELECT DISTINCT xxhash64({self._identifying('r')}) AS h FROM {{gone}} r"
+        on = f"xxhash64({self._identifying('p')}) = c.h"
         return f"SELECT {hint}{columns} FROM {{plain}} p LEFT {kind} JOIN ({hashes}) c ON {on}"
+
+    def _identifying(self, alias: str) -> str:
+        return ", ".join(f"{alias}.{formatted(name)}" for name in self._identifying_columns)
+
+    @cached_property
+    def _identifying_columns(self) -> tuple[str, ...]:
+        gone = (f for _, f in self._files.gone)
+        return identifying_columns(self._schema.fields, values_of(gone, self._schema, self._schemas))
 
     def _of_retractions(self) -> str:
         return f"SELECT {self._of('r')}, r.{formatted(COUNT.name)} AS {_COUNT} FROM {{gone}} r"

@@ -27,6 +27,7 @@ from tablestore_engine.table import Table
 
 FILE_COLUMN = "__file"
 POSITION_COLUMN = "__position"
+SIZE_COLUMN = "__size"
 # Spark takes these in a path for a pattern; a warehouse may lie below `/data/[1]`.
 _PATTERN = re.compile(r"[\[\]{}*?\\]")
 # What Spark's Parquet reader widens by itself when asked for the target type.
@@ -39,6 +40,9 @@ _NATIVE_CASTS = {
     ("INT", "BIGINT"),
     ("FLOAT", "DOUBLE"),
 }
+# Spark says of a row where it stands.
+_POSITIONS = (f"_metadata.file_path as {FILE_COLUMN}", f"_metadata.row_index as {POSITION_COLUMN}")
+_SIZES = (f"_metadata.file_size as {SIZE_COLUMN}",)
 
 Placed = tuple[BucketScan, DataFileMeta]
 
@@ -64,13 +68,24 @@ class FileScans:
             ]
         return self._spark.range(0).selectExpr(*columns)
 
+    @property
+    def location(self) -> str:
+        """The directory of the table."""
+        return self._table.path
+
     def scan(
-        self, files: Sequence[Placed], *, system: bool = False, counts: bool = False, positions: bool = False
+        self,
+        files: Sequence[Placed],
+        *,
+        system: bool = False,
+        counts: bool = False,
+        positions: bool = False,
+        sizes: bool = False,
     ) -> DataFrame:
         """The rows of files as they are: one scan, and one more for each schema that Spark cannot bridge.
 
         With `system` the sequence number and row kind come first, with `counts` the counts of retractions; with
-        `positions` the file and the row's number in it come last.
+        `positions` the file and the row's number in it come last, and with `sizes` also the size of the file.
         """
         groups: dict[tuple[int, bool], list[Placed]] = {}
         for bucket, file in files:
@@ -79,8 +94,10 @@ class FileScans:
                 own = self._schema.id
             groups.setdefault((own, file.file_name in bucket.deletions), []).append((bucket, file))
         first = (SEQUENCE_NUMBER, VALUE_KIND) if system else (COUNT,) if counts else ()
+        last: tuple[str, ...] = _POSITIONS if positions or sizes else ()
+        last += _SIZES if sizes else ()
         frames = [
-            self._scan(own, groups[own, deletes], first, positions, deletes=deletes)
+            self._scan(own, groups[own, deletes], first, last, deletes=deletes)
             for own, deletes in sorted(groups)
         ]
         return reduce(DataFrame.unionAll, frames)
@@ -109,7 +126,7 @@ class FileScans:
         schema_id: int,
         files: list[Placed],
         first: tuple[DataField, ...],
-        positions: bool,
+        last: tuple[str, ...],
         *,
         deletes: bool,
     ) -> DataFrame:
@@ -120,7 +137,7 @@ class FileScans:
             struct = T.StructType([*to_spark_schema(first).fields, *struct.fields])
         paths = [escaped_path(self._path(bucket, file)) for bucket, file in files]
         frame = self._spark.read.schema(struct).parquet(*paths)
-        if is_current and not positions and not deletes:
+        if is_current and not last and not deletes:
             return frame
         selected = [one.name for one in first]
         by_id = {f.id: f for f in own.fields}
@@ -130,9 +147,7 @@ class FileScans:
             if not is_current or past is None:
                 source = f"cast({source} as {to_spark_type(field.type).simpleString()})"
             selected.append(f"{source} as {quoted(field.name)}")
-        if positions:
-            selected.append(f"_metadata.file_path as {FILE_COLUMN}")
-            selected.append(f"_metadata.row_index as {POSITION_COLUMN}")
+        selected.extend(last)
         if deletes:
             return without_deleted(self._spark, frame, selected, self._deleted(files))
         return frame.selectExpr(*selected)

@@ -18,6 +18,7 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.attempts import retrying
 from tablestore_engine.operation.scan import ScanPlan
 from tablestore_engine.operation.write_job import DELETE_KIND
+from tablestore_engine.schema.predicate import Predicate
 from tablestore_engine.spark.changes import ACTION_COLUMN, Read, apply_changes
 from tablestore_engine.spark.dml import WriteOutcome, truncate
 from tablestore_engine.spark.file_scan import FILE_COLUMN, POSITION_COLUMN
@@ -50,6 +51,7 @@ class _Target:
     snapshot: Snapshot | None
     plan: ScanPlan
     frames: Frames
+    predicate: Predicate | None = None
     merging: bool = False
 
     @property
@@ -80,10 +82,12 @@ class _Target:
 
     def register(self) -> str:
         """The temporary view of the target's rows, with `source_columns`."""
-        read = read_plan if self.keyed or self.counted else read_positions
-        rows = read(self.frames.spark, self.table, self.plan)
+        spark = self.frames.spark
         if self.counted:
-            rows = with_old_rows(rows, positions=self.merging)
+            found = read_plan(spark, self.table, self.plan, self.predicate)
+            rows = with_old_rows(found, positions=self.merging)
+        else:
+            rows = (read_plan if self.keyed else read_positions)(spark, self.table, self.plan)
         return quote(self.frames.register(_TARGET, rows))
 
     def apply(self, changes: DataFrame) -> WriteOutcome:
@@ -122,7 +126,7 @@ def _target(
         predicate = frames.predicate_of(probe, table)
     snapshot = frames.pin(table)
     plan = table.scan(snapshot, predicate) if snapshot else ScanPlan(None, table.schema, ())
-    return _Target(table, alias or table.identifier[1], snapshot, plan, frames, merging)
+    return _Target(table, alias or table.identifier[1], snapshot, plan, frames, predicate, merging)
 
 
 def execute_delete(statement: Delete, context: RowContext) -> StatementResult:

@@ -14,6 +14,7 @@ import uuid
 from collections import Counter
 from datetime import date
 from decimal import Decimal
+from itertools import product
 from math import isnan
 from unittest import mock
 
@@ -27,9 +28,13 @@ from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import NegativeCountError
 from tablestore_engine.mergetree import retractions
 from tablestore_engine.metadata.manifest import FileKind
+from tablestore_engine.operation import identifying
 from tablestore_engine.operation.commit import Change
 from tablestore_engine.operation.compact import CompactTask, run_compaction
 from tablestore_engine.schema.row_kind import ROW_KIND
+from tablestore_engine.spark import hidden_rows
+from tablestore_engine.spark.session import new_session
+from tablestore_engine.store import TableStore
 
 PROFILE = settings(
     max_examples=int(os.environ.get("TABLESTORE_SOAK", "40")),
@@ -188,6 +193,36 @@ def test_a_table_is_a_multiset(history):
         assert table.schema.merge_engine.counts == any(
             e.file.delete_row_count for s in table.snapshots() for e in table.live_files(s)
         )
+    finally:
+        shutil.rmtree(directory)
+
+
+@pytest.mark.spark
+@settings(PROFILE, max_examples=max(PROFILE.max_examples // 10, 3))
+@given(histories())
+def test_spark_reads_a_multiset_however_it_looks_for_rows(spark, history):
+    """By place or by hash, and by few columns first or by all at once."""
+    (columns, partition, options), steps, random = history
+    directory = tempfile.mkdtemp(prefix="counting-")
+    there = []
+    try:
+        make_table(directory, columns, [], partition, options)
+        for verb, changes in steps:
+            table = Catalog(directory).load_table("default", "t")
+            if verb == "write":
+                rows = changes_of(changes, there, random)
+                if rows:
+                    write(table, rows)
+            elif verb == "some":
+                compact_some(table, random)
+        for enough, held in product((48.0, 1.0), (500_000, -1)):
+            with (
+                mock.patch.object(identifying, "ENOUGH_BITS", enough),
+                mock.patch.object(hidden_rows, "HELD_ROWS", held),
+                mock.patch.object(hidden_rows, "_known", hidden_rows._Known(10_000)),
+            ):
+                found = TableStore(directory, new_session(spark)).sql("SELECT * FROM t").toArrow()
+            assert counted(found.to_pylist()) == counted(there), (enough, held)
     finally:
         shutil.rmtree(directory)
 

@@ -11,7 +11,13 @@ from engine_support import meta, schema_of
 
 from tablestore_engine.errors import NegativeCountError
 from tablestore_engine.mergetree.counting import counted_rows, pick_counting
-from tablestore_engine.mergetree.retractions import Part, Retractions, content_hashes, settled
+from tablestore_engine.mergetree.retractions import (
+    Part,
+    Retractions,
+    content_hashes,
+    settled,
+    taken_from,
+)
 from tablestore_engine.schema.system import COUNT
 
 FIELDS = schema_of({"id": "INT", "v": "STRING"}).fields
@@ -126,3 +132,29 @@ def test_the_hash_is_of_the_content():
     assert zero == minus
     assert nan == other
     assert content_hashes(table.select(["z"]), floats[2:]).tolist() == [0, 0, 0, 0]
+
+
+def test_which_of_some_rows_go():
+    counts = pa.array([-1, -2, -1], pa.int64())
+    retracted = rows((1, "a"), (2, None), (1, "a")).append_column(COUNT.name, counts)
+    taken = taken_from(rows((2, None), (1, "a"), (1, "b"), (2, None), (1, "a"), (1, "a"), (2, None)), retracted)
+    assert taken.rows.tolist() == [True, True, False, True, True, False, False]
+    assert taken.missing is None
+    taken = taken_from(rows((1, "a"), (3, "c"), (2, None)), retracted)
+    assert taken.rows.tolist() == [True, False, True]
+    assert taken.missing.to_pylist() == [{"id": 1, "v": "a", COUNT.name: -1}, {"id": 2, "v": None, COUNT.name: -1}]
+    taken = taken_from(rows(), retracted)
+    assert taken.rows.tolist() == []
+    assert [row[COUNT.name] for row in taken.missing.to_pylist()] == [-2, -2]
+
+
+def test_rows_go_that_are_equal_in_parts_and_in_sign():
+    def table(x, y):
+        return pa.table({"x": pa.array(x, pa.float64()), "y": pa.array(y, pa.list_(pa.float32()))})
+
+    nan = float("nan")
+    there = table([0.0, nan, None, 1.0], [[nan, -0.0], None, [], [None]])
+    retracted = table([-0.0, -nan, None], [[-nan, 0.0], None, []]).append_column(COUNT.name, pa.array([-1, -1, -1]))
+    taken = taken_from(there, retracted)
+    assert taken.rows.tolist() == [True, True, True, False]
+    assert taken.missing is None

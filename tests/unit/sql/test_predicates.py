@@ -16,6 +16,7 @@ from tablestore_engine.schema.predicate import (
     Or,
     Predicate,
     conjunction,
+    fixes_a_column,
     rejects_null,
 )
 from tablestore_engine.sql.bind import references
@@ -229,3 +230,23 @@ def test_rejecting_nulls() -> None:
     assert rejects_null(And((IsNull("a"), A1)))
     assert not rejects_null(Or((IsNull("a"), A1)))
     assert rejects_null(Or((IsNotNull("b"), A1)))
+
+
+@pytest.mark.parametrize(
+    ("predicate", "expected"),
+    [
+        (None, False),
+        (A1, True),
+        (In("a", (1, 2)), True),
+        (Compare("a", "<", 1), False),
+        (IsNull("a"), False),
+        (And((Compare("b", "<", 9), A1)), True),
+        (Or((B2, A1)), True),
+        (Or((A1, Compare("b", "<", 9))), False),
+        # Of a partition column, a constant says nothing of the rows inside.
+        (Compare("P", "=", "x"), False),
+        (And((In("p", ("x",)), B2)), True),
+    ],
+)
+def test_what_asks_for_few_rows(predicate: Predicate | None, expected: bool):
+    assert fixes_a_column(predicate, apart_from=("p",)) == expected
