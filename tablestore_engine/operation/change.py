@@ -28,9 +28,10 @@ class Change:
     `read_snapshot` names the snapshot that a row-level change was computed from (0: there was none yet): a bucket of
     `read_buckets` (None: any) that got new rows since then makes it conflict. `began_on` is the snapshot on which a blind
     write of a keyed table drew its sequence number: it conflicts with a row-level change that began later and was
-    committed first, since that change saw nothing of it and yet would win. `restarts` leaves everything before it
-    behind, without naming it: for a table that is replaced by one with other partition columns, in whose manifests the
-    old files could not be described. `guard` is called at each try, after the newest snapshot was read; it raises to give up.
+    committed first, since that change saw nothing of it and yet would win; and with a compaction of newer deletes, since
+    those that it dropped would no longer hide its rows. `restarts` leaves everything before it behind, without naming
+    it: for a table that is replaced by one with other partition columns, in whose manifests the old files could not be
+    described. `guard` is called at each try, after the newest snapshot was read; it raises to give up.
     `restores` are all files that shall be live afterwards, those of `added` among them. `statistics` names the file of an
     ANALYZE commit. `index` is what the write did to the index of dynamic buckets.
     """

@@ -251,15 +251,24 @@ class Committer:
             numbers[place] = min(
                 entry.file.min_sequence_number, numbers.get(place, entry.file.min_sequence_number)
             )
+        drops = not self.schema.keeps_deletes
         for snapshot in self._between(change.began_on, latest):
-            if READ_SNAPSHOT not in (snapshot.properties or {}):
+            merged = drops and snapshot.commit_kind == "COMPACT"
+            if not merged and READ_SNAPSHOT not in (snapshot.properties or {}):
                 continue
             for meta in self.manifests.read_list(snapshot.delta_manifest_list):
                 for entry in self.manifests.read_manifest(meta.file_name):
                     own = numbers.get((entry.partition, entry.bucket))
-                    if own is not None and entry.file.max_sequence_number > own:
+                    if own is None or entry.file.max_sequence_number <= own:
+                        continue
+                    if not merged:
                         raise ConflictError(
                             f"Snapshot {snapshot.id} changed rows without knowing those of this write.",
+                            hint="Run the statement again.",
+                        )
+                    if entry.kind == FileKind.DELETE and entry.file.delete_row_count != 0:
+                        raise ConflictError(
+                            f"Snapshot {snapshot.id} merged deletes that are newer than the rows of this write.",
                             hint="Run the statement again.",
                         )
 
