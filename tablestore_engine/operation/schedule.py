@@ -193,7 +193,7 @@ def plan_tasks(
     files = {
         (e.partition, e.bucket, e.file.file_name, e.file.level): e for e in live if e.kind == FileKind.ADD
     }
-    in_order = target.schema.merge_engine.stores_retractions
+    in_order = target.schema.merge_engine.keeps_apart
     places = PartitionFormat(target.schema)
     tasks = []
     for group in plan.groups:
@@ -226,8 +226,8 @@ def plan_tasks(
 def _older_file(merged: Sequence[ManifestEntry], live: Iterable[ManifestEntry]) -> str | None:
     """A file at level 0 that would be left behind by a merge of newer records of its bucket; None without one.
 
-    A write may take its number before a plan is made and commit after it. That is a conflict where retractions are
-    stored, and where the merge drops deletes that hide what came.
+    A write may take its number before a plan is made and commit after it. That is a conflict where records are kept
+    apart, and where the merge drops deletes that hide what came.
     """
     newest = max(e.file.max_sequence_number for e in merged)
     names = {e.file.file_name for e in merged}

@@ -4,7 +4,7 @@ A *write job* is everything a task must know; it travels to executors. Rows are 
 `BUCKET_COLUMN` and, when they are not all inserts, `ROW_KIND_COLUMN` (0 +I, 1 -U, 2 +U, 3 -D). The task removes
 duplicates of a key (the merge engine folds them, or they are an error), gives all rows the job's sequence number and streams
 them into files. One number for the whole write is enough, since a key stands in a write once; it makes the write
-win or lose against another one as a whole. Only retractions that must stay apart from other rows of their key make layers
+win or lose against another one as a whole. Only rows that must stay apart from others of their key make layers
 (`mergetree.layers`), each with files and a number of its own.
 """
 
@@ -19,11 +19,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tablestore_engine.errors import DuplicateKeyError, PrimaryKeyError, SchemaError, StorageError
+from tablestore_engine.errors import (
+    DuplicateKeyError,
+    PrimaryKeyError,
+    SchemaError,
+    StorageError,
+    UserError,
+)
 from tablestore_engine.mergetree.arrival import arrived as records_of
 from tablestore_engine.mergetree.arrival import without_ignored
 from tablestore_engine.mergetree.fold import fold_sorted
-from tablestore_engine.mergetree.layers import LAYER_COLUMN, layered
+from tablestore_engine.mergetree.layers import LAYER_COLUMN, MOST_LAYERS, layered
 from tablestore_engine.mergetree.merge import SortColumn, last_of_key_mask, sort_stable
 from tablestore_engine.mergetree.retractions import settled
 from tablestore_engine.metadata.bucket import bucket_ids
@@ -36,6 +42,7 @@ from tablestore_engine.operation.dynamic_bucket import BucketIndex, DynamicBucke
 from tablestore_engine.operation.index_files import index_path
 from tablestore_engine.operation.placing import row_buckets
 from tablestore_engine.schema.keyless import check_retractable
+from tablestore_engine.schema.merge_engine import MergeEngine
 from tablestore_engine.schema.system import SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.schema.table_schema import TableSchema
 
@@ -209,7 +216,7 @@ def _deduplicated(job: WriteJob, tables: Iterable[pa.Table], result: WriteResult
     """Tables with one row per key, folded as the merge engine says; a table's last key waits for the next table."""
     schema = job.schema
     keys = [*schema.partition_keys, BUCKET_COLUMN, *schema.trimmed_primary_keys]
-    apart = bool(schema.primary_keys) and schema.merge_engine.stores_retractions
+    engine = schema.merge_engine
     held: pa.Table | None = None
     for arrived in tables:
         if arrived.num_rows == 0:
@@ -223,22 +230,30 @@ def _deduplicated(job: WriteJob, tables: Iterable[pa.Table], result: WriteResult
             yield given
             continue
         table = given if held is None else pa.concat_tables([held, given])
-        if apart and ROW_KIND_COLUMN in table.column_names:
-            table = layered(table, keys, schema.merge_engine, ROW_KIND_COLUMN)
-            begin = _begin_of_last_key(table, keys)
-            held = table.slice(begin).drop_columns([LAYER_COLUMN])
-            yield table.slice(0, begin)
-            continue
         last = last_of_key_mask(table, keys)
         unique = bool(last.all())
         if job.refuse_duplicates and not unique and not (job.changes and _only_replaced(table, last)):
             raise _duplicates(table.filter(pa.array(~last)), schema)
+        if _makes_layers(table, engine):
+            table = layered(table, keys, engine, _kinds_of(table))
+            begin = _begin_of_last_key(table, keys)
+            held = table.slice(begin).drop_columns([LAYER_COLUMN])
+            yield table.slice(0, begin)
+            continue
         folded = fold_sorted(table, last, schema.merge_engine, ROW_KIND_COLUMN)
         held = folded.slice(folded.num_rows - 1)
         yield folded.slice(0, folded.num_rows - 1)
     if held is not None:
-        layers = apart and ROW_KIND_COLUMN in held.column_names
-        yield layered(held, keys, schema.merge_engine, ROW_KIND_COLUMN) if layers else held
+        yield layered(held, keys, engine, _kinds_of(held)) if _makes_layers(held, engine) else held
+
+
+def _makes_layers(rows: pa.Table, engine: MergeEngine) -> bool:
+    """Whether rows of one key may have to stay apart."""
+    return engine.folds_in_order or (engine.stores_retractions and _kinds_of(rows) is not None)
+
+
+def _kinds_of(rows: pa.Table) -> str | None:
+    return ROW_KIND_COLUMN if ROW_KIND_COLUMN in rows.column_names else None
 
 
 def _begin_of_last_key(table: pa.Table, keys: Sequence[str]) -> int:
@@ -286,6 +301,15 @@ def _duplicates(rows: pa.Table, schema: TableSchema) -> DuplicateKeyError:
     return DuplicateKeyError(
         f"Duplicate primary key in the rows to write: {shown}.",
         hint=f"Keep one row per ({', '.join(schema.primary_keys)}), or name a column that orders them ('sequence.field'; sequence_field in dbt).",
+    )
+
+
+def _too_many_layers(rows: pa.Table, schema: TableSchema) -> UserError:
+    key = rows.select(list(schema.primary_keys)).slice(0, 1).to_pylist()[0]
+    shown = ", ".join(f"{k}={v!r}" for k, v in key.items())
+    return UserError(
+        f"More than {MOST_LAYERS} records of one key are to be written at once that fold in order only: {shown}.",
+        hint="Write them in parts. A product of DOUBLE, or of DECIMAL without digits after the point, folds in any order.",
     )
 
 
@@ -342,6 +366,8 @@ class _BucketSwitch:
             last = last_of_key_mask(group, schema.trimmed_primary_keys)
             self._write_layer(fold_sorted(group, last, schema.merge_engine, ROW_KIND_COLUMN), 0)
             return
+        if layers.max() >= MOST_LAYERS:
+            raise _too_many_layers(group.filter(pa.array(layers == layers.max())), schema)
         for layer in range(int(layers.max()) + 1):
             self._write_layer(group.filter(pa.array(layers == layer)), layer)
 
