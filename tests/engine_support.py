@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
+import tempfile
 import uuid
 from collections import defaultdict
 from contextlib import contextmanager
@@ -32,6 +34,7 @@ from tablestore_engine.operation.index_commit import index_change
 from tablestore_engine.operation.index_files import index_path
 from tablestore_engine.operation.new_write import new_job as start_job
 from tablestore_engine.operation.write import write_table
+from tablestore_engine.operation.write_buffer import write_tables
 from tablestore_engine.operation.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.arrow import to_arrow_type
 from tablestore_engine.schema.system import COUNT, SEQUENCE_NUMBER, VALUE_KIND, key_field
@@ -42,6 +45,18 @@ from tablestore_engine.storage.hash_index import read_hashes
 PUT, DELETE = 0, 3
 _ids = itertools.count(1)
 _pools = []  # what was allocated from one may live as long as the process
+_MEMORY = "/dev/shm"
+
+
+@contextmanager
+def scratch_directory(prefix):
+    """A directory that is removed at the end; in memory where the system has a place for that, since it is quicker."""
+    in_memory = os.path.isdir(_MEMORY) and os.access(_MEMORY, os.W_OK)
+    directory = tempfile.mkdtemp(prefix=prefix, dir=_MEMORY if in_memory else None)
+    try:
+        yield directory
+    finally:
+        shutil.rmtree(directory)
 
 
 def schema_of(columns, primary_keys=(), partition_keys=(), options=None, **kwargs):
@@ -92,10 +107,19 @@ def identity(user="test"):
     return CommitIdentity(f"{user}-{os.getpid()}", next(_ids))
 
 
+def write_files(job, rows, kinds=None, *, pieces=0, sizes=None):
+    """Write dictionaries into files. With `sizes` they come to the write buffer, `pieces` rows at a time."""
+    given, task = arrow_rows(job.schema, rows, kinds), f"{uuid.uuid4().hex[:6]}-"
+    if sizes is None:
+        return write_table(job, given, task)
+    tables = [given.slice(i, pieces) for i in range(0, given.num_rows, pieces)]
+    return write_tables(job, tables, sizes, task)
+
+
 def write(table, rows, kinds=None, *, kind="APPEND", job=None, properties=None, **change):
     """Write dictionaries and commit them. Returns the snapshot."""
     job = job or new_job(table)
-    result = write_table(job, arrow_rows(job.schema, rows, kinds), f"{uuid.uuid4().hex[:6]}-")
+    result = write_files(job, rows, kinds)
     return table.committer(job.schema).commit(
         Change(kind, tuple(result.entries), index=index_change(job, result), **change), identity(), properties
     )

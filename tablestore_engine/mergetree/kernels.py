@@ -170,37 +170,47 @@ def _absolute_sum(values: pa.Array, groups: Groups) -> float:
 
 
 def _product(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
-    if pa.types.is_decimal(values.type):
-        return _decimal_product(values, groups)
+    whole = pa.types.is_decimal(values.type)
+    if whole and values.type.scale:
+        return _rounded_product(values, groups)
     none = _none_valid(values, groups)
     if pa.types.is_floating(values.type):
         result = np.multiply.reduceat(_numbers(values, 1.0).astype(np.float64), groups.starts)
         return pa.array(result, pa.float64(), mask=none).cast(values.type, safe=False)
-    numbers = _numbers(values, 1).astype(np.int64)
+    numbers = _numbers(values.cast(pa.int64()), 1)
     # Beyond 2^63 integers wrap; floating point tells, but for the last bits.
     if np.abs(np.multiply.reduceat(numbers.astype(np.float64), groups.starts)).max() >= 2.0**63 * (1 - 1e-9):
         raise _overflow(fold, values.type)
-    return pa.array(np.multiply.reduceat(numbers, groups.starts), pa.int64(), mask=none).cast(values.type)
+    found = pa.array(np.multiply.reduceat(numbers, groups.starts), pa.int64(), mask=none)
+    # Arrow makes decimals of integers only where each of their type has room.
+    return (found.cast(pa.decimal128(19, 0)) if whole else found).cast(values.type)
 
 
-def _decimal_product(values: pa.Array, groups: Groups) -> pa.Array:
-    """Neighbours are multiplied, and then their products, so that there are few steps; each rounds to the scale."""
-    ids, present = groups.ids[valid_mask(values)], values.drop_null()
-    while True:
-        place = np.arange(len(ids)) - np.searchsorted(ids, ids, "left")
-        second = np.flatnonzero(place % 2 == 1)
-        if not len(second):
-            break
-        exact = pc.multiply(present.take(pa.array(second - 1)), present.take(pa.array(second)))
-        rounded = pc.round(exact, values.type.scale, "half_towards_infinity").cast(values.type)
-        source = np.arange(len(ids))
-        source[second - 1] = len(ids) + np.arange(len(second))
-        kept = place % 2 == 0
-        present = pa.concat_arrays([present, rounded]).take(pa.array(source[kept]))
-        ids = ids[kept]
+def _rounded_product(values: pa.Array, groups: Groups) -> pa.Array:
+    """The factors of each group one after the other: each step rounds to the scale, so their order decides.
+
+    There are as many steps as the longest group has factors; a step multiplies in all groups that are not done.
+    """
+    ids, factors = groups.ids[valid_mask(values)], values.drop_null()
+    if not len(ids):
+        return pa.nulls(groups.count, values.type)
+    starts = np.flatnonzero(np.append(True, ids[1:] != ids[:-1]))
+    lengths = np.diff(np.append(starts, len(ids)))
+    longest_first = np.argsort(-lengths, kind="stable")
+    starts, lengths = starts[longest_first], lengths[longest_first]
+    state = factors.take(pa.array(starts))
+    done: list[pa.Array] = []
+    for step in range(1, int(lengths[0])):
+        going = int(np.searchsorted(-lengths, -step, "left"))
+        if going < len(state):
+            done.append(state.slice(going))
+            state = state.slice(0, going)
+        exact = pc.multiply(state, factors.take(pa.array(starts[:going] + step)))
+        state = pc.round(exact, values.type.scale, "half_towards_infinity").cast(values.type)
+    products = pa.concat_arrays([state, *reversed(done)])
     found = np.full(groups.count, -1)
-    found[ids] = np.arange(len(ids))
-    return present.take(pa.array(found, mask=found < 0))
+    found[ids[starts]] = np.arange(len(starts))
+    return products.take(pa.array(found, mask=found < 0))
 
 
 def _bool_and(_fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:

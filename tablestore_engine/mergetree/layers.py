@@ -1,8 +1,10 @@
-"""Rows of one write whose retractions must stay apart, as layers: each is a run of its own.
+"""Rows of one write that must stay apart, as layers: each is a run of its own.
 
 A file holds one row per key, and a stored retraction is not folded with other rows of its key until all of them meet
-(with sequence groups: only a -D that may remove the row is stored so). So the rows of a key are cut into stretches, as in `undo`: the first stretch of every key makes the first layer, the second
-stretches make the second one, and so on; each layer gets a higher sequence number than the one before it.
+(with sequence groups: only a -D that may remove the row is stored so). So the rows of a key are cut into stretches, as in
+`undo`: the first stretch of every key makes the first layer, the second stretches make the second one, and so on; each
+layer gets a higher sequence number than the one before it. A factor of a product that rounds begins a stretch, too, for
+it has to be multiplied into all that came before.
 
 A long changelog of one key does not make many layers: an ordinary row that is taken back at once, with another one
 after it, leaves no trace, and neither does anything before a -D that removes the row.
@@ -31,24 +33,31 @@ from tablestore_engine.mergetree.values import (
 from tablestore_engine.schema.merge_engine import MergeEngine
 
 LAYER_COLUMN = "__layer"
+MOST_LAYERS = 800
+"""Layers of one write to a bucket that has data: each is a file, which is open until all are written."""
 _UPDATE_BEFORE, _DELETE = 1, 3
 
 
-def layered(table: pa.Table, keys: Sequence[str], engine: MergeEngine, kinds: str) -> pa.Table:
+def layered(table: pa.Table, keys: Sequence[str], engine: MergeEngine, kinds: str | None) -> pa.Table:
     """One row per stretch, with its layer from 0; rows come, and stay, sorted by key and age.
 
-    Rows that are layered may be layered again, without the column, together with later ones.
+    `kinds` names the column of row kinds, None when all rows are ordinary. Rows that are layered may be layered again,
+    without the column, together with later ones.
     """
-    if not engine.grouped:
+    if kinds is not None and not engine.grouped:
         table = _shortened(table, keys, engine, kinds)
     starts = _starts(table, keys)
-    apart = _deletes(table, kinds) if engine.grouped else _retracts(table, kinds)
-    stretches = starts_of_stretches(starts, apart)
+    apart = np.zeros(table.num_rows, bool)
+    if kinds is not None:
+        apart = _deletes(table, kinds) if engine.grouped else _retracts(table, kinds)
+    begins = _factors(table, engine)
+    begins[starts_of_stretches(starts, apart)] = True
+    stretches = np.flatnonzero(begins)
     last = np.zeros(table.num_rows, bool)
     last[np.append(stretches[1:], table.num_rows) - 1] = True
     owners = np.searchsorted(starts, stretches, "right")
     layers = pa.array(how_often_before(owners).astype(np.int32))
-    if engine.grouped:
+    if kinds is not None and engine.grouped:
         folded = fold_sorted(table, last, replace(engine, removing_groups=()), kinds)
         # Of retractions only a stretch is one that removes nothing.
         hides = _deletes(folded, kinds) & ~apart[stretches]
@@ -56,6 +65,15 @@ def layered(table: pa.Table, keys: Sequence[str], engine: MergeEngine, kinds: st
     else:
         folded = fold_sorted(table, last, engine)
     return folded.append_column(LAYER_COLUMN, layers)
+
+
+def _factors(table: pa.Table, engine: MergeEngine) -> Mask:
+    """Which rows have a value in a column that rounds."""
+    found = np.zeros(table.num_rows, bool)
+    for fold in engine.folds:
+        if fold.rounds:
+            found |= valid_mask(one_array(table.column(fold.column)))
+    return found
 
 
 def _starts(table: pa.Table, keys: Sequence[str]) -> Indices:

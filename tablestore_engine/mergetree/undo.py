@@ -97,7 +97,7 @@ def _of_some(fold: Fold, values: pa.Array, groups: Groups, rows: Mask) -> pa.Arr
 
 
 def _in_order(fold: Fold, values: pa.Array, groups: Groups, retracts: Mask) -> pa.Array:
-    starts = starts_of_stretches(groups.starts, retracts)
+    starts = _steps(fold, groups, retracts)
     parts = fold_values(fold, values, Groups(starts, groups.rows))
     owners, takes_back = groups.ids[starts], retracts[starts]
     step_of = how_often_before(owners)
@@ -114,6 +114,17 @@ def _in_order(fold: Fold, values: pa.Array, groups: Groups, retracts: Mask) -> p
             source[owner] = groups.count + np.arange(len(owner))
             state = pa.concat_arrays([state, now]).take(pa.array(source))
     return state
+
+
+def _steps(fold: Fold, groups: Groups, retracts: Mask) -> Indices:
+    """Where the steps begin: with the stretches, and where the function rounds with each row after a retraction."""
+    starts = starts_of_stretches(groups.starts, retracts)
+    if not fold.rounds:
+        return starts
+    stretch_of = np.repeat(starts, np.diff(np.append(starts, groups.rows)))
+    begins = stretch_of != groups.starts[groups.ids]
+    begins[starts] = True
+    return np.flatnonzero(begins)
 
 
 def _joined(fold: Fold, had: pa.Array, given: pa.Array) -> pa.Array:

@@ -22,6 +22,7 @@ class UniversalOptions:
     `keep_deletes` for tables in which a late row may be older than a delete: the delete must outlive every merge.
     `settle_together` for tables whose retractions take back what older records gave: runs that hold some merge only with
     all older ones.
+    `from_oldest` for tables whose records fold only from the oldest one on: all runs merge or none.
     The last three are those of early full compactions; None switches one off.
     """
 
@@ -31,6 +32,7 @@ class UniversalOptions:
     num_levels: int = 6
     keep_deletes: bool = False
     settle_together: bool = False
+    from_oldest: bool = False
     optimization_interval_millis: int | None = None
     total_size_threshold: int | None = None
     incremental_size_threshold: int | None = None
@@ -135,7 +137,8 @@ def unit_of(runs: Sequence[SortedRun], count: int, options: UniversalOptions) ->
     while output_level == 0 and count < len(runs):
         count += 1
         output_level = options.max_level if count == len(runs) else max(0, runs[count].level - 1)
-    if options.settle_together and any(_has_deletes(run) for run in runs[:count]):
+    unsettled = options.settle_together and any(_has_deletes(run) for run in runs[:count])
+    if unsettled or options.from_oldest:
         count = len(runs)
     if count >= len(runs):
         output_level = options.max_level

@@ -13,9 +13,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tablestore_engine.errors import StorageError
+from tablestore_engine.errors import StorageError, UserError
 from tablestore_engine.mergetree.fold import fold_sorted
-from tablestore_engine.mergetree.layers import LAYER_COLUMN
+from tablestore_engine.mergetree.layers import LAYER_COLUMN, MOST_LAYERS
 from tablestore_engine.mergetree.merge import last_of_key_mask
 from tablestore_engine.mergetree.retractions import settled
 from tablestore_engine.metadata.data_file import FILE_SOURCE_APPEND
@@ -26,6 +26,7 @@ from tablestore_engine.operation.dynamic_bucket import BucketIndex
 from tablestore_engine.operation.index_files import index_path
 from tablestore_engine.operation.write_job import BUCKET_COLUMN, ROW_KIND_COLUMN, WriteJob, WriteResult
 from tablestore_engine.schema.system import SEQUENCE_NUMBER, VALUE_KIND, key_field
+from tablestore_engine.schema.table_schema import TableSchema
 
 _RETRACTIONS = 1  # the layer after that of the rows
 
@@ -72,6 +73,8 @@ class BucketSwitch:
             last = last_of_key_mask(group, schema.trimmed_primary_keys)
             self._write_layer(fold_sorted(group, last, schema.merge_engine, ROW_KIND_COLUMN), 0)
             return
+        if layers.max() >= MOST_LAYERS:
+            raise _too_many_layers(group.filter(pa.array(layers == layers.max())), schema)
         for layer in range(int(layers.max()) + 1):
             self._write_layer(group.filter(pa.array(layers == layer)), layer)
 
@@ -162,3 +165,12 @@ class BucketSwitch:
             group = group.append_column(key_name, group.column(name))
         sequence = pa.repeat(pa.scalar(self._job.sequence_number + layer, pa.int64()), group.num_rows)
         return group.append_column(SEQUENCE_NUMBER.name, sequence).append_column(VALUE_KIND.name, kinds)
+
+
+def _too_many_layers(rows: pa.Table, schema: TableSchema) -> UserError:
+    key = rows.select(list(schema.primary_keys)).slice(0, 1).to_pylist()[0]
+    shown = ", ".join(f"{k}={v!r}" for k, v in key.items())
+    return UserError(
+        f"More than {MOST_LAYERS} records of one key are to be written at once that fold in order only: {shown}.",
+        hint="Write them in parts. A product of DOUBLE, or of DECIMAL without digits after the point, folds in any order.",
+    )

@@ -31,6 +31,7 @@ def universal_options(schema: TableSchema) -> UniversalOptions:
         num_levels=options.num_levels,
         keep_deletes=schema.keeps_deletes,
         settle_together=schema.merge_engine.stores_retractions,
+        from_oldest=schema.merge_engine.folds_in_order,
         optimization_interval_millis=options.optimization_interval_millis,
         total_size_threshold=options.total_size_threshold,
         incremental_size_threshold=options.incremental_size_threshold,

@@ -9,9 +9,10 @@ A compaction that drops deletes must have met all older records: one that came t
 number than a delete, would show again what the delete hides. A write that comes after such a compaction finds out by
 itself (`Change.began_on`).
 
-Where files hold retractions that take back what older records gave, records must also meet in the order of their
-numbers: nothing may come to level 0 that is older than what was merged already, nor stay there while newer records are
-merged, and a bulk load has settled its retractions for good.
+Where files hold retractions that take back what older records gave, or factors of products that round, records must
+also meet in the order of their numbers: nothing may come to level 0 that is older than what was merged already, nor stay
+there while newer records are merged; and a bulk load has settled its records for good, so nothing older may have come
+to its bucket.
 """
 
 from __future__ import annotations
@@ -79,10 +80,10 @@ def check_conflicts(
         _check_columns(new)
     if not schema.primary_keys:
         return new.added
-    in_order = schema.merge_engine.stores_retractions
+    in_order = schema.merge_engine.keeps_apart
     if in_order:
         _check_order(rest, new)
-    elif new.kind == "COMPACT" and not schema.keeps_deletes:
+    if new.kind == "COMPACT" and not schema.keeps_deletes:
         _check_deletes(rest, new)
     upper = [e for e in new.added if e.file.level > 0]
     if not upper:
@@ -128,17 +129,16 @@ def _check_bucket_counts(live: Sequence[ManifestEntry], added: Sequence[Manifest
 
 
 def _check_order(live: Sequence[ManifestEntry], new: NewFiles) -> None:
-    """Raise unless the records at level 0 of every bucket are newer than those that were merged."""
-    merging = new.kind == "COMPACT"
-    newest = newest_numbers(e for e in (new.added if merging else live) if e.file.level > 0)
-    for entry in live if merging else new.added:
-        if entry.file.level == 0 and entry.file.min_sequence_number <= newest.get(
-            (entry.partition, entry.bucket), -1
-        ):
-            raise ConflictError(
-                "Newer records were merged before older ones, which must not be where some take values back.",
-                hint="Run the statement again.",
-            )
+    """Raise unless the records at level 0 of every bucket are newer than those that are one row already."""
+    for fresh, merged in ((new.added, live), (live, new.added)):
+        newest = newest_numbers(e for e in merged if e.file.level > 0)
+        for entry in fresh if newest else ():
+            place = (entry.partition, entry.bucket)
+            if entry.file.level == 0 and entry.file.min_sequence_number <= newest.get(place, -1):
+                raise ConflictError(
+                    "Newer records were merged before older ones, which must not be where they fold in order only.",
+                    hint="Run the statement again.",
+                )
 
 
 def _check_deletes(live: Sequence[ManifestEntry], new: NewFiles) -> None:

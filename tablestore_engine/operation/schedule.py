@@ -204,7 +204,7 @@ def plan_tasks(
         (e.partition, e.bucket, e.file.file_name, e.file.level): e for e in live if e.kind == FileKind.ADD
     }
     engine, keyed = target.schema.merge_engine, bool(target.schema.primary_keys)
-    in_order = engine.stores_retractions
+    in_order = engine.keeps_apart
     in_place = Counter((partition, bucket) for partition, bucket, *_ in files)
     places = PartitionFormat(target.schema)
     tasks = []
@@ -240,8 +240,8 @@ def plan_tasks(
 def _older_file(merged: Sequence[ManifestEntry], live: Iterable[ManifestEntry]) -> str | None:
     """A file at level 0 that would be left behind by a merge of newer records of its bucket; None without one.
 
-    A write may take its number before a plan is made and commit after it. That is a conflict where retractions are
-    stored, and where the merge drops deletes that hide what came.
+    A write may take its number before a plan is made and commit after it. That is a conflict where records are kept
+    apart, and where the merge drops deletes that hide what came.
     """
     newest = max(e.file.max_sequence_number for e in merged)
     names = {e.file.file_name for e in merged}

@@ -2,7 +2,7 @@
 
 The task removes duplicates of a key (the merge engine folds them, or they are an error), gives all rows the job's
 sequence number and streams them into files. One number for the whole write is enough, since a key stands in a write
-once; it makes the write win or lose against another one as a whole. Only retractions that must stay apart from other rows
+once; it makes the write win or lose against another one as a whole. Only rows that must stay apart from others
 of their key make layers (`mergetree.layers`), each with files and a number of its own.
 """
 
@@ -34,6 +34,7 @@ from tablestore_engine.operation.write_job import (
     order_of_key,
 )
 from tablestore_engine.schema.keyless import check_retractable
+from tablestore_engine.schema.merge_engine import MergeEngine
 from tablestore_engine.schema.table_schema import TableSchema
 
 _SAMPLE = 5
@@ -120,7 +121,7 @@ def _deduplicated(job: WriteJob, tables: Iterable[pa.Table], result: WriteResult
     """Tables with one row per key, folded as the merge engine says; a table's last key waits for the next table."""
     schema = job.schema
     keys = [*schema.partition_keys, BUCKET_COLUMN, *schema.trimmed_primary_keys]
-    apart = bool(schema.primary_keys) and schema.merge_engine.stores_retractions
+    engine = schema.merge_engine
     held: pa.Table | None = None
     for arrived in tables:
         if arrived.num_rows == 0:
@@ -134,22 +135,30 @@ def _deduplicated(job: WriteJob, tables: Iterable[pa.Table], result: WriteResult
             yield given
             continue
         table = given if held is None else pa.concat_tables([held, given])
-        if apart and ROW_KIND_COLUMN in table.column_names:
-            table = layered(table, keys, schema.merge_engine, ROW_KIND_COLUMN)
-            begin = _begin_of_last_key(table, keys)
-            held = table.slice(begin).drop_columns([LAYER_COLUMN])
-            yield table.slice(0, begin)
-            continue
         last = last_of_key_mask(table, keys)
         unique = bool(last.all())
         if job.refuse_duplicates and not unique and not (job.changes and _only_replaced(table, last)):
             raise _duplicates(table.filter(pa.array(~last)), schema)
+        if _makes_layers(table, engine):
+            table = layered(table, keys, engine, _kinds_of(table))
+            begin = _begin_of_last_key(table, keys)
+            held = table.slice(begin).drop_columns([LAYER_COLUMN])
+            yield table.slice(0, begin)
+            continue
         folded = fold_sorted(table, last, schema.merge_engine, ROW_KIND_COLUMN)
         held = folded.slice(folded.num_rows - 1)
         yield folded.slice(0, folded.num_rows - 1)
     if held is not None:
-        layers = apart and ROW_KIND_COLUMN in held.column_names
-        yield layered(held, keys, schema.merge_engine, ROW_KIND_COLUMN) if layers else held
+        yield layered(held, keys, engine, _kinds_of(held)) if _makes_layers(held, engine) else held
+
+
+def _makes_layers(rows: pa.Table, engine: MergeEngine) -> bool:
+    """Whether rows of one key may have to stay apart."""
+    return engine.folds_in_order or (engine.stores_retractions and _kinds_of(rows) is not None)
+
+
+def _kinds_of(rows: pa.Table) -> str | None:
+    return ROW_KIND_COLUMN if ROW_KIND_COLUMN in rows.column_names else None
 
 
 def _begin_of_last_key(table: pa.Table, keys: Sequence[str]) -> int:

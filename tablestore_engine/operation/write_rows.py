@@ -8,7 +8,13 @@ import pyarrow.compute as pc
 from tablestore_engine.errors import RowKindError, SchemaError
 from tablestore_engine.operation.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.arrow import to_arrow_type
-from tablestore_engine.schema.row_kind import KINDS, KINDS_HINT, own_kind_column, row_kind_column
+from tablestore_engine.schema.row_kind import (
+    KINDS,
+    KINDS_HINT,
+    UNKNOWN_KIND,
+    own_kind_column,
+    row_kind_column,
+)
 from tablestore_engine.schema.table_schema import TableSchema
 
 
@@ -53,7 +59,7 @@ def _numbered_kinds(rows: pa.Table, schema: TableSchema) -> pa.Table:
     numbers = pc.index_in(texts, pa.array(KINDS))
     if numbers.null_count:
         unknown = texts.filter(numbers.is_null())[0].as_py()
-        raise RowKindError(f"Unknown row kind: {'null' if unknown is None else unknown}.", hint=KINDS_HINT)
+        raise RowKindError(f"{UNKNOWN_KIND}{'null' if unknown is None else unknown}.", hint=KINDS_HINT)
     kinds = numbers.cast(pa.int8())
     return (
         rows.set_column(at, ROW_KIND_COLUMN, kinds)

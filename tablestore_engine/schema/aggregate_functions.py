@@ -66,6 +66,13 @@ def undo_of(function: str, data_type: DataType, *, ignores: bool) -> Undo:
     return undo
 
 
+def rounds(function: str, data_type: DataType) -> bool:
+    """Whether each step of a fold rounds to the column's type, so that it depends on the steps before it."""
+    if function != "product" or not isinstance(data_type, AtomicType):
+        return False
+    return data_type.root == "DECIMAL" and bool(data_type.scale)
+
+
 def _holds_map(data_type: DataType) -> bool:
     """Whether a map is somewhere inside: maps have no order, which sorting records asks for."""
     if isinstance(data_type, ArrayType):

@@ -1,15 +1,19 @@
 """Merge engines: how the records of one key become one row.
 
 Each column that is not part of the key has a *function* that folds its values in the order of their records. A fold of
-folds equals the fold of everything, so runs may merge in any groups of neighbours. `deduplicate` takes the last record
-whole, `first-row` the first; `partial-update` is the last value of each column that is not null; `aggregation` names a
-function per column. In a *sequence group* of a partial update, columns come together from the record that is greatest in
-the group's own sequence columns. `tablestore-count` is for tables without a key: it counts whole rows (`schema.keyless`).
+folds equals the fold of everything, so runs may merge in any groups of neighbours (products that round are the
+exception). `deduplicate` takes the last record whole, `first-row` the first; `partial-update` is the last value of each
+column that is not null; `aggregation` names a function per column. In a *sequence group* of a partial update, columns
+come together from the record that is greatest in the group's own sequence columns. `tablestore-count` is for tables
+without a key: it counts whole rows (`schema.keyless`).
 
 A *retraction* is a record of kind -U or -D: it takes back what an earlier one gave. What a column makes of it is its
 `Undo`. Where every column can say it as an ordinary record (a negated number, a null), the writer does, and files hold
 no retractions. Where one cannot, retractions are *stored*: they keep their kind, a file never holds them folded with
 other records of their key, and only a merge of all runs of a bucket settles them.
+
+A product of decimals *rounds* to the scale of its column at each step, so each record takes its turn after all older
+ones: a file never holds such a record folded with others, unless with all that are older.
 
 Semantics after Apache Paimon's merge engines; that they do not depend on when runs merge is this engine's own.
 """
@@ -39,7 +43,8 @@ class Fold:
     """How the values of one column become one.
 
     `delimiter` is listagg's, `distinct` is for listagg and collect, `nested_key` for nested_update. `sequence` are the
-    columns of its sequence group; `last_value` is then the value of the record that is greatest in them.
+    columns of its sequence group; `last_value` is then the value of the record that is greatest in them. `rounds` says that
+    every step rounds, so that a fold of folds is not that of everything.
     """
 
     column: str
@@ -50,6 +55,7 @@ class Fold:
     ignore_retract: bool = False
     sequence: tuple[str, ...] = ()
     undo: Undo = Undo.REFUSE
+    rounds: bool = False
 
     @property
     def picks_by_sequence(self) -> bool:
@@ -112,6 +118,16 @@ class MergeEngine:
         return self.removes_on_delete or (
             self.name == "aggregation" and Undo.IN_ORDER in undos and Undo.REFUSE not in undos
         )
+
+    @property
+    def folds_in_order(self) -> bool:
+        """Whether records may be folded only from the oldest one on, for a column rounds at each step."""
+        return any(f.rounds for f in self.folds)
+
+    @property
+    def keeps_apart(self) -> bool:
+        """Whether some records stand by themselves in files until all older ones of their key meet them."""
+        return self.stores_retractions or self.folds_in_order
 
     @property
     def settles_retractions(self) -> bool:

@@ -12,7 +12,13 @@ from dataclasses import replace
 from tablestore_engine.errors import OptionError
 from tablestore_engine.options import CoreOptions, spellings
 from tablestore_engine.options.catalog import AGGREGATE_FUNCTIONS, COUNT_ENGINE
-from tablestore_engine.schema.aggregate_functions import ANY_ORDER, DEFAULT_FUNCTION, supports, undo_of
+from tablestore_engine.schema.aggregate_functions import (
+    ANY_ORDER,
+    DEFAULT_FUNCTION,
+    rounds,
+    supports,
+    undo_of,
+)
 from tablestore_engine.schema.keyless import check_engine
 from tablestore_engine.schema.merge_engine import Fold, MergeEngine, Undo
 from tablestore_engine.schema.types import (
@@ -235,6 +241,7 @@ def _fold(field: DataField, function: str, given: Mapping[str, str], sequence: t
         ignores,
         sequence,
         undo_of(function, field.type, ignores=ignores),
+        rounds(function, field.type),
     )
     _check_settings(fold, given, field)
     return fold
@@ -251,6 +258,12 @@ def _in_any_order(fold: Fold, field: DataField, what: str) -> Fold:
             f"The function '{fold.function}' of column '{field.name}' does not go with {what}: a record that comes "
             "late would have to be put between others that are one row already.",
             hint=f"Functions that do: {', '.join(ANY_ORDER)}.",
+        )
+    if fold.rounds:
+        raise OptionError(
+            f"The product of column '{field.name}', of type {field.type}, does not go with {what}: it rounds at each "
+            "step, and a record that comes late would have to be put between others that are one row already.",
+            hint="Let the column be DOUBLE, or DECIMAL without digits after the point.",
         )
     if fold.undo is not Undo.IN_ORDER:
         return fold

@@ -12,6 +12,7 @@ ROW_KIND = "_row_kind"
 KINDS = ("+I", "-U", "+U", "-D")
 """The text of each kind, at the number that files store."""
 
+UNKNOWN_KIND = "Unknown row kind: "
 KINDS_HINT = f"It is one of {', '.join(KINDS)}: insert, update before, update after, delete."
 
 

@@ -9,7 +9,13 @@ from pyspark.sql import functions as F
 
 from tablestore_engine.errors import SchemaError, UnsupportedTypeError
 from tablestore_engine.operation.write_job import ROW_KIND_COLUMN
-from tablestore_engine.schema.row_kind import KINDS, KINDS_HINT, own_kind_column, row_kind_column
+from tablestore_engine.schema.row_kind import (
+    KINDS,
+    KINDS_HINT,
+    UNKNOWN_KIND,
+    own_kind_column,
+    row_kind_column,
+)
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.spark.names import quoted
 from tablestore_engine.spark.run import translated
@@ -88,7 +94,7 @@ def align(
 def _kind_number(source: str) -> Column:
     """The number of each row's kind; an unknown text fails the query."""
     known = " ".join(f"WHEN '{text}' THEN {number}Y" for number, text in enumerate(KINDS))
-    told = f"concat('Unknown row kind: ', coalesce(cast({source} as string), 'null'), '. {KINDS_HINT}')"
+    told = f"concat('{UNKNOWN_KIND}', coalesce(cast({source} as string), 'null'), '. {KINDS_HINT}')"
     return F.expr(f"CASE cast({source} as string) {known} ELSE raise_error({told}) END")
 
 

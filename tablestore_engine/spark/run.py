@@ -22,11 +22,13 @@ from tablestore_engine.errors import (
     ExecutionError,
     NegativeCountError,
     ParseError,
+    RowKindError,
     SqlError,
     TableNotFound,
     TableStoreError,
 )
 from tablestore_engine.mergetree.counting import NEGATIVE, NEGATIVE_HINT
+from tablestore_engine.schema.row_kind import KINDS_HINT, UNKNOWN_KIND
 
 _MAX_MESSAGE = 2_000
 _NOT_FOUND = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND")
@@ -63,6 +65,10 @@ def translate(error: PySparkException) -> TableStoreError:
     if NEGATIVE in message:
         told = message[message.index(NEGATIVE) :].partition(" SQLSTATE: ")[0]
         return NegativeCountError(told, hint=NEGATIVE_HINT)
+    unknown = message.find(UNKNOWN_KIND)
+    end = message.find(KINDS_HINT, unknown)
+    if 0 <= unknown < end:
+        return RowKindError(message[unknown:end].strip(), hint=KINDS_HINT)
     return ExecutionError(message)
 
 

@@ -1,9 +1,9 @@
 """Random histories of a table against a dictionary.
 
-A history is a list of steps: writes (upserts and deletes, late sequence values among them), compactions as the
-thresholds ask, full compactions, overwrites and truncations. After each step the table, read back by `Table.to_arrow`,
-equals a naive fold of all rows in order, whatever was compacted when; and the invariants of the format hold for every
-live file.
+A history is a list of steps (see `player`): writes of all row kinds, with late sequence values, at once, through the
+write buffer or in flight while others come; compactions of any runs, scheduled ones too; overwrites and truncations.
+After each step the table, read back by `Table.to_arrow`, equals a naive fold of all rows in order, whatever was compacted
+when; the invariants of the format hold for every live file; and in the end each snapshot reads as on its day.
 
 `TABLESTORE_SOAK=2000 pytest tests/property` (the make target is `make soak`) plays that many histories per test.
 """
@@ -11,16 +11,13 @@ live file.
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from datetime import date, datetime, timezone
 from decimal import Decimal
 
-from engine_support import DELETE, PUT, check_invariants, compact, make_table, new_job, read, write
-from hypothesis import HealthCheck, given, note, settings
+from engine_support import make_table, scratch_directory
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-from tablestore_engine.metadata.partition import PartitionFormat
+from player import Player, play, steps_of
 
 EXAMPLES = int(os.environ.get("TABLESTORE_SOAK", "40"))
 PROFILE = settings(
@@ -29,11 +26,21 @@ PROFILE = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 
-VALUES = {
+INTS = {"type": "ARRAY", "element": "INT"}
+NUMBERED = {"type": "MAP", "key": "STRING", "value": "INT"}
+PAIR = {
+    "type": "ROW",
+    "fields": [{"id": 0, "name": "a", "type": "SMALLINT"}, {"id": 1, "name": "b", "type": INTS}],
+}
+LISTS = st.lists(st.none() | st.integers(0, 3), max_size=3)
+KEY_VALUES = {
+    "TINYINT": st.integers(-128, 127),
+    "SMALLINT": st.integers(-3, 3) | st.just(2**15 - 1),
     "INT": st.integers(-4, 4) | st.sampled_from([-(2**31), 2**31 - 1]),
     "BIGINT": st.integers(-3, 3) | st.sampled_from([-(2**63), 2**63 - 1]),
-    "SMALLINT": st.integers(-3, 3),
     "STRING": st.sampled_from(["", "a", "b", "seven..", "eight...", "x" * 40, "ü", "\U0001f600", "a\0"]),
+    "VARCHAR(3)": st.sampled_from(["", "a", "ü\U0001f600x"]),
+    "CHAR(2)": st.sampled_from(["ab", "üä"]),
     "DECIMAL(5, 2)": st.decimals(-2, 2, places=2),
     "DECIMAL(30, 3)": st.sampled_from(
         [Decimal("-1.000"), Decimal("0.000"), Decimal("123456789012345678901234.567")]
@@ -42,15 +49,32 @@ VALUES = {
     "TIMESTAMP(6)": st.sampled_from(
         [datetime(1969, 12, 31, 23, 59, 59, 999999), datetime(2024, 1, 1, 0, 0, 0, 1)]
     ),
+    "TIMESTAMP(3)": st.sampled_from(
+        [datetime(1969, 12, 31, 23, 59, 59, 999000), datetime(2024, 1, 1, 0, 0, 0, 1000)]
+    ),
     "TIMESTAMP(6) WITH LOCAL TIME ZONE": st.sampled_from(
         [datetime(1970, 1, 1, tzinfo=timezone.utc), datetime(2024, 1, 1, tzinfo=timezone.utc)]
     ),
-    "BOOLEAN": st.booleans(),
+    "TIMESTAMP(3) WITH LOCAL TIME ZONE": st.sampled_from(
+        [datetime(1969, 12, 31, 23, 59, 59, 999000, timezone.utc), datetime(2024, 1, 1, tzinfo=timezone.utc)]
+    ),
     "BYTES": st.binary(max_size=9),
-    "DOUBLE": st.sampled_from([0.0, 1.5, -2.0, float("inf")]),
 }
-KEY_TYPES = [t for t in VALUES if t not in ("DOUBLE", "BOOLEAN")]
+TYPES = {"INTS": INTS, "NUMBERED": NUMBERED, "PAIR": PAIR}
+"""Types whose definition is no text, by the name that they have here."""
+VALUES = {
+    **KEY_VALUES,
+    "BOOLEAN": st.booleans(),
+    "FLOAT": st.sampled_from([0.0, 1.5, -2.0, float("-inf")]),
+    "DOUBLE": st.sampled_from([0.0, 1.5, -2.0, float("inf")]),
+    "BINARY(2)": st.binary(min_size=2, max_size=2),
+    "INTS": LISTS,
+    "NUMBERED": st.dictionaries(st.sampled_from("abc"), st.none() | st.integers(0, 3), max_size=2),
+    "PAIR": st.fixed_dictionaries({"a": st.none() | st.integers(0, 2), "b": st.none() | LISTS}),
+}
 PARTITION_TYPES = ["STRING", "INT", "DATE", "BOOLEAN", "DECIMAL(5, 2)"]
+KINDS = [0, 0, 2, 2, 1, 3]
+"""Of rows; those that put a row come more often."""
 
 
 @st.composite
@@ -61,7 +85,7 @@ def tables(draw, keyed):
         columns[f"p{i}"] = kind
         partition.append(f"p{i}")
     if keyed:
-        for i, kind in enumerate(draw(st.lists(st.sampled_from(KEY_TYPES), min_size=1, max_size=2))):
+        for i, kind in enumerate(draw(st.lists(st.sampled_from(list(KEY_VALUES)), min_size=1, max_size=2))):
             columns[f"k{i}"] = kind
             keys.append(f"k{i}")
     for i, kind in enumerate(draw(st.lists(st.sampled_from(list(VALUES)), min_size=1, max_size=4))):
@@ -77,16 +101,23 @@ def tables(draw, keyed):
         "compaction.min.file-num": str(draw(st.integers(2, 4))),
     }
     if keyed:
-        options["bucket"] = str(draw(st.sampled_from([1, 2, 3, -1])))
-        if options["bucket"] == "-1":
-            options["dynamic-bucket.target-row-num"] = str(draw(st.integers(1, 4)))
-            options["dynamic-bucket.initial-buckets"] = str(draw(st.integers(1, 2)))
-            options["dynamic-bucket.max-buckets"] = str(draw(st.sampled_from([-1, 1, 3])))
+        options |= draw(bucket_options())
         if draw(st.booleans()):
             columns["at"] = draw(st.sampled_from(["INT", "TIMESTAMP(6)", "STRING"]))
             options["sequence.field"] = "at"
             options["sequence.field.sort-order"] = draw(st.sampled_from(["ascending", "descending"]))
     return columns, [*partition, *keys] if keyed else [], partition, options
+
+
+@st.composite
+def bucket_options(draw):
+    """A few buckets, or as many as the keys need."""
+    options = {"bucket": str(draw(st.sampled_from([1, 2, 3, -1])))}
+    if options["bucket"] == "-1":
+        options["dynamic-bucket.target-row-num"] = str(draw(st.integers(1, 4)))
+        options["dynamic-bucket.initial-buckets"] = str(draw(st.integers(1, 2)))
+        options["dynamic-bucket.max-buckets"] = str(draw(st.sampled_from([-1, 1, 3])))
+    return options
 
 
 def rows_of(columns, not_null):
@@ -95,121 +126,68 @@ def rows_of(columns, not_null):
     )
 
 
-def step(columns, not_null, kinds):
-    row = st.tuples(rows_of(columns, not_null), st.sampled_from([PUT, PUT, PUT, DELETE] if kinds else [PUT]))
-    writing = st.tuples(st.just("write"), st.lists(row, max_size=8))
-    other = st.sampled_from(
-        [("compact", None), ("compact", None), ("full", None), ("overwrite", None), ("truncate", None)]
-    )
-    return writing | writing | writing | other
-
-
 @st.composite
 def histories(draw, keyed):
+    """A table, steps, and how many rows come to the write buffer at a time."""
     columns, keys, partition, options = draw(tables(keyed))
-    one = step(columns, set(keys), kinds=keyed)
-    return (
-        (columns, keys, partition, options),
-        draw(st.lists(one, min_size=1, max_size=10)),
-        draw(st.randoms()),
-    )
+    row = st.tuples(rows_of(columns, set(keys)), st.sampled_from(KINDS if keyed else [0]))
+    one = steps_of(st.lists(row, max_size=8), more=("overwrite", "truncate"))
+    steps = draw(st.lists(one, min_size=1, max_size=12))
+    return (columns, keys, partition, options), steps, draw(st.integers(1, 5))
 
 
-class Fold:
-    """The naive table: a dictionary by key; a deleted key is remembered with the sequence of its delete."""
+def deduplicated(keys, options):
+    """The fold of a table with a key: of each the last row; one that a -U or -D takes back keeps its sequence."""
+    field, descending = options.get("sequence.field"), options.get("sequence.field.sort-order") == "descending"
 
-    def __init__(self, keys, options):
-        self.keys = keys
-        self.field = options.get("sequence.field")
-        self.descending = options.get("sequence.field.sort-order") == "descending"
-        self.rows = {}
-
-    def put(self, row, kind):
-        key = tuple(row[k] for k in self.keys)
-        before = self.rows.get(key)
-        if before is not None and self.field and not self._wins(row[self.field], before[0][self.field]):
-            return
-        self.rows[key] = (row, kind)
-
-    def _wins(self, new, old):
+    def wins(new, old):
         """Whether a sequence value comes at or after the old one; null comes before all."""
         if new is None or old is None:
             return old is None
-        return new <= old if self.descending else new >= old
+        return new <= old if descending else new >= old
 
-    def visible(self):
-        return [row for row, kind in self.rows.values() if kind == PUT]
+    def fold(records):
+        rows = {}
+        for row, kind in records:
+            key = tuple(row[k] for k in keys)
+            if key not in rows or not field or wins(row[field], rows[key][0][field]):
+                rows[key] = (row, kind)
+        return [row for row, kind in rows.values() if kind in (0, 2)]
+
+    return fold
 
 
-def order(row):
-    return repr(sorted(row.items()))
+def shown(columns):
+    """What makes rows of a table comparable: their order and that of the entries of their maps does not matter."""
+    maps = [name for name, kind in columns.items() if kind == "NUMBERED"]
+
+    def one(row):
+        return {n: dict(v) if n in maps and v is not None else v for n, v in row.items()}
+
+    def order(row):
+        return repr([(n, sorted(v.items()) if isinstance(v, dict) and n in maps else v) for n, v in sorted(row.items())])
+
+    return lambda rows: sorted(map(one, rows), key=order)
 
 
-def play(history, apply, expected):
-    (columns, keys, partition, options), steps, _ = history
-    directory = tempfile.mkdtemp(prefix="history-")
-    try:
-        table = make_table(directory, columns, keys, partition, options)
-        for number, (verb, rows) in enumerate(steps):
-            note(f"{number}: {verb} {rows}")
-            apply(table, verb, rows)
-            assert sorted(read(table), key=order) == sorted(expected(), key=order)
-            check_invariants(table)
-        for snapshot in table.snapshots():
-            read(table, snapshot=snapshot)
-    finally:
-        shutil.rmtree(directory)
+def made(directory, history):
+    """The table of a history, and the player of its steps."""
+    (columns, keys, partition, options), _, pieces = history
+    typed = {name: TYPES.get(kind, kind) for name, kind in columns.items()}
+    return Player(make_table(directory, typed, keys, partition, options), pieces=pieces)
 
 
 @PROFILE
 @given(histories(keyed=True))
 def test_keyed_tables(history):
-    (_, keys, _, options), _, random = history
-    fold = Fold(keys, options)
-
-    def apply(table, verb, rows):
-        if verb == "write":
-            write(table, [r for r, _ in rows], [k for _, k in rows])
-            for row, kind in rows:
-                fold.put(row, kind)
-        elif verb == "compact":
-            compact(table, full=False)
-        elif verb == "full":
-            compact(table)
-        elif verb == "truncate":
-            write(table, [], kind="OVERWRITE", replaces=lambda entry: True)
-            fold.rows.clear()
-        elif fold.rows:
-            # INSERT OVERWRITE of the partitions that one row falls into.
-            row = random.choice(sorted((r for r, _ in fold.rows.values()), key=order))
-            names = table.schema.partition_keys
-            place = PartitionFormat(table.schema).encode(tuple(row[n] for n in names))
-            write(
-                table,
-                [row],
-                kind="OVERWRITE",
-                job=new_job(table, into_empty=True),
-                replaces=lambda entry: entry.partition == place,
-            )
-            fold.rows = {k: v for k, v in fold.rows.items() if any(v[0][n] != row[n] for n in names)}
-            fold.put(row, PUT)
-
-    play(history, apply, fold.visible)
+    (columns, keys, _, options), steps, _ = history
+    with scratch_directory("history-") as directory:
+        play(made(directory, history), steps, deduplicated(keys, options), shown(columns))
 
 
 @PROFILE
 @given(histories(keyed=False))
 def test_append_tables(history):
-    rows_now = []
-
-    def apply(table, verb, rows):
-        if verb == "write":
-            write(table, [r for r, _ in rows])
-            rows_now.extend(r for r, _ in rows)
-        elif verb in ("compact", "full"):
-            compact(table, full=verb == "full")
-        else:
-            write(table, [], kind="OVERWRITE", replaces=lambda entry: True)
-            rows_now.clear()
-
-    play(history, apply, lambda: rows_now)
+    (columns, *_), steps, _ = history
+    with scratch_directory("history-") as directory:
+        play(made(directory, history), steps, lambda records: [row for row, _ in records], shown(columns))

@@ -1,8 +1,8 @@
 """Random changes of tables without a key against a multiset.
 
-A history adds rows and takes rows away, in any cuts; between writes, files merge: as the thresholds ask, fully, or any set
-of files of a bucket. After each step the table, its number of rows and its older snapshots equal a `Counter` that did the
-same. `make soak` plays thousands.
+A history adds rows and takes rows away, in any cuts and through small write buffers; between writes, and while one is
+under way, files merge: as the thresholds ask, fully, or any set of files of a bucket. After each step the table, its
+number of rows and its older snapshots equal a `Counter` that did the same. `make soak` plays thousands.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import uuid
 from collections import Counter
 from datetime import date
 from decimal import Decimal
+from functools import partial
 from itertools import product
 from math import isnan
 from unittest import mock
@@ -76,6 +77,7 @@ def tables(draw):
         "target-file-size": draw(st.sampled_from(["1 b", "128 mb"])),
         "compaction.min.file-num": str(draw(st.integers(2, 4))),
         "compaction.max-size-amplification-percent": str(draw(st.sampled_from([50, 200, 100_000]))),
+        "write-buffer-size": draw(st.sampled_from(["100 b", "1 kb", "1 mb"])),
     }
     if partition:
         columns["p"] = VALUES["INT"]
@@ -93,9 +95,8 @@ def histories(draw):
     change = st.tuples(st.just("add"), row, st.integers(1, 3)) | st.tuples(
         st.just("take"), st.none(), st.integers(1, 3)
     )
-    step = st.tuples(st.just("write"), st.lists(change, min_size=1, max_size=6)) | st.sampled_from(
-        [("some", None), ("some", None), ("due", None), ("full", None)]
-    )
+    writing = st.tuples(st.sampled_from(["write", "around"]), st.lists(change, min_size=1, max_size=6))
+    step = writing | st.sampled_from([("some", None), ("some", None), ("due", None), ("full", None)])
     table = {name: kind for name, (_, kind) in columns.items()}, partition, options
     return table, draw(st.lists(step, min_size=1, max_size=10)), draw(st.randoms())
 
@@ -134,6 +135,20 @@ def write(table, rows):
     table.write(given.append_column(ROW_KIND, pa.array([kind for kind, _ in rows], pa.string())))
 
 
+def write_around(table, rows, between):
+    """Write rows as batches, through the write buffer, and do something else when half of them is under way."""
+    given = arrow_rows(table.schema, [row for _, row in rows])
+    given = given.append_column(ROW_KIND, pa.array([kind for kind, _ in rows], pa.string()))
+    half = (len(rows) + 1) // 2
+
+    def batches():
+        yield from given.slice(0, half).to_batches(max_chunksize=2)
+        between()
+        yield from given.slice(half).to_batches(max_chunksize=2)
+
+    table.write(batches())
+
+
 def compact_some(table, random):
     """Merge any files of any bucket."""
     buckets = table.scan().buckets
@@ -169,11 +184,13 @@ def test_a_table_is_a_multiset(history):
         make_table(directory, columns, [], partition, options)
         for number, (verb, changes) in enumerate(steps):
             table = Catalog(directory).load_table("default", "t")
-            if verb == "write":
+            if verb in ("write", "around"):
                 rows = changes_of(changes, there, random)
                 note(f"{number}: {rows}")
-                if rows:
+                if rows and verb == "write":
                     write(table, rows)
+                elif rows:
+                    write_around(table, rows, partial(compact_some, table, random))
             elif verb == "some":
                 with mock.patch.object(retractions, "PART_ROWS", random.choice([1, 500_000])):
                     compact_some(table, random)

@@ -32,7 +32,8 @@ CASES = [
     ("sum", pa.decimal128(9, 2), st.decimals(-9, 9, places=2), {}),
     ("count", pa.int64(), st.just(1), {}),
     ("product", pa.int32(), st.sampled_from([-1, 1, 2]), {}),
-    ("product", pa.decimal128(18, 2), st.sampled_from([Decimal("-1.00"), Decimal("2.00")]), {}),
+    ("product", pa.decimal128(18, 2), st.sampled_from([Decimal(text) for text in ("-1.50", "0.05", "2.00")]), {}),
+    ("product", pa.decimal128(18, 0), st.sampled_from([Decimal(-1), Decimal(3)]), {}),
     ("last_value", pa.string(), st.sampled_from("ab"), {}),
     ("last_non_null_value", pa.list_(pa.int32()), LISTS, {}),
     ("collect", pa.list_(pa.int32()), LISTS, {}),
@@ -55,7 +56,11 @@ def test_every_group_is_folded_as_by_itself(function, kind, values, options, dat
     )
     records = [record for group in groups for record in group]
     fold = Fold(
-        "v", function, distinct="distinct" in options, nested_key=tuple(options.get("nested-key", ""))
+        "v",
+        function,
+        distinct="distinct" in options,
+        nested_key=tuple(options.get("nested-key", "")),
+        rounds=pa.types.is_decimal(kind) and function == "product" and kind.scale > 0,
     )
     array = pa.array([list(v.items()) if isinstance(v, dict) else v for _, v in records], kind)
     starts = np.cumsum([0, *(len(group) for group in groups[:-1])])
@@ -74,6 +79,17 @@ def test_every_group_is_folded_as_by_itself(function, kind, values, options, dat
             shown, expected = [v or 0 for v in shown], [v or 0 for v in expected]
         assert found.type == kind
         assert shown == expected
+
+
+def test_a_product_that_rounds_takes_one_factor_after_the_other():
+    factors = [[200, 1, "0.05", "0.05"], ["0.05", "0.05", 1, 200], [None, None], [None, "1.50", None], ["0.10"] * 4]
+    numbers = [None if one is None else Decimal(one) for group in factors for one in group]
+    starts = np.cumsum([0, *(len(group) for group in factors[:-1])])
+    fold = Fold("v", "product", rounds=True)
+    found = fold_values(fold, pa.array(numbers, pa.decimal128(10, 2)), Groups(starts, len(numbers)))
+    assert found.to_pylist() == [Decimal("0.50"), Decimal("0.00"), None, Decimal("1.50"), Decimal("0.00")]
+    with pytest.raises(ExecutionError, match="product of column 'v' does not fit its type"):
+        fold_values(fold, pa.array([Decimal("99.99")] * 2, pa.decimal128(4, 2)), Groups(np.array([0]), 2))
 
 
 def test_what_cannot_be_taken_back():
@@ -112,6 +128,23 @@ LAST = MergeEngine("aggregation", (Fold("v", "last_non_null_value", undo=Undo.IN
 def test_layers(given_rows, expected):
     found = layered(rows(*given_rows), ["id"], LAST, "kind").select(["id", "kind", "v", LAYER_COLUMN])
     assert [tuple(row.values()) for row in found.to_pylist()] == expected
+
+
+def test_each_factor_of_a_product_that_rounds_is_a_layer():
+    folds = (Fold("v", "product", rounds=True), Fold("n", "sum"))
+    given_rows = [(1, None, 1), (1, "1.50", 2), (1, None, 4), (1, "0.05", 8), (2, "2.00", 16), (2, None, 32)]
+    table = pa.table(
+        {
+            "id": [key for key, _, _ in given_rows],
+            "v": pa.array([None if v is None else Decimal(v) for _, v, _ in given_rows], pa.decimal128(9, 2)),
+            "n": [n for _, _, n in given_rows],
+        }
+    )
+    expected = [(1, None, 1, 0), (1, Decimal("1.50"), 6, 1), (1, Decimal("0.05"), 8, 2), (2, Decimal("2.00"), 48, 0)]
+    found = layered(table, ["id"], MergeEngine("aggregation", folds), None)
+    assert [tuple(row.values()) for row in found.to_pylist()] == expected
+    again = layered(found.drop_columns([LAYER_COLUMN]), ["id"], MergeEngine("aggregation", folds), None)
+    assert again.equals(found)
 
 
 def test_layers_begin_at_the_last_delete_that_removes():

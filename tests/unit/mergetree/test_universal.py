@@ -164,6 +164,13 @@ def test_retractions_that_settle_only_together(runs, expected):
     assert told(pick_unmerged(runs_of(runs), replace(OPTIONS, settle_together=True))) == expected
 
 
+@pytest.mark.parametrize("runs", ["L0:10 L0:10 L3:40 L5:400", "L0:10 L0:10 L5:20", "L0:5 L0:5 L3:10 L5:1000"])
+def test_records_that_fold_only_from_the_oldest_on(runs):
+    expected = f"{len(runs.split())} -> L5 drop"
+    assert told(pick(runs_of(runs), replace(OPTIONS, from_oldest=True))) == expected
+    assert told(pick_unmerged(runs_of(runs), replace(OPTIONS, from_oldest=True))) == expected
+
+
 @st.composite
 def buckets(draw):
     top = draw(st.integers(2, 8)) - 1

@@ -277,6 +277,20 @@ def test_a_write_that_another_blind_one_overtook_does_not(table):
     assert by_key(table)[1]["v"] == 0
 
 
+def test_a_write_that_newer_deletes_overtook_conflicts_once_they_are_merged(table):
+    """Else its row would show, with the delete that hides it gone."""
+    write(table, [{"id": 1, "v": 0}])
+    slow, slower = added(table, 1), added(table, 2)
+    write(table, [{"id": 1, "v": 0}], [DELETE], job=new_job(table, sequence=1_000))
+    committer(table)[0].commit(Change("APPEND", slow, began_on=1), identity())
+    assert read(table) == []
+    assert compact(table).id == 4
+    with pytest.raises(ConflictError, match="Snapshot 4 merged deletes"):
+        committer(table)[0].commit(Change("APPEND", slower, began_on=1), identity())
+    committer(table)[0].commit(Change("APPEND", added(table, 2), began_on=4), identity())
+    assert set(by_key(table)) == {2}
+
+
 def test_a_compaction_in_between_is_no_conflict(table):
     for n in (1, 2, 3):
         write(table, [{"id": n, "v": 0}])

@@ -137,6 +137,11 @@ def test_deletes_that_a_compaction_may_have_dropped(removed, added, expected):
 
 
 TAKING_BACK = schema_of({"id": "BIGINT", "v": "STRING"}, ["id"], options={"merge-engine": "aggregation"})
+ROUNDING = schema_of(
+    {"id": "BIGINT", "v": "DECIMAL(9, 2)"},
+    ["id"],
+    options={"merge-engine": "aggregation", "fields.v.aggregate-function": "product", "fields.v.ignore-retract": "true"},
+)
 
 
 def numbered(level, sequence, name):
@@ -153,14 +158,17 @@ def numbered(level, sequence, name):
         ([(0, 5)], (4, (3, 6)), "COMPACT", False),
         # A bulk load whose bucket was empty when it began.
         ([(5, (1, 4))], (5, 7), "APPEND", False),
+        ([(0, 6)], (5, 7), "APPEND", False),
+        ([(0, 8)], (5, 7), "APPEND", True),
     ],
 )
-def test_records_that_take_back_meet_in_order(live, added, kind, fits):
+def test_records_that_fold_in_order_meet_in_order(live, added, kind, fits):
     before = [numbered(level, sequence, f"old{i}") for i, (level, sequence) in enumerate(live)]
     new = NewFiles((numbered(*added, "new"),), (), kind)
     assert len(check_conflicts(KEYED, before, new)) == 1
-    if fits:
-        assert check_conflicts(TAKING_BACK, before, new) == new.added
-    else:
-        with pytest.raises(ConflictError):
-            check_conflicts(TAKING_BACK, before, new)
+    for schema in (TAKING_BACK, ROUNDING):
+        if fits:
+            assert check_conflicts(schema, before, new) == new.added
+        else:
+            with pytest.raises(ConflictError):
+                check_conflicts(schema, before, new)

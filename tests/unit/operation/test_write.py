@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from dataclasses import replace
+from decimal import Decimal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,6 +16,8 @@ from engine_support import (
     arrow_rows,
     by_key,
     check_invariants,
+    compact,
+    compact_newest,
     data_files,
     make_table,
     new_job,
@@ -23,7 +26,7 @@ from engine_support import (
     write,
 )
 
-from tablestore_engine.errors import OptionError, PrimaryKeyError, RowKindError, SchemaError
+from tablestore_engine.errors import OptionError, PrimaryKeyError, RowKindError, SchemaError, UserError
 from tablestore_engine.operation.write import write_sorted, write_table
 from tablestore_engine.operation.write_job import BUCKET_COLUMN
 
@@ -116,6 +119,43 @@ def test_later_writes_are_runs_of_level_0_and_their_deletes_hide(keyed):
     write(keyed, [row(2, "again")])
     assert by_key(keyed)[2] == row(2, "again")
     check_invariants(keyed)
+
+
+PRODUCT = {"bucket": "1", "merge-engine": "aggregation", "fields.v.aggregate-function": "product"}
+
+
+def factors(*texts):
+    return [{"id": 1, "v": Decimal(text)} for text in texts]
+
+
+@pytest.mark.parametrize("cuts", [[4], [1, 3], [1, 2, 1], [1, 1, 1, 1]])
+@pytest.mark.parametrize("merge", [lambda _: None, lambda table: compact_newest(table, 2), compact])
+def test_a_product_rounds_factor_by_factor(tmp_path, cuts, merge):
+    """200 * 1 * 0.05 * 0.05 is 0.5, and 0.05 * 0.05 would round to nothing."""
+    table = make_table(tmp_path, {"id": "INT", "v": "DECIMAL(10, 2)"}, ["id"], options=PRODUCT)
+    rows = iter(factors("200", "1", "0.05", "0.05"))
+    for count in cuts:
+        write(table, list(itertools.islice(rows, count)))
+        merge(table)
+    assert by_key(table) == {1: {"id": 1, "v": Decimal("0.50")}}
+    check_invariants(table)
+
+
+def test_too_many_records_of_a_key_that_must_stay_apart(tmp_path, monkeypatch):
+    monkeypatch.setattr("tablestore_engine.operation.write.MOST_LAYERS", 3)
+    table = make_table(tmp_path, {"id": "INT", "v": "DECIMAL(10, 2)"}, ["id"], options=PRODUCT)
+    write(table, factors("2", "2", "2", "2"))
+    write(table, factors("2", "2", "2"))
+    files = data_files(table)
+    with pytest.raises(UserError, match=r"More than 3 records of one key .*: id=1\..*in parts.*DOUBLE"):
+        write(table, factors("2", "2", "2", "2"))
+    assert data_files(table) == files
+    assert by_key(table)[1]["v"] == 128
+    integers = make_table(tmp_path, {"id": "INT", "v": "DECIMAL(10, 0)"}, ["id"], options=PRODUCT, name="integers")
+    write(integers, factors("2"))
+    write(integers, factors("2", "2", "2", "2"))
+    assert len(integers.live_files()) == 2
+    assert by_key(integers)[1]["v"] == 32
 
 
 @pytest.mark.parametrize(("order", "winner"), [("ascending", "late"), ("descending", "early")])

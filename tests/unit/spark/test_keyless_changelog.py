@@ -10,7 +10,6 @@ import pytest
 from engine_support import check_invariants, data_files, live_paths
 
 from tablestore_engine.errors import (
-    ExecutionError,
     NegativeCountError,
     OptionError,
     RowKindError,
@@ -378,7 +377,7 @@ def test_a_row_level_change_notices_that_the_table_turned(store, monkeypatch):
 
 def test_unknown_kinds_change_nothing(store):
     store.execute("CREATE TABLE t (id INT)")
-    with pytest.raises(ExecutionError, match="Unknown row kind: X"):
+    with pytest.raises(RowKindError, match=r"^Unknown row kind: X\. It is one of .* delete\.$"):
         store.execute("INSERT INTO t (_row_kind, id) VALUES ('X', 1)")
     assert store.table("t").latest_snapshot() is None
 

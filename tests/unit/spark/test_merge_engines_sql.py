@@ -40,7 +40,7 @@ COLUMNS = [
     ("by_a", "ARRAY<STRUCT<a: INT, `b c`: STRING>>", "nested_update", {"nested-key": "a"},
      "array(named_struct('a', {r} % 2, 'b c', concat('x', {r})), named_struct('a', {r} % 3, 'b c', 'y'))"),
     ("counted", "BIGINT", "count", {}, "{r}"),
-    ("factor", "DECIMAL(12, 2)", "product", {}, "cast({r} % 3 - 1 as decimal(12, 2))"),
+    ("factor", "DECIMAL(12, 2)", "product", {}, "cast(({r} + 1) / 40 as decimal(12, 2))"),
     ("attributes", "MAP<STRING, INT>", "merge_map", {}, "map(concat('k', {r} % 3), {r}, 'z', null)"),
     ("kinds", "ARRAY<STRING>", "collect", {"distinct": "true"}, "array(concat('k', {r} % 3), 'k1')"),
     ("odd `name{", "INT", "sum", {}, "{r}"),
@@ -245,6 +245,11 @@ _GROUP = {"merge-engine": "partial-update", "fields.v.sequence-group": ""}
         ("STRING", {"fields.v.aggregate-function": "hll_sketch"}, "one of sum, "),
         ("STRING", {"fields.v.aggregate-function": "count"}, "'count' does not support STRING"),
         ("DECIMAL(20, 2)", {"fields.v.aggregate-function": "product"}, "does not support DECIMAL"),
+        (
+            "DECIMAL(9, 2)",
+            {"fields.v.aggregate-function": "product", "sequence.field": "id"},
+            "product of column 'v'.*rounds at each step.*DOUBLE",
+        ),
         ("ARRAY<INT>", {"fields.v.aggregate-function": "nested_update"}, "does not support"),
         (
             "ARRAY<STRUCT<a: INT>>",

@@ -19,7 +19,7 @@ UNDOABLE = [
     ("money", "DECIMAL(12, 2)", {"aggregate-function": "sum"}, "cast({r} / 8 as decimal(12, 2))"),
     ("counted", "BIGINT", {"aggregate-function": "count"}, "{r}"),
     ("power", "BIGINT", {"aggregate-function": "product"}, "if({r} % 2 = 0, 2, -1)"),
-    ("factor", "DECIMAL(12, 2)", {"aggregate-function": "product"}, "cast(if({r} % 2 = 0, 2, -1) as decimal(12, 2))"),
+    ("factor", "DECIMAL(12, 2)", {"aggregate-function": "product"}, "cast(({r} + 20) / 40 as decimal(12, 2))"),
     ("said", "STRING", {"aggregate-function": "last_value"}, "concat('s', {r})"),
     ("heard", "STRING", {}, "concat('h', {r})"),
     ("odd `name{", "ARRAY<INT>", {"aggregate-function": "collect"}, "array({r} % 3, null, {r} % 2)"),

@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 from pyspark.errors import AnalysisException, ParseException, PySparkException
 
-from tablestore_engine.errors import ExecutionError, ParseError, SchemaError, SqlError, TableNotFound
+from tablestore_engine.errors import (
+    ExecutionError,
+    ParseError,
+    RowKindError,
+    SchemaError,
+    SqlError,
+    TableNotFound,
+)
+from tablestore_engine.schema.row_kind import KINDS_HINT
 from tablestore_engine.spark.run import short_message, translate, translated
 
 
@@ -59,6 +67,13 @@ def test_translation(error, kind):
     assert type(found) is kind
     with pytest.raises(kind), translated():
         raise error
+
+
+def test_an_unknown_row_kind_is_told_as_where_spark_has_no_part():
+    raised = f"[USER_RAISED_EXCEPTION] Unknown row kind: x. y. {KINDS_HINT} SQLSTATE: P0001"
+    found = translate(PySparkException(raised))
+    assert type(found) is RowKindError
+    assert str(found) == f"Unknown row kind: x. y. {KINDS_HINT}"
 
 
 def test_a_missing_table(monkeypatch):
