@@ -142,7 +142,7 @@ def test_a_product_rounds_factor_by_factor(tmp_path, cuts, merge):
 
 
 def test_too_many_records_of_a_key_that_must_stay_apart(tmp_path, monkeypatch):
-    monkeypatch.setattr("tablestore_engine.operation.write.MOST_LAYERS", 3)
+    monkeypatch.setattr("tablestore_engine.operation.bucket_switch.MOST_LAYERS", 3)
     table = make_table(tmp_path, {"id": "INT", "v": "DECIMAL(10, 2)"}, ["id"], options=PRODUCT)
     write(table, factors("2", "2", "2", "2"))
     write(table, factors("2", "2", "2"))
