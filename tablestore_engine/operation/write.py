@@ -380,6 +380,7 @@ class _BucketSwitch:
         self._place = place
         self._path = self._partitions.path(values) if values else ""
         if self._job.dynamic is not None:
+            self._job.dynamic.check_sought(place[0], self._path)
             self._bucket_index = BucketIndex(self._job.target, place, self._job.dynamic.entry(*place))
 
     def _new_writer(self, layer: int) -> RollingWriter:
