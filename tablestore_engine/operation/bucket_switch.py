@@ -113,6 +113,7 @@ class BucketSwitch:
         self._place = place
         self._path = self._partitions.path(values) if values else ""
         if self._job.dynamic is not None:
+            self._job.dynamic.check_sought(place[0], self._path)
             self._bucket_index = BucketIndex(self._job.target, place, self._job.dynamic.entry(*place))
 
     def _new_writer(self, layer: int) -> RollingWriter:
@@ -156,11 +157,6 @@ class BucketSwitch:
             if ROW_KIND_COLUMN in group.column_names
             else pa.chunked_array([pa.repeat(pa.scalar(0, pa.int8()), group.num_rows)])
         )
-        if self._level and not schema.keeps_deletes:
-            # Nothing lies below the top level, so a delete there has nothing to hide, unless older rows may come.
-            alive = pc.equal(pc.bit_wise_and(kinds, 1), 0)
-            if not pc.all(alive).as_py():
-                group, kinds = group.filter(alive), kinds.filter(alive)
         for name, key_name in self._renames:
             group = group.append_column(key_name, group.column(name))
         sequence = pa.repeat(pa.scalar(self._job.sequence_number + layer, pa.int64()), group.num_rows)

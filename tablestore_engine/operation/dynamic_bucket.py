@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from tablestore_engine.errors import ConflictError
 from tablestore_engine.metadata.bucket import row_hashes
 from tablestore_engine.metadata.bucket_filling import FillRule, shares
 from tablestore_engine.metadata.index_manifest import HASH, IndexEntry, hash_entries
@@ -38,7 +39,8 @@ class DynamicBuckets:
     """What a write knows of a table's dynamic buckets when it begins, on snapshot `snapshot_id` (0: there is none).
 
     `entries` are the HASH index files of the partitions that stay; `unindexed` are the live files of buckets that have
-    none; `repaired` are index files that this write made for such buckets.
+    none; `repaired` are index files that this write made for such buckets. `sought` are the partitions in whose index the
+    keys of the rows were looked up beforehand; None: they are looked up row by row.
     """
 
     rule: FillRule
@@ -46,6 +48,7 @@ class DynamicBuckets:
     entries: tuple[IndexEntry, ...] = ()
     unindexed: tuple[ManifestEntry, ...] = ()
     repaired: tuple[IndexEntry, ...] = ()
+    sought: frozenset[bytes] | None = None
 
     def of(self, partition: bytes) -> list[IndexEntry]:
         """The index files of a partition, by bucket."""
@@ -54,6 +57,23 @@ class DynamicBuckets:
     def entry(self, partition: bytes, bucket: int) -> IndexEntry | None:
         """The index file of one bucket."""
         return self._by_partition.get(partition, {}).get(bucket)
+
+    def check_sought(self, partition: bytes, name: str) -> None:
+        """Refuse rows of a partition where their keys may be known, but were not looked up: they have any bucket.
+
+        `name` is the partition's, for the message. Rows come twice from a query, to be looked up and to be written,
+        and one that depends on time or chance may give others the second time.
+
+        Raises:
+            ConflictError: it is such a partition; looked up anew, the rows may be written.
+        """
+        if self.sought is None or partition in self.sought:
+            return
+        if partition in self._by_partition or any(e.partition == partition for e in self.unindexed):
+            raise ConflictError(
+                f"The query gave rows of partition {name} only when it ran a second time.",
+                hint="Run the statement again; if that does not help, store the rows in a table first and write that.",
+            )
 
     @cached_property
     def _by_partition(self) -> Mapping[bytes, Mapping[int, IndexEntry]]:

@@ -4,6 +4,9 @@ Vocabulary: a *place* is the number of a partition among those that the rows fal
 as many ranges as buckets are *open* to its new keys, in proportion to what each shall take. So the bucket of a new key
 is a function of its hash, and no list of new keys has to be made.
 
+A query runs for each of these passes anew. Should it give a partition only in the last one, the tasks that write refuse it
+(`DynamicBuckets.check_sought`); other keys that were not counted are of no harm.
+
 Cost, for tables with an index: one more pass over the key columns counts the keys of each partition, and where
 partitions have an index already, a join of the rows with the index of those partitions, which tasks read.
 """
@@ -75,7 +78,7 @@ def _dynamic(
     frame = frame.withColumn(ORDINAL_COLUMN, F.monotonically_increasing_id())
     hashed = frame.withColumn(HASH_COLUMN, hash_column(schema.bucket_fields))
     counted = key_counts(hashed, schema)
-    dynamic = repaired(dynamic, job.target, list(counted))
+    dynamic = replace(repaired(dynamic, job.target, list(counted)), sought=frozenset(counted))
     places = {partition: place for place, partition in enumerate(sorted(counted))}
     index = _index(spark, replace(job, dynamic=dynamic), dynamic, places)
     if index is not None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import date
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from engine_support import (
     DELETE,
@@ -16,6 +17,7 @@ from engine_support import (
     by_key,
     check_invariants,
     compact,
+    data_files,
     identity,
     make_table,
     new_job,
@@ -34,7 +36,7 @@ from tablestore_engine.operation.index_commit import IndexChange, index_change
 from tablestore_engine.operation.partition_expire import drop_partitions
 from tablestore_engine.operation.replace import replace_empty
 from tablestore_engine.operation.rollback import restored_schema
-from tablestore_engine.operation.write import write_table
+from tablestore_engine.operation.write import BUCKET_COLUMN, write_table
 from tablestore_engine.schema.changes import SetOption
 from tablestore_engine.schema.layout import with_buckets as layout_with_buckets
 from tablestore_engine.storage.hash_index import write_hashes
@@ -573,3 +575,22 @@ def test_a_failed_write_of_batches_leaves_no_index_files(table):
     with pytest.raises(PrimaryKeyError):
         table.write(iter([*bad.to_batches(), *batches(table, [{"id": None, "v": "x"}])]))
     assert index_names(table) == before
+
+
+def test_a_partition_that_was_not_counted(catalog):
+    """Tasks get rows with their buckets; those of a partition whose index nobody asked have any bucket."""
+    table = make_table(catalog, {"p": "STRING", **COLUMNS}, ["p", "id"], ["p"], DYNAMIC)
+    write(table, [{"p": p, "id": i, "v": "a"} for p in "xy" for i in range(6)])
+    job = new_job(table)
+    counted = PartitionFormat(table.schema).encode(("x",))
+    job = replace(job, dynamic=replace(job.dynamic, sought=frozenset([counted])))
+    files = data_files(table)
+
+    def write_to(partition):
+        rows = arrow_rows(table.schema, [{"p": partition, "id": 5, "v": "b"}])
+        return write_table(job, rows.append_column(BUCKET_COLUMN, pa.array([0], pa.int32())), f"{partition}-")
+
+    with pytest.raises(ConflictError, match="partition p=y only when it ran a second time"):
+        write_to("y")
+    assert data_files(table) == files
+    assert write_to("x").rows_out == write_to("new").rows_out == 1

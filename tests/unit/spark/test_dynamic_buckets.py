@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+
+import pyarrow as pa
 import pytest
 from engine_support import check_invariants, data_files, live_paths
 
@@ -117,4 +120,34 @@ def test_fixed_numbers_that_differ_both_ways(store, path):
     assert sum(values(store, "SELECT concat(p, id), v FROM t").values()) == 25 + 50 * 2 + 50 + 50 * 2
     store.execute("INSERT OVERWRITE t PARTITION (p = 'a') SELECT cast(id AS INT), 5 FROM range(40)")
     assert sorted({e.partition: e.total_buckets for e in table.live_files()}.values()) == [2, 3, 3]
+    check_invariants(table)
+
+
+def test_a_query_that_gives_another_partition_when_it_runs_again(store, monkeypatch, tmp_path):
+    """The keys of that partition were not looked up, so they would get a second bucket."""
+    monkeypatch.setattr("tablestore_engine.spark.writer.SMALL_INPUT_BYTES", -1)
+    store.execute(
+        "CREATE TABLE t (p STRING, id INT, v STRING, PRIMARY KEY (p, id) NOT ENFORCED) "
+        f"PARTITIONED BY (p) {OPTIONS.format(2)}"
+    )
+    store.execute("INSERT INTO t SELECT 'b', cast(id AS INT), 'old' FROM range(6)")
+    ran = str(tmp_path / "ran")
+
+    def rows(batches):
+        for batch in batches:
+            ids = batch.column(0).cast(pa.int32())
+            if not len(ids):
+                continue
+            first = not os.path.exists(ran)
+            os.makedirs(ran, exist_ok=True)
+            partition = pa.array(["a" if first else "b"] * len(ids))
+            values = pa.array(["new"] * len(ids))
+            yield pa.RecordBatch.from_arrays([partition, ids, values], names=["p", "id", "v"])
+
+    given = store.spark.range(0, 6, 1, 1).mapInArrow(rows, "p string, id int, v string")
+    assert store.write("t", given) == 6
+    table = store.table("t")
+    assert values(store) == dict.fromkeys(range(6), "new")
+    assert len(store.sql("SELECT * FROM t").collect()) == 6
+    assert live_paths(table) == data_files(table), "nothing is left of the first attempt"
     check_invariants(table)
