@@ -449,11 +449,6 @@ class _BucketSwitch:
             if ROW_KIND_COLUMN in group.column_names
             else pa.chunked_array([pa.repeat(pa.scalar(0, pa.int8()), group.num_rows)])
         )
-        if self._level and not schema.keeps_deletes:
-            # Nothing lies below the top level, so a delete there has nothing to hide, unless older rows may come.
-            alive = pc.equal(pc.bit_wise_and(kinds, 1), 0)
-            if not pc.all(alive).as_py():
-                group, kinds = group.filter(alive), kinds.filter(alive)
         for name, key_name in self._renames:
             group = group.append_column(key_name, group.column(name))
         sequence = pa.repeat(pa.scalar(self._job.sequence_number + layer, pa.int64()), group.num_rows)
