@@ -97,18 +97,24 @@ def test_no_rows_no_files(keyed):
     assert write_table(new_job(keyed), arrow_rows(keyed.schema, [])).entries == []
 
 
-def test_an_empty_bucket_is_filled_at_the_top_without_deletes(keyed):
+def test_an_empty_bucket_is_filled_at_the_top(keyed):
     write(keyed, [row(1), row(2), row(3)], [PUT, DELETE, PUT])
     (entry,) = keyed.live_files()
     assert entry.file.level == keyed.options.num_levels - 1
-    assert (entry.file.row_count, entry.file.delete_row_count) == (2, 0)
+    assert (entry.file.row_count, entry.file.delete_row_count) == (3, 1)
     assert set(by_key(keyed)) == {1, 3}
 
 
-def test_only_deletes_into_an_empty_bucket_leave_no_file(keyed):
-    result = write_table(new_job(keyed), arrow_rows(keyed.schema, [row(1)], [DELETE]))
-    assert result.entries == []
-    assert not data_files(keyed)
+@pytest.mark.parametrize("ids", [[1], [1, 2]])
+def test_deletes_of_an_empty_bucket_hide_older_rows_that_are_committed_later(keyed, ids):
+    slow = new_job(keyed, sequence=0)
+    kinds = [DELETE, PUT][: len(ids)]
+    write(keyed, [row(number) for number in ids], kinds, job=new_job(keyed, sequence=1_000))
+    write(keyed, [row(1)], job=slow)
+    assert set(by_key(keyed)) == set(ids) - {1}
+    compact(keyed)
+    assert set(by_key(keyed)) == set(ids) - {1}
+    check_invariants(keyed)
 
 
 def test_later_writes_are_runs_of_level_0_and_their_deletes_hide(keyed):
