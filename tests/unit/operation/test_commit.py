@@ -285,7 +285,7 @@ def test_a_write_that_newer_deletes_overtook_conflicts_once_they_are_merged(tabl
     committer(table)[0].commit(Change("APPEND", slow, began_on=1), identity())
     assert read(table) == []
     assert compact(table).id == 4
-    with pytest.raises(ConflictError, match="Snapshot 4 merged deletes"):
+    with pytest.raises(ConflictError, match="Snapshot 4 dropped deletes"):
         committer(table)[0].commit(Change("APPEND", slower, began_on=1), identity())
     committer(table)[0].commit(Change("APPEND", added(table, 2), began_on=4), identity())
     assert set(by_key(table)) == {2}
