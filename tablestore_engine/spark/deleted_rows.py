@@ -20,6 +20,8 @@ from tablestore_engine.spark.names import formatted
 _FILE, _AT = "__deleted_file", "__deleted_at"
 # More words are left to a shuffle, which has no bound.
 _BROADCAST_WORDS = 4_000_000
+# What Java leaves in the path of a URI as it is, apart from letters and digits; beyond ASCII it leaves everything.
+_PLAIN_IN_URIS = "_-!.~'()*,;:$&+=@"
 
 
 def without_deleted(
@@ -31,6 +33,8 @@ def without_deleted(
     of its deleted rows.
     """
     words = _words(deleted)
+    if not words.num_rows:
+        return frame.selectExpr(*columns)
     rows = frame.selectExpr(*columns, f"_metadata.file_name AS {_FILE}", f"_metadata.row_index AS {_AT}")
     names = ", ".join(f"r.{formatted(name)}" for name in rows.columns[:-2])
     hint = "/*+ BROADCAST(d) */ " if words.num_rows <= _BROADCAST_WORDS else ""
@@ -47,11 +51,14 @@ def _words(deleted: Sequence[tuple[str, Positions]]) -> pa.Table:
     bits: list[Positions] = [np.zeros(0, np.int64)]
     for name, positions in deleted:
         of_file = words_of(positions)
-        # Spark tells the name as it stands in a URI.
-        for text in {name, quote(name)}:
-            files.extend([text] * len(of_file[0]))
-            numbers.append(of_file[0])
-            bits.append(of_file[1])
+        files.extend([_name_in_uri(name)] * len(of_file[0]))
+        numbers.append(of_file[0])
+        bits.append(of_file[1])
     return pa.table(
         {"file": pa.array(files, pa.string()), "word": np.concatenate(numbers), "bits": np.concatenate(bits)}
     )
+
+
+def _name_in_uri(name: str) -> str:
+    """A file name as `_metadata.file_name` has it: as it stands in a URI that Java made of it."""
+    return "".join(quote(one, safe=_PLAIN_IN_URIS) if one.isascii() else one for one in name)

@@ -13,7 +13,11 @@ VECTORS = {"deletion-vectors.enabled": "true"}
 @pytest.fixture
 def table(store):
     """A table without a key in two partitions; of the first file of each, rows are deleted."""
-    store.sql("CREATE TABLE t (p STRING, `a b` BIGINT, v STRING) PARTITIONED BY (p)")
+    store.sql(
+        "CREATE TABLE t (p STRING, `a b` BIGINT, v STRING) PARTITIONED BY (p) "
+        # Spark tells the names of files as they stand in URIs.
+        "TBLPROPERTIES ('data-file.prefix' = 'ä, b%41+(~')"
+    )
     for start in (0, 100):
         store.sql(
             f"INSERT INTO t SELECT concat('p ', id % 2), id, concat('v', id) FROM range({start}, {start + 100})"
