@@ -2,9 +2,9 @@
 
 Vocabulary: a *cursor* is the unread rest of one run; a *window* is the set of rows, over all cursors, whose
 keys are not greater than the smallest last key of the current batches. Every row of a key falls into one
-window, because a run holds a key once and runs are sorted, so windows merge independently and memory stays at
-one batch per run. Inside a window the rows are sorted and reduced by Arrow kernels; a window fed by one run
-passes through untouched.
+window, because runs are sorted, so windows merge independently and memory stays at one batch per run, and at the rows of
+one key. Inside a window the rows are sorted and reduced by Arrow kernels; a window fed by one run passes through
+untouched, since a run holds a key once.
 """
 
 from __future__ import annotations
@@ -51,20 +51,21 @@ class _Cursor:
         assert self.batch is not None
         return self.key_at(self.batch.num_rows - 1)
 
-    def take_until(self, bound: tuple[Any, ...]) -> pa.RecordBatch | None:
+    def take_until(self, bound: tuple[Any, ...]) -> list[pa.RecordBatch]:
         """Rows with key <= bound, by bisection; moves past them."""
-        assert self.batch is not None
-        low, high = self.offset, self.batch.num_rows
-        while low < high:
-            middle = (low + high) // 2
-            if self.key_at(middle) <= bound:
-                low = middle + 1
-            else:
-                high = middle
-        taken = self.batch.slice(self.offset, low - self.offset) if low > self.offset else None
-        self.offset = low
-        if low == self.batch.num_rows:
-            self.advance()
+        taken = []
+        while self.batch is not None and self.key_at(self.offset) <= bound:
+            low, high = self.offset + 1, self.batch.num_rows
+            while low < high:
+                middle = (low + high) // 2
+                if self.key_at(middle) <= bound:
+                    low = middle + 1
+                else:
+                    high = middle
+            taken.append(self.batch.slice(self.offset, low - self.offset))
+            self.offset = low
+            if low == self.batch.num_rows:
+                self.advance()
         return taken
 
 
@@ -73,12 +74,13 @@ def merge_sorted(
 ) -> Iterator[pa.Table]:
     """Merge runs (oldest first) of equal schema; `reduce` folds each window of several runs, or each at all (`always`).
 
-    `reduce` gets the window's rows in run order, unsorted, and returns one row per key, sorted by key.
+    `reduce` gets the window's rows in run order, unsorted, and returns one row per key, sorted by key. Runs that hold a key
+    more than once are merged with `always`.
     """
     cursors = [c for c in (_Cursor(iter(run), keys) for run in runs) if c.batch is not None]
     while cursors:
         bound = min(c.last_key() for c in cursors)
-        parts = [part for part in (c.take_until(bound) for c in cursors) if part is not None]
+        parts = [part for c in cursors for part in c.take_until(bound)]
         window = pa.Table.from_batches(parts)
         yield window if len(parts) == 1 and not always else reduce(window)
         cursors = [c for c in cursors if c.batch is not None]

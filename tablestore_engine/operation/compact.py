@@ -10,13 +10,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from tablestore_engine.mergetree.counting import is_retraction
 from tablestore_engine.mergetree.fold import reducer
-from tablestore_engine.mergetree.merge import SortColumn, merge_sorted
+from tablestore_engine.mergetree.merge import Reduce, SortColumn, merge_sorted, sort_stable
 from tablestore_engine.mergetree.sections import Section, packed, sections
 from tablestore_engine.metadata.data_file import FILE_SOURCE_COMPACT, DataFileMeta
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
@@ -96,17 +97,16 @@ def _can_upgrade(task: CompactTask, section: Section) -> bool:
 def _merged(task: CompactTask, section: Section, task_name: str) -> Iterator[pa.Table]:
     schema = task.target.schema
     oldest_first = packed(section.runs, [f.type for f in schema.trimmed_key_fields])[::-1]
-    # Of rows of which one stays it does not matter which are compared first; a fold may need all of them at once.
-    in_passes = schema.merge_engine.keeps_last or schema.merge_engine.keeps_first
+    in_passes = len(oldest_first) > MOST_SEQUENCES
     between: list[RollingWriter] = []
     try:
-        while in_passes and len(oldest_first) > MOST_SEQUENCES:
+        while len(oldest_first) > MOST_SEQUENCES:
             groups = [oldest_first[i : i + MOST_SEQUENCES] for i in range(0, len(oldest_first), MOST_SEQUENCES)]
             oldest_first = [
                 _pass(task, group, f"{task_name}m", between) if len(group) > 1 else group[0]
                 for group in groups
             ]
-        for table in _merge(task, oldest_first):
+        for table in _merge(task, oldest_first, _reducer(schema), always=in_passes):
             yield _without_deletes(table) if task.drop_deletes else table
     finally:
         for writer in between:
@@ -116,24 +116,44 @@ def _merged(task: CompactTask, section: Section, task_name: str) -> Iterator[pa.
 def _pass(
     task: CompactTask, oldest_first: Sequence[Files], name: str, between: list[RollingWriter]
 ) -> Files:
-    """Merge some of too many sequences into files that are only there until all are merged; kept in `between`."""
+    """Merge some of too many sequences into files that are only there until all are merged; kept in `between`.
+
+    Of rows of which one stays it does not matter which are compared first. A fold may need all records of a key at once:
+    they are only brought together, each as it is.
+    """
+    schema = task.target.schema
+    one_stays = schema.merge_engine.keeps_last or schema.merge_engine.keeps_first
+    columns = [*(SortColumn(key) for key in _keys(schema)), *_order(schema)]
+    reduce = _reducer(schema) if one_stays else partial(sort_stable, columns=columns)
     writer = _writer(task, f"{name}{len(between)}-")
     between.append(writer)
-    for table in _merge(task, oldest_first):
+    for table in _merge(task, oldest_first, reduce):
         writer.write(table)
     return tuple(writer.close())
 
 
-def _merge(task: CompactTask, oldest_first: Sequence[Files]) -> Iterator[pa.Table]:
+def _merge(
+    task: CompactTask, oldest_first: Sequence[Files], reduce: Reduce, *, always: bool = False
+) -> Iterator[pa.Table]:
     schema = task.target.schema
-    keys = [key_field(f).name for f in schema.trimmed_key_fields]
-    order = [*sequence_columns(schema), SortColumn(SEQUENCE_NUMBER.name)]
     rows = batch_rows(len(oldest_first))
     ahead = max(_LEAST_AHEAD, _READ_AHEAD_BYTES // len(oldest_first))
     batches = [_batches(task, files, rows, ahead) for files in oldest_first]
-    engine = schema.merge_engine
-    settle = engine.settles_retractions and any(f.delete_row_count != 0 for files in oldest_first for f in files)
-    return merge_sorted(batches, keys, reducer(keys, order, engine), always=settle)
+    retracts = any(f.delete_row_count != 0 for files in oldest_first for f in files)
+    settle = retracts and schema.merge_engine.settles_retractions
+    return merge_sorted(batches, _keys(schema), reduce, always=always or settle)
+
+
+def _reducer(schema: TableSchema) -> Reduce:
+    return reducer(_keys(schema), _order(schema), schema.merge_engine)
+
+
+def _keys(schema: TableSchema) -> list[str]:
+    return [key_field(f).name for f in schema.trimmed_key_fields]
+
+
+def _order(schema: TableSchema) -> list[SortColumn]:
+    return [*sequence_columns(schema), SortColumn(SEQUENCE_NUMBER.name)]
 
 
 def _without_deletes(table: pa.Table) -> pa.Table:
