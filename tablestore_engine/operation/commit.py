@@ -111,7 +111,7 @@ class Committer:
         """One try; None when another commit took the snapshot id."""
         if change.guard is not None:
             change.guard()
-        self._check_schema(latest, new_schema)
+        self._check_schema(latest, change, new_schema)
         entries = self._entries(latest, change)
         schema = new_schema() if new_schema else self.schema
         written: list[str] = []
@@ -173,8 +173,10 @@ class Committer:
         except Exception:
             return False
 
-    def _check_schema(self, latest: Snapshot | None, new_schema: Callable[[], TableSchema] | None) -> None:
-        """Conflict when the table was replaced after the schema of this commit was read."""
+    def _check_schema(
+        self, latest: Snapshot | None, change: Change, new_schema: Callable[[], TableSchema] | None
+    ) -> None:
+        """Conflict when the table was replaced, or read without its newest columns, after the schema was loaded."""
         # A new schema was derived from the one that it replaces.
         known = self.schema.id if new_schema is None else int(self.schema.replaces or self.schema.id)
         committed = latest.schema_id if latest else known
@@ -182,6 +184,12 @@ class Committer:
         if not self.schemas.descends(newer, older):
             raise ConflictError(
                 "The table was replaced by another one meanwhile.", hint="Run the statement again."
+            )
+        # A compaction says for each of its files which columns it knew.
+        reads = change.read_snapshot is not None or (change.removed and change.kind != "COMPACT")
+        if reads and committed > known:
+            raise ConflictError(
+                "The columns of the table were changed meanwhile.", hint="Run the statement again."
             )
 
     def _entries(self, latest: Snapshot | None, change: Change) -> list[ManifestEntry]:

@@ -14,6 +14,7 @@ from tablestore_engine.mergetree.universal import (
     pick_full,
     pick_unmerged,
 )
+from tablestore_engine.metadata.data_file import DataFileMeta
 from tablestore_engine.operation.compact import CompactTask
 from tablestore_engine.operation.data_file_writer import WriteTarget
 from tablestore_engine.operation.scan import BucketScan
@@ -53,14 +54,26 @@ def plan_compaction(
     """
     tasks = []
     for bucket in buckets:
-        if target.schema.primary_keys:
-            unit = _keyed_unit(bucket, target.schema, full, unmerged, target.creation_time_millis)
+        to = knowing(target, bucket.files, load_schema)
+        if to.schema.primary_keys:
+            unit = _keyed_unit(bucket, to.schema, full, unmerged, to.creation_time_millis)
         else:
-            unit = _append_unit(bucket, target.schema, full)
+            unit = _append_unit(bucket, to.schema, full)
         if unit is None:
             continue
-        tasks.append(task_of(bucket, unit, target, load_schema))
+        tasks.append(task_of(bucket, unit, to, load_schema))
     return tasks
+
+
+def knowing(
+    target: WriteTarget, files: Iterable[DataFileMeta], load_schema: Callable[[int], TableSchema]
+) -> WriteTarget:
+    """A target whose schema has all columns of some live files.
+
+    Others may have added a column, and written to it, after the table was loaded: a merge must not leave it out.
+    """
+    newest = max((f.schema_id for f in files), default=target.schema.id)
+    return target if newest <= target.schema.id else replace(target, schema=load_schema(newest))
 
 
 def task_of(

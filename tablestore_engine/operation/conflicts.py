@@ -2,7 +2,8 @@
 
 Rules: a file to remove must be live; a bucket count cannot change under a partition that keeps files; files added
 at level 1 or above must not overlap a live run there. The last rule has a way out for writes: a bulk load that
-finds its bucket no longer empty lands at level 0 instead, where overlap is normal.
+finds its bucket no longer empty lands at level 0 instead, where overlap is normal. What a compaction writes in the place
+of other files has all columns that these may have.
 
 Where files hold retractions that take back what older records gave, records must also meet in the order of their
 numbers: nothing may come to level 0 that is older than what was merged already, nor stay there while newer records are
@@ -47,6 +48,8 @@ def check_conflicts(
     gone = {e.identifier for e in new.removed}
     rest = [e for e in live if e.identifier not in gone]
     _check_bucket_counts(rest, new.added)
+    if new.kind == "COMPACT":
+        _check_columns(new)
     if not schema.primary_keys:
         return new.added
     in_order = schema.merge_engine.stores_retractions
@@ -69,6 +72,19 @@ def check_conflicts(
         replace(e, file=replace(e.file, level=0)) if (e.partition, e.bucket) in lowered else e
         for e in new.added
     )
+
+
+def _check_columns(new: NewFiles) -> None:
+    upgraded = {e.file.file_name for e in new.removed}
+    newest: dict[tuple[bytes, int], int] = {}
+    for e in new.removed:
+        place = e.partition, e.bucket
+        newest[place] = max(newest.get(place, 0), e.file.schema_id)
+    for e in new.added:
+        if e.file.schema_id < newest.get((e.partition, e.bucket), 0) and e.file.file_name not in upgraded:
+            raise ConflictError(
+                "The columns of the table were changed meanwhile.", hint="Run the statement again."
+            )
 
 
 def _check_bucket_counts(live: Sequence[ManifestEntry], added: Sequence[ManifestEntry]) -> None:

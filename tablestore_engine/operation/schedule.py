@@ -1,11 +1,12 @@
 """Scheduling compactions: deciding now what to merge, for whoever carries it out later.
 
 A bucket that a pending plan merges in is left out, so that plans can be carried out in any order and side by side.
-Nothing of the table changes: a plan names files, and is void as soon as one of them is no longer live.
+Nothing of the table changes: a plan names files, and is void, and in nobody's way, as soon as one of them is no longer live.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -25,7 +26,7 @@ from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit import Committer
 from tablestore_engine.operation.compact import CompactTask
-from tablestore_engine.operation.compact_plan import plan_compaction
+from tablestore_engine.operation.compact_plan import knowing, plan_compaction
 from tablestore_engine.operation.data_file_writer import WriteTarget
 from tablestore_engine.operation.expire import History
 from tablestore_engine.operation.new_write import new_identity
@@ -82,7 +83,7 @@ def schedule(
     latest = table.history.snapshots.latest()
     if latest is None:
         return None
-    pending = {place for one in table.timeline.pending() for place in one.plan.places}
+    pending = {place for one in _standing(table, latest) for place in one.places}
     plan = plan_scan(table.history.manifests, latest, table.schema, None, chosen, table.history.schema_of)
     free = [one for one in plan.buckets if (one.partition_row, one.bucket) not in pending]
     tasks = plan_compaction(
@@ -91,9 +92,18 @@ def schedule(
     if not tasks:
         return None
     made = _written(table, latest, strategy, tasks, now_millis)
-    stays = not _gives_way(table, made, now_millis)
+    stays = not _gives_way(table, latest, made, now_millis)
     table.timeline.prune(KEPT_PLANS)
     return made if stays else None
+
+
+def _standing(table: CompactedTable, latest: Snapshot) -> list[CompactionPlan]:
+    """The pending plans but for those that are void: whoever takes one of these up only notes that."""
+    pending = [one.plan for one in table.timeline.pending()]
+    if not pending:
+        return []
+    live, target = live_entries(table.history.manifests, latest), table.new_target()
+    return [one for one in pending if not isinstance(plan_tasks(one, live, target, table.history.schema_of), str)]
 
 
 def schedule_after_commit(table: CompactedTable, now_millis: int) -> CompactionPlan | None:
@@ -166,11 +176,11 @@ def _written(
     raise ConflictError("Others keep scheduling compactions of the same table.", hint="Try again.")
 
 
-def _gives_way(table: CompactedTable, made: CompactionPlan, now_millis: int) -> bool:
+def _gives_way(table: CompactedTable, latest: Snapshot, made: CompactionPlan, now_millis: int) -> bool:
     """Of two plans for one bucket, made at one time by two processes, the older one stays. Whether this one goes."""
-    for other in table.timeline.pending():
-        if other.plan.instant < made.instant and other.plan.places & made.places:
-            message = f"plan {other.plan.instant}, made at the same time, merges in the same buckets"
+    for other in _standing(table, latest):
+        if other.instant < made.instant and other.places & made.places:
+            message = f"plan {other.instant}, made at the same time, merges in the same buckets"
             table.timeline.finish(made.instant, Outcome(PlanState.CANCELLED, now_millis, message=message))
             return True
     return False
@@ -193,7 +203,9 @@ def plan_tasks(
     files = {
         (e.partition, e.bucket, e.file.file_name, e.file.level): e for e in live if e.kind == FileKind.ADD
     }
-    in_order = target.schema.merge_engine.stores_retractions
+    engine = target.schema.merge_engine
+    in_order = engine.stores_retractions
+    in_place = Counter((partition, bucket) for partition, bucket, *_ in files)
     places = PartitionFormat(target.schema)
     tasks = []
     for group in plan.groups:
@@ -206,9 +218,11 @@ def plan_tasks(
         older = _older_file(found, files.values()) if in_order else None
         if older is not None:
             return f"File {older} came since then, and holds older records than the plan merges."
+        # Where rows are counted, files that came since then may hold what retractions of the plan mean.
+        all_there = not engine.counts or in_place[group.partition, group.bucket] == len(found)
         tasks.append(
             CompactTask(
-                target=target,
+                target=knowing(target, (e.file for e in found), load_schema),
                 schemas={i: load_schema(i) for i in {e.file.schema_id for e in found}},
                 partition=group.partition,
                 partition_path=places.path_of(group.partition),
@@ -216,7 +230,7 @@ def plan_tasks(
                 total_buckets=found[0].total_buckets,
                 files=tuple(e.file for e in found),
                 output_level=group.output_level,
-                drop_deletes=group.drop_deletes,
+                drop_deletes=group.drop_deletes and all_there,
             )
         )
     return tasks

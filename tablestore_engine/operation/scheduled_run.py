@@ -123,8 +123,8 @@ def _executed(
     tasks = tasks_of(plan, table)
     if isinstance(tasks, str):
         raise ConflictError(tasks)
-    target = _target(table, attempt)
-    return execute([replace(task, target=target) for task in tasks])
+    write_id = attempt.claim.write_id
+    return execute([replace(task, target=replace(task.target, write_id=write_id)) for task in tasks])
 
 
 def _committed(
