@@ -40,7 +40,8 @@ from tablestore_engine.spark.key_blocks import WORTH_ROWS
 from tablestore_engine.spark.names import formatted
 from tablestore_engine.table import Table
 
-_ALIVE = f"{VALUE_KIND.name} IN (0Y, 2Y)"
+ALIVE = f"{VALUE_KIND.name} IN (0Y, 2Y)"
+"""SQL of whether a record is none that takes back."""
 _PLACE = "__place"
 
 
@@ -138,7 +139,7 @@ class TableReader:
             parts.append(self._scans.scan(plain))
         if with_deletes:
             rows = self._scans.scan(with_deletes, system=True)
-            parts.append(self._sql(f"SELECT {self._columns} FROM {{rows}} WHERE {_ALIVE}", rows=rows))
+            parts.append(self._sql(f"SELECT {self._columns} FROM {{rows}} WHERE {ALIVE}", rows=rows))
         return parts
 
     def _changed(self, merge: _Merge) -> ChangedKeys | None:
@@ -190,7 +191,7 @@ class TableReader:
         deletes = any(f.delete_row_count != 0 for _, f in merge.bottom)
         upper = self._scans.scan(merge.upper, system=True)
         bottom = self._scans.scan(merge.bottom, system=deletes or not newest_wins)
-        untouched = changed.without(self._of("b"), where=f"b.{_ALIVE}" if deletes else "true")
+        untouched = changed.without(self._of("b"), where=f"b.{ALIVE}" if deletes else "true")
         newest = f"SELECT {self._columns} FROM {{upper}}"
         if not (newest_wins and merge.one_upper_run):
             rows = f"SELECT {self._with_system('u')} FROM {{upper}} u"
@@ -200,7 +201,7 @@ class TableReader:
             whole = engine.keeps_last or engine.keeps_first
             newest = self._newest(rows) if whole else self._folded(rows, retractions=retracts)
         if engine.keeps_last:
-            newest += f" WHERE {_ALIVE}"
+            newest += f" WHERE {ALIVE}"
         return self._sql(f"{untouched} UNION ALL {newest}", bottom=bottom, upper=upper, **changed.frames)
 
     def _merged_in_place(self, merge: _Merge) -> DataFrame:
@@ -215,7 +216,7 @@ class TableReader:
         else:
             retracts = any(f.delete_row_count != 0 for _, f in (*merge.bottom, *merge.upper))
             newest = self._folded(text, retractions=retracts)
-        return self._sql(newest + (f" WHERE {_ALIVE}" if engine.keeps_last else ""), rows=rows)
+        return self._sql(newest + (f" WHERE {ALIVE}" if engine.keeps_last else ""), rows=rows)
 
     @cached_property
     def _group(self) -> str:
@@ -225,15 +226,9 @@ class TableReader:
 
     def _folded(self, rows: str, *, retractions: bool) -> str:
         """Query for the fold of the rows of each key."""
-        engine, options = self._schema.merge_engine, self._schema.core_options
-        folds = {fold.column: fold for fold in engine.folds}
-        records = Records("r", retractions, options.sequence_field, options.sequence_field_descending)
-        columns = [
-            f"{fold_sql(folds[f.name], f, records)} AS {formatted(f.name)}"
-            if f.name in folds
-            else f"r.{formatted(f.name)}"
-            for f in self._schema.fields
-        ]
+        engine = self._schema.merge_engine
+        folded = self._fold_columns(retractions)
+        columns = [f"{folded[f.name]} AS {formatted(f.name)}" for f in self._schema.fields]
         keys = self._group
         if retractions and engine.removes_on_delete:
             # Only what came after the last -D of its key. The name is one that no column may have.
@@ -242,8 +237,18 @@ class TableReader:
             rows = f"SELECT r.*, {last} AS {removed} FROM ({rows}) r"
             rows = f"SELECT * FROM ({rows}) WHERE {removed} IS NULL OR {SEQUENCE_NUMBER.name} > {removed}"
         # A key shows as soon as one of its records is no retraction.
-        shows = f" HAVING bool_or(r.{_ALIVE})" if retractions and engine.grouped else ""
+        shows = f" HAVING bool_or(r.{ALIVE})" if retractions and engine.grouped else ""
         return f"SELECT {', '.join(columns)} FROM ({rows}) r GROUP BY {keys}{shows}"
+
+    def _fold_columns(self, retractions: bool) -> dict[str, str]:
+        """SQL of each column's fold over the records `r` of a key."""
+        options = self._schema.core_options
+        folds = {fold.column: fold for fold in self._schema.merge_engine.folds}
+        records = Records("r", retractions, options.sequence_field, options.sequence_field_descending)
+        return {
+            f.name: fold_sql(folds[f.name], f, records) if f.name in folds else f"r.{formatted(f.name)}"
+            for f in self._schema.fields
+        }
 
     def _newest(self, rows: str) -> str:
         """Query for the row with the greatest sequence of each key, or the smallest where the first row stays."""

@@ -1,8 +1,9 @@
 """Rewriting a table's rows in another layout, as one atomic commit: other buckets, or under a primary key.
 
-The rows as they are read now become new files, which take the place of those that they were read from. The commit
-conflicts when anything else was added or removed there meanwhile; then the whole is done again. A schema that changes
-with the layout counts once the snapshot is there (`schema.layout`), so a rewrite that dies leaves the table as it was.
+The rows as they are read now, and the deletes that must outlive them, become new files, which take the place of those that
+they were read from. The commit conflicts when anything else was added or removed there meanwhile; then the whole is done
+again. A schema that changes with the layout counts once the snapshot is there (`schema.layout`), so a rewrite that dies
+leaves the table as it was.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.spark.cross_partition import write_home
 from tablestore_engine.spark.dml import WriteOutcome, finish, new_job
 from tablestore_engine.spark.reader import read_plan
+from tablestore_engine.spark.record_reader import read_records
 from tablestore_engine.spark.writer import Rows
 from tablestore_engine.table import Table
 
@@ -111,8 +113,8 @@ def _rewrite(
     if not plan.buckets:
         if publisher is None:
             return WriteOutcome(None, 0)
-        read = plan.snapshot.id if plan.snapshot else 0
-        change = Change("OVERWRITE", read_snapshot=read)
+        began_on = plan.snapshot.id if plan.snapshot else 0
+        change = Change("OVERWRITE", read_snapshot=began_on)
         identity = new_identity(schema.core_options)
         return WriteOutcome(table.committer(schema).commit(change, identity, new_schema=publisher), 0)
     rewritten = {b.partition_row for b in plan.buckets}
@@ -128,7 +130,8 @@ def _rewrite(
     if not whole:
         job = replace(job, partition_buckets={**job.partition_buckets, **dict.fromkeys(rewritten, number)})
     session = spark()
-    rows = Rows(read_plan(session, table, plan), plan.file_size)
+    read = read_plan if unique else read_records
+    rows = Rows(read(session, table, plan), plan.file_size)
     result = write_home(session, table, None, job, rows)
     return finish(
         session,
@@ -140,6 +143,7 @@ def _rewrite(
         read_snapshot=plan.snapshot.id if plan.snapshot else 0,
         read_buckets=None if whole else _places(plan.buckets),
         new_schema=publisher,
+        rows=sum(e.file.row_count - (e.file.delete_row_count or 0) for e in result.entries),
     )
 
 

@@ -404,3 +404,23 @@ def test_its_life(store):
     store.execute("CALL sys.rollback(table => 't', version => '1')")
     assert rows(store) == [(1, "x"), (1, "x"), (2, "y"), (3, None)]
     check(store)
+
+
+def test_row_level_changes_where_retractions_are_left_out(store):
+    """`ignore-delete` is about rows that say that they are deletes, not about what DELETE, UPDATE and MERGE do."""
+    store.execute(
+        "CREATE TABLE t (a INT, b STRING) WITH ('merge-engine' = 'tablestore-count', 'ignore-delete' = 'true')"
+    )
+    store.execute("INSERT INTO t VALUES (1, 'x'), (2, 'y'), (2, 'y'), (3, 'z')")
+    store.execute("INSERT INTO t (_row_kind, a, b) VALUES ('-D', 1, 'x'), ('-U', 3, 'z')")
+    found = lambda: sorted(tuple(row) for row in store.sql("SELECT * FROM t").collect())  # noqa: E731
+    assert found() == [(1, "x"), (2, "y"), (2, "y"), (3, "z")]
+    store.execute("UPDATE t SET b = 'u' WHERE a = 2")
+    store.execute("DELETE FROM t WHERE a = 3")
+    store.execute(
+        "MERGE INTO t USING (SELECT 1 AS a) s ON t.a = s.a WHEN MATCHED THEN UPDATE SET b = 'm'"
+        " WHEN NOT MATCHED BY SOURCE AND b = 'w' THEN DELETE"
+    )
+    assert found() == [(1, "m"), (2, "u"), (2, "u")]
+    store.execute("ALTER TABLE t COMPACT")
+    assert found() == [(1, "m"), (2, "u"), (2, "u")]
