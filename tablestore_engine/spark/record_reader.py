@@ -29,11 +29,11 @@ def read_records(spark: SparkSession, table: Table, plan: ScanPlan) -> DataFrame
     late = engine.grouped or (engine.keeps_last and plan.schema.core_options.sequence_field)
     if not late or all(f.delete_row_count == 0 for b in plan.buckets for f in b.files):
         return read_plan(spark, table, plan)
-    return _RecordReader(spark, table, plan, None).frame()
+    return RecordReader(spark, table, plan, None).frame()
 
 
-class _RecordReader(TableReader):
-    """Reads one record of each key, deleted or not."""
+class RecordReader(TableReader):
+    """Reads one record of each key, deleted or not, of a plan that has files."""
 
     def frame(self) -> DataFrame:
         single: list[Placed] = []
@@ -46,8 +46,9 @@ class _RecordReader(TableReader):
             rows = self._scans.scan(single, system=True)
             parts.append(self._sql(f"SELECT {self._columns} FROM {{rows}}", rows=rows))
         if merging:
-            rows = self._scans.scan(merging, system=True)
-            records = f"SELECT {self._with_system('u')} FROM {{rows}} u"
+            in_place = self._schema.crosses_partitions
+            rows = self._scans.scan(merging, system=True, positions=in_place)
+            records = self._placed() if in_place else f"SELECT {self._with_system('u')} FROM {{rows}} u"
             whole = self._schema.merge_engine.keeps_last
             text = self._newest(records) if whole else self._folded(records, retractions=True)
             parts.append(self._sql(text, rows=rows))

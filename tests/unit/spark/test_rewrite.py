@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from engine_support import check_invariants, data_files, identity, live_paths
+from engine_support import DELETE, arrow_rows, check_invariants, data_files, identity, live_paths, read
 
 from tablestore_engine.errors import (
     ColumnNotFound,
@@ -113,6 +113,36 @@ def test_from_fixed_to_dynamic_and_back(store):
     assert table.index_files() == []
     assert len(rows(store)) == 60
     check_invariants(table)
+
+
+def test_deletes_outlive_it_where_rows_come_late(store):
+    """A late row with a smaller sequence than that of a delete must stay hidden, whatever was rewritten meanwhile."""
+    store.execute(
+        "CREATE TABLE s (id INT, at INT, v STRING, PRIMARY KEY (id) NOT ENFORCED)"
+        " WITH ('bucket' = '2', 'sequence.field' = 'at')"
+    )
+    store.execute(
+        "CREATE TABLE g (id INT, at INT, v STRING, n INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '2',"
+        " 'merge-engine' = 'partial-update', 'fields.at.sequence-group' = 'v,n', 'fields.n.aggregate-function' = 'sum')"
+    )
+    given = [{"id": n, "at": at, "v": v, "n": n} for n, at, v in ((1, 10, "a"), (2, 1, "b"), (3, 1, "c"))]
+    gone = [{"id": n, "at": 20, "v": "a", "n": n} for n in (1, 4)]
+    late = [{"id": n, "at": 15, "v": "late", "n": n} for n in (1, 4)]
+    for name in "sg":
+        table = store.table(name)
+        table.write(arrow_rows(table.schema, given))
+        table.write(arrow_rows(table.schema, gone, [DELETE, DELETE]))
+        if name == "g":
+            store.execute("ALTER TABLE g COMPACT")  # one run, in which a key is nothing but a retraction
+        before = rows(store, f"SELECT * FROM {name}")
+        assert store.execute(f"ALTER TABLE {name} CLUSTERED INTO 3 BUCKETS").rows_affected == len(before)
+        table = store.table(name)
+        assert sorted(tuple(row.values()) for row in read(table)) == before
+        check_invariants(table)
+        table.write(arrow_rows(table.schema, late))
+    assert rows(store, "SELECT * FROM s") == [(2, 1, "b"), (3, 1, "c")]
+    # The sum takes back what was added, whichever came first.
+    assert rows(store, "SELECT * FROM g") == [(1, 20, None, 1), (2, 1, "b", 2), (3, 1, "c", 3), (4, 20, None, 0)]
 
 
 def test_an_empty_table_takes_the_number(store):
@@ -257,3 +287,28 @@ def test_an_empty_table_takes_the_key(store):
     store.execute("ALTER TABLE t ADD PRIMARY KEY (id) NOT ENFORCED")
     store.execute("INSERT INTO t VALUES (1, 1), (1, 2)")
     assert rows(store) == [(1, 2)]
+
+
+def test_a_table_that_counts_rows_takes_a_key_and_gives_it_back(store):
+    store.execute("CREATE TABLE t (id INT, v STRING)")
+    store.execute("INSERT INTO t VALUES (1, 'a'), (2, 'b'), (2, 'c'), (3, 'd'), (4, 'e'), (4, 'e')")
+    store.execute("INSERT INTO t (_row_kind, id, v) VALUES ('-D', 3, 'd'), ('-D', 4, 'e')")
+    with pytest.raises(DuplicateKeyError, match=r"id=2\."):
+        store.execute("ALTER TABLE t ADD PRIMARY KEY (id) NOT ENFORCED")
+    store.execute("INSERT INTO t (_row_kind, id, v) VALUES ('-D', 2, 'c')")
+    store.execute("ALTER TABLE t ADD PRIMARY KEY (id) NOT ENFORCED")
+    table = store.table("t")
+    assert table.schema.merge_engine.keeps_last
+    assert rows(store) == [(1, "a"), (2, "b"), (4, "e")]
+    store.execute("INSERT INTO t (_row_kind, id, v) VALUES ('+I', 1, 'new'), ('-D', 2, 'whatever')")
+    assert rows(store) == [(1, "new"), (4, "e")]
+    check_invariants(table)
+    # Back to when it counted, and on.
+    table.roll_back(2)
+    again = store.table("t")
+    assert again.schema.merge_engine.counts
+    assert rows(store) == [(1, "a"), (2, "b"), (2, "c"), (4, "e")]
+    store.execute("INSERT INTO t (_row_kind, id, v) VALUES ('-D', 2, 'c'), ('+I', 1, 'a')")
+    store.execute("ALTER TABLE t COMPACT")
+    assert rows(store) == [(1, "a"), (1, "a"), (2, "b"), (4, "e")]
+    check_invariants(again)
