@@ -1,8 +1,9 @@
 """Rows of one write whose retractions must stay apart, as layers: each is a run of its own.
 
 A file holds one row per key, and a stored retraction is not folded with other rows of its key until all of them meet
-(with sequence groups: only a -D that may remove the row is stored so). So the rows of a key are cut into stretches, as in `undo`: the first stretch of every key makes the first layer, the second
-stretches make the second one, and so on; each layer gets a higher sequence number than the one before it.
+(with sequence groups: only a -D that may remove the row is stored so). So the rows of a key are cut into stretches, as in
+`undo`: the first stretch of every key makes the first layer, the second stretches make the second one, and so on; each
+layer gets a higher sequence number than the one before it.
 
 A long changelog of one key does not make many layers: an ordinary row that is taken back at once, with another one
 after it, leaves no trace, and neither does anything before a -D that removes the row.

@@ -34,7 +34,7 @@ from tablestore_engine.spark.changed_keys import (
 )
 from tablestore_engine.spark.counted_reader import keyless_rows
 from tablestore_engine.spark.file_scan import FILE_COLUMN, FileScans, Placed
-from tablestore_engine.spark.fold_sql import Records, fold_sql
+from tablestore_engine.spark.fold_sql import Records, check_theta, fold_sql
 from tablestore_engine.spark.join_key import KeyRanges, join_keys, key_blocks
 from tablestore_engine.spark.key_blocks import WORTH_ROWS
 from tablestore_engine.spark.names import formatted
@@ -228,6 +228,9 @@ class TableReader:
         """Query for the fold of the rows of each key."""
         engine, options = self._schema.merge_engine, self._schema.core_options
         folds = {fold.column: fold for fold in engine.folds}
+        for fold in engine.folds:
+            if fold.function == "theta_sketch":
+                check_theta(fold, self._spark.version)
         records = Records("r", retractions, options.sequence_field, options.sequence_field_descending)
         columns = [
             f"{fold_sql(folds[f.name], f, records)} AS {formatted(f.name)}"

@@ -14,6 +14,7 @@ from decimal import Decimal
 from unittest import mock
 
 import naive_folds as naive
+import naive_sketches as sketches
 import pytest
 from engine_support import check_invariants, compact, compact_newest, make_table, read, write
 from hypothesis import HealthCheck, given, note, settings
@@ -43,6 +44,10 @@ NESTED = st.lists(
     st.none() | st.fixed_dictionaries({"k": st.none() | st.integers(0, 1), "v": st.sampled_from("xy")}),
     max_size=3,
 )
+COUNTED = st.sets(st.tuples(st.integers(0, 40), st.integers(1, 3)), max_size=4).map(
+    lambda coupons: sketches.hll(coupons, 4)
+)
+HASHED = st.sets(st.integers(1, 9), max_size=3).map(sketches.theta)
 
 # (function, type, values, options of the column)
 FOLDS = [
@@ -71,10 +76,14 @@ FOLDS = [
     ("merge_map", MAPS, DICTS, {}),
     ("nested_update", ROWS, NESTED, {}),
     ("nested_update", ROWS, NESTED, {"nested-key": "k"}),
+    ("hll_sketch", "BYTES", COUNTED, {}),
+    ("theta_sketch", "BYTES", HASHED, {}),
 ]
 PLAIN = [one for one in FOLDS if one[0] in ("sum", "count", "product", "last_value", "last_non_null_value")]
 ANY_ORDER = [
-    one for one in FOLDS if one[0] in ("sum", "count", "max", "min", "last_value", "bool_and", "bool_or")
+    one
+    for one in FOLDS
+    if one[0] in ("sum", "count", "max", "min", "last_value", "bool_and", "bool_or", "hll_sketch", "theta_sketch")
 ]
 
 
@@ -138,6 +147,7 @@ def play(columns, options, history, expected):
             wanted = {key: expected(rows) for key, rows in records.items()}
             wanted = {k: {"p": k[0], "id": k[1], **row} for k, row in wanted.items() if row is not None}
             assert found == wanted
+            assert table.statistics().row_count == len(wanted)
             check_invariants(table)
     finally:
         shutil.rmtree(directory)
