@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from decimal import ROUND_HALF_UP, Decimal
 
+import naive_sketches as sketches
+
 UNDO = (
     "sum",
     "count",
@@ -122,6 +124,8 @@ _JOIN = {
     "bool_or": lambda _, a, b: a or b,
     "collect": lambda _, a, b: [*a, *b],
     "merge_map": lambda _, a, b: {**a, **b},
+    "hll_sketch": lambda _, a, b: sketches.hll_union(a, b),
+    "theta_sketch": lambda _, a, b: sketches.theta_union(a, b),
 }
 
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tablestore_engine.errors import RowKindError
+from tablestore_engine.mergetree.sketches import SKETCHES, check_sketches
 from tablestore_engine.mergetree.undo import cleared, negated
 from tablestore_engine.mergetree.values import Mask, one_array, with_kinds
 from tablestore_engine.schema.merge_engine import Fold, MergeEngine, Undo
@@ -26,7 +27,7 @@ def arrived(rows: pa.Table, engine: MergeEngine, kinds: str) -> pa.Table:
 
     Raises:
         RowKindError: a retraction that the merge engine cannot take back.
-        ExecutionError: a number to take back has no opposite in its type.
+        ExecutionError: a number to take back has no opposite in its type, or a value is no sketch where one is asked for.
     """
     retracts = None
     if kinds in rows.column_names:
@@ -39,6 +40,8 @@ def arrived(rows: pa.Table, engine: MergeEngine, kinds: str) -> pa.Table:
         if not (engine.stores_retractions or engine.grouped):
             rows = rows.drop_columns([kinds])
     for fold in engine.folds:
+        if fold.function in SKETCHES:
+            check_sketches(fold, _column(rows, fold))
         if fold.function == "count":
             rows = _with(rows, fold, pc.is_valid(_column(rows, fold)).cast(_column(rows, fold).type))
     if retracts is not None and retracts.any() and not (engine.stores_retractions or engine.grouped):

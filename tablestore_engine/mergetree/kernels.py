@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tablestore_engine.errors import ExecutionError
+from tablestore_engine.mergetree.sketches import fold_sketches
 from tablestore_engine.mergetree.values import (
     Indices,
     Mask,
@@ -284,6 +285,10 @@ def nested_keys(fold: Fold, rows: pa.Array) -> Indices:
     return combined_codes([codes(pc.struct_field(rows, [at])) for at in places])
 
 
+def _sketch(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
+    return fold_sketches(fold, values, groups.ids, groups.count)
+
+
 def _no_list(values: pa.Array, groups: Groups) -> Mask:
     none = _none_valid(values, groups)
     return np.zeros(groups.count, bool) if none is None else none
@@ -305,4 +310,6 @@ _KERNELS: dict[str, Callable[[Fold, pa.Array, Groups], pa.Array]] = {
     "collect": _collect,
     "merge_map": _merge_map,
     "nested_update": _nested_update,
+    "hll_sketch": _sketch,
+    "theta_sketch": _sketch,
 }

@@ -15,7 +15,7 @@ _MEMORY, _DURATION, _COLUMNS = OptionType.MEMORY, OptionType.DURATION, OptionTyp
 _STATS, _FLOAT, _FILE_NAME = OptionType.STATS_MODE, OptionType.FLOAT, OptionType.FILE_NAME
 AGGREGATE_FUNCTIONS = ("sum", "product", "max", "min", "last_value", "last_non_null_value", "first_value",
                        "first_non_null_value", "count", "listagg", "bool_and", "bool_or", "collect", "merge_map",
-                       "nested_update")  # fmt: skip
+                       "nested_update", "hll_sketch", "theta_sketch")  # fmt: skip
 """The aggregate functions that this engine knows."""
 COUNT_ENGINE = "tablestore-count"
 """The merge engine of tables without a key that take retractions; no other reader knows it, so all refuse them."""

@@ -14,7 +14,7 @@ from tablestore_engine.schema.types import (
 )
 
 DEFAULT_FUNCTION = "last_non_null_value"
-ANY_ORDER = ("sum", "count", "product", "max", "min", "bool_and", "bool_or", "last_value")
+ANY_ORDER = ("sum", "count", "product", "max", "min", "bool_and", "bool_or", "last_value", "hll_sketch", "theta_sketch")
 """Functions whose result does not change when an older record comes late: where users say how records are ordered."""
 
 _NUMBERS = (*INTEGER_ROOTS, "FLOAT", "DOUBLE")
@@ -46,6 +46,8 @@ def supports(function: str, data_type: DataType) -> bool:
         return isinstance(data_type, ArrayType) and not _holds_map(data_type.element)
     if function == "merge_map":
         return isinstance(data_type, MapType) and data_type.key.is_atomic and not _holds_map(data_type.value)
+    if function in ("hll_sketch", "theta_sketch"):
+        return root in ("BYTES", "VARBINARY")
     if function == "nested_update":
         element = data_type.element if isinstance(data_type, ArrayType) else None
         return isinstance(element, RowType) and _has_equality(element)

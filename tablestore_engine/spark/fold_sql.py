@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tablestore_engine.errors import ExecutionError
 from tablestore_engine.mergetree.kernels import NOT_BLANK
 from tablestore_engine.schema.merge_engine import Fold, Undo
 from tablestore_engine.schema.system import SEQUENCE_NUMBER, VALUE_KIND
@@ -89,6 +90,17 @@ def fold_sql(fold: Fold, field: DataField, records: Records) -> str:
 
 
 _CAST = ("sum", "count", "product")
+_THETA_SINCE = (4, 1)
+
+
+def check_theta(fold: Fold, version: str) -> None:
+    """Raise an ExecutionError where Spark of that version cannot unite Theta sketches."""
+    major, minor = version.split(".")[:2]
+    if (int(major), int(minor)) < _THETA_SINCE:
+        raise ExecutionError(
+            f"Column '{fold.column}' holds Theta sketches, which Spark {version} cannot unite.",
+            hint="Spark 4.1 can. Rows that are compacted need no union; Table.to_arrow() reads without Spark.",
+        )
 
 
 def _undoing(fold: Fold, field: DataField, records: Records, column: str) -> str:
@@ -170,6 +182,11 @@ def _nested_update(fold: Fold, column: str, records: Records) -> str:
     return f"CASE WHEN count({column}) > 0 THEN {keyed_sql(rows, fold.nested_key)} END"
 
 
+def _sketch(union: str, column: str) -> str:
+    # The union of nothing would be an empty sketch, and one sketch stays as it is.
+    return f"CASE WHEN count({column}) > 1 THEN {union} ELSE max({column}) END"
+
+
 _EXPRESSIONS: dict[str, Callable[[Fold, str, Records], str]] = {
     "last_value": lambda _f, column, records: records.last(column),
     "first_value": lambda _f, column, records: f"min_by({column}, {records.number})",
@@ -189,4 +206,7 @@ _EXPRESSIONS: dict[str, Callable[[Fold, str, Records], str]] = {
     "collect": _collect,
     "merge_map": _merge_map,
     "nested_update": _nested_update,
+    # Sketches of several sizes have a union, too.
+    "hll_sketch": lambda _f, column, _records: _sketch(f"hll_union_agg({column}, true)", column),
+    "theta_sketch": lambda _f, column, _records: _sketch(f"theta_union_agg({column})", column),
 }

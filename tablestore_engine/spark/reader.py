@@ -36,7 +36,7 @@ from tablestore_engine.spark.changed_keys import (
 )
 from tablestore_engine.spark.counted_reader import keyless_rows
 from tablestore_engine.spark.file_scan import FILE_COLUMN, FileScans, Placed
-from tablestore_engine.spark.fold_sql import Records, fold_sql
+from tablestore_engine.spark.fold_sql import Records, check_theta, fold_sql
 from tablestore_engine.spark.join_key import KeyRanges, join_keys, key_blocks
 from tablestore_engine.spark.key_blocks import WORTH_ROWS
 from tablestore_engine.spark.names import formatted
@@ -256,12 +256,15 @@ class TableReader:
             rows = f"SELECT r.*, {last} AS {removed} FROM ({rows}) r"
             rows = f"SELECT * FROM ({rows}) WHERE {removed} IS NULL OR {SEQUENCE_NUMBER.name} > {removed}"
         if retractions and engine.removing_groups:
-            system = [SEQUENCE_NUMBER.name, VALUE_KIND.name]
-            kept = [*system, _PLACE] if self._schema.crosses_partitions else system
-            rows = after_removals_sql(rows, self._schema, keys, kept)
+            rows = self._after_removals(rows)
         # A key shows as soon as one of its records is no retraction.
         shows = f" HAVING bool_or(r.{ALIVE})" if retractions and engine.grouped else ""
         return f"SELECT {', '.join(columns)} FROM ({rows}) r GROUP BY {keys}{shows}"
+
+    def _after_removals(self, rows: str) -> str:
+        system = [SEQUENCE_NUMBER.name, VALUE_KIND.name]
+        kept = [*system, _PLACE] if self._schema.crosses_partitions else system
+        return after_removals_sql(rows, self._schema, self._group, kept)
 
     def _latest(self, merge: _Merge) -> str:
         """Query for the records of the upper runs that no later one hides, where no two have the same number.
@@ -285,6 +288,9 @@ class TableReader:
         """SQL of each column's fold over the records `r` of a key."""
         options = self._schema.core_options
         folds = {fold.column: fold for fold in self._schema.merge_engine.folds}
+        for fold in folds.values():
+            if fold.function == "theta_sketch":
+                check_theta(fold, self._spark.version)
         records = Records("r", retractions, options.sequence_field, options.sequence_field_descending)
         return {
             f.name: fold_sql(folds[f.name], f, records) if f.name in folds else f"r.{formatted(f.name)}"

@@ -61,6 +61,8 @@ class RecordReader(TableReader):
 
     def _folded(self, rows: str, *, retractions: bool) -> str:
         """The fold of the records of each key: a retraction while all of them are, as in `mergetree.fold`."""
+        if self._schema.merge_engine.removing_groups:
+            rows = self._after_removals(rows)
         shown = f"bool_or(r.{ALIVE})"
         folded = self._fold_columns(retractions)
         columns = [self._as_record(f, folded[f.name], shown) for f in self._schema.fields]

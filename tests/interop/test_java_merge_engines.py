@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import random
 from decimal import Decimal
 
+import naive_sketches as naive
+import numpy as np
 import pyarrow as pa
 import pytest
 from java_paimon import multiset_of
 from ours import OurTable, rows_of
 
+from tablestore_engine.mergetree.kernels import Groups, fold_values
 from tablestore_engine.operation.write_job import ROW_KIND_COLUMN
+from tablestore_engine.schema.merge_engine import Fold
 from tablestore_engine.schema.types import ArrayType, AtomicType
 
 COLUMNS = {
@@ -157,3 +163,47 @@ def test_changes(catalog, java, same, name, case):
     before = same(table).sort_by("id").to_pylist()
     java.ask("compact", table.table.path)
     assert same(table).sort_by("id").to_pylist() == before
+
+
+SKETCHES = {"h": Fold("h", "hll_sketch"), "t": Fold("t", "theta_sketch")}
+
+
+def _sketches(rng, size):
+    coupons = {(rng.getrandbits(26), min(1 + int(rng.expovariate(0.7)), 40)) for _ in range(size)}
+    return {"h": naive.hll(coupons), "t": naive.theta({rng.randrange(1, naive.WHOLE) for _ in range(4 * size)})}
+
+
+def _as_unions(rows):
+    """What sketches hold, whatever their layout: each united with an empty one."""
+    empty = {"h": naive.hll([]), "t": naive.theta([])}
+    found = {}
+    for row in rows:
+        pairs = {name: pa.array([row[name], empty[name]], pa.binary()) for name in SKETCHES}
+        groups = Groups(np.array([0]), 2)
+        found[row["id"]] = {n: fold_values(SKETCHES[n], pairs[n], groups)[0].as_py() for n in SKETCHES}
+    return found
+
+
+def test_sketches(catalog, java, name):
+    """Unions of lists, sets and registers, and of more hashes than a union keeps."""
+    columns = {"id": AtomicType("BIGINT"), "h": AtomicType("BYTES"), "t": AtomicType("BYTES")}
+    options = {"bucket": "1", "merge-engine": "aggregation"}
+    options |= {f"fields.{n}.aggregate-function": fold.function for n, fold in SKETCHES.items()}
+    table = OurTable.create(catalog, name, columns, key=["id"], options=options)
+    rng = random.Random(3)
+    for _ in range(3):
+        table.write([{"id": size, **_sketches(rng, size)} for size in (1, 2, 60, 1000)])
+    own = _as_unions(table.read().to_pylist())
+
+    def by_java():
+        rows = [json.loads(row) for row in java.read(table.table.path)[1]]
+        return _as_unions({"id": i, "h": bytes.fromhex(h), "t": bytes.fromhex(t)} for i, h, t in rows)
+
+    assert by_java() == own
+    java.ask("compact", table.table.path)
+    assert _as_unions(table.read().to_pylist()) == own
+    table.write([{"id": size, **_sketches(rng, size)} for size in (1, 2, 60, 1000)])
+    own = _as_unions(table.read().to_pylist())
+    assert by_java() == own
+    table.compact(full=True)
+    assert by_java() == _as_unions(table.read().to_pylist()) == own

@@ -176,6 +176,7 @@ def play(player, steps, expected, shown):
         player.take(verb, what)
         wanted = shown(expected(player.records()))
         assert shown(read(player.table)) == wanted
+        assert player.table.statistics().row_count == len(wanted)
         check_invariants(player.table)
         latest = player.table.latest_snapshot()
         if latest is not None:

@@ -12,6 +12,7 @@ from decimal import Decimal
 from unittest import mock
 
 import naive_folds as naive
+import naive_sketches as sketches
 import pytest
 from engine_support import compact, make_table, read, scratch_directory, write
 from hypothesis import given
@@ -40,6 +41,10 @@ NESTED = st.lists(
     st.none() | st.fixed_dictionaries({"k": st.none() | st.integers(0, 1), "v": st.sampled_from("xy")}),
     max_size=3,
 )
+COUNTED = st.sets(st.tuples(st.integers(0, 40), st.integers(1, 3)), max_size=4).map(
+    lambda coupons: sketches.hll(coupons, 4)
+)
+HASHED = st.sets(st.integers(1, 9), max_size=3).map(sketches.theta)
 
 # (function, type, values, options of the column)
 FOLDS = [
@@ -68,10 +73,14 @@ FOLDS = [
     ("merge_map", MAPS, DICTS, {}),
     ("nested_update", ROWS, NESTED, {}),
     ("nested_update", ROWS, NESTED, {"nested-key": "k"}),
+    ("hll_sketch", "BYTES", COUNTED, {}),
+    ("theta_sketch", "BYTES", HASHED, {}),
 ]
 PLAIN = [one for one in FOLDS if one[0] in ("sum", "count", "product", "last_value", "last_non_null_value")]
 ANY_ORDER = [
-    one for one in FOLDS if one[0] in ("sum", "count", "max", "min", "last_value", "bool_and", "bool_or")
+    one
+    for one in FOLDS
+    if one[0] in ("sum", "count", "max", "min", "last_value", "bool_and", "bool_or", "hll_sketch", "theta_sketch")
 ]
 
 

@@ -166,10 +166,11 @@ def test_taking_back_what_was_written_before_a_column_was_added(tmp_path, full):
     assert held(wider) == {("2", "y", "5"): 1, ("3", "z", "None"): 1}
     add(wider, ("-", 2, "y", 5))
     assert held(wider) == {("3", "z", "None"): 1}
+    before = wider.latest_snapshot().id
     add(wider, ("-", 1, "x", 5))
     with pytest.raises(NegativeCountError):
         read(wider)
-    wider.roll_back(wider.latest_snapshot().id - 1)
+    wider.roll_back(before)
     assert held(wider) == {("3", "z", "None"): 1}
     check_invariants(wider)
 

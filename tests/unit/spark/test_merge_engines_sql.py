@@ -242,7 +242,8 @@ _GROUP = {"merge-engine": "partial-update", "fields.v.sequence-group": ""}
         ("INT", {"fields.v.distinct": "true"}, "needs the function listagg or collect"),
         ("STRING", {"merge-engine": "first-row", "fields.v.list-agg-delimiter": ";"}, "needs 'merge-engine'"),
         ("STRING NOT NULL", {"fields.v.aggregate-function": "listagg"}, "NOT NULL"),
-        ("STRING", {"fields.v.aggregate-function": "hll_sketch"}, "one of sum, "),
+        ("STRING", {"fields.v.aggregate-function": "rbm32"}, "one of sum, "),
+        ("STRING", {"fields.v.aggregate-function": "hll_sketch"}, "'hll_sketch' does not support STRING"),
         ("STRING", {"fields.v.aggregate-function": "count"}, "'count' does not support STRING"),
         ("DECIMAL(20, 2)", {"fields.v.aggregate-function": "product"}, "does not support DECIMAL"),
         (
