@@ -18,7 +18,6 @@ COLUMNS = [("id", AtomicType("BIGINT"), None), ("v", AtomicType("INT"), None)]
     ("key", "value"),
     [
         ("merge-engine", "of-tomorrow"),
-        ("deletion-vectors.enabled", "true"),
         ("data-evolution.enabled", "true"),
         ("file.format", "orc"),
     ],
