@@ -100,16 +100,20 @@ interop: $(VENV)/.dev $(INTEROP)/.made  ## Let pypaimon and pypaimon-rust read o
 	@sh scripts/check_java.sh
 	PYPAIMON_PYTHON='$(abspath $(INTEROP))/bin/python' $(PY) -m pytest tests/interop $(PYTEST)
 
-$(INTEROP)-java/.made: tests/interop/java/pom.xml
-	@echo "Fetching Java Paimon into $(INTEROP)-java (100 megabytes) …"
+JAVA_NOW := $(INTEROP)-java-1.4.2
+JAVA_OLD := $(INTEROP)-java-0.9.0
+
+$(INTEROP)-java-%/.made: tests/interop/java/pom.xml
+	@echo "Fetching Java Paimon $* into $(@D) (100 megabytes) …"
 	@mvn --quiet --batch-mode -f tests/interop/java/pom.xml dependency:copy-dependencies \
-	  -DexcludeTransitive=true -DoutputDirectory='$(abspath $(INTEROP)-java)'
+	  -Dpaimon.version=$* -DexcludeTransitive=true -DoutputDirectory='$(abspath $(@D))'
 	@touch $@
 
 .PHONY: interop-java
-interop-java: $(VENV)/.dev $(INTEROP)-java/.made  ## Let Java Paimon read our tables and write on top of them (needs Maven)
+interop-java: $(VENV)/.dev $(JAVA_NOW)/.made $(JAVA_OLD)/.made  ## Let Java Paimon, of today and old, read our tables and us theirs (needs Maven)
 	@sh scripts/check_java.sh
-	PAIMON_JARS='$(abspath $(INTEROP)-java)' $(PY) -m pytest tests/interop/test_java*.py $(PYTEST)
+	PAIMON_JARS='$(abspath $(JAVA_NOW))' PAIMON_OLD_JARS='$(abspath $(JAVA_OLD))' \
+	  $(PY) -m pytest tests/interop/test_java*.py $(PYTEST)
 
 .PHONY: floors
 floors:  ## Install the lowest dependencies allowed and run the unit tests on them

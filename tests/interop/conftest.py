@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from compare import assert_same
-from java_paimon import JavaPaimon
+from java_paimon import JavaPaimon, multiset_of
 from ours import OurTable
 from readers import READERS, OtherReaderError, PaimonReader
 
@@ -75,3 +75,50 @@ def java(tmp_path_factory):
     server = JavaPaimon(jars, tmp_path_factory.mktemp("java"))
     yield server
     server.close()
+
+
+@pytest.fixture(scope="session")
+def old_java(tmp_path_factory):
+    """Java Paimon 0.9."""
+    jars = os.environ.get("PAIMON_OLD_JARS")
+    if not jars:
+        pytest.skip("PAIMON_OLD_JARS is not set; `make interop-java` sets it")
+    server = JavaPaimon(jars, tmp_path_factory.mktemp("old-java"), old=True)
+    yield server
+    server.close()
+
+
+def _reads(server: JavaPaimon):
+    def check(table: OurTable, snapshot: int | None = None):
+        own = table.read(snapshot)
+        found = server.read(table.table.path, snapshot)[1]
+        expected = multiset_of(own, table.table.schema)
+        assert found == expected, [
+            sorted((found - expected).elements())[:5],
+            sorted((expected - found).elements())[:5],
+        ]
+        return own
+
+    return check
+
+
+@pytest.fixture
+def java_reads(java):
+    """Check that Java Paimon finds the rows that the engine finds, of a snapshot or now; these are returned."""
+    return _reads(java)
+
+
+@pytest.fixture
+def old_java_reads(old_java):
+    """The same of Java Paimon 0.9."""
+    return _reads(old_java)
+
+
+@pytest.fixture(scope="session")
+def spark_store(spark, catalog):
+    """A store on the warehouse of these tests, with Spark."""
+    from tablestore_engine.spark.session import new_session
+    from tablestore_engine.store import TableStore
+
+    catalog.create_database("db", if_not_exists=True)
+    return TableStore(catalog.warehouse, new_session(spark), database="db")

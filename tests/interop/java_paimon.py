@@ -6,6 +6,7 @@ import json
 import struct
 import subprocess
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from tablestore_engine.schema.types import (
     RowType,
 )
 
-SOURCE = Path(__file__).parent / "java" / "PaimonServer.java"
+SOURCES = Path(__file__).parent / "java"
 
 
 class JavaPaimonError(Exception):
@@ -31,15 +32,19 @@ class JavaPaimonError(Exception):
 
 
 class JavaPaimon:
-    """A serving `PaimonServer`. `jars` holds Paimon's bundle and what it needs; rows come through files in `folder`."""
+    """A serving `PaimonServer`. `jars` holds Paimon's bundle and what it needs; rows come through files in `folder`.
 
-    def __init__(self, jars: str, folder: Path) -> None:
+    Of an `old` version the program lacks the command `remove`.
+    """
+
+    def __init__(self, jars: str, folder: Path, *, old: bool = False) -> None:
         self._folder = folder
         self._count = 0
         self._log = (folder / "java.log").open("w")
         path = f"{jars}/*"
         classes = folder / "classes"
-        subprocess.run(["javac", "-Xlint:none", "-cp", path, "-d", str(classes), str(SOURCE)], check=True)
+        programs = [str(SOURCES / f"{one}.java") for one in ("PaimonServer", *(() if old else ("RowRemover",)))]
+        subprocess.run(["javac", "-Xlint:none", "-cp", path, "-d", str(classes), *programs], check=True)
         flags = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx512m", "-Duser.timezone=UTC"]
         self._process = subprocess.Popen(
             ["java", *flags, "-cp", f"{classes}:{path}", "PaimonServer"],
@@ -65,6 +70,24 @@ class JavaPaimon:
         if kind != "ok":
             raise JavaPaimonError(text or f"it died; see {self._log.name}")
         return text
+
+    def create(
+        self,
+        path: str,
+        columns: Mapping[str, str],
+        *,
+        key: Sequence[str] = (),
+        partition: Sequence[str] = (),
+        options: Mapping[str, str] | None = None,
+    ) -> None:
+        """Make an empty table; columns by name with the text of their type."""
+        lists = [
+            [f"{name} {kind}" for name, kind in columns.items()],
+            key,
+            partition,
+            [f"{name}={value}" for name, value in (options or {}).items()],
+        ]
+        self.ask("create", path, *map(",".join, lists))
 
     def read(
         self, path: str, snapshot: int | str | None = None, command: str = "read"

@@ -219,5 +219,19 @@ def test_tables_that_count_rows_are_refused(catalog, java, same, name):
     gone = rows_of(table.table.schema, _rows([2], "a")).append_column("_row_kind", pa.array(["-D"]))
     table.table.write(gone)
     assert table.read().num_rows == 3
+    before = table.table.latest_snapshot()
+    path = table.table.path
+    for verb in (
+        lambda: java.read(path),
+        lambda: java.read(path, 1),
+        lambda: java.read(path, command="audit"),
+        lambda: java.ask("copy", path, path),
+        lambda: java.ask("compact", path),
+    ):
+        with pytest.raises(JavaPaimonError, match=r"Could not parse value 'tablestore-count'.*merge-engine"):
+            verb()
+    assert table.table.latest_snapshot() == before
+    table.compact(full=True)
     with pytest.raises(JavaPaimonError, match="merge-engine"):
-        java.read(table.table.path)
+        java.read(path)
+    assert table.read().num_rows == 3

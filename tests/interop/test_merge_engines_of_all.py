@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from compare import assert_same
 from ours import OurTable, rows_of
+from readers import EVERY_READER, OtherReaderError
 
 from tablestore_engine.operation.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.types import ArrayType, AtomicType, DataField, MapType, RowType
@@ -153,6 +154,31 @@ def test_they_read_retractions_that_were_stored_once_they_are_compacted(catalog,
     table.write(rows_of(table.table.schema, ones).append_column(ROW_KIND_COLUMN, kinds))
     table.compact(full=True)
     all_read(table)
+
+
+@pytest.mark.parametrize("function", ["product", "collect"])
+def test_retractions_that_are_stored_are_never_misread(catalog, paimon, name, function):
+    """Where a record keeps its kind -U or -D, pypaimon, which cannot take back, says so; the others take back."""
+    number = AtomicType("INT")
+    columns = {"id": AtomicType("BIGINT"), "n": ArrayType(number) if function == "collect" else number}
+    options = {"bucket": "2", "merge-engine": "aggregation", "fields.n.aggregate-function": function}
+    table = OurTable.create(catalog, name, columns, key=["id"], options=options)
+    given = [{"id": i, "n": [i] if function == "collect" else i + 1} for i in range(10)]
+    table.write(given)
+    table.write(given)
+    half = rows_of(table.table.schema, given[:5])
+    table.write(half.append_column(ROW_KIND_COLUMN, pa.array([1] * 5, pa.int8())))
+    assert any(e.file.delete_row_count for e in table.table.live_files())
+    own = table.read()
+    for reader in EVERY_READER:
+        if reader == "pypaimon":
+            with pytest.raises(OtherReaderError, match="received a -U row"):
+                paimon.read(reader, catalog.warehouse, table.name)
+        else:
+            assert_same(paimon.read(reader, catalog.warehouse, table.name), own, reader)
+    table.compact(full=True)
+    for reader in EVERY_READER:
+        assert_same(paimon.read(reader, catalog.warehouse, table.name), own, reader)
 
 
 @pytest.mark.parametrize("case", ["maps", "nested_rows"])

@@ -2,11 +2,13 @@ import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.lang.reflect.Constructor;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Paths;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,6 +24,8 @@ import org.apache.paimon.fs.local.LocalFileIO;
 import org.apache.paimon.index.HashBucketAssigner;
 import org.apache.paimon.options.ExpireConfig;
 import org.apache.paimon.reader.RecordReader;
+import org.apache.paimon.schema.Schema;
+import org.apache.paimon.schema.SchemaManager;
 import org.apache.paimon.table.BucketMode;
 import org.apache.paimon.table.FileStoreTable;
 import org.apache.paimon.table.FileStoreTableFactory;
@@ -38,6 +42,7 @@ import org.apache.paimon.tag.Tag;
 import org.apache.paimon.types.ArrayType;
 import org.apache.paimon.types.DataField;
 import org.apache.paimon.types.DataType;
+import org.apache.paimon.types.DataTypeJsonParser;
 import org.apache.paimon.types.DecimalType;
 import org.apache.paimon.types.MapType;
 import org.apache.paimon.types.RowType;
@@ -51,7 +56,10 @@ import org.apache.paimon.utils.Pair;
  *   read     path  out  [snapshot]   rows as JSON lines into the file out; its first line names columns and types;
  *                                    in place of a snapshot any option of a scan, such as scan.tag-name=t
  *   audit    path  out  [snapshot]   the same of the table's audit log
+ *   create   path  columns  keys  partitions  options   lists separated by commas: columns as name TYPE, options as k=v
  *   compact  path                    full compaction of every bucket
+ *   remove   path  from              deletes rows of a table without a key, by deletion vectors: those whose first column
+ *                                    has a value that some row of the table `from` has there
  *   copy     path  from              writes all rows of the table `from` into the table `path`
  *   delete   path  from              deletes the keys of all rows of the table `from` from the table `path`
  *   expire   path  count             leaves so many snapshots; says how many went
@@ -97,8 +105,14 @@ public final class PaimonServer {
                 return tags(command[1]);
             case "statistics":
                 return open(command[1]).statistics().map(Object::toString).orElse("").replace('\n', ' ');
+            case "create":
+                return create(command);
             case "compact":
                 return "" + compact(command[1]);
+            case "remove":
+                // Of another file, because old versions of Paimon lack the classes for it.
+                return "" + Class.forName("RowRemover").getMethod("remove", FileStoreTable.class, FileStoreTable.class)
+                        .invoke(null, open(command[1]), open(command[2]));
             case "copy":
                 return "" + copy(command[1], command[2], false);
             case "delete":
@@ -106,6 +120,35 @@ public final class PaimonServer {
             default:
                 throw new IllegalArgumentException("unknown command " + command[0]);
         }
+    }
+
+    private static String create(String[] command) throws Exception {
+        Schema.Builder schema = Schema.newBuilder();
+        for (String column : command[2].split(",(?![^(]*\\))")) {
+            int space = column.indexOf(' ');
+            schema.column(column.substring(0, space),
+                    DataTypeJsonParser.parseAtomicTypeSQLString(column.substring(space + 1)));
+        }
+        schema.primaryKey(list(command[3]));
+        schema.partitionKeys(list(command[4]));
+        for (String option : list(command[5])) {
+            int equals = option.indexOf('=');
+            schema.option(option.substring(0, equals), option.substring(equals + 1));
+        }
+        new SchemaManager(LocalFileIO.create(), new Path(command[1])).createTable(schema.build());
+        return "";
+    }
+
+    private static List<String> list(String text) {
+        return text.isEmpty() ? new ArrayList<>() : Arrays.asList(text.split(","));
+    }
+
+    /** New versions of Paimon want to know one thing more: the number of buckets at most. */
+    private static HashBucketAssigner assigner(FileStoreTable table) throws Exception {
+        Constructor<?> one = HashBucketAssigner.class.getConstructors()[0];
+        List<Object> given = new ArrayList<>(Arrays.asList(table.snapshotManager(), "java",
+                table.store().newIndexFileHandler(), 1, 1, 0, table.coreOptions().dynamicBucketTargetRowNum(), -1));
+        return (HashBucketAssigner) one.newInstance(given.subList(0, one.getParameterCount()).toArray());
     }
 
     private static FileStoreTable open(String path) {
@@ -203,9 +246,7 @@ public final class PaimonServer {
         }
         // Dynamic buckets: its index says where keys are, and an assigner where new ones go.
         boolean dynamic = table.bucketMode() == BucketMode.HASH_DYNAMIC;
-        HashBucketAssigner assigner = !dynamic ? null : new HashBucketAssigner(
-                table.snapshotManager(), "java", table.store().newIndexFileHandler(), 1, 1, 0,
-                table.coreOptions().dynamicBucketTargetRowNum(), -1);
+        HashBucketAssigner assigner = dynamic ? assigner(table) : null;
         RowPartitionKeyExtractor keys = dynamic ? new RowPartitionKeyExtractor(table.schema()) : null;
         BatchWriteBuilder builder = table.newBatchWriteBuilder();
         long[] count = {0};

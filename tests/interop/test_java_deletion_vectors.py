@@ -1,0 +1,183 @@
+"""Tables whose deleted rows Java Paimon keeps as deletion vectors: we read them as it does, and write nothing into them."""
+
+from __future__ import annotations
+
+import pytest
+from compare import assert_same
+from ours import OurTable
+
+from tablestore_engine.errors import OptionError
+from tablestore_engine.metadata.index_manifest import DELETION_VECTORS
+from tablestore_engine.schema.types import AtomicType
+
+pytestmark = pytest.mark.spark
+
+COLUMNS = {"id": "BIGINT", "day": "INT", "n": "INT", "text": "STRING"}
+OURS = {name: AtomicType(kind) for name, kind in COLUMNS.items()}
+VECTORS = {"deletion-vectors.enabled": "true"}
+WIDE = {**VECTORS, "deletion-vectors.bitmap64": "true"}
+KEYED = {
+    "deduplicate": {"bucket": "2", **VECTORS},
+    "wide_bitmaps": {"bucket": "1", **WIDE},
+    "partitioned": {"bucket": "2", **VECTORS},
+    "dynamic": {"bucket": "-1", "dynamic-bucket.target-row-num": "40", **VECTORS},
+    "aggregation": {
+        "bucket": "1", "merge-engine": "aggregation", "fields.n.aggregate-function": "sum", **VECTORS,
+    },
+    "partial_update": {"bucket": "1", "merge-engine": "partial-update", **VECTORS},
+    "not_compacted": {"bucket": "1", "write-only": "true", **VECTORS},
+}  # fmt: skip
+
+
+@pytest.fixture
+def made(java, catalog, name):
+    """A table that Java makes, and another one that gives it rows."""
+
+    def make(options, key=(), partition=()):
+        catalog.create_database("db", if_not_exists=True)
+        java.create(
+            f"{catalog.warehouse}/db.db/{name}", COLUMNS, key=key, partition=partition, options=options
+        )
+        return OurTable(catalog, "db", name), OurTable.create(catalog, f"{name}_more", OURS)
+
+    return make
+
+
+@pytest.fixture
+def everything_agrees(java_reads, spark_store):
+    """Java, the engine without Spark and with it find the same rows, in whatever columns; counts are theirs too."""
+
+    def check(table: OurTable):
+        own = java_reads(table)
+        name = table.name.split(".")[1]
+        assert_same(spark_store.read(name).toArrow(), own, "Spark")
+        texts = sorted(
+            str(row[0]) for row in spark_store.sql(f"SELECT text FROM {name} WHERE n < 3").collect()
+        )
+        assert texts == sorted(str(r["text"]) for r in own.to_pylist() if r["n"] is not None and r["n"] < 3)
+        counted = table.table.statistics()
+        assert counted.row_count == own.num_rows
+        assert counted.row_count_exact
+        for snapshot in table.table.snapshots():
+            java_reads(table, snapshot.id)
+        return own
+
+    return check
+
+
+def _rows(ids, text, n=1):
+    return [
+        {"id": i, "day": i % 2, "n": None if i % 5 == 0 else i % 3 + n, "text": f"{text}{i}"} for i in ids
+    ]
+
+
+def _vectors(table: OurTable) -> int:
+    return sum(len(e.deletion_vectors) for e in table.table.index_files() if e.index_type == DELETION_VECTORS)
+
+
+def _nothing_is_written(table: OurTable) -> None:
+    before = table.table.latest_snapshot()
+    for write in (
+        lambda: table.write(_rows([1], "ours")),
+        lambda: table.table.write(table.read()),
+        lambda: table.compact(full=True),
+        lambda: table.table.roll_back(1),
+    ):
+        with pytest.raises(OptionError, match=r"'deletion-vectors\.[\w-]+' = 'true' is not supported"):
+            write()
+    assert table.table.latest_snapshot() == before
+
+
+@pytest.mark.parametrize("case", KEYED)
+def test_keyed(java, made, everything_agrees, case):
+    split = ["day"] if case == "partitioned" else []
+    table, more = made(KEYED[case], key=[*split, "id"], partition=split)
+    path = table.table.path
+    for step, ids in enumerate((range(100), range(40, 130), range(60, 64), range(0, 130, 7))):
+        more.overwrite(_rows(ids, f"s{step}-", step))
+        java.ask("copy", path, more.table.path)
+        if step == 2:
+            # Few rows are not worth merging all others for: they are marked where they stood.
+            assert (_vectors(table) > 0) == (case != "not_compacted")
+            everything_agrees(table)
+    if case not in ("aggregation", "partial_update"):
+        more.overwrite(_rows(range(3, 130, 11), "gone"))
+        java.ask("delete", path, more.table.path)
+    own = everything_agrees(table)
+    if case == "not_compacted":
+        assert own.num_rows == 0, "Java leaves out what it has not compacted"
+    else:
+        assert own.num_rows == (130 if case in ("aggregation", "partial_update") else 118)
+    _nothing_is_written(table)
+    java.ask("compact", path)
+    everything_agrees(table)
+
+
+@pytest.mark.parametrize("options", [VECTORS, WIDE, {"bucket": "2", "bucket-key": "id", **VECTORS}], ids=str)
+def test_tables_without_a_key(java, made, everything_agrees, spark_store, options):
+    table, more = made(options, partition=["day"])
+    path, name = table.table.path, table.name.split(".")[1]
+    for step in range(2):
+        more.overwrite(_rows(range(300), f"s{step}-"))
+        java.ask("copy", path, more.table.path)
+    assert everything_agrees(table).num_rows == 600
+    # Single rows, a row at either end, and long runs, upon which other rows are deleted.
+    for gone in ((0, 7, 299), range(100, 200), (8, 150, 201)):
+        more.overwrite(_rows(gone, "gone"))
+        assert int(java.ask("remove", path, more.table.path)) > 0
+        everything_agrees(table)
+    own = table.read()
+    assert own.num_rows == 2 * (300 - 3 - 100 - 2)
+    assert _vectors(table) == len(table.table.live_files())
+    assert spark_store.sql(f"SELECT count(*), sum(id) FROM {name} WHERE id BETWEEN 5 AND 202").collect()[0][
+        :
+    ] == (
+        2 * (198 - 2 - 100 - 1),
+        2 * (sum(range(5, 203)) - 7 - sum(range(100, 200)) - 8 - 201),
+    )
+    _nothing_is_written(table)
+    # Whole partitions go without a file being written.
+    spark_store.sql(f"ALTER TABLE {name} DROP PARTITION (day = 1)")
+    assert everything_agrees(table).num_rows == len([i for i in own.column("id").to_pylist() if i % 2 == 0])
+
+
+def test_columns_that_changed_since(java, made, java_reads, spark_store):
+    """A vector counts the rows of its file, whatever columns the table has today."""
+    table, more = made(VECTORS)
+    name = table.name.split(".")[1]
+    more.write(_rows(range(20), "a"))
+    java.ask("copy", table.table.path, more.table.path)
+    more.overwrite(_rows(range(0, 20, 3), "gone"))
+    java.ask("remove", table.table.path, more.table.path)
+    spark_store.sql(f"ALTER TABLE {name} ADD COLUMN more STRING")
+    own = java_reads(table)
+    assert own.column("id").to_pylist() == [i for i in range(20) if i % 3]
+    assert own.column("text").to_pylist()[:2] == ["a1", "a2"]
+    assert set(own.column("more").to_pylist()) == {None}
+    assert_same(spark_store.read(name).toArrow(), own, "Spark")
+
+
+def test_merge_on_read(java, made, java_reads, spark_store):
+    """With this option, which Java 1.4 does not know, what is not compacted counts: files merge, without deleted rows."""
+    table, more = made({"bucket": "1", **VECTORS}, key=["id"])
+    path, name = table.table.path, table.name.split(".")[1]
+    state = {}
+    for step, ids in enumerate((range(100), range(40, 130), range(60, 64))):
+        more.overwrite(_rows(ids, f"s{step}-", step))
+        java.ask("copy", path, more.table.path)
+        state.update({r["id"]: r for r in _rows(ids, f"s{step}-", step)})
+    assert java_reads(table).sort_by("id").to_pylist() == [state[i] for i in sorted(state)]
+    assert _vectors(table) > 0
+    schema, io = table.table.paths.schema(0), table.table.io
+    io.write(schema, io.read(schema).replace(b'"bucket" : "1"', b'"bucket" : "1", "write-only" : "true"'))
+    more.overwrite(_rows(range(90, 140), "late", 5))
+    java.ask("copy", path, more.table.path)
+    assert 0 in table.levels()
+    assert java_reads(table).sort_by("id").to_pylist() == [state[i] for i in sorted(state)]
+    state.update({r["id"]: r for r in _rows(range(90, 140), "late", 5)})
+    visible = b'"bucket" : "1", "deletion-vectors.merge-on-read" : "true"'
+    io.write(schema, io.read(schema).replace(b'"bucket" : "1"', visible))
+    own = table.read()
+    assert own.sort_by("id").to_pylist() == [state[i] for i in sorted(state)]
+    assert_same(spark_store.read(name).toArrow(), own, "Spark")
+    assert table.table.statistics().row_count == 140
