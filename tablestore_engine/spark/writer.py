@@ -72,8 +72,12 @@ def write_rows(spark: SparkSession, job: WriteJob, rows: Rows) -> WriteResult:
 def _write_rows(spark: SparkSession, job: WriteJob, rows: Rows) -> WriteResult:
     frame = rows.frame
     job = job.of_rows(frame.columns)
-    if _may_be_small(rows):
-        collected = _collected(frame)
+    # How much is read is asked of the frame that may be collected: Spark optimises the query of each frame by itself.
+    few = frame.limit(SMALL_ROWS + 1)
+    size = input_bytes(few) if rows.input_bytes is None else rows.input_bytes
+    # Trying is worth it: it costs at most one pass over a small input.
+    if size <= SMALL_INPUT_BYTES:
+        collected = _collected(few)
         if collected is not None:
             return write_table(job, _in_arrival_order(collected, job.schema))
     job, placed_rows = with_buckets(spark, job, frame)
@@ -100,21 +104,16 @@ def write_arranged(job: WriteJob, frame: DataFrame) -> WriteResult:
     return _gather(collect_arrow(frame.mapInArrow(_task(job, stop_at_duplicates=False), "payload binary")))
 
 
-def _collected(frame: DataFrame) -> pa.Table | None:
-    """All rows, when they are few and fit into what Spark lets a driver collect (`spark.driver.maxResultSize`)."""
+def _collected(few: DataFrame) -> pa.Table | None:
+    """All rows of a frame that was cut behind `SMALL_ROWS`, unless it was, or they are more than Spark lets a driver
+    collect (`spark.driver.maxResultSize`)."""
     try:
-        rows = collect_arrow(frame.limit(SMALL_ROWS + 1))
+        rows = collect_arrow(few)
     except ExecutionError as error:
         if "maxResultSize" in str(error):
             return None
         raise
     return rows if rows.num_rows <= SMALL_ROWS else None
-
-
-def _may_be_small(rows: Rows) -> bool:
-    """Whether trying to collect is worth it; trying costs at most one pass over a small input."""
-    size = input_bytes(rows.frame) if rows.input_bytes is None else rows.input_bytes
-    return size <= SMALL_INPUT_BYTES
 
 
 def input_bytes(frame: DataFrame) -> int:
