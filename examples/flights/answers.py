@@ -3,18 +3,21 @@
 The right-hand side is computed here with pyarrow from the raw CSV: neither the engine nor Spark nor dbt is involved.
 
 Vocabulary: `ask` runs a query on the managed tables and returns Arrow; `flights` is the published year without the
-cancelled flights.
+cancelled flights; `weather` is the published weather of the year.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from deliveries import COLUMNS, KEY
+from deliveries import COLUMNS, KEY, WEATHER
+
+HELD_UP = ("carrier", "dep_delay")
 
 Ask = Callable[[str], pa.Table]
 
@@ -32,12 +35,13 @@ class Answer:
         return self.told == self.recomputed
 
 
-def answers(ask: Ask, flights: pa.Table) -> Iterator[Answer]:
+def answers(ask: Ask, flights: pa.Table, weather: pa.Table) -> Iterator[Answer]:
     """All questions, cheapest to understand first."""
     yield _number_of_flights(ask, flights)
     yield _every_column(ask, flights)
     yield _every_day(ask, flights)
     yield _every_carrier(ask, flights)
+    yield _every_hour_of_weather(ask, flights, weather)
     yield _worst_day(ask, flights)
     yield _most_punctual_carrier(ask, flights)
     yield _most_travelled_aircraft(ask, flights)
@@ -105,6 +109,42 @@ def _by_day(flights: pa.Table) -> pa.Table:
         .aggregate([([], "count_all"), ("arr_delay", "count"), ("late", "sum"), ("lost", "sum")])
     )
     return grouped.select(["month", "day", "count_all", "arr_delay_count", "late_sum", "lost_sum"])
+
+
+def _every_hour_of_weather(ask: Ask, flights: pa.Table, weather: pa.Table) -> Answer:
+    """Row by row, and each as often as it has to be: the table has no key."""
+    told = _counted(
+        ask(
+            """
+            select origin, year(observed_at) as year, month(observed_at) as month, day(observed_at) as day,
+                hour(observed_at) as hour, visibility as visib, wind_speed, precipitation as precip,
+                carrier, departure_delay as dep_delay
+            from weather_and_delays
+            """
+        )
+    )
+    raw = _counted(weather_and_delays(flights, weather))
+    agreeing = f"{(raw & told).total():,} of {told.total():,} rows agree"
+    return Answer(
+        "Each hour of weather, and whom it held up", agreeing, f"{raw.total():,} of {raw.total():,} rows agree"
+    )
+
+
+def weather_and_delays(flights: pa.Table, weather: pa.Table) -> pa.Table:
+    """Each hour of weather with the flights that left more than an hour late or not yet, or with nulls; in no order.
+
+    Columns: those of `WEATHER`, then carrier and dep_delay.
+    """
+    late = flights.filter(pc.fill_null(pc.greater(flights["dep_delay"], 60), True))
+    hour = pc.divide(late["sched_dep_time"], 100).cast(weather["hour"].type)
+    held_up = late.append_column("hour", hour)
+    at = ["origin", "year", "month", "day", "hour"]
+    joined = weather.join(held_up.select([*at, *HELD_UP]), keys=at, join_type="left outer")
+    return joined.select([*WEATHER, *HELD_UP])
+
+
+def _counted(table: pa.Table) -> Counter[tuple[object, ...]]:
+    return Counter(zip(*(table[name].to_pylist() for name in (*WEATHER, *HELD_UP)), strict=True))
 
 
 def _worst_day(ask: Ask, flights: pa.Table) -> Answer:

@@ -8,6 +8,8 @@ The published data set knows how the year ended. Here it is told as it would hav
 first reported from the timetable and taken back with the next delivery; every ninth that landed is first reported
 provisionally and corrected with the next delivery.
 
+The weather at the three airports, hour by hour, comes beside the flights of its months.
+
 Invariant: all deliveries applied in order give exactly the published flights without the cancelled ones. That is
 what `answers.py` checks against.
 """
@@ -29,6 +31,7 @@ from pyarrow import csv
 KEY = ("year", "month", "day", "origin", "carrier", "flight")
 MEASURES = ("dep_delay", "arr_delay", "air_time")
 COLUMNS = (*KEY, "dest", "tailnum", "sched_dep_time", *MEASURES, "distance")
+WEATHER = ("origin", "year", "month", "day", "hour", "visib", "wind_speed", "precip")
 
 MONTHS = [
     "January",
@@ -91,6 +94,11 @@ def published_planes() -> pa.Table:
     return _read_csv(_package_file("planes.csv"))
 
 
+def published_weather() -> pa.Table:
+    """What was observed at the three airports: 26,115 rows, one for nearly every hour, and two for an hour in autumn."""
+    return _read_csv(_package_file("weather.csv")).select(WEATHER)
+
+
 def land_planes(landing: str, planes: pa.Table) -> None:
     """Put the registry into the landing folder."""
     _land(landing, "planes", planes)
@@ -99,6 +107,13 @@ def land_planes(landing: str, planes: pa.Table) -> None:
 def land(landing: str, delivery: Delivery, reports: pa.Table) -> None:
     """Put a delivery into the landing folder."""
     _land(landing, delivery.name, reports)
+
+
+def land_weather(landing: str, delivery: Delivery, weather: pa.Table) -> None:
+    """Put the weather of a delivery's new months into the landing folder, beside that of earlier ones."""
+    observed = _of_months(weather, delivery.new_months)
+    if observed.num_rows:
+        _write(os.path.join(landing, "weather"), delivery.name, observed)
 
 
 def not_cancelled(year: pa.Table) -> pa.Table:
@@ -175,6 +190,9 @@ def _report(kind: str, flights: pa.Table) -> pa.Table:
 
 
 def _land(landing: str, name: str, table: pa.Table) -> None:
-    folder = os.path.join(landing, name)
-    os.makedirs(folder)
+    _write(os.path.join(landing, name), name, table)
+
+
+def _write(folder: str, name: str, table: pa.Table) -> None:
+    os.makedirs(folder, exist_ok=True)
     pq.write_table(table, os.path.join(folder, f"{name}.parquet"), compression="zstd")

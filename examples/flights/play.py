@@ -28,6 +28,10 @@ CHANGED_HANDS = """
     select tail_number, carrier, dbt_valid_from from aircraft_operators
     where tail_number in (select tail_number from aircraft_operators where dbt_valid_to is not null) order by 1, 3
 """
+FOG = """
+    select visibility < 1 as fog, round(count(carrier) / count(distinct origin, observed_at), 1) as held_up_an_hour
+    from weather_and_delays group by 1 order by 1
+"""
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,7 @@ def main() -> int:
     began = time.monotonic()
     year = deliveries.published_year()
     plan = deliveries.plan()
+    weather = deliveries.published_weather()
     deliveries.land_planes(stage.landing, deliveries.published_planes())
     screen.opening(year.num_rows, len(plan))
 
@@ -85,6 +90,7 @@ def main() -> int:
     for delivery, expected in zip(plan, deliveries.expected_sizes(year, plan), strict=True):
         reports = delivery.reports(year)
         deliveries.land(stage.landing, delivery, reports)
+        deliveries.land_weather(stage.landing, delivery, weather)
         try:
             with screen.building(delivery.title) as building:
                 seconds, results = _build(stage, delivery.name, building, first=not history)
@@ -96,7 +102,7 @@ def main() -> int:
             Played(
                 title=delivery.title,
                 rows=_by_kind(reports),
-                upserted=_rows_affected(results, "model.nyc_flights.flights"),
+                changed=_rows_affected(results, "model.nyc_flights.flights"),
                 size=size,
                 expected_size=expected,
                 nodes=len(results),
@@ -106,7 +112,7 @@ def main() -> int:
         screen.delivered(history[-1])
 
     screen.chart(history)
-    found = list(answers(lambda query: _ask(stage, query), deliveries.not_cancelled(year)))
+    found = list(answers(lambda query: _ask(stage, query), deliveries.not_cancelled(year), weather))
     screen.answers(found)
     screen.closing(_what_next(stage), time.monotonic() - began)
     right = all(one.right for one in found) and all(one.size == one.expected_size for one in history)
@@ -172,7 +178,7 @@ def _what_next(stage: Stage) -> list[tuple[str, str]]:
     tools = os.path.relpath(os.path.dirname(sys.executable))
     look, dbt = f"{tools}/tablestore", f"{tools}/dbt"
     project = os.path.relpath(PROJECT)
-    changed = " ".join(CHANGED_HANDS.split())
+    changed, fog = (" ".join(query.split()) for query in (CHANGED_HANDS, FOG))
     variables = {
         "TABLESTORE_WAREHOUSE": os.path.relpath(stage.warehouse),
         "FLIGHTS_WAREHOUSE": stage.warehouse,
@@ -189,6 +195,7 @@ def _what_next(stage: Stage) -> list[tuple[str, str]]:
         ("The table as it was after the first delivery.",
          f'{look} sql -s nyc "select count(*) from flights version as of 1"'),
         ("Aircraft that changed hands, from the dbt snapshot.", f'{look} sql -s nyc "{changed}"'),
+        ("Does fog hold flights up? Asked of the table without a key.", f'{look} sql -s nyc "{fog}"'),
         ("The last delivery once more: everything runs, and nothing changes.",
          f"FLIGHTS_DELIVERY=11 {dbt} build --select stg_flight_reports+"),
         ("The documentation, with size and commits of each table.", f"{dbt} docs generate && {dbt} docs serve"),

@@ -30,13 +30,13 @@ BAR_WIDTH = 26
 class Played:
     """One delivery after its `dbt build`.
 
-    rows: reports in the delivery, by kind. upserted: rows that dbt reported for `flights`. size: flights in the
+    rows: reports in the delivery, by kind. changed: rows that dbt reported for `flights`. size: flights in the
     table afterwards. nodes: models, tests, seeds and snapshots that ran. seconds: wall time of the build.
     """
 
     title: str
     rows: dict[str, int]
-    upserted: int
+    changed: int
     size: int
     expected_size: int
     nodes: int
@@ -107,7 +107,7 @@ class Screen:
             table.add_row(
                 one.title,
                 _bar(one.size / largest, "blue", f"{one.size:,}"),
-                f"{one.upserted + one.rows.get('cancellation', 0):,}",
+                f"{one.changed:,}",
                 _bar(
                     min(1, one.seconds / slowest),
                     "green" if one is not history[0] else "dim",
@@ -122,7 +122,7 @@ class Screen:
     def answers(self, answers: Sequence[Answer]) -> None:
         self.console.print()
         table = Table(
-            title="Asked of the tables, and recomputed from the published file by pyarrow alone",
+            title="Asked of the tables, and recomputed from the published files by pyarrow alone",
             title_justify="left",
             box=None,
             pad_edge=False,

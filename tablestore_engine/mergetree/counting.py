@@ -9,7 +9,7 @@ row was removed more often than it was added, and whoever sees all files says wh
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tablestore_engine.errors import NegativeCountError
@@ -54,20 +54,28 @@ def pick_counting(
     target_file_size: int,
     min_file_num: int,
     max_size_amplification_percent: int,
+    total_size_threshold: int | None = None,
 ) -> CompactionUnit | None:
     """What to merge of one bucket that has retraction files; None when nothing is due.
 
     `full` merges everything, and so do files that hold far more records than there are rows (as the option
-    `compaction.max-size-amplification-percent` says); otherwise small files merge once there are enough of them.
-    `drop_deletes` says that the result may hold no retraction, because nothing that they refer to lies elsewhere.
+    `compaction.max-size-amplification-percent` says) or that together are smaller than a threshold; otherwise small
+    files merge once there are enough of them. `drop_deletes` says that the result may hold no retraction, because
+    nothing that they refer to lies elsewhere.
     """
     found = sorted(files, key=lambda f: (f.creation_time_millis or 0, f.file_name))
-    if not full and not _amplified(found, max_size_amplification_percent):
+    everything = full or _amplified(found, max_size_amplification_percent)
+    if not everything and not _is_small_bucket(found, total_size_threshold):
         found = [f for f in found if is_small(f, target_file_size)]
         if len(found) < min_file_num:
             return None
     runs = tuple(run for f in found for run in sorted_runs([f]))
     return CompactionUnit(runs, output_level=0, drop_deletes=full)
+
+
+def _is_small_bucket(files: Sequence[DataFileMeta], threshold: int | None) -> bool:
+    """Whether files are kept as one as long as they are so few bytes; a single one is that already."""
+    return threshold is not None and len(files) > 1 and sum(f.file_size for f in files) < threshold
 
 
 def _amplified(files: Iterable[DataFileMeta], percent: int) -> bool:

@@ -116,6 +116,7 @@ def _append_unit(bucket: BucketScan, schema: TableSchema, full: bool) -> Compact
             target_file_size=options.target_file_size,
             min_file_num=options.compaction_min_file_num,
             max_size_amplification_percent=options.max_size_amplification_percent,
+            total_size_threshold=options.total_size_threshold,
         )
     small = [f for f in bucket.files if is_small(f, options.target_file_size)]
     enough = 2 if full else options.compaction_min_file_num

@@ -77,8 +77,13 @@ def write_rows(spark: SparkSession, job: WriteJob, rows: Rows) -> WriteResult:
 def _write_rows(spark: SparkSession, job: WriteJob, rows: Rows) -> WriteResult:
     frame = rows.frame
     job = job.of_rows(frame.columns)
-    if _may_be_small(rows):
-        collected = _collected(frame, small_rows(job.schema))
+    # How much is read is asked of the frame that may be collected: Spark optimises the query of each frame by itself.
+    most = small_rows(job.schema)
+    few = frame.limit(most + 1)
+    size = input_bytes(few) if rows.input_bytes is None else rows.input_bytes
+    # Trying is worth it: it costs at most one pass over a small input.
+    if size <= SMALL_INPUT_BYTES:
+        collected = _collected(few, most)
         if collected is not None:
             return write_table(job, _in_arrival_order(collected, job.schema))
     job, placed_rows = with_buckets(spark, job, frame)
@@ -111,21 +116,16 @@ def small_rows(schema: TableSchema) -> int:
     return max(SMALL_ROWS, min(_SMALL_NARROW_ROWS, _SMALL_BYTES // width))
 
 
-def _collected(frame: DataFrame, limit: int) -> pa.Table | None:
-    """All rows, when they are few and fit into what Spark lets a driver collect (`spark.driver.maxResultSize`)."""
+def _collected(few: DataFrame, most: int) -> pa.Table | None:
+    """All rows of a frame that was cut behind `most`, unless it was, or they are more than Spark lets a driver
+    collect (`spark.driver.maxResultSize`)."""
     try:
-        rows = collect_arrow(frame.limit(limit + 1))
+        rows = collect_arrow(few)
     except ExecutionError as error:
         if "maxResultSize" in str(error):
             return None
         raise
-    return rows if rows.num_rows <= limit else None
-
-
-def _may_be_small(rows: Rows) -> bool:
-    """Whether trying to collect is worth it; trying costs at most one pass over a small input."""
-    size = input_bytes(rows.frame) if rows.input_bytes is None else rows.input_bytes
-    return size <= SMALL_INPUT_BYTES
+    return rows if rows.num_rows <= most else None
 
 
 def input_bytes(frame: DataFrame) -> int:

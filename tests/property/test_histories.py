@@ -165,7 +165,7 @@ def shown(columns):
         return {n: dict(v) if n in maps and v is not None else v for n, v in row.items()}
 
     def order(row):
-        return repr([(n, sorted(v.items()) if isinstance(v, dict) and n in maps else v) for n, v in sorted(row.items())])
+        return repr([(n, sorted(v.items()) if isinstance(v, dict) else v) for n, v in sorted(row.items())])
 
     return lambda rows: sorted(map(one, rows), key=order)
 

@@ -31,9 +31,14 @@ def retraction(name, rows, times=1, size=10):
     return meta(name, rows=rows, size=size, sequence=(0, rows * times - 1), deletes=rows)
 
 
-def pick(*files, full=False, percent=200, enough=3):
+def pick(*files, full=False, percent=200, enough=3, threshold=None):
     unit = pick_counting(
-        files, full=full, target_file_size=100, min_file_num=enough, max_size_amplification_percent=percent
+        files,
+        full=full,
+        target_file_size=100,
+        min_file_num=enough,
+        max_size_amplification_percent=percent,
+        total_size_threshold=threshold,
     )
     return unit and ([f.file_name for run in unit.runs for f in run.files], unit.drop_deletes)
 
@@ -63,6 +68,14 @@ def test_what_a_file_stands_for():
 )
 def test_what_is_due(files, picked):
     assert pick(*files) == picked
+
+
+def test_a_small_bucket_is_kept_in_one_file():
+    files = [plain("a", 100, size=90), retraction("r", 1, size=9)]
+    assert pick(*files, threshold=99) is None
+    # What is taken away too often stays, for rows that come late.
+    assert pick(*files, threshold=100) == (["a", "r"], False)
+    assert pick(plain("a", 5), threshold=100, enough=2) is None
 
 
 def test_everything_on_request():

@@ -314,6 +314,20 @@ def test_small_changes_merge_by_themselves(store):
     assert "COMPACT" in {s.commit_kind for s in store.table("t").snapshots()}
 
 
+def test_a_small_table_is_kept_in_one_file(store):
+    store.execute("CREATE TABLE t (id INT) WITH ('compaction.total-size-threshold' = '1 mb')")
+    store.execute("INSERT INTO t VALUES (1), (2), (2)")
+    store.execute("INSERT INTO t (_row_kind, id) VALUES ('-D', 2), ('-D', 7)")
+    store.execute("INSERT INTO t (_row_kind, id) VALUES ('-D', 1), ('+I', 3)")
+    # One row was taken away before it came. That is kept, and the write does not fail for it.
+    assert sorted(bool(e.file.delete_row_count) for e in store.table("t").live_files()) == [False, True]
+    store.execute("INSERT INTO t VALUES (7)")
+    assert rows(store) == [(2,), (3,)]
+    table = check(store)
+    assert len(table.live_files()) == 1
+    assert not retracts(table)
+
+
 def test_two_writers_turn_a_table_at_once(store):
     """One of them publishes the schema; the other notices, and nothing is lost."""
     store.execute("CREATE TABLE t (writer INT, n INT)")

@@ -65,6 +65,13 @@ def test_the_heap_is_a_share_of_the_machine(memory, heap):
     assert driver_memory(Machine(cores=2, memory=memory)) == heap
 
 
+def test_pages_fit_small_tables_unless_the_user_sized_the_heap():
+    assert settings_of()["spark.buffer.pageSize"] == "4m"
+    assert "spark.buffer.pageSize" not in settings_of(spark_config={"spark.driver.memory": "100g"})
+    assert settings_of(spark_config={"spark.buffer.pageSize": "1m"})["spark.buffer.pageSize"] == "1m"
+    assert "spark.buffer.pageSize" not in settings_of(master="spark://host:7077")
+
+
 @pytest.mark.parametrize(("cores", "partitions"), [(1, 8), (2, 8), (8, 32), (96, 200)])
 def test_shuffles_grow_with_the_cores(cores, partitions):
     assert shuffle_partitions(Machine(cores=cores, memory=GIB)) == partitions
