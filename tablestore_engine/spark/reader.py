@@ -339,7 +339,8 @@ def _merge_of(merging: list[tuple[BucketScan, Section]]) -> _Merge:
         bottom.extend((bucket, f) for f in last.files)
         upper.extend((bucket, f) for run in above for f in run.files)
         numbers = sorted(_numbers(run) for run in above)
-        newer = newer and _numbers(last)[1] < numbers[0][0]
+        # One run alone holds retractions.
+        newer = newer and (not numbers or _numbers(last)[1] < numbers[0][0])
         apart = apart and all(one[1] < next_one[0] for one, next_one in pairwise(numbers))
     return _Merge(bottom, upper, all(len(s.runs) <= 2 for _, s in merging), newer, apart)
 

@@ -117,6 +117,20 @@ def test_a_retraction_leaves_a_key_at_home(store, options, kind, once, twice):
     check_invariants(store.table("t"))
 
 
+def test_a_retraction_of_a_key_that_is_nowhere(store):
+    """It is a run by itself, with nothing above it."""
+    store.execute(
+        "CREATE TABLE t (dt INT, id INT, v INT, PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt)"
+        " WITH ('bucket' = '-1', 'merge-engine' = 'aggregation', 'fields.v.aggregate-function' = 'product')"
+    )
+    store.execute("INSERT INTO t VALUES (7, 1, 6)")
+    store.execute("INSERT INTO t (_row_kind, dt, id, v) VALUES ('-U', 7, 2, 2)")
+    assert rows(store) == [(1, 7, 6), (2, 7, None)]
+    assert sorted(row["id"] for row in store.table("t").to_arrow().to_pylist()) == [1, 2]
+    store.execute("ALTER TABLE t COMPACT")
+    assert rows(store) == [(1, 7, 6), (2, 7, None)]
+
+
 def test_a_partition_column_is_no_value(store):
     options = "'bucket' = '-1', 'merge-engine' = 'aggregation', 'fields.default-aggregate-function' = 'sum'"
     columns = "(dt INT, id INT, v INT, PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt)"
