@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from tablestore_engine.errors import UserError
 from tablestore_engine.metadata.manifest import ManifestEntry
@@ -189,8 +189,3 @@ def truncate(
         rows = read_plan(spark(), table, table.plan_of(live)).count()
     snapshot = table.committer().commit(Change("OVERWRITE", replaces=chosen), new_identity(table.options))
     return WriteOutcome(snapshot, rows)
-
-
-def as_rows(frame: DataFrame, **kwargs: Any) -> Rows:
-    """Rows of a DataFrame that has the table's columns in order."""
-    return Rows(frame, **kwargs)

@@ -254,9 +254,4 @@ def _chunked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(held)
 
 
-def job_with_schema(job: WriteJob, schema: TableSchema) -> WriteJob:
-    """The same job for another schema version."""
-    return replace(job, target=replace(job.target, schema=schema))
-
-
 __all__ = ["ExecutionError", "Rows", "input_bytes", "write_rows"]

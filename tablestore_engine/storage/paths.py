@@ -161,11 +161,6 @@ class TablePaths:
         """The name of a writer's data file; ``number`` tells it from the writer's others."""
         return f"{prefix}{uuid}-{number}.{extension}"
 
-    @property
-    def side_dir(self) -> str:
-        """The directory of what only this engine knows about."""
-        return f"{self.root}/tablestore"
-
     def side_file(self, name: str) -> str:
         """A file of what only this engine knows about."""
         return f"{self.root}/tablestore/{name}"
