@@ -15,7 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tablestore_engine.mergetree.counting import negative_count
-from tablestore_engine.mergetree.row_ids import Numbers, first_rows, one_array, ranks, row_ids, same_floats
+from tablestore_engine.mergetree.row_ids import Numbers, first_rows, row_ids, same_floats
+from tablestore_engine.mergetree.values import how_often_before, one_array
 from tablestore_engine.metadata.bucket import row_hashes
 from tablestore_engine.schema.arrow import to_arrow_type
 from tablestore_engine.schema.system import COUNT
@@ -63,7 +64,7 @@ def settled(rows: pa.Table, retracts: npt.NDArray[np.bool_]) -> tuple[pa.Table, 
     ids = row_ids([one_array(c) for c in rows.columns], rows.num_rows)
     totals = np.bincount(ids, np.where(retracts, -1.0, 1.0)).astype(np.int64)
     given = np.flatnonzero(~retracts)
-    added = given[ranks(ids[given]) < totals[ids[given]]]
+    added = given[how_often_before(ids[given]) < totals[ids[given]]]
     gone = np.flatnonzero(totals < 0)
     if not len(gone):
         return rows.take(pa.array(added)), None
@@ -97,7 +98,7 @@ class Retractions:
     def cancel(self, rows: pa.Table) -> pa.Table:
         """The rows that stay; those that go are not taken away again."""
         at, found = self._matches(rows)
-        gone = ranks(found) < self._left[found]
+        gone = how_often_before(found) < self._left[found]
         if not gone.any():
             return rows
         np.subtract.at(self._left, found[gone], 1)
@@ -158,7 +159,7 @@ def taken_from(rows: pa.Table, retracted: pa.Table) -> Taken:
     left = np.zeros(int(ids.max(initial=-1)) + 1, np.int64)
     np.subtract.at(left, ids[:own], one_array(retracted.column(COUNT.name)).to_numpy())
     found = ids[own:]
-    taken = ranks(found) < left[found]
+    taken = how_often_before(found) < left[found]
     np.subtract.at(left, found[taken], 1)
     short = np.flatnonzero(left)
     if not len(short):

@@ -14,6 +14,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tablestore_engine.mergetree.values import one_array
+
 Numbers = npt.NDArray[np.int64]
 
 
@@ -35,26 +37,6 @@ def first_rows(ids: Numbers) -> Numbers:
     """For each number of `row_ids`, the row where it appears first."""
     found: Numbers = np.unique(ids, return_index=True)[1]
     return found
-
-
-def ranks(numbers: Numbers) -> Numbers:
-    """How many equal numbers stand before each one."""
-    order = np.argsort(numbers, kind="stable")
-    ordered = numbers[order]
-    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])
-    lengths = np.diff(np.append(starts, len(ordered)))
-    found = np.empty(len(numbers), np.int64)
-    found[order] = np.arange(len(numbers)) - np.repeat(starts, lengths)
-    return found
-
-
-def one_array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    """A column in one piece."""
-    if isinstance(column, pa.Array):
-        return column
-    if column.num_chunks == 1:
-        return column.chunk(0)
-    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
 
 
 def same_floats(column: pa.Array) -> pa.Array:

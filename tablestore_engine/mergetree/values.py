@@ -71,9 +71,11 @@ def last_seen(owners: Indices, of_value: Indices) -> Mask:
 def how_often_before(numbers: Indices) -> Indices:
     """For each number, how many equal ones stand before it."""
     order = np.argsort(numbers, kind="stable")
-    ranked = numbers[order]
+    ordered = numbers[order]
+    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])
+    lengths = np.diff(np.append(starts, len(ordered)))
     before = np.empty(len(numbers), np.int64)
-    before[order] = np.arange(len(numbers)) - np.searchsorted(ranked, ranked, "left")
+    before[order] = np.arange(len(numbers)) - np.repeat(starts, lengths)
     return before
 
 

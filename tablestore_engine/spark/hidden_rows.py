@@ -22,7 +22,7 @@ from pyspark.sql import SparkSession
 
 from tablestore_engine.mergetree.counting import counted_rows
 from tablestore_engine.mergetree.retractions import taken_from
-from tablestore_engine.mergetree.row_ids import one_array
+from tablestore_engine.mergetree.values import one_array
 from tablestore_engine.metadata.data_file import DataFileMeta
 from tablestore_engine.operation.identifying import identifying_columns, narrower
 from tablestore_engine.operation.touched import Values, values_of

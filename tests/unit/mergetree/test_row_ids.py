@@ -6,7 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tablestore_engine.mergetree.row_ids import first_rows, ranks, row_ids
+from tablestore_engine.mergetree.row_ids import first_rows, row_ids
+from tablestore_engine.mergetree.values import how_often_before
 
 NAN = float("nan")
 STRUCT = pa.struct([("a", pa.float64()), ("b", pa.list_(pa.int32()))])
@@ -54,8 +55,8 @@ def test_rows_of_several_columns():
     assert row_ids([pa.array([], pa.list_(pa.int8()))], 0).tolist() == []
 
 
-def test_first_rows_and_ranks():
+def test_first_rows_and_those_before():
     numbers = np.array([2, 0, 2, 1, 2, 0])
     assert first_rows(numbers).tolist() == [1, 3, 0]
-    assert ranks(numbers).tolist() == [0, 0, 1, 0, 2, 1]
-    assert ranks(np.zeros(0, np.int64)).tolist() == []
+    assert how_often_before(numbers).tolist() == [0, 0, 1, 0, 2, 1]
+    assert how_often_before(np.zeros(0, np.int64)).tolist() == []
