@@ -6,7 +6,7 @@ Nothing of the table changes: a plan names files, and is void, and in nobody's w
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -205,22 +205,25 @@ def plan_tasks(
     }
     engine, keyed = target.schema.merge_engine, bool(target.schema.primary_keys)
     in_order = engine.keeps_apart
-    in_place = Counter((partition, bucket) for partition, bucket, *_ in files)
+    in_place: dict[tuple[bytes, int], list[ManifestEntry]] = defaultdict(list)
+    for one in files.values():
+        in_place[one.partition, one.bucket].append(one)
     places = PartitionFormat(target.schema)
     tasks = []
     for group in plan.groups:
         found = []
-        for one in group.files:
-            entry = files.get((group.partition, group.bucket, one.file_name, one.level))
+        for planned in group.files:
+            entry = files.get((group.partition, group.bucket, planned.file_name, planned.level))
             if entry is None:
-                return f"File {one.file_name} is no longer part of the table."
+                return f"File {planned.file_name} is no longer part of the table."
             found.append(entry)
         drops = keyed and group.drop_deletes and any(e.file.delete_row_count != 0 for e in found)
-        older = _older_file(found, files.values()) if in_order or drops else None
+        bucket = in_place[group.partition, group.bucket]
+        older = _older_file(found, bucket) if in_order or drops else None
         if older is not None:
             return f"File {older} came since then, and holds older records than the plan merges."
         # Where rows are counted, files that came since then may hold what retractions of the plan mean.
-        all_there = not engine.counts or in_place[group.partition, group.bucket] == len(found)
+        all_there = not engine.counts or len(bucket) == len(found)
         tasks.append(
             CompactTask(
                 target=knowing(target, (e.file for e in found), load_schema),
@@ -241,13 +244,12 @@ def _older_file(merged: Sequence[ManifestEntry], live: Iterable[ManifestEntry]) 
     """A file at level 0 that would be left behind by a merge of newer records of its bucket; None without one.
 
     A write may take its number before a plan is made and commit after it. That is a conflict where records are kept
-    apart, and where the merge drops deletes that hide what came.
+    apart, and where the merge drops deletes that hide what came. `live` are the files of the bucket.
     """
     newest = max(e.file.max_sequence_number for e in merged)
     names = {e.file.file_name for e in merged}
-    place = merged[0].partition, merged[0].bucket
     for entry in live:
         left = entry.file.level == 0 and entry.file.file_name not in names
-        if left and (entry.partition, entry.bucket) == place and entry.file.min_sequence_number <= newest:
+        if left and entry.file.min_sequence_number <= newest:
             return entry.file.file_name
     return None
