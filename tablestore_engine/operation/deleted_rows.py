@@ -8,7 +8,7 @@ other tables, without their deleted rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,15 +70,14 @@ def deletions_of(
     return found
 
 
-def read_positions_of(io: FileIO, deleted: Iterable[DeletedRows]) -> list[Positions]:
-    """The positions of each vector; an index file is read once for all vectors in it.
+def read_positions_of(io: FileIO, deleted: Iterable[DeletedRows]) -> Iterator[Positions]:
+    """The positions of each vector, one after the other; an index file is read once for all vectors in it.
 
     Raises:
         CorruptMetadataError: an index file is damaged; names it.
         StorageError: it cannot be read.
     """
     files: dict[str, bytes] = {}
-    found = []
     for one in deleted:
         data = files.get(one.path)
         if data is None:
@@ -97,14 +96,13 @@ def read_positions_of(io: FileIO, deleted: Iterable[DeletedRows]) -> list[Positi
             raise CorruptMetadataError(
                 one.path, f"a deletion vector has {len(positions)} rows, its manifest says {one.count}"
             )
-        found.append(positions)
-    return found
+        yield positions
 
 
 def positions_in(io: FileIO, deletions: Deletions, file_name: str) -> Positions | None:
     """The deleted positions of one file; None when all of its rows are there. Raises as `read_positions_of`."""
     deleted = deletions.get(file_name)
-    return None if deleted is None else read_positions_of(io, [deleted])[0]
+    return None if deleted is None else next(read_positions_of(io, [deleted]))
 
 
 def deleted_count(io: FileIO, deletions: Deletions, file_names: Iterable[str]) -> int:

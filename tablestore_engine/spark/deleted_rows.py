@@ -6,7 +6,7 @@ cost little, and a row is looked up by its file and by the number of its word, w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from urllib.parse import quote
 
 import numpy as np
@@ -25,7 +25,7 @@ _PLAIN_IN_URIS = "_-!.~'()*,;:$&+=@"
 
 
 def without_deleted(
-    spark: SparkSession, frame: DataFrame, columns: Sequence[str], deleted: Sequence[tuple[str, Positions]]
+    spark: SparkSession, frame: DataFrame, columns: Sequence[str], deleted: Iterable[tuple[str, Positions]]
 ) -> DataFrame:
     """Columns (SQL expressions with their names) of a scan of files, without the deleted rows of each.
 
@@ -45,18 +45,24 @@ def without_deleted(
     return spark.sql(text, rows=rows, words=spark.createDataFrame(words))
 
 
-def _words(deleted: Sequence[tuple[str, Positions]]) -> pa.Table:
-    files: list[str] = []
+def _words(deleted: Iterable[tuple[str, Positions]]) -> pa.Table:
+    """The words of all files; the positions of one at a time are held."""
+    files: list[pa.Array] = []
     numbers: list[Positions] = [np.zeros(0, np.int64)]
     bits: list[Positions] = [np.zeros(0, np.int64)]
     for name, positions in deleted:
         of_file = words_of(positions)
-        files.extend([_name_in_uri(name)] * len(of_file[0]))
+        files.append(pa.repeat(_name_in_uri(name), len(of_file[0])))
         numbers.append(of_file[0])
         bits.append(of_file[1])
-    return pa.table(
-        {"file": pa.array(files, pa.string()), "word": np.concatenate(numbers), "bits": np.concatenate(bits)}
+    words = pa.table(
+        {
+            "file": pa.chunked_array(files, pa.string()),
+            "word": np.concatenate(numbers),
+            "bits": np.concatenate(bits),
+        }
     )
+    return words.combine_chunks()  # else there is a batch for each file
 
 
 def _name_in_uri(name: str) -> str:

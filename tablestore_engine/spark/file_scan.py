@@ -7,7 +7,7 @@ table would make hundreds of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import reduce
 
 from pyspark.sql import DataFrame, SparkSession
@@ -152,10 +152,10 @@ class FileScans:
             return without_deleted(self._spark, frame, selected, self._deleted(files))
         return frame.selectExpr(*selected)
 
-    def _deleted(self, files: list[Placed]) -> list[tuple[str, Positions]]:
+    def _deleted(self, files: list[Placed]) -> Iterator[tuple[str, Positions]]:
         vectors = [bucket.deletions[file.file_name] for bucket, file in files]
         names = [self._path(bucket, file).rsplit("/", 1)[-1] for bucket, file in files]
-        return list(zip(names, read_positions_of(self._table.io, vectors), strict=True))
+        return zip(names, read_positions_of(self._table.io, vectors), strict=True)
 
 
 def escaped_path(path: str) -> str:
