@@ -57,7 +57,7 @@ def test_the_vectors_are_joined_and_columns_pruned(store, table):
     plan = store.sql("SELECT sum(`a b`) FROM t")._jdf.queryExecution().executedPlan().toString()
     assert "BroadcastHashJoin" in plan
     assert "LeftAnti" in plan
-    assert "v#" not in plan.split("ReadSchema")[1].split(">")[0]
+    assert "v:" not in plan.split("ReadSchema")[1].split(">")[0]
 
 
 @pytest.mark.parametrize(
