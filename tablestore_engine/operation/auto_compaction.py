@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Sequence
+from itertools import accumulate
 from typing import Protocol
 
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
@@ -81,10 +82,12 @@ def compact_touched(table: Compactable, touched: Collection[tuple[bytes, int]], 
 
 
 def compact_small(table: Compactable, touched: Collection[tuple[bytes, int]]) -> Snapshot | None:
-    """`compact_touched` in this process, where a bucket merges no more than `LOCAL_BYTES`. Larger merges wait for Spark."""
+    """`compact_touched` in this process: the smallest merges, `LOCAL_BYTES` in all. What is larger waits for Spark."""
 
     def execute(tasks: Sequence[CompactTask]) -> list[ManifestEntry]:
-        return execute_here([one for one in tasks if size_of(one) <= LOCAL_BYTES])
+        smallest = sorted(tasks, key=size_of)
+        totals = accumulate(map(size_of, smallest))
+        return execute_here([one for one, total in zip(smallest, totals, strict=True) if total <= LOCAL_BYTES])
 
     return compact_touched(table, touched, execute)
 
@@ -122,8 +125,6 @@ def _due(table: Compactable, touched: Collection[tuple[bytes, int]]) -> list[Com
     target = table.write_target()
     buckets = [b for b in table.scan().buckets if (b.partition_row, b.bucket) in touched]
     tasks = plan_compaction(buckets, target, table.schemas.load, full=False)
-    # A table that was loaded before a column came would leave the column out.
-    tasks = [one for one in tasks if max(one.schemas) <= target.schema.id]
     if not tasks:
         return []
     # What a scheduled compaction merges just now would be merged in vain, by the one or the other.

@@ -22,6 +22,8 @@ from tablestore_engine.spark.reader import ALIVE, TableReader, read_plan
 from tablestore_engine.spark.types import to_spark_type
 from tablestore_engine.table import Table
 
+_UPDATE_BEFORE_KIND = 1
+
 
 def read_records(spark: SparkSession, table: Table, plan: ScanPlan) -> DataFrame:
     """The rows of a plan; and where deletes must outlive a rewrite, these, too, all with their `ROW_KIND_COLUMN`."""
@@ -66,7 +68,9 @@ class RecordReader(TableReader):
         shown = f"bool_or(r.{ALIVE})"
         folded = self._fold_columns(retractions)
         columns = [self._as_record(f, folded[f.name], shown) for f in self._schema.fields]
-        kind = f"CASE WHEN {shown} THEN 0Y ELSE {DELETE_KIND}Y END AS {ROW_KIND_COLUMN}"
+        # A -D would remove what comes after it once more; what is left of it is no such delete (`mergetree.fold`).
+        hidden = _UPDATE_BEFORE_KIND if self._schema.merge_engine.removing_groups else DELETE_KIND
+        kind = f"CASE WHEN {shown} THEN 0Y ELSE {hidden}Y END AS {ROW_KIND_COLUMN}"
         return f"SELECT {', '.join([*columns, kind])} FROM ({rows}) r GROUP BY {self._group}"
 
     def _as_record(self, field: DataField, folded: str, shown: str) -> str:

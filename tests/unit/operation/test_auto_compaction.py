@@ -95,6 +95,20 @@ def test_a_write_does_not_fail_because_of_its_compaction(tmp_path, monkeypatch, 
     assert by_key(table)[1]["v"] == 3
 
 
+def test_small_merges_are_made_here_up_to_a_bound(tmp_path, monkeypatch):
+    table = table_of(tmp_path, bucket="4")
+    wide = list(range(40))
+    for v in range(3):
+        table.write(rows(v, *wide))
+    sizes = {b.bucket: sum(f.file_size for f in b.files) for b in table.scan().buckets}
+    assert len(sizes) == 4
+    monkeypatch.setattr(f"{MODULE}.LOCAL_BYTES", sum(sorted(sizes.values())[:2]) * 2)
+    table.write(rows(9, *wide))
+    merged = [b.bucket for b in table.scan().buckets if len(b.files) == 1]
+    assert 0 < len(merged) < 4
+    assert {row["v"] for row in by_key(table).values()} == {9}
+
+
 def test_a_table_that_does_not_know_a_column_does_not_compact_it_away(tmp_path):
     """What was loaded before the column came may go on writing."""
     catalog = Catalog(tmp_path)
@@ -103,7 +117,7 @@ def test_a_table_that_does_not_know_a_column_does_not_compact_it_away(tmp_path):
     new = catalog.alter_table("default", "t", [AddColumn("extra", parse_type("STRING"))])
     new.write(pa.table({"id": [2], "v": [0], "extra": ["kept"]}))
     old.write(rows(1, 3))
-    assert kinds(old) == ["APPEND", "APPEND", "COMPACT", "APPEND"]
+    assert kinds(old) == ["APPEND", "APPEND", "COMPACT", "APPEND", "COMPACT"]
     new.write(pa.table({"id": [4], "v": [0], "extra": ["more"]}))
     assert kinds(new)[-1] == "COMPACT"
     assert {i: row["extra"] for i, row in by_key(new).items()} == {1: None, 2: "kept", 3: None, 4: "more"}

@@ -20,6 +20,8 @@ from tablestore_engine.spark import rewrite
 
 pytestmark = pytest.mark.spark
 
+UPDATE_BEFORE = 1
+
 
 def numbers(table):
     """The number of buckets of each partition."""
@@ -143,6 +145,27 @@ def test_deletes_outlive_it_where_rows_come_late(store):
     assert rows(store, "SELECT * FROM s") == [(2, 1, "b"), (3, 1, "c")]
     # The sum takes back what was added, whichever came first.
     assert rows(store, "SELECT * FROM g") == [(1, 20, None, 1), (2, 1, "b", 2), (3, 1, "c", 3), (4, 20, None, 0)]
+
+
+def test_what_hides_a_row_is_rewritten_as_no_removal(store):
+    """Where a -D of a sequence group removes rows, keys of which all was taken back stay what they are without a rewrite."""
+    columns = {"id": 1, "changed": 1, "v": "a", "paid_at": 1, "price": 20}
+    for name in ("rewritten", "kept"):
+        store.execute(
+            f"CREATE TABLE {name} (id INT, changed INT, v STRING, paid_at INT, price INT, PRIMARY KEY (id) NOT ENFORCED)"
+            " WITH ('bucket' = '1', 'merge-engine' = 'partial-update', 'fields.changed.sequence-group' = 'v',"
+            " 'fields.paid_at.sequence-group' = 'price', 'fields.price.aggregate-function' = 'sum',"
+            " 'partial-update.remove-record-on-sequence-group' = 'changed', 'write-only' = 'true')"
+        )
+        table = store.table(name)
+        for at in (1, 2):
+            table.write(arrow_rows(table.schema, [{**columns, "paid_at": at}], [UPDATE_BEFORE]))
+        if name == "rewritten":
+            store.execute("ALTER TABLE rewritten CLUSTERED INTO 2 BUCKETS")
+        assert rows(store, f"SELECT * FROM {name}") == []
+        table = store.table(name)
+        table.write(arrow_rows(table.schema, [{**columns, "paid_at": 3, "price": 40}]))
+    assert rows(store, "SELECT * FROM rewritten") == rows(store, "SELECT * FROM kept") == [(1, 1, "a", 3, 0)]
 
 
 def test_an_empty_table_takes_the_number(store):
