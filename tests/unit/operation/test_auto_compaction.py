@@ -98,7 +98,7 @@ def test_a_write_does_not_fail_because_of_its_compaction(tmp_path, monkeypatch, 
 def test_small_merges_are_made_here_up_to_a_bound(tmp_path, monkeypatch):
     table = table_of(tmp_path, bucket="4")
     wide = list(range(40))
-    for v in range(3):
+    for v in range(2):
         table.write(rows(v, *wide))
     sizes = {b.bucket: sum(f.file_size for f in b.files) for b in table.scan().buckets}
     assert len(sizes) == 4
