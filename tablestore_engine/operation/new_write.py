@@ -23,6 +23,7 @@ _PROCESS = uuid.uuid4().hex
 _identifiers = itertools.count(1)
 _clock_lock = threading.Lock()
 _last_number = 0
+_RANDOM_BITS = 10
 
 
 def new_identity(options: CoreOptions, work: str = "tablestore") -> CommitIdentity:
@@ -35,13 +36,14 @@ def new_identity(options: CoreOptions, work: str = "tablestore") -> CommitIdenti
 def new_sequence_number(entries: Iterable[ManifestEntry]) -> int:
     """A sequence number above those of all `entries`, and different from that of any concurrent write.
 
-    Microseconds since 1970 with ten random bits below: two writers that start on the same snapshot do not tie.
+    Microseconds since 1970 with ten random bits below: two writers that start on the same snapshot do not tie, also where
+    the numbers of a table are ahead of the clock. As many numbers are left for the layers of a write (`mergetree.layers`).
     """
     global _last_number  # noqa: PLW0603 - one clock for the process
     used = max((e.file.max_sequence_number for e in entries), default=-1)
     with _clock_lock:
-        clock = (time.time_ns() // 1000) << 10 | random.getrandbits(10)
-        _last_number = max(used + 1, clock, _last_number + 1)
+        next_one = max(time.time_ns() // 1000, (max(used, _last_number) >> _RANDOM_BITS) + 2)
+        _last_number = next_one << _RANDOM_BITS | random.getrandbits(_RANDOM_BITS)
         return _last_number
 
 
