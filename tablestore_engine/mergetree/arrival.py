@@ -18,8 +18,7 @@ from tablestore_engine.mergetree.sketches import SKETCHES, check_sketches
 from tablestore_engine.mergetree.undo import cleared, negated
 from tablestore_engine.mergetree.values import Mask, one_array, with_kinds
 from tablestore_engine.schema.merge_engine import Fold, MergeEngine, Undo
-
-_UPDATE_BEFORE, _DELETE = 1, 3
+from tablestore_engine.schema.row_kind import DELETE_KIND, UPDATE_BEFORE_KIND
 
 
 def arrived(rows: pa.Table, engine: MergeEngine, kinds: str) -> pa.Table:
@@ -52,7 +51,7 @@ def arrived(rows: pa.Table, engine: MergeEngine, kinds: str) -> pa.Table:
     if engine.removing_groups and kinds in rows.column_names:
         # A -D without a sequence that could remove the row takes its values back like a -U.
         idle = _without_removing_sequence(rows, engine, kinds)
-        rows = with_kinds(rows, kinds, np.where(idle, _UPDATE_BEFORE, rows.column(kinds).to_numpy()))
+        rows = with_kinds(rows, kinds, np.where(idle, UPDATE_BEFORE_KIND, rows.column(kinds).to_numpy()))
     return rows
 
 
@@ -70,7 +69,7 @@ def check_removable(rows: pa.Table, engine: MergeEngine, kinds: str) -> None:
 def _without_removing_sequence(rows: pa.Table, engine: MergeEngine, kinds: str) -> Mask:
     """Which rows are deletes that have no sequence by which they could remove a row."""
     given = [rows.column(name).is_valid().to_numpy() for group in engine.removing_groups for name in group]
-    found: Mask = (rows.column(kinds).to_numpy() == _DELETE) & ~np.logical_or.reduce(given)
+    found: Mask = (rows.column(kinds).to_numpy() == DELETE_KIND) & ~np.logical_or.reduce(given)
     return found
 
 
@@ -81,21 +80,21 @@ def without_ignored(rows: pa.Table, engine: MergeEngine, kinds: str) -> pa.Table
     if engine.ignores_deletes:
         ignored |= (numbers & 1) == 1
     if engine.ignores_updates_before or (engine.name == "partial-update" and engine.removes_on_delete):
-        ignored |= numbers == _UPDATE_BEFORE
+        ignored |= numbers == UPDATE_BEFORE_KIND
     return rows.filter(pa.array(~ignored)) if ignored.any() else rows
 
 
 def _check(
     rows: pa.Table, numbers: np.ndarray[Any, np.dtype[np.int8]], engine: MergeEngine, kinds: str
 ) -> None:
-    for kind in (_UPDATE_BEFORE, _DELETE):
+    for kind in (UPDATE_BEFORE_KIND, DELETE_KIND):
         of_kind = numbers == kind
         if not of_kind.any():
             continue
         obstacle = engine.obstacle(kind)
         if obstacle is not None:
             raise _refused(rows, of_kind, kinds, obstacle, _way_out(engine))
-        if kind == _DELETE and engine.removes_on_delete:
+        if kind == DELETE_KIND and engine.removes_on_delete:
             continue
         for fold in engine.folds:
             if fold.function == "product" and fold.undo is Undo.IN_ORDER:

@@ -13,9 +13,8 @@ from tablestore_engine.mergetree.removals import after_removals
 from tablestore_engine.mergetree.undo import cleared, fold_undoing, negated
 from tablestore_engine.mergetree.values import Indices, Mask, one_array, with_kinds
 from tablestore_engine.schema.merge_engine import MergeEngine, Undo
+from tablestore_engine.schema.row_kind import DELETE_KIND, UPDATE_BEFORE_KIND
 from tablestore_engine.schema.system import VALUE_KIND
-
-_UPDATE_BEFORE_KIND, _DELETE_KIND = 1, 3
 
 
 def fold_sorted(table: pa.Table, last: Mask, engine: MergeEngine, kinds: str | None = None) -> pa.Table:
@@ -52,7 +51,7 @@ def fold_sorted(table: pa.Table, last: Mask, engine: MergeEngine, kinds: str | N
         retracts = retracts[kept] & ~gone
     groups = Groups(starts, table.num_rows)
     folded = _folded(table, groups, engine, retracts if retracts.any() else None)
-    return with_kinds(folded, kinds, np.where(gone[groups.ends], _DELETE_KIND, 0))
+    return with_kinds(folded, kinds, np.where(gone[groups.ends], DELETE_KIND, 0))
 
 
 def retractions(table: pa.Table, kinds: str | None) -> Mask | None:
@@ -97,11 +96,11 @@ def _folded(table: pa.Table, groups: Groups, engine: MergeEngine, retracts: Mask
 
 
 def _folded_in_groups(table: pa.Table, starts: Indices, engine: MergeEngine, kinds: str) -> pa.Table:
-    hidden = _DELETE_KIND
+    hidden = DELETE_KIND
     if engine.removing_groups:
         table, starts = after_removals(table, starts, engine, kinds)
         # A -D would remove what comes after it once more; what is left of it and of others is no such delete.
-        hidden = _UPDATE_BEFORE_KIND
+        hidden = UPDATE_BEFORE_KIND
     retracts = (table.column(kinds).to_numpy() & 1) == 1
     folded = _folded(table, Groups(starts, table.num_rows), engine, retracts)
     # A key shows as soon as one of its records is no retraction; until then all of it is one retraction.
@@ -148,7 +147,7 @@ def _winners(table: pa.Table, sequence: tuple[str, ...], groups: Groups, given: 
 def _after_deletes(table: pa.Table, starts: Indices, kinds: str) -> tuple[Mask, Mask]:
     """The rows after the last -D of their key, or that -D where nothing follows; and which are such."""
     rows = np.arange(table.num_rows)
-    deletes = np.where(table.column(kinds).to_numpy() == _DELETE_KIND, rows, -1)
+    deletes = np.where(table.column(kinds).to_numpy() == DELETE_KIND, rows, -1)
     ends = np.append(starts[1:], table.num_rows) - 1
     last_delete = np.repeat(np.maximum.reduceat(deletes, starts), ends - starts + 1)
     end = np.repeat(ends, ends - starts + 1)

@@ -31,11 +31,11 @@ from tablestore_engine.mergetree.values import (
     with_kinds,
 )
 from tablestore_engine.schema.merge_engine import MergeEngine
+from tablestore_engine.schema.row_kind import DELETE_KIND, UPDATE_BEFORE_KIND
 
 LAYER_COLUMN = "__layer"
 MOST_LAYERS = 800
 """Layers of one write to a bucket that has data: each is a file, which is open until all are written."""
-_UPDATE_BEFORE, _DELETE = 1, 3
 
 
 def layered(table: pa.Table, keys: Sequence[str], engine: MergeEngine, kinds: str | None) -> pa.Table:
@@ -61,7 +61,7 @@ def layered(table: pa.Table, keys: Sequence[str], engine: MergeEngine, kinds: st
         folded = fold_sorted(table, last, replace(engine, removing_groups=()), kinds)
         # Of retractions only a stretch is one that removes nothing.
         hides = _deletes(folded, kinds) & ~apart[stretches]
-        folded = with_kinds(folded, kinds, np.where(hides, _UPDATE_BEFORE, folded.column(kinds).to_numpy()))
+        folded = with_kinds(folded, kinds, np.where(hides, UPDATE_BEFORE_KIND, folded.column(kinds).to_numpy()))
     else:
         folded = fold_sorted(table, last, engine)
     return folded.append_column(LAYER_COLUMN, layers)
@@ -86,7 +86,7 @@ def _retracts(table: pa.Table, kinds: str) -> Mask:
 
 
 def _deletes(table: pa.Table, kinds: str) -> Mask:
-    found: Mask = table.column(kinds).to_numpy() == _DELETE
+    found: Mask = table.column(kinds).to_numpy() == DELETE_KIND
     return found
 
 
@@ -94,7 +94,7 @@ def _shortened(table: pa.Table, keys: Sequence[str], engine: MergeEngine, kinds:
     if engine.removes_on_delete:
         starts = _starts(table, keys)
         rows, ends = np.arange(table.num_rows), np.append(starts[1:], table.num_rows)
-        deletes = np.where(table.column(kinds).to_numpy() == _DELETE, rows, -1)
+        deletes = np.where(table.column(kinds).to_numpy() == DELETE_KIND, rows, -1)
         kept = rows >= np.repeat(np.maximum.reduceat(deletes, starts), ends - starts)
         table = table if kept.all() else table.filter(pa.array(kept))
     undone = _undone_at_once(table, keys, engine, kinds)
@@ -113,7 +113,7 @@ def _undone_at_once(table: pa.Table, keys: Sequence[str], engine: MergeEngine, k
     retracts, same_key = _retracts(table, kinds), ~last_of_key_mask(table, keys)
     first = ~retracts[:-2] & retracts[1:-1] & ~retracts[2:] & same_key[:-2] & same_key[1:-1]
     if engine.removes_on_delete:
-        first &= table.column(kinds).to_numpy()[1:-1] == _UPDATE_BEFORE
+        first &= table.column(kinds).to_numpy()[1:-1] == UPDATE_BEFORE_KIND
     for fold in engine.folds:
         if not first.any():
             return None

@@ -17,8 +17,7 @@ from tablestore_engine.mergetree.merge import SortColumn, last_of_key_mask, sort
 from tablestore_engine.mergetree.undo import cleared, starts_of_stretches
 from tablestore_engine.mergetree.values import Indices, how_often_before, one_array
 from tablestore_engine.schema.merge_engine import MergeEngine
-
-DELETE_KIND = 3
+from tablestore_engine.schema.row_kind import DELETE_KIND
 
 
 def after_removals(

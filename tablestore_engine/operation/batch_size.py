@@ -10,6 +10,14 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 
+def fixed_width(kind: pa.DataType) -> int | None:
+    """Bytes of a value in memory; None where values differ."""
+    try:
+        return int(kind.bit_width + 7) // 8
+    except ValueError:
+        return None
+
+
 def rows_within(rows: int, size: int, bound: int) -> int:
     """How many of some rows, which take `size` bytes together, take no more than `bound`; at least one."""
     return rows if size <= bound else max(1, rows * bound // size)

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from tablestore_engine.errors import CorruptMetadataError, StorageError
 from tablestore_engine.metadata.deletion_vector import Positions
+from tablestore_engine.operation.batch_size import fixed_width
 from tablestore_engine.operation.deleted_rows import kept_rows
 from tablestore_engine.schema.arrow import to_arrow_type
 from tablestore_engine.schema.system import COUNT, SEQUENCE_NUMBER, VALUE_KIND, key_field
@@ -101,19 +102,12 @@ def row_bytes(group: pq.RowGroupMetaData, kinds: Mapping[str, pa.DataType]) -> i
 
     Of texts and nested values the footer tells the bytes in the file, before compression.
     """
-    widths = {name: _width(kind) for name, kind in kinds.items()}
+    widths = {name: fixed_width(kind) for name, kind in kinds.items()}
     fixed = sum(_OFFSET if width is None else width for width in widths.values())
     varying = [name for name, width in widths.items() if width is None]
     chunks = (group.column(i) for i in range(group.num_columns)) if varying else ()
     encoded = sum(c.total_uncompressed_size for c in chunks if _is_of(c.path_in_schema, varying))
     return int(fixed + encoded // max(group.num_rows, 1))
-
-
-def _width(kind: pa.DataType) -> int | None:
-    try:
-        return int(kind.bit_width + 7) // 8
-    except ValueError:  # not of one width
-        return None
 
 
 def _is_of(path: str, names: Collection[str]) -> bool:

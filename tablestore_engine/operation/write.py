@@ -26,7 +26,6 @@ from tablestore_engine.operation.bucket_switch import BucketSwitch
 from tablestore_engine.operation.placing import row_buckets
 from tablestore_engine.operation.write_job import (
     BUCKET_COLUMN,
-    DELETE_KIND,
     ORDINAL_COLUMN,
     ROW_KIND_COLUMN,
     WriteJob,
@@ -35,6 +34,7 @@ from tablestore_engine.operation.write_job import (
 )
 from tablestore_engine.schema.keyless import check_retractable
 from tablestore_engine.schema.merge_engine import MergeEngine
+from tablestore_engine.schema.row_kind import DELETE_KIND
 from tablestore_engine.schema.table_schema import TableSchema
 
 _SAMPLE = 5

@@ -23,7 +23,6 @@ from tablestore_engine.schema.table_schema import TableSchema
 BUCKET_COLUMN = "__bucket"
 ROW_KIND_COLUMN = "__row_kind"
 ORDINAL_COLUMN = "__ordinal"
-DELETE_KIND = 3
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from tablestore_engine.schema.table_schema import TableSchema
 ROW_KIND = "_row_kind"
 KINDS = ("+I", "-U", "+U", "-D")
 """The text of each kind, at the number that files store."""
+UPDATE_BEFORE_KIND, DELETE_KIND = KINDS.index("-U"), KINDS.index("-D")
 
 UNKNOWN_KIND = "Unknown row kind: "
 KINDS_HINT = f"It is one of {', '.join(KINDS)}: insert, update before, update after, delete."

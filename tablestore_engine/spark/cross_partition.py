@@ -26,7 +26,6 @@ from tablestore_engine.operation.dynamic_bucket import fill_rule
 from tablestore_engine.operation.scan import BucketScan, ScanPlan
 from tablestore_engine.operation.write_job import (
     BUCKET_COLUMN,
-    DELETE_KIND,
     ORDINAL_COLUMN,
     ROW_KIND_COLUMN,
     WriteJob,
@@ -34,6 +33,7 @@ from tablestore_engine.operation.write_job import (
 )
 from tablestore_engine.schema.arrow import to_arrow_type
 from tablestore_engine.schema.merge_engine import MergeEngine
+from tablestore_engine.schema.row_kind import DELETE_KIND
 from tablestore_engine.schema.system import SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.spark.bucket_column import HASH_COLUMN, hash_column

@@ -12,8 +12,9 @@ from functools import cached_property, reduce
 from pyspark.sql import DataFrame, SparkSession
 
 from tablestore_engine.operation.scan import ScanPlan
-from tablestore_engine.operation.write_job import DELETE_KIND, ROW_KIND_COLUMN
+from tablestore_engine.operation.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.merge_engine import Undo
+from tablestore_engine.schema.row_kind import DELETE_KIND, UPDATE_BEFORE_KIND
 from tablestore_engine.schema.system import VALUE_KIND
 from tablestore_engine.schema.types import DataField
 from tablestore_engine.spark.file_scan import Placed
@@ -21,8 +22,6 @@ from tablestore_engine.spark.names import formatted
 from tablestore_engine.spark.reader import ALIVE, TableReader, read_plan
 from tablestore_engine.spark.types import to_spark_type
 from tablestore_engine.table import Table
-
-_UPDATE_BEFORE_KIND = 1
 
 
 def read_records(spark: SparkSession, table: Table, plan: ScanPlan) -> DataFrame:
@@ -69,7 +68,7 @@ class RecordReader(TableReader):
         folded = self._fold_columns(retractions)
         columns = [self._as_record(f, folded[f.name], shown) for f in self._schema.fields]
         # A -D would remove what comes after it once more; what is left of it is no such delete (`mergetree.fold`).
-        hidden = _UPDATE_BEFORE_KIND if self._schema.merge_engine.removing_groups else DELETE_KIND
+        hidden = UPDATE_BEFORE_KIND if self._schema.merge_engine.removing_groups else DELETE_KIND
         kind = f"CASE WHEN {shown} THEN 0Y ELSE {hidden}Y END AS {ROW_KIND_COLUMN}"
         return f"SELECT {', '.join([*columns, kind])} FROM ({rows}) r GROUP BY {self._group}"
 

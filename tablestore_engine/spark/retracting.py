@@ -10,7 +10,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.operation.write_job import DELETE_KIND, ROW_KIND_COLUMN
+from tablestore_engine.operation.write_job import ROW_KIND_COLUMN
+from tablestore_engine.schema.row_kind import DELETE_KIND
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.spark.file_scan import POSITION_COLUMN
 from tablestore_engine.spark.names import quoted

@@ -20,6 +20,7 @@ from pyspark.sql import functions as F
 
 from tablestore_engine.errors import DuplicateKeyError, ExecutionError, TableStoreError
 from tablestore_engine.operation.attempts import remove_files
+from tablestore_engine.operation.batch_size import fixed_width
 from tablestore_engine.operation.write import placed, write_sorted, write_table
 from tablestore_engine.operation.write_job import (
     BUCKET_COLUMN,
@@ -31,6 +32,7 @@ from tablestore_engine.operation.write_job import (
     sequence_columns,
 )
 from tablestore_engine.operation.write_rows import table_rows
+from tablestore_engine.schema.arrow import to_arrow_type
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.spark.bucket_column import bucket_column, task_column
 from tablestore_engine.spark.names import quoted
@@ -43,10 +45,7 @@ _SMALL_BYTES = 32 << 20
 SMALL_INPUT_BYTES = 64 << 20
 _CHUNK_ROWS = 100_000
 _CHUNK_BYTES = 32 << 20
-# What a value takes in memory.
-_BYTES = {"BOOLEAN": 1, "TINYINT": 1, "SMALLINT": 2, "INT": 4, "FLOAT": 4, "DATE": 4, "BIGINT": 8, "DOUBLE": 8,
-          "TIMESTAMP": 8, "TIMESTAMP_LTZ": 8, "DECIMAL": 16}  # fmt: skip
-_WIDE_BYTES = 32
+_WIDE_BYTES = 32  # of a text or a nested value
 
 
 @dataclass(frozen=True)
@@ -112,7 +111,7 @@ def write_arranged(job: WriteJob, frame: DataFrame) -> WriteResult:
 
 def small_rows(schema: TableSchema) -> int:
     """How many rows are written in this process: the more, the narrower they are."""
-    width = sum(_BYTES.get(getattr(field.type, "root", ""), _WIDE_BYTES) for field in schema.fields)
+    width = sum(fixed_width(to_arrow_type(field.type)) or _WIDE_BYTES for field in schema.fields)
     return max(SMALL_ROWS, min(_SMALL_NARROW_ROWS, _SMALL_BYTES // width))
 
 

@@ -17,8 +17,8 @@ from tablestore_engine.mergetree.counting import is_retraction
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.attempts import retrying
 from tablestore_engine.operation.scan import ScanPlan
-from tablestore_engine.operation.write_job import DELETE_KIND
 from tablestore_engine.schema.predicate import Predicate
+from tablestore_engine.schema.row_kind import DELETE_KIND
 from tablestore_engine.spark.changes import ACTION_COLUMN, Read, apply_changes
 from tablestore_engine.spark.dml import WriteOutcome, truncate
 from tablestore_engine.spark.file_scan import FILE_COLUMN, POSITION_COLUMN

@@ -17,9 +17,10 @@ from tablestore_engine.operation.compact_plan import plan_compaction
 from tablestore_engine.operation.index_commit import index_change
 from tablestore_engine.operation.new_write import new_job
 from tablestore_engine.operation.write import write_table
-from tablestore_engine.operation.write_job import DELETE_KIND, ROW_KIND_COLUMN
+from tablestore_engine.operation.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.arrow import to_arrow_type
 from tablestore_engine.schema.changes import SchemaChange
+from tablestore_engine.schema.row_kind import DELETE_KIND
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import DataType
 from tablestore_engine.table import Table
