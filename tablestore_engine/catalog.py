@@ -28,6 +28,8 @@ from tablestore_engine.errors import (
     TableAlreadyExists,
     TableNotFound,
     ViewNotFound,
+    did_you_mean,
+    nearest,
 )
 from tablestore_engine.schema.changes import SchemaChange, apply_changes
 from tablestore_engine.schema.table_schema import TableSchema
@@ -120,7 +122,7 @@ class Catalog:
         if found is None:
             raise DatabaseNotFound(
                 f"Schema '{name}' does not exist in {self.warehouse}.",
-                hint=f"There are: {', '.join(self.list_databases())}.",
+                hint=did_you_mean(name, self.list_databases()),
             )
         return found
 
@@ -204,12 +206,10 @@ class Catalog:
     def _missing(self, database: str, name: str) -> None:
         found = self.require_database(database)
         tables = [*self.list_tables(found), *self.list_views(found)]
-        import difflib
-
-        near = difflib.get_close_matches(name.lower(), tables, n=1)
-        hint = f"Did you mean '{near[0]}'?" if near else None
         if self.view_exists(found, name):
             raise TableNotFound(f"'{found}.{name}' is a view, not a table.")
+        near = nearest(name, tables)
+        hint = f"Did you mean '{near}'?" if near else None
         raise TableNotFound(f"Table '{found}.{name}' does not exist.", hint=hint)
 
     def _open(self, path: str, identifier: tuple[str, str]) -> Table:

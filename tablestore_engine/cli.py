@@ -8,7 +8,9 @@ Invariant: only commands that read or write rows start Spark, and `--help` impor
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -93,7 +95,9 @@ def sql(warehouse: str, schema: str, limit: int, text: str) -> None:
     store = _open(warehouse, schema)
     try:
         for statement in statements:
-            _show(store.execute(statement), limit)
+            with _waiting("Spark starts with the first statement …" if statement is statements[0] else "Running …"):
+                show = _answered(store.execute(statement), limit)
+            show()
     finally:
         store.stop()
 
@@ -150,7 +154,7 @@ def describe(warehouse: str, schema: str, table: str) -> None:
     from tablestore_engine.sql.show_statements import Describe
 
     catalog = _catalog(warehouse)
-    _show(_answer(catalog, Describe(sql="", table=_table_name(schema, table), extended=True)))
+    _answered(_answer(catalog, Describe(sql="", table=_table_name(schema, table), extended=True)))()
 
 
 @main.command()
@@ -262,16 +266,25 @@ def _compact_one(store: TableStore, place: tuple[str, str], full: bool) -> tuple
 # -- showing -------------------------------------------------------------------------------------------
 
 
-def _show(result: StatementResult, limit: int | None = None) -> None:
-    """Print the rows of a result, or the line that says what was done."""
+@contextmanager
+def _waiting(text: str) -> Iterator[None]:
+    """Show on a terminal that something takes a while; no trace of it stays."""
+    from rich.console import Console
+
+    with Console(stderr=True).status(text):
+        yield
+
+
+def _answered(result: StatementResult, limit: int | None = None) -> Callable[[], None]:
+    """Get the rows of a result. Returns what prints them, or the line that says what was done."""
     if result.dataframe is not None:
         frame = result.dataframe
         rows = (frame if limit is None else frame.limit(limit + 1)).collect()
-        _table(frame.columns, [kind for _, kind in frame.dtypes], [tuple(row) for row in rows], limit)
-    elif result.columns is not None:
-        _table(result.columns, result.types or (), result.rows or (), limit)
-    else:
-        click.echo(result.message)
+        kinds = [kind for _, kind in frame.dtypes]
+        return partial(_table, frame.columns, kinds, [tuple(row) for row in rows], limit)
+    if result.columns is not None:
+        return partial(_table, result.columns, result.types or (), result.rows or (), limit)
+    return partial(click.echo, result.message)
 
 
 def _table(

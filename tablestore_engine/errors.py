@@ -30,6 +30,24 @@ same call may succeed unchanged; every error survives pickling, because executor
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Collection
+
+
+def nearest(given: str, known: Collection[str]) -> str | None:
+    """The known name that is most like the given one, without regard to case; None when none is like it."""
+    by_lower = {one.lower(): one for one in known}
+    near = difflib.get_close_matches(given.lower(), by_lower, n=1)
+    return by_lower[near[0]] if near else None
+
+
+def did_you_mean(given: str, known: Collection[str]) -> str | None:
+    """The hint at the name that was meant: the nearest one, or all there are; None when there is none."""
+    near = nearest(given, known)
+    if near is not None:
+        return f"Did you mean '{near}'?"
+    return f"There are: {', '.join(known)}." if known else None
+
 
 class TableStoreError(Exception):
     """Base of all errors of the engine: a message, and optionally a hint that says what to do next."""

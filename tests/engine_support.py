@@ -26,13 +26,14 @@ from tablestore_engine.metadata.bucket import bucket_of
 from tablestore_engine.metadata.data_file import EMPTY_STATS, DataFileMeta
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
+from tablestore_engine.operation.auto_compaction import run_and_commit
 from tablestore_engine.operation.commit import Change, CommitIdentity
-from tablestore_engine.operation.compact import run_compaction
 from tablestore_engine.operation.compact_plan import plan_compaction, task_of, universal_options
 from tablestore_engine.operation.dynamic_bucket import key_hashes
 from tablestore_engine.operation.index_commit import index_change
 from tablestore_engine.operation.index_files import index_path
 from tablestore_engine.operation.new_write import new_job as start_job
+from tablestore_engine.operation.scheduled_run import execute_here
 from tablestore_engine.operation.write import write_table
 from tablestore_engine.operation.write_buffer import write_tables
 from tablestore_engine.operation.write_job import ROW_KIND_COLUMN
@@ -128,33 +129,19 @@ def write(table, rows, kinds=None, *, kind="APPEND", job=None, properties=None, 
 def compact(table, *, full=True):
     """Run the compactions that are due. Returns the snapshot, None when nothing was."""
     tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas.load, full=full)
-    entries = [e for task in tasks for e in run_compaction(task, f"c{uuid.uuid4().hex[:6]}-")]
-    if not entries:
-        return None
-    change = Change(
-        "COMPACT",
-        added=tuple(e for e in entries if e.kind == FileKind.ADD),
-        removed=tuple(e for e in entries if e.kind == FileKind.DELETE),
-    )
-    return table.committer().commit(change, identity("compact"))
+    return run_and_commit(table, tasks, execute_here) if tasks else None
 
 
 def compact_newest(table, count):
     """Merge the newest runs of each bucket, or what a strategy would take with them. Returns the snapshot, if any."""
-    target, schema = table.write_target(), table.schema
-    entries = []
+    target, options = table.write_target(), universal_options(table.schema)
+    tasks = []
     for bucket in table.scan().buckets:
         runs = sorted_runs(bucket.files)
-        unit = unit_of(runs, min(count, len(runs)), universal_options(schema))
-        if len(unit.runs) < 2:
-            continue
-        task = task_of(bucket, unit, target, table.schemas.load)
-        entries += run_compaction(task, f"n{uuid.uuid4().hex[:6]}-")
-    if not entries:
-        return None
-    added = tuple(e for e in entries if e.kind == FileKind.ADD)
-    removed = tuple(e for e in entries if e.kind == FileKind.DELETE)
-    return table.committer().commit(Change("COMPACT", added=added, removed=removed), identity("compact"))
+        unit = unit_of(runs, min(count, len(runs)), options)
+        if len(unit.runs) >= 2:
+            tasks.append(task_of(bucket, unit, target, table.schemas.load))
+    return run_and_commit(table, tasks, execute_here) if tasks else None
 
 
 @contextmanager

@@ -73,6 +73,11 @@ class WriteResult:
     rows_in: int = 0
     rows_out: int = 0
 
+    @property
+    def rows_kept(self) -> int:
+        """How many rows a table that has only these files shows."""
+        return sum(e.file.row_count - (e.file.delete_row_count or 0) for e in self.entries)
+
     def add(self, other: WriteResult) -> None:
         """Fold in the result of another task."""
         self.entries.extend(other.entries)

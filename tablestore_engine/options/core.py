@@ -8,14 +8,13 @@ value, or a value that this engine does not act on and that would change answers
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from tablestore_engine.errors import OptionError
+from tablestore_engine.errors import OptionError, nearest
 from tablestore_engine.options.catalog import COUNT_ENGINE, OPTIONS
 from tablestore_engine.options.option import Effect, Option, OptionType
 
@@ -56,8 +55,8 @@ def spellings(key: str) -> tuple[str, ...]:
 
 
 def _unknown(key: str) -> OptionError:
-    near = difflib.get_close_matches(key.replace("_", "-").lower(), _EXACT, n=1, cutoff=0.6)
-    return OptionError(f"Unknown table option '{key}'.", hint=f"Did you mean '{near[0]}'?" if near else None)
+    near = nearest(key.replace("_", "-"), _EXACT)
+    return OptionError(f"Unknown table option '{key}'.", hint=f"Did you mean '{near}'?" if near else None)
 
 
 def _not_acted_on(key: str, value: str, option: Option) -> OptionError:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
-from tablestore_engine.errors import ColumnNotFound, OptionError, SchemaError
+from tablestore_engine.errors import ColumnNotFound, OptionError, SchemaError, did_you_mean
 from tablestore_engine.options import CoreOptions, find_option, spellings
 from tablestore_engine.schema.creation import check_names
 from tablestore_engine.schema.merge_options import merge_engine_of
@@ -131,9 +131,8 @@ def _set_comment(fields: Sequence[DataField], change: SetColumnComment) -> list[
                 changed = _with_comment(one, path[1:], change.comment)
                 if changed is not None:
                     return [*fields[:at], changed, *fields[at + 1 :]]
-    raise ColumnNotFound(
-        f"Column '{change.name}' does not exist.", hint=f"There are: {', '.join(one.name for one in fields)}."
-    )
+    hint = did_you_mean(change.name, [one.name for one in fields])
+    raise ColumnNotFound(f"Column '{change.name}' does not exist.", hint=hint)
 
 
 def _with_comment(field: DataField, path: Sequence[str], comment: str | None) -> DataField | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import count
 
-from tablestore_engine.errors import OptionError, SchemaError
+from tablestore_engine.errors import OptionError, SchemaError, did_you_mean
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.merge_options import merge_engine_of
 from tablestore_engine.schema.partition_time import check_expiration
@@ -41,7 +41,7 @@ def create_schema(
     for name, kind, _ in columns:
         refuse_nanoseconds(name, kind)
     by_name = {name.lower(): name for name, _, _ in columns}
-    primary_keys = _keys_of("primary key", "primary-key", primary_keys, options, by_name)
+    primary_keys = _keys_of("columns of the primary key", "primary-key", primary_keys, options, by_name)
     partition_keys = _keys_of("partition columns", "partition", partition_keys, options, by_name)
     keyed = bool(primary_keys)
     if keyed and "bucket" not in options:
@@ -88,8 +88,7 @@ def _keys_of(
     for name in given or named:
         if name.lower() not in by_name:
             raise SchemaError(
-                f"The {what} name '{name}', which is not a column.",
-                hint=f"There are: {', '.join(by_name.values())}.",
+                f"The {what} name '{name}', which is not a column.", hint=did_you_mean(name, by_name.values())
             )
         keys.append(by_name[name.lower()])
     if len(set(keys)) < len(keys):
@@ -136,7 +135,7 @@ def _check_options(
             if by_name.get(name.lower()) != name:
                 raise OptionError(
                     f"Option '{key}' names '{name}', which is not a column.",
-                    hint=f"There are: {', '.join(by_name.values())}.",
+                    hint=did_you_mean(name, by_name.values()),
                 )
     for name in options.bucket_key:
         if name in partition_keys or (primary_keys and name not in primary_keys):

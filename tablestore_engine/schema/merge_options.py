@@ -5,11 +5,10 @@ Every mistake is an OptionError when the table is made, never an answer that is 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from tablestore_engine.errors import OptionError
+from tablestore_engine.errors import OptionError, did_you_mean
 from tablestore_engine.options import CoreOptions, spellings
 from tablestore_engine.options.catalog import AGGREGATE_FUNCTIONS, COUNT_ENGINE
 from tablestore_engine.schema.aggregate_functions import (
@@ -93,7 +92,7 @@ def _check_kind_column(fields: Sequence[DataField], name: str | None) -> None:
         texts = [f.name for f in fields if isinstance(f.type, AtomicType) and f.type.root in STRING_ROOTS]
         raise OptionError(
             f"Option 'rowkind.field' names '{name}', which is no column of texts.",
-            hint=f"There are: {', '.join(texts)}." if texts else None,
+            hint=did_you_mean(name, texts),
         )
 
 
@@ -128,10 +127,9 @@ def _names(text: str) -> tuple[str, ...]:
 
 def _check_column(key: str, column: str, names: set[str]) -> None:
     if column not in names:
-        near = difflib.get_close_matches(column, names, n=1)
         raise OptionError(
             f"Option '{key}' names '{column}', which is not a column.",
-            hint=f"Did you mean '{near[0]}'?" if near else f"There are: {', '.join(sorted(names))}.",
+            hint=did_you_mean(column, sorted(names)),
         )
 
 
@@ -378,10 +376,9 @@ def _removing_groups(
 
 def _check_function(function: str, field: DataField) -> None:
     if function not in AGGREGATE_FUNCTIONS:
-        near = difflib.get_close_matches(function.replace("-", "_"), AGGREGATE_FUNCTIONS, n=1)
         raise OptionError(
             f"Unknown aggregate function '{function}' for column '{field.name}'.",
-            hint=f"Did you mean '{near[0]}'?" if near else f"There are: {', '.join(AGGREGATE_FUNCTIONS)}.",
+            hint=did_you_mean(function.replace("-", "_"), AGGREGATE_FUNCTIONS),
         )
     if not supports(function, field.type):
         raise OptionError(
@@ -411,5 +408,5 @@ def _check_settings(fold: Fold, given: Mapping[str, str], field: DataField) -> N
         if name not in inner or not inner[name].is_atomic:
             raise OptionError(
                 f"Option 'fields.{field.name}.nested-key' names '{name}', which is no single value of its rows.",
-                hint=f"There are: {', '.join(n for n, kind in inner.items() if kind.is_atomic)}.",
+                hint=did_you_mean(name, [n for n, kind in inner.items() if kind.is_atomic]),
             )

@@ -14,7 +14,7 @@ from datetime import date, datetime, timezone
 from functools import cached_property
 from typing import Any
 
-from tablestore_engine.errors import OptionError, UserError
+from tablestore_engine.errors import OptionError, UserError, did_you_mean
 from tablestore_engine.options import CoreOptions
 
 _FIELD = re.compile(r"\$(\w+)")
@@ -45,7 +45,7 @@ class PartitionTime:
         if unknown:
             raise UserError(
                 f"The timestamp pattern '{self.pattern}' names '{unknown[0]}', which is no partition column.",
-                hint=f"There are: {', '.join(self.columns)}.",
+                hint=did_you_mean(unknown[0], self.columns),
             )
         _ = self._expression
 

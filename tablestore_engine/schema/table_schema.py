@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from tablestore_engine.errors import ColumnNotFound
+from tablestore_engine.errors import ColumnNotFound, did_you_mean
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.merge_engine import MergeEngine
 from tablestore_engine.schema.merge_options import merge_engine_of
@@ -85,11 +85,7 @@ class TableSchema:
         """The column of that name, without regard to case. Raises ColumnNotFound, which names the nearest one."""
         found = self._by_name.get(name.lower())
         if found is None:
-            import difflib
-
-            near = difflib.get_close_matches(name.lower(), self._by_name, n=1)
-            hint = f"Did you mean '{self._by_name[near[0]].name}'?" if near else None
-            hint = hint or f"There are: {', '.join(self.field_names)}."
+            hint = did_you_mean(name, self.field_names)
             raise ColumnNotFound(f"Column '{name}' does not exist.", hint=hint)
         return found
 

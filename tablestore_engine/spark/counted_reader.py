@@ -17,10 +17,9 @@ columns, so rows that only share a hash with a retracted one are told apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property, reduce
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
 from tablestore_engine.mergetree.counting import NEGATIVE, is_retraction, negative_count
 from tablestore_engine.operation.identifying import identifying_columns
@@ -28,7 +27,6 @@ from tablestore_engine.operation.scan import ScanPlan
 from tablestore_engine.operation.touched import touched_by, values_of
 from tablestore_engine.schema.predicate import Predicate, fixes_a_column
 from tablestore_engine.schema.system import COUNT
-from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.spark.changed_keys import BROADCAST_ROWS
 from tablestore_engine.spark.file_scan import FileScans, Placed
 from tablestore_engine.spark.fold_sql import literal
@@ -41,14 +39,8 @@ _AT = "__tablestore_block"
 _BLOCK = 65_536
 
 
-def keyless_rows(
-    spark: SparkSession,
-    scans: FileScans,
-    plan: ScanPlan,
-    schemas: Callable[[int], TableSchema],
-    predicate: Predicate | None = None,
-) -> DataFrame:
-    """The rows of a plan of a table without a key. `schemas` loads the schema that a file was written with.
+def keyless_rows(scans: FileScans, plan: ScanPlan, predicate: Predicate | None = None) -> DataFrame:
+    """The rows of a plan of a table without a key.
 
     `predicate` says which rows are asked for; others may be missing, or be there though they were retracted.
 
@@ -60,7 +52,7 @@ def keyless_rows(
     checked, pruned = TouchedFiles(), TouchedFiles()
     for bucket in plan.buckets:
         gone = [f for f in bucket.files if is_retraction(f)]
-        may_touch = touched_by(gone, plan.schema, schemas)
+        may_touch = touched_by(gone, plan.schema, scans.schema_of)
         touched = pruned if bucket.pruned else checked
         touched.gone.extend((bucket, f) for f in gone)
         for file in bucket.files:
@@ -70,8 +62,7 @@ def keyless_rows(
     parts: list[DataFrame] = []
     for files in (checked, pruned):
         if files.gone:
-            counted = _Counted(spark, scans, plan.schema, schemas, files, check=files is checked)
-            whole, frames = counted.parts(few)
+            whole, frames = _Counted(scans, files, check=files is checked).parts(few)
             alone += whole
             parts += frames
     if alone:
@@ -82,22 +73,12 @@ def keyless_rows(
 class _Counted:
     """The rows of files of which retractions take some."""
 
-    def __init__(
-        self,
-        spark: SparkSession,
-        scans: FileScans,
-        schema: TableSchema,
-        schemas: Callable[[int], TableSchema],
-        files: TouchedFiles,
-        *,
-        check: bool,
-    ) -> None:
-        self._spark = spark
+    def __init__(self, scans: FileScans, files: TouchedFiles, *, check: bool) -> None:
+        self._spark = scans.spark
         self._scans = scans
-        self._schema = schema
-        self._schemas = schemas
+        self._schema = scans.schema
         self._files = files
-        self._shown = schema.field_names
+        self._shown = scans.schema.field_names
         self._names = [formatted(n) for n in self._shown]
         self._check = check
 
@@ -116,7 +97,7 @@ class _Counted:
 
     def _hidden(self, few: bool) -> HiddenRows | None:
         """The hidden rows, where looking for them is worth it; None where it is not."""
-        finder = HiddenRowsFinder(self._spark, self._scans, self._schema, self._schemas, self._files)
+        finder = HiddenRowsFinder(self._scans, self._files)
         if not few:
             return finder.find()
         hidden = finder.known()
@@ -152,7 +133,7 @@ class _Counted:
     @cached_property
     def _identifying_columns(self) -> tuple[str, ...]:
         gone = (f for _, f in self._files.gone)
-        return identifying_columns(self._schema.fields, values_of(gone, self._schema, self._schemas))
+        return identifying_columns(self._schema.fields, values_of(gone, self._schema, self._scans.schema_of))
 
     def _of_retractions(self) -> str:
         return f"SELECT {self._of('r')}, r.{formatted(COUNT.name)} AS {_COUNT} FROM {{gone}} r"

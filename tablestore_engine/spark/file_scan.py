@@ -48,25 +48,29 @@ Placed = tuple[BucketScan, DataFileMeta]
 
 
 class FileScans:
-    """Scans the files of one table in the shape of one of its schemas."""
+    """Scans the files of one table in the shape of `schema`, one of its own."""
 
     def __init__(self, spark: SparkSession, table: Table, schema: TableSchema) -> None:
-        self._spark = spark
+        self.spark = spark
         self._table = table
-        self._schema = schema
+        self.schema = schema
 
     def empty(self, *, positions: bool = False) -> DataFrame:
         """No rows, the schema's columns."""
         columns = [
             f"cast(null as {to_spark_type(f.type).simpleString()}) as {quoted(f.name)}"
-            for f in self._schema.fields
+            for f in self.schema.fields
         ]
         if positions:
             columns += [
                 f"cast(null as string) as {FILE_COLUMN}",
                 f"cast(null as bigint) as {POSITION_COLUMN}",
             ]
-        return self._spark.range(0).selectExpr(*columns)
+        return self.spark.range(0).selectExpr(*columns)
+
+    def schema_of(self, schema_id: int) -> TableSchema:
+        """The schema that files were written with."""
+        return self._table.schemas.load(schema_id)
 
     @property
     def location(self) -> str:
@@ -90,8 +94,8 @@ class FileScans:
         groups: dict[tuple[int, bool], list[Placed]] = {}
         for bucket, file in files:
             own = file.schema_id
-            if own == self._schema.id or self._reads_by_name(own):
-                own = self._schema.id
+            if own == self.schema.id or self._reads_by_name(own):
+                own = self.schema.id
             groups.setdefault((own, file.file_name in bucket.deletions), []).append((bucket, file))
         first = (SEQUENCE_NUMBER, VALUE_KIND) if system else (COUNT,) if counts else ()
         last: tuple[str, ...] = _POSITIONS if positions or sizes else ()
@@ -110,9 +114,9 @@ class FileScans:
 
     def _reads_by_name(self, schema_id: int) -> bool:
         """Whether files of a past schema read rightly when asked for the current columns by name."""
-        own = self._table.schemas.load(schema_id)
+        own = self.schema_of(schema_id)
         by_id = {f.id: f for f in own.fields}
-        for field in self._schema.fields:
+        for field in self.schema.fields:
             past = by_id.get(field.id)
             if past is None:
                 if own.has_field(field.name):
@@ -130,18 +134,18 @@ class FileScans:
         *,
         deletes: bool,
     ) -> DataFrame:
-        is_current = schema_id == self._schema.id
-        own = self._schema if is_current else self._table.schemas.load(schema_id)
+        is_current = schema_id == self.schema.id
+        own = self.schema if is_current else self.schema_of(schema_id)
         struct = to_spark_schema(own.fields)
         if first:
             struct = T.StructType([*to_spark_schema(first).fields, *struct.fields])
         paths = [escaped_path(self._path(bucket, file)) for bucket, file in files]
-        frame = self._spark.read.schema(struct).parquet(*paths)
+        frame = self.spark.read.schema(struct).parquet(*paths)
         if is_current and not last and not deletes:
             return frame
         selected = [one.name for one in first]
         by_id = {f.id: f for f in own.fields}
-        for field in self._schema.fields:
+        for field in self.schema.fields:
             past = by_id.get(field.id)
             source = quoted(past.name) if past else "null"
             if not is_current or past is None:
@@ -149,7 +153,7 @@ class FileScans:
             selected.append(f"{source} as {quoted(field.name)}")
         selected.extend(last)
         if deletes:
-            return without_deleted(self._spark, frame, selected, self._deleted(files))
+            return without_deleted(self.spark, frame, selected, self._deleted(files))
         return frame.selectExpr(*selected)
 
     def _deleted(self, files: list[Placed]) -> Iterator[tuple[str, Positions]]:

@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import SparkSession
 
 from tablestore_engine.mergetree.counting import counted_rows
 from tablestore_engine.mergetree.retractions import taken_from
@@ -27,7 +26,6 @@ from tablestore_engine.metadata.data_file import DataFileMeta
 from tablestore_engine.operation.identifying import identifying_columns, narrower
 from tablestore_engine.operation.touched import Values, values_of
 from tablestore_engine.schema.system import COUNT
-from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.spark.changed_keys import constant
 from tablestore_engine.spark.file_scan import FILE_COLUMN, POSITION_COLUMN, SIZE_COLUMN, FileScans, Placed
 from tablestore_engine.spark.names import formatted
@@ -146,20 +144,11 @@ _known = _Known(_KEPT_PLACES)
 
 
 class HiddenRowsFinder:
-    """Looks for the hidden rows of some files. `schemas` loads the schema that a file was written with."""
+    """Looks for the hidden rows of some files."""
 
-    def __init__(
-        self,
-        spark: SparkSession,
-        scans: FileScans,
-        schema: TableSchema,
-        schemas: Callable[[int], TableSchema],
-        files: TouchedFiles,
-    ) -> None:
-        self._spark = spark
+    def __init__(self, scans: FileScans, files: TouchedFiles) -> None:
         self._scans = scans
-        self._schema = schema
-        self._schemas = schemas
+        self._schema = scans.schema
         self._files = files
 
     def known(self) -> HiddenRows | None:
@@ -188,7 +177,7 @@ class HiddenRowsFinder:
         retracted = self._scans.scan(files.gone, counts=True)
         plain = self._scans.scan(files.plain, sizes=True)
         text = f"{self._candidates(places)} LIMIT {most + 1}"
-        candidates = collect_arrow(self._spark.sql(text, plain=plain, gone=retracted))
+        candidates = collect_arrow(self._scans.spark.sql(text, plain=plain, gone=retracted))
         if candidates.num_rows > most:
             return None
         taken = taken_from(candidates.select(list(self._schema.field_names)), collect_arrow(retracted))
@@ -216,7 +205,7 @@ class HiddenRowsFinder:
         return _hashed_alike(f"({found}) p", schema.field_names, "p.*")
 
     def _values(self, files: Iterable[DataFileMeta]) -> dict[str, Values]:
-        return values_of(files, self._schema, self._schemas)
+        return values_of(files, self._schema, self._scans.schema_of)
 
 
 def _hashed_alike(rows: str, names: Sequence[str], selected: str) -> str:

@@ -108,8 +108,7 @@ class TableReader:
 
     def frame(self) -> DataFrame:
         if not self._schema.primary_keys:
-            load = self._table.schemas.load
-            return keyless_rows(self._spark, self._scans, self._plan, load, self._predicate)
+            return keyless_rows(self._scans, self._plan, self._predicate)
         single: list[Placed] = []
         unsettled: list[Placed] = []
         merging: list[tuple[BucketScan, Section]] = []

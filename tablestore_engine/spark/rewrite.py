@@ -143,7 +143,7 @@ def _rewrite(
         read_snapshot=plan.snapshot.id if plan.snapshot else 0,
         read_buckets=None if whole else _places(plan.buckets),
         new_schema=publisher,
-        rows=sum(e.file.row_count - (e.file.delete_row_count or 0) for e in result.entries),
+        rows=result.rows_kept,
     )
 
 

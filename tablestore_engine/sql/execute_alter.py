@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tablestore_engine.catalog import View
-from tablestore_engine.errors import ColumnNotFound, SqlError
+from tablestore_engine.errors import ColumnNotFound, SqlError, did_you_mean
 from tablestore_engine.options import find_option
 from tablestore_engine.schema.changes import (
     AddColumn,
@@ -150,7 +150,7 @@ def _commented(view: View, name: TableName, column: str | None, comment: str | N
     if column.lower() not in {one.name.lower() for one in view.columns}:
         raise ColumnNotFound(
             f"View {name} has no column '{column}'.",
-            hint=f"There are: {', '.join(one.name for one in view.columns)}.",
+            hint=did_you_mean(column, [one.name for one in view.columns]),
         )
     columns = tuple(
         replace(one, description=comment) if one.name.lower() == column.lower() else one

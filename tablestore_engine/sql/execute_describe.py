@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tablestore_engine.catalog import View
-from tablestore_engine.errors import ColumnNotFound, NotFoundError, SqlError
+from tablestore_engine.errors import ColumnNotFound, NotFoundError, SqlError, did_you_mean
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.statistics import value_shown
 from tablestore_engine.schema.spark_text import spark_type
@@ -65,7 +65,7 @@ def _column(statement: Describe, column: str, context: CatalogContext) -> Statem
     found = {one.name.lower(): one for one in fields_of(statement.table, context)}
     field = found.get(column.lower())
     if field is None:
-        hint = f"There are: {', '.join(one.name for one in found.values())}."
+        hint = did_you_mean(column, [one.name for one in found.values()])
         raise ColumnNotFound(f"{statement.table} has no column '{column}'.", hint=hint)
     rows = [
         ("col_name", field.name),

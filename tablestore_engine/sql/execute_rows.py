@@ -275,7 +275,9 @@ def _create(
     try:
         job = new_job(staged, None, refuse_duplicates=_refuses(context, schema))
         result = write_home(context.spark(), staged, None, job, rows)
-        outcome = finish(context.spark(), staged, job, result, "APPEND", properties=context.properties)
+        outcome = finish(
+            context.spark(), staged, job, result, "APPEND", properties=context.properties, rows=result.rows_kept
+        )
         if catalog.publish(staged, database, name):
             return result_of("CREATE TABLE", outcome)
     except BaseException:
@@ -314,5 +316,6 @@ def _replace(
         restarts=restarts(table.schema, schema),
         new_schema=schema_publisher(table.schemas, table.schema, schema),
         properties=context.properties,
+        rows=result.rows_kept,
     )
     return result_of("CREATE TABLE", outcome)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.errors import TableNotFound, TableStoreError
+from tablestore_engine.errors import TableNotFound, TableStoreError, did_you_mean
 from tablestore_engine.schema.spark_text import spark_type
 from tablestore_engine.schema.types import DataField
 from tablestore_engine.sql.cursor import OWN_CATALOGS
@@ -76,6 +76,6 @@ _VIEWS: Final[dict[str, tuple[str, Callable[[Catalog], Rows]]]] = {
 def rows_of(catalog: Catalog, view: str) -> tuple[str, Rows]:
     """Spark's schema text and the rows of a view. Raises TableNotFound, which says which views there are."""
     if view.lower() not in _VIEWS:
-        raise TableNotFound(f"'{NAME}.{view}' does not exist.", hint=f"There are: {', '.join(_VIEWS)}.")
+        raise TableNotFound(f"'{NAME}.{view}' does not exist.", hint=did_you_mean(view, _VIEWS))
     schema, rows = _VIEWS[view.lower()]
     return schema, rows(catalog)

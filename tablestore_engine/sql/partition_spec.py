@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
-from tablestore_engine.errors import SqlError
+from tablestore_engine.errors import SqlError, did_you_mean
 from tablestore_engine.metadata.partition import PartitionFormat, value_from_text
 from tablestore_engine.operation.scan import PartitionFilter
 from tablestore_engine.schema.table_schema import TableSchema
@@ -31,7 +31,7 @@ def static_values(schema: TableSchema, spec: PartitionSpec) -> dict[str, Any]:
         if name is None:
             raise SqlError(
                 f"'{one.column}' is not a partition column.",
-                hint=f"There are: {', '.join(schema.partition_keys)}.",
+                hint=did_you_mean(one.column, schema.partition_keys),
             )
         if name in found:
             raise SqlError(f"The partition column '{name}' stands twice.")

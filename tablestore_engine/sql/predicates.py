@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 
 from tablestore_engine.schema.predicate import Predicate, conjunction, disjunction, rejects_null
 from tablestore_engine.sql.conditions import Facts, read_condition, translate
-from tablestore_engine.sql.lexer import END, QUOTED, WORD, Token, tokenize
+from tablestore_engine.sql.lexer import END, QUOTED, WORD, Token
 from tablestore_engine.sql.structure import Cte, Query, Relation, Select, Structure
 
 Column = tuple[Relation, str]
@@ -30,27 +30,6 @@ def table_predicates(structure: Structure, tokens: list[Token]) -> list[Predicat
     """One predicate, or None, for each of ``structure.tables``."""
     pushed = _Pushed(tokens)
     return [None if table.sampled else pushed.to(table) for table in structure.tables]
-
-
-def condition_predicate(
-    condition_sql: str | None, names: tuple[str, ...], *, unqualified: bool = True
-) -> Predicate | None:
-    """What a condition says about one table: the predicate that holds for each row on which it is true.
-
-    ``names`` are the names by which columns of the table may be qualified: its alias, or its name and
-    ``database.name``. ``unqualified`` says that a bare column is the table's, too.
-    """
-    if not condition_sql:
-        return None
-    tokens = tokenize(condition_sql)
-    known = {tuple(name.lower().split(".")) for name in names}
-
-    def owner(parts: tuple[str, ...]) -> tuple[int, str] | None:
-        qualifier = tuple(part.lower() for part in parts[:-1])
-        mine = qualifier in known if qualifier else unqualified
-        return (0, parts[-1]) if mine else None
-
-    return conjunction(read_condition(tokens, 0, len(tokens) - 1, owner).get(0, []))
 
 
 class _Pushed:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tablestore_engine.errors import SqlError
+from tablestore_engine.errors import SqlError, did_you_mean
 from tablestore_engine.operation.scan import PartitionFilter
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.sql import (
@@ -32,7 +32,7 @@ def execute_call(statement: Call, context: RowContext) -> StatementResult:
     if procedure is None:
         raise SqlError(
             f"There is no procedure sys.{statement.procedure}.",
-            hint=f"There are: {', '.join(f'sys.{name}' for name in PROCEDURES)}.",
+            hint=did_you_mean(f"sys.{statement.procedure}", [f"sys.{name}" for name in PROCEDURES]),
         )
     given = _given(statement, procedure)
     database, _, table_name = str(given["table"]).replace("`", "").rpartition(".")

@@ -7,11 +7,10 @@ id -1: whoever adds the type to a schema numbers them.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from typing import Final
 
-from tablestore_engine.errors import UnsupportedTypeError
+from tablestore_engine.errors import UnsupportedTypeError, nearest
 from tablestore_engine.schema.types import ArrayType, AtomicType, DataField, DataType, MapType, RowType
 from tablestore_engine.sql.cursor import Cursor
 from tablestore_engine.sql.lexer import NUMBER, Token, tokenize
@@ -164,8 +163,8 @@ class _TypeParser(Cursor):
             return _INSTEAD[root]
         if root in _WITH_LENGTH:
             return f"Write {root}(length)."
-        near = difflib.get_close_matches(root, _KNOWN, n=1)
-        return f"Did you mean {near[0]}?" if near and near[0] != root else None
+        near = nearest(root, _KNOWN)
+        return f"Did you mean {near}?" if near and near != root else None
 
 
 def _split_angles(tokens: list[Token]) -> list[Token]:

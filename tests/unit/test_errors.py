@@ -53,3 +53,16 @@ def test_user_errors_are_one_family():
     for kind in (errors.TableNotFound, errors.ParseError, errors.PrimaryKeyError, errors.DependencyError):
         assert issubclass(kind, errors.UserError)
     assert not issubclass(errors.ConflictError, errors.UserError)
+
+
+@pytest.mark.parametrize(
+    ("given", "known", "hint"),
+    [
+        ("order_idd", ["id", "order_id"], "Did you mean 'order_id'?"),
+        ("ORDER_IT", ["Order_Id", "x"], "Did you mean 'Order_Id'?"),
+        ("zzz", ["id", "order_id"], "There are: id, order_id."),
+        ("id", [], None),
+    ],
+)
+def test_the_hint_names_the_nearest_name_or_all(given, known, hint):
+    assert errors.did_you_mean(given, known) == hint

@@ -143,6 +143,16 @@ def test_a_filter_sees_what_was_folded(store):
     assert store.sql("SELECT id, r.* FROM p WHERE a = 1 AND b = 2").collect() == [(1, 5)]
 
 
+def test_a_created_table_tells_the_rows_it_has(store):
+    created = store.execute(
+        "CREATE TABLE t (PRIMARY KEY (id) NOT ENFORCED)"
+        " WITH ('merge-engine' = 'aggregation', 'fields.v.aggregate-function' = 'sum')"
+        " AS SELECT * FROM VALUES (1, 1), (1, 2), (2, 3) AS t(id, v)"
+    )
+    assert (created.message, created.rows_affected) == ("CREATE TABLE 2 rows", 2)
+    assert store.execute("INSERT INTO t VALUES (1, 1), (1, 1)").rows_affected == 2
+
+
 def test_a_column_may_come_with_its_function(store):
     store.execute(
         "CREATE TABLE t (id INT, v INT, PRIMARY KEY (id) NOT ENFORCED)"

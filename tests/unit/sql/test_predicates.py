@@ -20,7 +20,6 @@ from tablestore_engine.schema.predicate import (
     rejects_null,
 )
 from tablestore_engine.sql.bind import references
-from tablestore_engine.sql.predicates import condition_predicate
 
 A1 = Compare("a", "=", 1)
 B2 = Compare("b", "=", 2)
@@ -117,7 +116,6 @@ def of_table(query: str, name: str = "t") -> Predicate | None:
 )
 def test_conditions(condition: str, expected: Predicate | None) -> None:
     assert of_table(f"select * from db.t where {condition}") == expected
-    assert condition_predicate(condition, ("t", "db.t")) == expected
 
 
 @pytest.mark.parametrize(
@@ -211,13 +209,6 @@ def test_conditions(condition: str, expected: Predicate | None) -> None:
 )
 def test_queries(query: str, expected: Predicate | None) -> None:
     assert of_table(query) == expected
-
-
-def test_conditions_of_statements() -> None:
-    on = "dest.id = src.id and dest.day >= date '2024-01-01' and kind = 'x'"
-    assert condition_predicate(on, ("dest",), unqualified=False) == Compare("day", ">=", date(2024, 1, 1))
-    assert condition_predicate(None, ("t",)) is None
-    assert condition_predicate("", ("t",)) is None
 
 
 def test_equal_constants_of_different_types_are_kept_apart() -> None:
