@@ -38,6 +38,8 @@ def fold_undoing(fold: Fold, values: pa.Array, groups: Groups, retracts: Mask) -
     """
     if fold.undo is Undo.KEEP:
         return fold_values(fold, values, groups)
+    if fold.ignore_retract and fold.function == "first_value":
+        return fold_values(fold, cleared(values, retracts), groups)
     if fold.ignore_retract:
         return _of_some(fold, values, groups, ~retracts)
     if fold.function in ("sum", "count"):

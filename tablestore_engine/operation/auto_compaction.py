@@ -8,16 +8,20 @@ to that. Who runs the tasks is an argument: executors, or this process.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from itertools import accumulate
 from typing import Protocol
 
+from tablestore_engine.errors import ConflictError, StorageError
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.attempts import remove_files, removed_unless_committed
 from tablestore_engine.operation.commit import Change, Committer
 from tablestore_engine.operation.compact import CompactTask
 from tablestore_engine.operation.compact_plan import plan_compaction
+from tablestore_engine.operation.conflicts import NewFiles, fitting
 from tablestore_engine.operation.data_file_writer import WriteTarget
 from tablestore_engine.operation.new_write import new_identity
 from tablestore_engine.operation.scan import ScanPlan
@@ -55,6 +59,9 @@ class Compactable(Protocol):
 
     def scan(self) -> ScanPlan:
         """The files of the latest snapshot."""
+
+    def live_files(self) -> list[ManifestEntry]:
+        """These as entries."""
 
     def write_target(self) -> WriteTarget:
         """Where new files are put."""
@@ -95,8 +102,10 @@ def compact_small(table: Compactable, touched: Collection[tuple[bytes, int]]) ->
 def run_and_commit(table: Compactable, tasks: Sequence[CompactTask], execute: Execute) -> Snapshot | None:
     """Carry out tasks, of one write target, and commit what they did, if anything. On failure their files are removed.
 
+    A bucket in which another process was faster is left as it is; the others are not held up by it.
+
     Raises:
-        ConflictError: a write or another compaction was faster.
+        ConflictError: that was so in every bucket.
         TableStoreError: what went wrong with a task or the commit.
     """
     target = tasks[0].target
@@ -107,13 +116,35 @@ def run_and_commit(table: Compactable, tasks: Sequence[CompactTask], execute: Ex
         raise
     if not entries:
         return None
-    change = Change(
+    done = NewFiles(
+        tuple(e for e in entries if e.kind == FileKind.ADD),
+        tuple(e for e in entries if e.kind == FileKind.DELETE),
         "COMPACT",
-        added=tuple(e for e in entries if e.kind == FileKind.ADD),
-        removed=tuple(e for e in entries if e.kind == FileKind.DELETE),
     )
     with removed_unless_committed(target):
-        return table.committer().commit(change, new_identity(table.options, "compact"))
+        return _commit_what_fits(table, target, done)
+
+
+def _commit_what_fits(table: Compactable, target: WriteTarget, done: NewFiles) -> Snapshot:
+    committer, identity = table.committer(), new_identity(table.options, "compact")
+    while True:
+        try:
+            return committer.commit(Change("COMPACT", done.added, done.removed), identity)
+        except ConflictError:
+            left = fitting(committer.schema, table.live_files(), done)
+            if not left.removed or len(left.removed) == len(done.removed):
+                raise  # nothing of it fits, or this is no matter of single buckets
+        _remove(target, [e for e in done.added if e not in left.added])
+        done = left
+
+
+def _remove(target: WriteTarget, entries: Iterable[ManifestEntry]) -> None:
+    places = PartitionFormat(target.schema)
+    for entry in entries:
+        name = entry.file.file_name
+        if target.write_id in name:  # others were only moved to another level
+            with suppress(StorageError):
+                target.io.delete(f"{target.paths.bucket_dir(places.path_of(entry.partition), entry.bucket)}/{name}")
 
 
 def size_of(task: CompactTask) -> int:

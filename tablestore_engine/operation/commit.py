@@ -265,7 +265,8 @@ class Committer:
             place, number = (entry.partition, entry.bucket), entry.file.min_sequence_number
             numbers[place] = min(number, numbers.get(place, number))
         for snapshot in self._between(change.began_on, latest):
-            read = READ_SNAPSHOT in (snapshot.properties or {})
+            # What replaces rows wins over this write where both have a key, and would not where only this write has it.
+            read = READ_SNAPSHOT in (snapshot.properties or {}) or snapshot.commit_kind == "OVERWRITE"
             if not read and (snapshot.commit_kind != "COMPACT" or self.schema.keeps_deletes):
                 continue
             delta = [
@@ -273,7 +274,8 @@ class Committer:
                 for meta in self.manifests.read_list(snapshot.delta_manifest_list)
                 for entry in self.manifests.read_manifest(meta.file_name)
             ]
-            newest = newest_numbers(delta) if read else dropped_deletes(_files_of(delta, snapshot))
+            files = _files_of(delta, snapshot)
+            newest = newest_numbers(files.added) if read else dropped_deletes(files)
             if any(newest.get(place, number) > number for place, number in numbers.items()):
                 what = "changed rows without knowing those" if read else "dropped deletes that hide rows"
                 raise ConflictError(

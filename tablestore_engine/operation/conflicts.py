@@ -5,23 +5,24 @@ at level 1 or above must not overlap a live run there. The last rule has a way o
 finds its bucket no longer empty lands at level 0 instead, where overlap is normal. What a compaction writes in the place
 of other files has all columns that these may have.
 
-A compaction that drops deletes must have met all older records: one that came to level 0 meanwhile, with a smaller
-number than a delete, would show again what the delete hides. A write that comes after such a compaction finds out by
-itself (`Change.began_on`).
+A compaction that drops deletes must have met all older records of their keys: one that came meanwhile, to whatever level,
+with a smaller number than a delete, would show again what the delete hides. A write that comes after such a compaction
+finds out by itself (`Change.began_on`).
 
-Where files hold retractions that take back what older records gave, or factors of products that round, records must
-also meet in the order of their numbers: nothing may come to level 0 that is older than what was merged already, nor stay
-there while newer records are merged; and a bulk load has settled its records for good, so nothing older may have come
-to its bucket.
+Where it matters in which order records fold (`MergeEngine.takes_late`), nothing may come to level 0 that is older than
+what was merged already, nor stay there while newer records are merged. Where records are kept apart, a bulk load has
+besides settled its own for good, so nothing older may have come to its bucket.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from tablestore_engine.errors import ConflictError
 from tablestore_engine.mergetree.sections import key_interval
+from tablestore_engine.metadata.data_file import DataFileMeta
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.schema.table_schema import TableSchema
 
@@ -52,10 +53,15 @@ def dropped_deletes(compaction: NewFiles) -> dict[Place, int]:
 
     What it merges in a bucket it merges with all deletes or without any, so where its files hold some it dropped none.
     """
+    return newest_numbers(_with_dropped(compaction))
+
+
+def _with_dropped(compaction: NewFiles) -> list[ManifestEntry]:
+    """The merged files of which deletes may have been dropped."""
     kept = {(e.partition, e.bucket) for e in compaction.added if e.file.delete_row_count}
-    return newest_numbers(
+    return [
         e for e in compaction.removed if e.file.delete_row_count != 0 and (e.partition, e.bucket) not in kept
-    )
+    ]
 
 
 def check_conflicts(
@@ -80,20 +86,42 @@ def check_conflicts(
         _check_columns(new)
     if not schema.primary_keys:
         return new.added
-    in_order = schema.merge_engine.keeps_apart
-    if in_order:
-        _check_order(rest, new)
     if new.kind == "COMPACT" and not schema.keeps_deletes:
-        _check_deletes(rest, new)
+        _check_deletes(schema, rest, new)
+    added = _lowered(schema, rest, new)
+    if not schema.merge_engine.takes_late:
+        _check_order(rest, added)
+    return added
+
+
+def fitting(schema: TableSchema, live: Sequence[ManifestEntry], new: NewFiles) -> NewFiles:
+    """What still fits of a compaction, which is about many buckets: that of each is right by itself."""
+    by_place: dict[Place, list[ManifestEntry]] = {}
+    for entry in live:
+        by_place.setdefault((entry.partition, entry.bucket), []).append(entry)
+    added: list[ManifestEntry] = []
+    removed: list[ManifestEntry] = []
+    for place in dict.fromkeys((e.partition, e.bucket) for e in (*new.removed, *new.added)):
+        one = NewFiles(
+            tuple(e for e in new.added if (e.partition, e.bucket) == place),
+            tuple(e for e in new.removed if (e.partition, e.bucket) == place),
+            new.kind,
+        )
+        with suppress(ConflictError):
+            added += check_conflicts(schema, by_place.get(place, ()), one)
+            removed += one.removed
+    return NewFiles(tuple(added), tuple(removed), new.kind)
+
+
+def _lowered(schema: TableSchema, live: Sequence[ManifestEntry], new: NewFiles) -> tuple[ManifestEntry, ...]:
+    """The ADD entries; those of a bulk load at level 0 where their bucket is no longer empty."""
     upper = [e for e in new.added if e.file.level > 0]
-    if not upper:
-        return new.added
-    overlapping = _overlapping(schema, rest, upper)
+    overlapping = _overlapping(schema, live, upper) if upper else []
     if not overlapping:
         return new.added
     if new.kind == "COMPACT":
         raise ConflictError("Another compaction of the same bucket was committed first.")
-    if in_order:
+    if schema.merge_engine.keeps_apart:
         raise ConflictError(
             "Another write was first to fill an empty bucket of the table.", hint="Run the statement again."
         )
@@ -128,9 +156,9 @@ def _check_bucket_counts(live: Sequence[ManifestEntry], added: Sequence[Manifest
             )
 
 
-def _check_order(live: Sequence[ManifestEntry], new: NewFiles) -> None:
+def _check_order(live: Sequence[ManifestEntry], added: Sequence[ManifestEntry]) -> None:
     """Raise unless the records at level 0 of every bucket are newer than those that are one row already."""
-    for fresh, merged in ((new.added, live), (live, new.added)):
+    for fresh, merged in ((added, live), (live, added)):
         newest = newest_numbers(e for e in merged if e.file.level > 0)
         for entry in fresh if newest else ():
             place = (entry.partition, entry.bucket)
@@ -141,17 +169,32 @@ def _check_order(live: Sequence[ManifestEntry], new: NewFiles) -> None:
                 )
 
 
-def _check_deletes(live: Sequence[ManifestEntry], new: NewFiles) -> None:
-    """Raise where records at level 0 stay behind that are older than deletes which were merged, and maybe dropped."""
-    newest = dropped_deletes(new)
-    for entry in live if newest else ():
-        if entry.file.level == 0 and entry.file.min_sequence_number < newest.get(
-            (entry.partition, entry.bucket), -1
-        ):
-            raise ConflictError(
-                "Records came that are older than deletes which this compaction has dropped.",
-                hint="Run the statement again.",
-            )
+def _check_deletes(schema: TableSchema, live: Sequence[ManifestEntry], new: NewFiles) -> None:
+    """Raise where records stay behind that are older than deletes which were merged, and maybe dropped."""
+    if hidden_by_deletes(schema, _with_dropped(new), live) is not None:
+        raise ConflictError(
+            "Records came that are older than deletes which this compaction has dropped.",
+            hint="Run the statement again.",
+        )
+
+
+def hidden_by_deletes(
+    schema: TableSchema, merged: Iterable[ManifestEntry], stay: Iterable[ManifestEntry]
+) -> ManifestEntry | None:
+    """A file that stays and may hold records which deletes of the merged files of its bucket hide; None without one."""
+    types = [f.type for f in schema.trimmed_key_fields]
+    deleting: dict[Place, list[DataFileMeta]] = {}
+    for entry in merged:
+        if entry.file.delete_row_count != 0:
+            deleting.setdefault((entry.partition, entry.bucket), []).append(entry.file)
+    for entry in stay if deleting else ():
+        low, high = key_interval(entry.file, types)
+        for file in deleting.get((entry.partition, entry.bucket), ()):
+            first, last = key_interval(file, types)
+            older = entry.file.min_sequence_number < file.max_sequence_number
+            if older and low <= last and first <= high:
+                return entry
+    return None
 
 
 def _overlapping(

@@ -27,6 +27,7 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit import Committer
 from tablestore_engine.operation.compact import CompactTask
 from tablestore_engine.operation.compact_plan import knowing, plan_compaction
+from tablestore_engine.operation.conflicts import hidden_by_deletes
 from tablestore_engine.operation.data_file_writer import WriteTarget
 from tablestore_engine.operation.expire import History
 from tablestore_engine.operation.new_write import new_identity
@@ -204,7 +205,6 @@ def plan_tasks(
         (e.partition, e.bucket, e.file.file_name, e.file.level): e for e in live if e.kind == FileKind.ADD
     }
     engine, keyed = target.schema.merge_engine, bool(target.schema.primary_keys)
-    in_order = engine.keeps_apart
     in_place: dict[tuple[bytes, int], list[ManifestEntry]] = defaultdict(list)
     for one in files.values():
         in_place[one.partition, one.bucket].append(one)
@@ -217,11 +217,15 @@ def plan_tasks(
             if entry is None:
                 return f"File {planned.file_name} is no longer part of the table."
             found.append(entry)
-        drops = keyed and group.drop_deletes and any(e.file.delete_row_count != 0 for e in found)
         bucket = in_place[group.partition, group.bucket]
-        older = _older_file(found, bucket) if in_order or drops else None
+        stay = [e for e in bucket if e not in found]
+        drops = keyed and group.drop_deletes
+        older = hidden_by_deletes(target.schema, found, stay) if drops else None
+        if older is None and not engine.takes_late:
+            older = _older_file(found, stay)
         if older is not None:
-            return f"File {older} came since then, and holds older records than the plan merges."
+            name = older.file.file_name
+            return f"File {name} came since then, and holds older records than the plan merges."
         # Where rows are counted, files that came since then may hold what retractions of the plan mean.
         all_there = not engine.counts or len(bucket) == len(found)
         tasks.append(
@@ -240,16 +244,11 @@ def plan_tasks(
     return tasks
 
 
-def _older_file(merged: Sequence[ManifestEntry], live: Iterable[ManifestEntry]) -> str | None:
-    """A file at level 0 that would be left behind by a merge of newer records of its bucket; None without one.
+def _older_file(merged: Sequence[ManifestEntry], stay: Iterable[ManifestEntry]) -> ManifestEntry | None:
+    """A file at level 0 of the bucket that a merge of newer records would leave behind; None without one.
 
-    A write may take its number before a plan is made and commit after it. That is a conflict where records are kept
-    apart, and where the merge drops deletes that hide what came. `live` are the files of the bucket.
+    A write may take its number before a plan is made and commit after it.
     """
     newest = max(e.file.max_sequence_number for e in merged)
-    names = {e.file.file_name for e in merged}
-    for entry in live:
-        left = entry.file.level == 0 and entry.file.file_name not in names
-        if left and entry.file.min_sequence_number <= newest:
-            return entry.file.file_name
-    return None
+    level_0 = (e for e in stay if e.file.level == 0)
+    return next((e for e in level_0 if e.file.min_sequence_number <= newest), None)

@@ -57,8 +57,9 @@ def supports(function: str, data_type: DataType) -> bool:
 def undo_of(function: str, data_type: DataType, *, ignores: bool) -> Undo:
     """What a retraction means to a column; `ignores` says that the table leaves retractions out of it."""
     if ignores:
-        # Where nulls count, a null in its place would not leave the retraction out.
-        undo = Undo.IN_ORDER if function in ("last_value", "first_value") else Undo.CLEAR
+        # Where nulls count, a null in its place does not leave the retraction out. In front of all values it stays a null:
+        # one row already, it could not tell that it has no first value yet.
+        undo = Undo.IN_ORDER if function == "last_value" else Undo.CLEAR
     else:
         undo = _UNDO.get(function, Undo.REFUSE)
     if undo is not Undo.NEGATE and not data_type.nullable:

@@ -27,6 +27,9 @@ from itertools import chain
 
 from tablestore_engine.options.catalog import COUNT_ENGINE
 
+# A function of the order in which records meet is not among them, even where users say that order: equals are in it.
+_COMMUTATIVE = ("sum", "count", "product", "max", "min", "bool_and", "bool_or", "hll_sketch", "theta_sketch")
+
 
 class Undo(Enum):
     """What a retraction means to one column."""
@@ -128,6 +131,13 @@ class MergeEngine:
     def keeps_apart(self) -> bool:
         """Whether some records stand by themselves in files until all older ones of their key meet them."""
         return self.stores_retractions or self.folds_in_order
+
+    @property
+    def takes_late(self) -> bool:
+        """Whether it does not matter to a record that newer ones of its key were folded with older ones before it came."""
+        if self.keeps_apart:
+            return False
+        return all(f.function in _COMMUTATIVE for f in self.folds)
 
     @property
     def settles_retractions(self) -> bool:

@@ -46,19 +46,36 @@ def compact_table(
     Raises:
         ConflictError: other compactions keep winning.
     """
+    done: Snapshot | None = None
+    left: Collection[tuple[bytes, int]] | None = None  # None: all buckets
     for attempt in range(_ATTEMPTS):
         target = table.write_target()
         plan = table.scan(partition_filter=partition_filter)
-        buckets = [b for b in plan.buckets if (b.partition_row, b.bucket) not in skip]
+        places = {(b.partition_row, b.bucket) for b in plan.buckets}.difference(skip)
+        places = places if left is None else places.intersection(left)
+        buckets = [b for b in plan.buckets if (b.partition_row, b.bucket) in places]
         tasks = plan_compaction(buckets, target, table.schemas.load, full=full)
         if not tasks:
-            return None
+            return done
         try:
-            return run_and_commit(table, tasks, lambda chosen: execute_tasks(spark, chosen))
+            snapshot = run_and_commit(table, tasks, lambda chosen: execute_tasks(spark, chosen))
         except ConflictError:
-            if attempt + 1 == _ATTEMPTS:
+            if attempt + 1 == _ATTEMPTS and done is None:
                 raise
-    return None
+            continue
+        if snapshot is None:
+            return done
+        done = snapshot
+        left = {(t.partition, t.bucket) for t in tasks} - _places(table, snapshot)
+        if not left:
+            return done
+    return done
+
+
+def _places(table: Table, snapshot: Snapshot) -> set[tuple[bytes, int]]:
+    """The partitions and buckets that a snapshot changed."""
+    metas = table.manifests.read_list(snapshot.delta_manifest_list)
+    return {(e.partition, e.bucket) for meta in metas for e in table.manifests.read_manifest(meta.file_name)}
 
 
 def compact_after_write(

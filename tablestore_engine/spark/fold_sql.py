@@ -109,7 +109,7 @@ def _undoing(fold: Fold, field: DataField, records: Records, column: str) -> str
     if fold.undo is Undo.REFUSE:
         # Then a -D removes the row, and all that is left here are ordinary records.
         return fold_sql(fold, field, plain)
-    if fold.ignore_retract and fold.function in ("last_value", "first_value"):
+    if fold.ignore_retract and fold.function == "last_value":
         return f"{_EXPRESSIONS[fold.function](fold, column, plain)} FILTER (WHERE NOT ({records.takes_back}))"
     cleared = f"CASE WHEN {records.takes_back} THEN NULL ELSE {column} END"
     if fold.picks_by_sequence:

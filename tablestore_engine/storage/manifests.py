@@ -5,7 +5,9 @@ Invariant: these files have unique names and never change, so what was read once
 
 from __future__ import annotations
 
+import itertools
 import math
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
@@ -102,19 +104,20 @@ class ManifestStore:
         self._paths = paths
         self._types = tuple(partition_types)
         self._compression = compression
-        self._uuid = new_uuid()
-        self._number = 0
-        self._lock = threading.Lock()
+        self._new_uuid = new_uuid
+        self._uuid, self._process = new_uuid(), os.getpid()
+        self._numbers = itertools.count()
 
     @property
     def paths(self) -> TablePaths:
         """The names of the table's files."""
         return self._paths
 
-    def _next_number(self) -> int:
-        with self._lock:
-            self._number += 1
-            return self._number - 1
+    def _next(self) -> tuple[str, int]:
+        """The two parts of a new name. A process that was forked does not go on with the names of the other one."""
+        if self._process != os.getpid():
+            self._uuid, self._process = self._new_uuid(), os.getpid()
+        return self._uuid, next(self._numbers)
 
     def write_manifest(self, entries: Sequence[ManifestEntry]) -> ManifestFileMeta:
         """Write entries, at least one, as one manifest. Returns what a manifest list says about it."""
@@ -131,7 +134,7 @@ class ManifestStore:
         return [self.write_manifest(entries[at : at + step]) for at in range(0, len(entries), step)]
 
     def _write_encoded(self, entries: Sequence[ManifestEntry], data: bytes) -> ManifestFileMeta:
-        name = self._paths.new_manifest_name(self._uuid, self._next_number())
+        name = self._paths.new_manifest_name(*self._next())
         path = self._paths.manifest(name)
         self._io.write(path, data)
         _cache.put(path, entries)
@@ -149,7 +152,7 @@ class ManifestStore:
     def write_list(self, metas: Iterable[ManifestFileMeta]) -> tuple[str, int]:
         """Write a manifest list. Returns its name and its size in bytes."""
         metas = tuple(metas)
-        name = self._paths.new_manifest_list_name(self._uuid, self._next_number())
+        name = self._paths.new_manifest_list_name(*self._next())
         data = encode_metas(metas, self._compression)
         path = self._paths.manifest_list(name)
         self._io.write(path, data)
@@ -162,7 +165,7 @@ class ManifestStore:
 
     def write_index(self, entries: Sequence[IndexEntry]) -> str:
         """Write an index manifest. Returns its name."""
-        name = self._paths.new_index_manifest_name(self._uuid, self._next_number())
+        name = self._paths.new_index_manifest_name(*self._next())
         path = self._paths.manifest(name)
         self._io.write(path, encode_index(entries, self._compression))
         _cache.put(path, entries)

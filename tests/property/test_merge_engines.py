@@ -17,7 +17,7 @@ import pytest
 from engine_support import compact, make_table, read, scratch_directory, write
 from hypothesis import given
 from hypothesis import strategies as st
-from player import WRITES, Player, steps_of, takes_late
+from player import WRITES, Player, steps_of
 from player import play as played
 from test_histories import PROFILE, bucket_options
 
@@ -135,7 +135,7 @@ def play(columns, options, history, expected):
     with scratch_directory("history-") as directory, rows_in_pieces(piece), in_passes:
         typed, keys = {"p": "INT", "id": "INT", **columns}, ["p", "id"]
         table = make_table(directory, typed, keys, ["p"], {**more, **options})
-        player = Player(table, pieces=piece, takes_late=takes_late(table.schema.merge_engine))
+        player = Player(table, pieces=piece)
         played(player, steps, rows_of, shown)
 
 
@@ -154,7 +154,9 @@ def folded(chosen, ignoring, records):
     row = {}
     for i, (function, _, _, more) in enumerate(chosen):
         column = [(kind in (BEFORE, DELETE), given[f"v{i}"]) for kind, given in records]
-        if ignoring[i]:
+        if ignoring[i] and function == "first_value":
+            column = [(False, None if back else value) for back, value in column]
+        elif ignoring[i]:
             column = [(back, value) for back, value in column if not back]
         row[f"v{i}"] = naive.fold(function, more, column)
     return row

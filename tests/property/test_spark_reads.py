@@ -13,7 +13,7 @@ import pytest
 from engine_support import check_invariants, compact, compact_newest, make_table, scratch_directory
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from player import Player, takes_late
+from player import Player
 from test_histories import EXAMPLES, PROFILE, made
 from test_histories import histories as histories_of_keys
 from test_histories import shown as shown_rows
@@ -60,7 +60,7 @@ def test_folded_rows(spark, data, folds):
     options = {**more, **engine_options(chosen, [False] * len(chosen))}
     with scratch_directory("history-") as directory:
         table = make_table(directory, columns, ["p", "id"], ["p"], options)
-        player = Player(table, pieces=piece, takes_late=takes_late(table.schema.merge_engine))
+        player = Player(table, pieces=piece)
         for step in steps:
             player.take(*step)
         rows = {}

@@ -120,6 +120,31 @@ def test_writers_never_share_a_name(paths):
     assert first.write_manifest(ENTRIES).file_name != second.write_manifest(ENTRIES).file_name
 
 
+def test_forked_writers_never_share_a_name(paths):
+    store = ManifestStore(LocalFileIO(), paths, TYPES)
+    store.write_manifest(ENTRIES)
+    names = [_in_a_fork(lambda: store.write_manifest(ENTRIES).file_name) for _ in range(2)]
+    names.append(store.write_manifest(ENTRIES).file_name)
+    assert len(set(names)) == 3
+
+
+def _in_a_fork(call):
+    """What a forked process answers: a text."""
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            os.write(write, call().encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as pipe:
+        answer = pipe.read()
+    os.waitpid(child, 0)
+    assert answer
+    return answer
+
+
 def test_damage_names_the_file(store, paths):
     meta = store.write_manifest(ENTRIES)
     manifests._cache.clear()
