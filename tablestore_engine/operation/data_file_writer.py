@@ -1,7 +1,7 @@
 """Rolling writer: sorted Arrow batches of one (partition, bucket) in, data files and their metadata out.
 
 Files roll at the target size. Statistics come from the Parquet footer, which the writer has computed anyway.
-Memory is one row group, twice while it is encoded; nothing of the bucket is held.
+Memory is one row group, and its pages while it is encoded; nothing of the bucket is held.
 """
 
 from __future__ import annotations
@@ -266,7 +266,7 @@ class _OpenFile:
         # Arrow makes a row group of every call, and small ones cost space and time.
         if not self._held:
             return
-        rows = pa.concat_tables(self._held).combine_chunks()
+        rows = pa.concat_tables(self._held)
         self._held, self._held_rows, self._held_bytes = [], 0, 0
         with _storage_errors(self.path):
             self._writer.write_table(rows, row_group_size=ROW_GROUP_ROWS)
