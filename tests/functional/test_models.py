@@ -206,6 +206,84 @@ class TestMistakes(Models):
         assert "Did you mean 'unique_key'?" in run("-s", "misspelt", ok=False)["misspelt"][0]
 
 
+class TestModelsOfOtherAdapters(Models):
+    """Configs as public packages and Delta or BigQuery projects have them."""
+
+    def test_what_is_left_out_is_said_once(self, project):
+        for name in ("one", "two"):
+            model(
+                project,
+                name,
+                """
+{{ config(materialized='incremental', unique_key='id', cluster_by=['id'], zorder=none, on_schema_change='ignore',
+          partition_by={'field': 'dt', 'data_type': 'date'}, incremental_strategy='delete+insert',
+          tblproperties={'delta.appendOnly': 'false', 'write-only': 'true'}) }}
+select * from {{ ref('events') }}
+""",
+            )
+        for args in (["--full-refresh"], []):
+            _, log = run_dbt_and_capture(["run", *args])
+            assert log.count("Config `cluster_by`") == 1
+            assert log.count("'delta.appendOnly'") == 1
+            assert "zorder" not in log
+        schema = table_of(project, "one").schema
+        assert (schema.partition_keys, schema.primary_keys) == (("dt",), ())
+        assert schema.options["write-only"] == "true"
+        assert len(rows(project, "two")) == 3
+
+    PARTITIONED = """
+{{{{ config(materialized='incremental', incremental_strategy='merge', unique_key={key}, partition_by=['dt'],
+          file_format='delta', {more}) }}}}
+{{% if is_incremental() %}}
+select * from values (2, 'B', date'2024-01-05'), (3, 'C', date'2024-01-02'), (4, 'd', date'2024-01-01') as t(id, name, dt)
+{{% else %}}
+select * from {{{{ ref('events') }}}}
+{{% endif %}}
+"""
+
+    @pytest.mark.parametrize("more", ["", "merge_update_columns=['name', 'dt']"])
+    def test_a_row_changes_its_partition(self, project, more):
+        model(project, "moving", self.PARTITIONED.format(key="'id'", more=more))
+        run("--full-refresh")
+        schema = table_of(project, "moving").schema
+        assert (schema.primary_keys, schema.partition_keys) == (("id",), ("dt",))
+        for _ in range(2):
+            run("-s", "moving")
+            assert rows(project, "moving", "id, name, cast(dt as string)") == [
+                (1, "a", "2024-01-01"), (2, "B", "2024-01-05"), (3, "C", "2024-01-02"), (4, "d", "2024-01-01"),
+            ]  # fmt: skip
+
+    def test_a_key_that_is_the_partition(self, project):
+        text = """
+{{ config(materialized='incremental', unique_key='dt', partition_by={'field': 'dt', 'data_type': 'date'}) }}
+{% if is_incremental() %} select date'2024-01-02' as dt, 7 as n union all select date'2024-01-03', 1
+{% else %} select dt, cast(count(*) as int) as n from {{ ref('events') }} group by dt {% endif %}
+"""
+        model(project, "days", text)
+        run("--full-refresh")
+        assert table_of(project, "days").schema.primary_keys == ()
+        run("-s", "days")
+        assert rows(project, "days", "cast(dt as string), n") == [
+            ("2024-01-01", 2),
+            ("2024-01-02", 7),
+            ("2024-01-03", 1),
+        ]
+
+    def test_a_primary_key_as_a_text(self, project):
+        model(
+            project,
+            "keyed",
+            """
+{{ config(materialized='incremental', primary_key='id, dt', partition_by='dt', merge_update_columns=['name']) }}
+{% if is_incremental() %} select 1 as id, 'A' as name, date'2024-01-01' as dt
+{% else %} select * from {{ ref('events') }} {% endif %}
+""",
+        )
+        run("--full-refresh")
+        run("-s", "keyed")
+        assert rows(project, "keyed", "id, name") == [(1, "A"), (2, "b"), (3, "c")]
+
+
 class TestRowKinds(Models):
     def test_a_model_of_changes(self, project):
         text = """

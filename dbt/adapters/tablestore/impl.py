@@ -59,7 +59,7 @@ class TableStoreAdapter(TableStoreVerbs):
         if _command() in COMMANDS_WITH_ROWS:
             environment_of(config.credentials).warm_up()  # first of all: dbt parses while Spark starts
         super().__init__(config, mp_context)
-        self._warned: set[str] = set()
+        self._warned: dict[str, object] = {}
 
     # ------------------------------------------------------------------ schemas and relations, without Spark
 
