@@ -101,6 +101,7 @@ select * from values (1, 'x'), (7, 'y'), (7, 'z') as t(id, name)
         message, _ = run("-s", "keyed", ok=False)["keyed"]
         assert "7" in message
         assert "id" in message
+        assert "`enforce_key: false`" in message
         assert not project.adapter.catalog.table_exists(project.test_schema, "keyed")
 
     def test_a_sequence_field_says_which_row_counts(self, project):
@@ -117,6 +118,52 @@ select * from values (1, 'x'), (7, 'y'), (7, 'z') as t(id, name)
         message, _ = run("-s", "keyed", "--full-refresh", ok=False)["keyed"]
         assert "null" in message.lower()
         assert "'id'" in message
+        assert "`incremental_strategy: delete+insert`" in message
+
+    @pytest.mark.parametrize(
+        ("way", "expected"),
+        [
+            # MERGE: every row of the key is updated; a null is no key, so its row is new each time.
+            ("enforce_key=false", [(None, "x"), (None, "x"), (1, "y"), (7, "new"), (7, "new")]),
+            # all rows of the key are replaced, by as many as there are
+            ("incremental_strategy='delete+insert'", [(None, "x"), (None, "x"), (1, "y"), (7, "new")]),
+        ],
+    )
+    def test_ways_out(self, project, way, expected):
+        model(
+            project,
+            "loose",
+            f"""
+{{{{ config(materialized='incremental', unique_key='id', {way}) }}}}
+{{% if is_incremental() %}} select * from values (null, 'x'), (1, 'y'), (7, 'new') as t(id, name)
+{{% else %}} select * from values (null, 'x'), (7, 'y'), (7, 'z') as t(id, name) {{% endif %}}
+""",
+        )
+        run("-s", "loose", "--full-refresh")
+        run("-s", "loose")
+        assert rows(project, "loose", "*", "id nulls first, name") == expected
+
+    def test_rows_that_stand_twice_come_again(self, project):
+        text = """
+{{ config(materialized='incremental', unique_key='id', incremental_strategy='delete+insert') }}
+select * from values (null, 'x'), (7, 'y'), (7, 'z') as t(id, name)
+"""
+        model(project, "loose", text)
+        run("-s", "loose", "--full-refresh")
+        run("-s", "loose")
+        assert rows(project, "loose", "*", "id nulls first, name") == [
+            (None, "x"),
+            (None, "x"),
+            (7, "y"),
+            (7, "z"),
+        ]
+
+    def test_a_primary_key_of_the_users_own_stays(self, project):
+        text = self.DUPLICATES.replace("unique_key='id'", "primary_key='id'")
+        model(project, "keyed", text)
+        message, _ = run("-s", "keyed", "--full-refresh", ok=False)["keyed"]
+        assert "Duplicate primary key" in message
+        assert "enforce_key" not in message
 
     def test_a_missing_key_column_is_named(self, project):
         model(project, "keyed", self.DUPLICATES.replace("unique_key='id'", "unique_key='idd'"))
@@ -436,15 +483,31 @@ class TestSeedValues:
             '1152921504606846977,"it\'s ""quoted""; \\n",12345678901234567890.123456,2024-01-02T03:04:05.678901,true\n'
             ",,,,\n",
             "exact.yml": "seeds: [{name: exact, config: {column_types: {amount: 'decimal(38,6)'}}}]",
+            "foreign_types.csv": "number,f8,i8,tz,vc,flag\n1.1234567,2.5,3,2024-01-02 03:04:05,007,true\n",
+            "foreign_types.yml": """
+seeds:
+  - name: foreign_types
+    config:
+      column_types: {number: numeric, f8: double precision, i8: INT8, tz: timestamptz, vc: varchar, flag: bool}
+""",
         }
 
     def test_values_arrive_as_they_stand(self, project):
-        results = run_dbt(["seed"])
-        assert results[0].message == "INSERT 2 rows"
-        assert results[0].adapter_response["rows_affected"] == 2
+        results = {one.node.name: one for one in run_dbt(["seed"])}
+        assert results["exact"].message == "INSERT 2 rows"
+        assert results["exact"].adapter_response["rows_affected"] == 2
         values = rows(
             project, "exact", "big, text, cast(amount as string), cast(at as string), flag", "1 desc"
         )
+        foreign = relation_from_name(project.adapter, "foreign_types")
+        assert {one.name: one.dtype for one in project.adapter.get_columns_in_relation(foreign)} == {
+            "number": "decimal(38,7)", "f8": "double", "i8": "bigint", "tz": "timestamp", "vc": "string", "flag": "boolean",
+        }  # fmt: skip
+        assert rows(
+            project, "foreign_types", "cast(number as string), f8, i8, cast(tz as string), vc, flag"
+        ) == [
+            ("1.1234567", 2.5, 3, "2024-01-02 03:04:05", "007", True),
+        ]
         assert values == [
             (
                 2**60 + 1,

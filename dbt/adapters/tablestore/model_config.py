@@ -29,6 +29,12 @@ from dbt.adapters.tablestore.foreign_config import (
 
 Names = Optional[Union[str, List[str]]]  # noqa: UP006,UP007,UP045
 
+LOOSE_KEY_HINT = (
+    "This key is the model's `unique_key`. Where it may be null, set `enforce_key: false`; where it may stand twice, "
+    "`incremental_strategy: delete+insert`. Run once with --full-refresh if the table exists."
+)
+"""What to do about rows whose key is null or stands twice, where the key comes from `unique_key`."""
+
 KEY_STRATEGIES = ("upsert", "merge")
 """Incremental strategies for which `unique_key` becomes the table's primary key."""
 

@@ -19,11 +19,14 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.tablestore import contracts, incremental, operations, seeds
 from dbt.adapters.tablestore.column import TableStoreColumn
 from dbt.adapters.tablestore.environment import Environment, environment_of
+from dbt.adapters.tablestore.errors import KeyValuesError
 from dbt.adapters.tablestore.foreign_config import notices
 from dbt.adapters.tablestore.model_config import (
+    LOOSE_KEY_HINT,
     TableLayout,
     check_key,
     check_spelling,
+    key_of_upserts,
     strategy_of,
     text_literal,
     unique_keys,
@@ -222,6 +225,10 @@ class TableStoreVerbs(SQLAdapter):
         handle.row_kinds = bool((model.get("config") or {}).get("row_kind"))
         try:
             answer, _ = self.execute(sql)
+        except KeyValuesError as error:
+            if key_of_upserts(model.get("config") or {}):
+                raise KeyValuesError(f"{error.msg} {LOOSE_KEY_HINT}") from None
+            raise
         finally:
             handle.refuse_duplicates, handle.row_kinds = False, None
         return answer
