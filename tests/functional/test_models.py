@@ -278,6 +278,22 @@ select * from {{ ref('events') }}
         assert schema.options["write-only"] == "true"
         assert len(rows(project, "two")) == 3
 
+    def test_a_package_drops_what_it_made_under_a_temporary_name(self, project):
+        macro = """
+{% macro scratch() %}
+  {% set temp = make_temp_relation(this, '__scratch').incorporate(type='table') %}
+  {% do run_query('create table ' ~ temp ~ ' as select 1 as id') %}
+  {% do adapter.drop_relation(temp) %}
+  {% do run_query('create temporary view ' ~ temp ~ ' as select 2 as id') %}
+  {% do adapter.drop_relation(temp) %}
+  {% do adapter.drop_relation(temp) %}
+{% endmacro %}
+"""
+        write_file(macro, project.project_root, "macros", "scratch.sql")
+        model(project, "scratched", "{{ config(materialized='table', post_hook='{{ scratch() }}') }} select 1 as id")
+        run("-s", "scratched")
+        assert not [one for one in project.adapter.catalog.list_tables(project.test_schema) if "__scratch" in one]
+
     PARTITIONED = """
 {{{{ config(materialized='incremental', incremental_strategy='merge', unique_key={key}, partition_by=['dt'],
           file_format='delta', {more}) }}}}
