@@ -101,6 +101,7 @@ select * from values (1, 'x'), (7, 'y'), (7, 'z') as t(id, name)
         message, _ = run("-s", "keyed", ok=False)["keyed"]
         assert "7" in message
         assert "id" in message
+        assert "`enforce_key: false`" in message
         assert not project.adapter.catalog.table_exists(project.test_schema, "keyed")
 
     def test_a_sequence_field_says_which_row_counts(self, project):
@@ -117,6 +118,52 @@ select * from values (1, 'x'), (7, 'y'), (7, 'z') as t(id, name)
         message, _ = run("-s", "keyed", "--full-refresh", ok=False)["keyed"]
         assert "null" in message.lower()
         assert "'id'" in message
+        assert "`incremental_strategy: delete+insert`" in message
+
+    @pytest.mark.parametrize(
+        ("way", "expected"),
+        [
+            # MERGE: every row of the key is updated; a null is no key, so its row is new each time.
+            ("enforce_key=false", [(None, "x"), (None, "x"), (1, "y"), (7, "new"), (7, "new")]),
+            # all rows of the key are replaced, by as many as there are
+            ("incremental_strategy='delete+insert'", [(None, "x"), (None, "x"), (1, "y"), (7, "new")]),
+        ],
+    )
+    def test_ways_out(self, project, way, expected):
+        model(
+            project,
+            "loose",
+            f"""
+{{{{ config(materialized='incremental', unique_key='id', {way}) }}}}
+{{% if is_incremental() %}} select * from values (null, 'x'), (1, 'y'), (7, 'new') as t(id, name)
+{{% else %}} select * from values (null, 'x'), (7, 'y'), (7, 'z') as t(id, name) {{% endif %}}
+""",
+        )
+        run("-s", "loose", "--full-refresh")
+        run("-s", "loose")
+        assert rows(project, "loose", "*", "id nulls first, name") == expected
+
+    def test_rows_that_stand_twice_come_again(self, project):
+        text = """
+{{ config(materialized='incremental', unique_key='id', incremental_strategy='delete+insert') }}
+select * from values (null, 'x'), (7, 'y'), (7, 'z') as t(id, name)
+"""
+        model(project, "loose", text)
+        run("-s", "loose", "--full-refresh")
+        run("-s", "loose")
+        assert rows(project, "loose", "*", "id nulls first, name") == [
+            (None, "x"),
+            (None, "x"),
+            (7, "y"),
+            (7, "z"),
+        ]
+
+    def test_a_primary_key_of_the_users_own_stays(self, project):
+        text = self.DUPLICATES.replace("unique_key='id'", "primary_key='id'")
+        model(project, "keyed", text)
+        message, _ = run("-s", "keyed", "--full-refresh", ok=False)["keyed"]
+        assert "Duplicate primary key" in message
+        assert "enforce_key" not in message
 
     def test_a_missing_key_column_is_named(self, project):
         model(project, "keyed", self.DUPLICATES.replace("unique_key='id'", "unique_key='idd'"))
@@ -204,6 +251,100 @@ class TestMistakes(Models):
         config = "{{ config(materialized='incremental', unique_keys='id') }} select 1 as id"
         model(project, "misspelt", config)
         assert "Did you mean 'unique_key'?" in run("-s", "misspelt", ok=False)["misspelt"][0]
+
+
+class TestModelsOfOtherAdapters(Models):
+    """Configs as public packages and Delta or BigQuery projects have them."""
+
+    def test_what_is_left_out_is_said_once(self, project):
+        for name in ("one", "two"):
+            model(
+                project,
+                name,
+                """
+{{ config(materialized='incremental', unique_key='id', cluster_by=['id'], zorder=none, on_schema_change='ignore',
+          partition_by={'field': 'dt', 'data_type': 'date'}, incremental_strategy='delete+insert',
+          tblproperties={'delta.appendOnly': 'false', 'write-only': 'true'}) }}
+select * from {{ ref('events') }}
+""",
+            )
+        for args in (["--full-refresh"], []):
+            _, log = run_dbt_and_capture(["run", *args])
+            assert log.count("Config `cluster_by`") == 1
+            assert log.count("'delta.appendOnly'") == 1
+            assert "zorder" not in log
+        schema = table_of(project, "one").schema
+        assert (schema.partition_keys, schema.primary_keys) == (("dt",), ())
+        assert schema.options["write-only"] == "true"
+        assert len(rows(project, "two")) == 3
+
+    def test_a_package_drops_what_it_made_under_a_temporary_name(self, project):
+        macro = """
+{% macro scratch() %}
+  {% set temp = make_temp_relation(this, '__scratch').incorporate(type='table') %}
+  {% do run_query('create table ' ~ temp ~ ' as select 1 as id') %}
+  {% do adapter.drop_relation(temp) %}
+  {% do run_query('create temporary view ' ~ temp ~ ' as select 2 as id') %}
+  {% do adapter.drop_relation(temp) %}
+  {% do adapter.drop_relation(temp) %}
+{% endmacro %}
+"""
+        write_file(macro, project.project_root, "macros", "scratch.sql")
+        model(project, "scratched", "{{ config(materialized='table', post_hook='{{ scratch() }}') }} select 1 as id")
+        run("-s", "scratched")
+        assert not [one for one in project.adapter.catalog.list_tables(project.test_schema) if "__scratch" in one]
+
+    PARTITIONED = """
+{{{{ config(materialized='incremental', incremental_strategy='merge', unique_key={key}, partition_by=['dt'],
+          file_format='delta', {more}) }}}}
+{{% if is_incremental() %}}
+select * from values (2, 'B', date'2024-01-05'), (3, 'C', date'2024-01-02'), (4, 'd', date'2024-01-01') as t(id, name, dt)
+{{% else %}}
+select * from {{{{ ref('events') }}}}
+{{% endif %}}
+"""
+
+    @pytest.mark.parametrize("more", ["", "merge_update_columns=['name', 'dt']"])
+    def test_a_row_changes_its_partition(self, project, more):
+        model(project, "moving", self.PARTITIONED.format(key="'id'", more=more))
+        run("--full-refresh")
+        schema = table_of(project, "moving").schema
+        assert (schema.primary_keys, schema.partition_keys) == (("id",), ("dt",))
+        for _ in range(2):
+            run("-s", "moving")
+            assert rows(project, "moving", "id, name, cast(dt as string)") == [
+                (1, "a", "2024-01-01"), (2, "B", "2024-01-05"), (3, "C", "2024-01-02"), (4, "d", "2024-01-01"),
+            ]  # fmt: skip
+
+    def test_a_key_that_is_the_partition(self, project):
+        text = """
+{{ config(materialized='incremental', unique_key='dt', partition_by={'field': 'dt', 'data_type': 'date'}) }}
+{% if is_incremental() %} select date'2024-01-02' as dt, 7 as n union all select date'2024-01-03', 1
+{% else %} select dt, cast(count(*) as int) as n from {{ ref('events') }} group by dt {% endif %}
+"""
+        model(project, "days", text)
+        run("--full-refresh")
+        assert table_of(project, "days").schema.primary_keys == ()
+        run("-s", "days")
+        assert rows(project, "days", "cast(dt as string), n") == [
+            ("2024-01-01", 2),
+            ("2024-01-02", 7),
+            ("2024-01-03", 1),
+        ]
+
+    def test_a_primary_key_as_a_text(self, project):
+        model(
+            project,
+            "keyed",
+            """
+{{ config(materialized='incremental', primary_key='id, dt', partition_by='dt', merge_update_columns=['name']) }}
+{% if is_incremental() %} select 1 as id, 'A' as name, date'2024-01-01' as dt
+{% else %} select * from {{ ref('events') }} {% endif %}
+""",
+        )
+        run("--full-refresh")
+        run("-s", "keyed")
+        assert rows(project, "keyed", "id, name") == [(1, "A"), (2, "b"), (3, "c")]
 
 
 class TestRowKinds(Models):
@@ -358,15 +499,31 @@ class TestSeedValues:
             '1152921504606846977,"it\'s ""quoted""; \\n",12345678901234567890.123456,2024-01-02T03:04:05.678901,true\n'
             ",,,,\n",
             "exact.yml": "seeds: [{name: exact, config: {column_types: {amount: 'decimal(38,6)'}}}]",
+            "foreign_types.csv": "number,f8,i8,tz,vc,flag\n1.1234567,2.5,3,2024-01-02 03:04:05,007,true\n",
+            "foreign_types.yml": """
+seeds:
+  - name: foreign_types
+    config:
+      column_types: {number: numeric, f8: double precision, i8: INT8, tz: timestamptz, vc: varchar, flag: bool}
+""",
         }
 
     def test_values_arrive_as_they_stand(self, project):
-        results = run_dbt(["seed"])
-        assert results[0].message == "INSERT 2 rows"
-        assert results[0].adapter_response["rows_affected"] == 2
+        results = {one.node.name: one for one in run_dbt(["seed"])}
+        assert results["exact"].message == "INSERT 2 rows"
+        assert results["exact"].adapter_response["rows_affected"] == 2
         values = rows(
             project, "exact", "big, text, cast(amount as string), cast(at as string), flag", "1 desc"
         )
+        foreign = relation_from_name(project.adapter, "foreign_types")
+        assert {one.name: one.dtype for one in project.adapter.get_columns_in_relation(foreign)} == {
+            "number": "decimal(38,7)", "f8": "double", "i8": "bigint", "tz": "timestamp", "vc": "string", "flag": "boolean",
+        }  # fmt: skip
+        assert rows(
+            project, "foreign_types", "cast(number as string), f8, i8, cast(tz as string), vc, flag"
+        ) == [
+            ("1.1234567", 2.5, 3, "2024-01-02 03:04:05", "007", True),
+        ]
         assert values == [
             (
                 2**60 + 1,

@@ -1,4 +1,4 @@
-"""Columns with Spark's types.
+"""Columns with Spark's types, and what other warehouses call them.
 
 A column's `dtype` is the type as Spark writes it (`decimal(10,2)`, `struct<a:int>`), so two columns have the same
 type exactly when their `dtype` is the same text.
@@ -16,6 +16,12 @@ from dbt_common.exceptions import DbtRuntimeError
 _SIZED = re.compile(r"^(?:var)?char\s*\(\s*(\d+)\s*\)$")
 _DECIMAL = re.compile(r"^(?:decimal|dec|numeric)\s*\(\s*(\d+)\s*(?:,\s*(-?\d+)\s*)?\)$")
 
+# Sized types that Spark does not know by these names.
+_FOREIGN_SIZED = re.compile(r"^(?:NUMBER|BIGNUMERIC|(?P<text>NVARCHAR|CHARACTER VARYING)) ?(?P<size>\([\d, ]+\))$")
+
+ANY_DECIMAL = "decimal(38,6)"
+"""An exact number of no told precision. Spark's own `decimal` is `decimal(10,0)`, which rounds fractions away."""
+
 _INTEGERS = ("tinyint", "byte", "smallint", "short", "int", "integer", "bigint", "long")
 _FLOATS = ("float", "real", "double")
 
@@ -28,12 +34,30 @@ class TableStoreColumn(Column):
         "TEXT": "string",
         "STRING": "string",
         "VARCHAR": "string",
+        "NVARCHAR": "string",
+        "CHAR": "string",
+        "CHARACTER VARYING": "string",
         "INTEGER": "int",
+        "INT2": "smallint",
+        "INT4": "int",
+        "INT8": "bigint",
+        "INT64": "bigint",
         "LONG": "bigint",
         "BOOL": "boolean",
         "FLOAT": "float",
-        "NUMERIC": "decimal",
+        "FLOAT4": "float",
+        "FLOAT8": "double",
+        "FLOAT64": "double",
+        "DOUBLE PRECISION": "double",
+        "NUMERIC": ANY_DECIMAL,
+        "DECIMAL": ANY_DECIMAL,
+        "DEC": ANY_DECIMAL,
+        "NUMBER": ANY_DECIMAL,
+        "BIGNUMERIC": ANY_DECIMAL,
         "TIMESTAMP": "timestamp",
+        "TIMESTAMPTZ": "timestamp",
+        "TIMESTAMP_TZ": "timestamp",
+        "TIMESTAMP WITH TIME ZONE": "timestamp",
         "DATETIME": "timestamp",
     }
 
@@ -41,13 +65,20 @@ class TableStoreColumn(Column):
 
     @classmethod
     def translate_type(cls, dtype: str) -> str:
-        return cls.TYPE_LABELS.get(dtype.upper(), dtype)
+        """Spark's name of a type, given by that name or by another warehouse's; unknown ones as they are."""
+        words = " ".join(dtype.upper().split())
+        if words in cls.TYPE_LABELS:
+            return cls.TYPE_LABELS[words]
+        sized = _FOREIGN_SIZED.match(words)
+        if sized is None:
+            return dtype
+        return "string" if sized["text"] else f"decimal{sized['size'].lower()}"
 
     @classmethod
     def numeric_type(cls, dtype: str, precision: Any, scale: Any) -> str:
         """`decimal(28,6)`: the one exact numeric type."""
         if precision is None or scale is None:
-            return "decimal(38,6)" if dtype.lower() in ("numeric", "decimal") else dtype
+            return ANY_DECIMAL if dtype.lower() in ("numeric", "decimal") else dtype
         return f"decimal({precision},{scale})"
 
     @classmethod

@@ -10,7 +10,7 @@ import re
 
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
-from tablestore_engine.errors import EnvironmentProblem, TableStoreError
+from tablestore_engine.errors import EnvironmentProblem, PrimaryKeyError, TableStoreError
 
 # Where the part for people ends: Java's stack, or the tree of an unresolved plan.
 _NOISE = re.compile(
@@ -20,6 +20,10 @@ _NOISE = re.compile(
 
 class StatementCancelledError(DbtDatabaseError):
     """The work was interrupted by the user."""
+
+
+class KeyValuesError(DbtDatabaseError):
+    """Rows whose primary key is null or stands twice."""
 
 
 def dbt_error(error: BaseException, sql: str | None = None) -> DbtRuntimeError:
@@ -32,7 +36,8 @@ def dbt_error(error: BaseException, sql: str | None = None) -> DbtRuntimeError:
     if isinstance(error, EnvironmentProblem):
         return DbtRuntimeError(str(error))
     if isinstance(error, TableStoreError):
-        return DbtDatabaseError(_with_retry_hint(error))
+        kind = KeyValuesError if isinstance(error, PrimaryKeyError) else DbtDatabaseError
+        return kind(_with_retry_hint(error))
     return DbtDatabaseError(short_cause(error))
 
 

@@ -59,7 +59,7 @@ class TableStoreAdapter(TableStoreVerbs):
         if _command() in COMMANDS_WITH_ROWS:
             environment_of(config.credentials).warm_up()  # first of all: dbt parses while Spark starts
         super().__init__(config, mp_context)
-        self._warned: set[str] = set()
+        self._warned: dict[str, object] = {}
 
     # ------------------------------------------------------------------ schemas and relations, without Spark
 
@@ -106,7 +106,7 @@ class TableStoreAdapter(TableStoreVerbs):
     def drop_relation(self, relation: BaseRelation) -> None:
         self.cache_dropped(relation)
         if isinstance(relation, TableStoreRelation) and relation.is_session_name:
-            self.execute(f"drop view if exists {relation.render()}")
+            self.execute(f"drop {self._session_kind(relation)} if exists {relation.render()}")
             return
         schema, name = schema_of(relation), str(relation.identifier)
         with self.connections.exception_handler("drop relation"):
@@ -115,6 +115,12 @@ class TableStoreAdapter(TableStoreVerbs):
                 self.catalog.drop_view(schema, name, if_exists=True)
             elif kind == "table":
                 self.catalog.drop_table(schema, name, if_exists=True)
+
+    def _session_kind(self, relation: TableStoreRelation) -> str:
+        """What a name without a schema stands for: a temporary view, or the table that a package created under it."""
+        with self.connections.exception_handler("drop relation"):
+            kind = self.catalog.object_kind(self.config.credentials.schema, str(relation.identifier))
+        return "table" if relation.is_table and kind == "table" else "view"
 
     @available.parse_none
     def truncate_relation(self, relation: BaseRelation) -> None:

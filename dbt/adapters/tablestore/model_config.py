@@ -20,8 +20,20 @@ from dbt.adapters.protocol import AdapterConfig
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.tablestore.compaction_config import compaction_options
+from dbt.adapters.tablestore.foreign_config import (
+    FOREIGN_KEYS,
+    check_overwrite,
+    is_foreign_property,
+    partition_column,
+)
 
 Names = Optional[Union[str, List[str]]]  # noqa: UP006,UP007,UP045
+
+LOOSE_KEY_HINT = (
+    "This key is the model's `unique_key`. Where it may be null, set `enforce_key: false`; where it may stand twice, "
+    "`incremental_strategy: delete+insert`. Run once with --full-refresh if the table exists."
+)
+"""What to do about rows whose key is null or stands twice, where the key comes from `unique_key`."""
 
 KEY_STRATEGIES = ("upsert", "merge")
 """Incremental strategies for which `unique_key` becomes the table's primary key."""
@@ -32,7 +44,7 @@ class TableStoreConfig(AdapterConfig):
     """The keys that models, seeds and snapshots may set beside dbt's own."""
 
     primary_key: Names = None
-    partition_by: Names = None
+    partition_by: Optional[Union[str, List[str], Dict[str, Any]]] = None  # noqa: UP006,UP007,UP045
     buckets: Optional[int] = None  # noqa: UP045
     bucket: Optional[int] = None  # noqa: UP045
     compaction: Optional[Union[str, Dict[str, Any]]] = None  # noqa: UP006,UP007,UP045
@@ -69,11 +81,16 @@ _PLAIN_NAME = re.compile(r"^\w+$|^`(?:[^`]|``)+`$")
 
 @dataclass(frozen=True)
 class TableLayout:
-    """Primary key, partition columns and options of the table that a model builds."""
+    """Primary key, partition columns and options of the table that a model builds.
+
+    keys_move: whether a key may change partition, because partition columns are not part of it; the table then gets
+    buckets by need when it is created.
+    """
 
     primary_key: tuple[str, ...] = ()
     partition_by: tuple[str, ...] = ()
     options: Mapping[str, str] = field(default_factory=dict)
+    keys_move: bool = False
 
     @classmethod
     def of(cls, model: Mapping[str, Any], primary_key: tuple[str, ...] = ()) -> TableLayout:
@@ -85,9 +102,12 @@ class TableLayout:
         """
         config = model.get("config") or {}
         check_spelling(config)
-        options = _options(config)
-        keys = primary_key_of(config) or primary_key or _contract_key(model)
-        layout = cls(keys, column_names(config, "partition_by"), options)
+        partition_by, options = partition_columns(config), _options(config)
+        overwrites = config.get("materialized") == "incremental" and strategy_of(config) == "insert_overwrite"
+        if overwrites and not partition_by:
+            check_overwrite(config)
+        keys, keys_move = _key_and_moves(config, partition_by, options)
+        layout = cls(keys or primary_key or _contract_key(model), partition_by, options, keys_move)
         layout._check()
         return layout
 
@@ -112,8 +132,9 @@ class TableLayout:
             parts.append(f"comment {text_literal(comment)}")
         if self.partition_by:
             parts.append(f"partitioned by ({_columns(self.partition_by)})")
-        if self.options:
-            pairs = ", ".join(f"{text_literal(k)} = {text_literal(v)}" for k, v in self.options.items())
+        options = {**self.options, "bucket": "-1"} if self.keys_move else self.options
+        if options:
+            pairs = ", ".join(f"{text_literal(k)} = {text_literal(v)}" for k, v in options.items())
             parts.append(f"with ({pairs})")
         return "\n  ".join(parts)
 
@@ -129,11 +150,29 @@ def _contract_key(model: Mapping[str, Any]) -> tuple[str, ...]:
     return primary_key(model)
 
 
-def primary_key_of(config: Mapping[str, Any]) -> tuple[str, ...]:
-    """The primary key of the table: `primary_key`, or `unique_key` where rows are upserted by it."""
-    keys = column_names(config, "primary_key")
-    if keys or config.get("enforce_key") is False:
-        return keys
+def _key_and_moves(
+    config: Mapping[str, Any], partition_by: tuple[str, ...], options: Mapping[str, str]
+) -> tuple[tuple[str, ...], bool]:
+    """The primary key that a config sets, and whether a key may change partition.
+
+    Other adapters keep `unique_key` and `partition_by` apart, so models that come from there partition by columns
+    outside the key. An explicit `primary_key` is taken as it stands, and so is a layout of buckets.
+    """
+    explicit = column_names(config, "primary_key")
+    keys = explicit or key_of_upserts(config)
+    named, parts = {one.lower() for one in keys}, {one.lower() for one in partition_by}
+    if explicit or not parts or not named:
+        return keys, False
+    if named <= parts:
+        return (), False  # a partition of one row each: the key is left to MERGE
+    fixed = {"bucket", "bucket-key", "sequence.field"} & options.keys()
+    return keys, not parts <= named and not fixed
+
+
+def key_of_upserts(config: Mapping[str, Any]) -> tuple[str, ...]:
+    """The columns of `unique_key` where it becomes the primary key: where rows are upserted by it."""
+    if column_names(config, "primary_key") or config.get("enforce_key") is False:
+        return ()
     if config.get("materialized") == "incremental" and strategy_of(config) in KEY_STRATEGIES:
         unique = unique_keys(config)
         if all(_PLAIN_NAME.match(one) for one in unique):
@@ -142,8 +181,11 @@ def primary_key_of(config: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def unique_keys(config: Mapping[str, Any]) -> tuple[str, ...]:
-    """`unique_key` (or else `primary_key`) as a tuple, each once; empty when rows have no key."""
-    names = config.get("unique_key") or config.get("primary_key") or ()
+    """`unique_key` (or else `primary_key`), as columns or expressions in SQL, each once; empty when rows have no key."""
+    names = config.get("unique_key")
+    if not names:
+        keys = column_names(config, "primary_key")
+        return tuple(one if _PLAIN_NAME.match(one) else _columns([one]) for one in keys)
     if isinstance(names, str):
         names = [names]
     return tuple(dict.fromkeys(str(one) for one in names if str(one).strip()))
@@ -170,9 +212,9 @@ def check_key(config: Mapping[str, Any]) -> None:
 
 def check_spelling(config: Mapping[str, Any]) -> None:
     """Refuse a config key that nobody reads and that is nearly one that decides what becomes of the rows."""
-    known = set(OWN_KEYS) | set(IGNORED_SPARK_KEYS) | _dbt_keys()
-    for key in config:
-        if key in known:
+    known = set(OWN_KEYS) | set(IGNORED_SPARK_KEYS) | set(FOREIGN_KEYS) | _dbt_keys()
+    for key, value in config.items():
+        if key in known or value is None:
             continue
         near = difflib.get_close_matches(str(key).lower(), (*OWN_KEYS, *_DECISIVE_KEYS), n=1, cutoff=0.85)
         if near:
@@ -206,6 +248,8 @@ def _options(config: Mapping[str, Any]) -> dict[str, str]:
         if not isinstance(given, Mapping):
             raise DbtRuntimeError(f"Config `{name}` must map option names to values, like `{{'bucket': 4}}`.")
         for key, value in given.items():
+            if name == "tblproperties" and is_foreign_property(str(key)):
+                continue
             if key in options and options[key] != _text(value):
                 other = f"`{source[key]}`" if key in source else "another key"
                 raise DbtRuntimeError(f"Option '{key}' is set twice: by {other} and in `{name}`.")
@@ -246,13 +290,26 @@ def _text(value: Any) -> str:
     return str(value)
 
 
+def partition_columns(config: Mapping[str, Any]) -> tuple[str, ...]:
+    """The columns of `partition_by`; that of BigQuery's mapping where it is a partition column as it stands."""
+    given = config.get("partition_by")
+    if not isinstance(given, Mapping):
+        return column_names(config, "partition_by")
+    column = partition_column(given) if given else None
+    return () if column is None else (_bare(column),)
+
+
 def column_names(config: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    """The columns that a config names, in a list or a text like `a, b`, without backquotes, each once.
+
+    Raises DbtRuntimeError for anything else.
+    """
     value = config.get(key)
     if value is None:
         return ()
     if isinstance(value, str):
         value = list(value.split(","))
-    if not isinstance(value, Iterable) or not all(isinstance(one, str) for one in value):
+    if isinstance(value, Mapping) or not isinstance(value, Iterable) or not all(isinstance(one, str) for one in value):
         raise DbtRuntimeError(f"Config `{key}` must be a column name or a list of column names.")
     return tuple(dict.fromkeys(_bare(one) for one in value if one.strip()))
 

@@ -1,19 +1,22 @@
 """Seeds: a CSV file's rows as a typed Arrow table, and the statement that makes a table of it.
 
 Invariant: a value reaches the table as it stands in the file: text columns (all those with a configured type) keep
-every character until Spark casts them, whole numbers stay whole at any size, an empty field is null.
+every character until Spark casts them, whole numbers stay whole at any size, a number of no told precision keeps its
+fraction, an empty field is null.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.tablestore.column import TableStoreColumn
+from dbt.adapters.tablestore.column import ANY_DECIMAL, TableStoreColumn
+
+_FRACTION = re.compile(r"\.(\d*[1-9])0*\s*$")
 
 if TYPE_CHECKING:
     import agate
@@ -45,8 +48,16 @@ def columns_of(
     for index, name in enumerate(table.column_names):
         configured = column_types.get(name)
         kind = TableStoreColumn.translate_type(configured) if configured else inferred(table, index)
+        if configured and "(" not in configured and kind == ANY_DECIMAL:
+            kind = _decimal_of(table.columns[index].values())
         columns.append(SeedColumn(name, kind or "string", isinstance(table.column_types[index], agate.Text)))
     return columns
+
+
+def _decimal_of(values: Iterable[Any]) -> str:
+    """The decimal type of 38 digits that keeps the fractions of these numbers, at least six digits of them."""
+    fractions = [_FRACTION.search(str(one)) for one in values if one is not None]
+    return f"decimal(38,{min(38, max([6, *(len(one[1]) for one in fractions if one)]))})"
 
 
 def check_names(columns: list[SeedColumn], quote_columns: bool | None) -> None:

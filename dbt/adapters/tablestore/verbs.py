@@ -19,10 +19,14 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.tablestore import contracts, incremental, operations, seeds
 from dbt.adapters.tablestore.column import TableStoreColumn
 from dbt.adapters.tablestore.environment import Environment, environment_of
+from dbt.adapters.tablestore.errors import KeyValuesError
+from dbt.adapters.tablestore.foreign_config import notices
 from dbt.adapters.tablestore.model_config import (
+    LOOSE_KEY_HINT,
     TableLayout,
     check_key,
     check_spelling,
+    key_of_upserts,
     strategy_of,
     text_literal,
     unique_keys,
@@ -78,6 +82,7 @@ class TableStoreVerbs(SQLAdapter):
         """
         check_spelling(config)
         check_key(config)
+        self._say_notices(config)
         return strategy_of(config)
 
     @available.parse(lambda *a, **k: False)
@@ -220,6 +225,10 @@ class TableStoreVerbs(SQLAdapter):
         handle.row_kinds = bool((model.get("config") or {}).get("row_kind"))
         try:
             answer, _ = self.execute(sql)
+        except KeyValuesError as error:
+            if key_of_upserts(model.get("config") or {}):
+                raise KeyValuesError(f"{error.msg} {LOOSE_KEY_HINT}") from None
+            raise
         finally:
             handle.refuse_duplicates, handle.row_kinds = False, None
         return answer
@@ -259,7 +268,7 @@ class TableStoreVerbs(SQLAdapter):
         view = f"__dbt_seed_{next(_numbers)}"
         items = ",\n    ".join(one.item for one in columns)
         sql = (
-            f"create or replace table {relation.render()}\n  {TableLayout.of(model).clauses(comment)}\n"
+            f"create or replace table {relation.render()}\n  {self.tablestore_layout(model).clauses(comment)}\n"
             f"as select\n    {items}\nfrom {self.quote(view)}"
         )
         handle = self.connections.get_thread_connection().handle
@@ -291,7 +300,12 @@ class TableStoreVerbs(SQLAdapter):
         self, model: Mapping[str, Any], primary_key: list[str] | None = None
     ) -> TableLayout:
         """The checked primary key, partition columns and options that a node asks for."""
+        self._say_notices(model.get("config") or {})
         return TableLayout.of(model, tuple(primary_key or ()))
+
+    def _say_notices(self, config: Mapping[str, Any]) -> None:
+        for notice in notices(config):
+            self.tablestore_warn_once(notice)
 
     @available
     def tablestore_literal(self, text: Any) -> str:
@@ -311,9 +325,9 @@ class TableStoreVerbs(SQLAdapter):
     @available.parse_none
     def tablestore_warn_once(self, message: str) -> None:
         """Say something once in a dbt command, however many models it concerns."""
-        if message in self._warned:
+        mine = object()
+        if self._warned.setdefault(message, mine) is not mine:  # atomic: models are built by several threads
             return
-        self._warned.add(message)
         from dbt.adapters.events.types import AdapterEventWarning
         from dbt_common.events.functions import warn_or_error
 

@@ -74,13 +74,16 @@ def test_strategies():
     assert strategy_of({"primary_key": "id"}) == "upsert"
     assert strategy_of({"unique_key": "id", "incremental_strategy": "append"}) == "append"
     assert unique_keys({"unique_key": ["a", "a", ""]}) == ("a",)
+    assert unique_keys({"primary_key": "a, b"}) == ("a", "b")
+    assert unique_keys({"primary_key": "`odd name`, b", "unique_key": None}) == ("`odd name`", "b")
+    assert unique_keys({"primary_key": "a", "unique_key": "b || c"}) == ("b || c",)
 
 
 @pytest.mark.parametrize(
     ("config", "message"),
     [
         ({"primary_keys": "id"}, "Unknown config 'primary_keys'. Did you mean 'primary_key'?"),
-        ({"partitioned_by": "dt"}, "Did you mean 'partition_by'?"),
+        ({"partition_bye": "dt"}, "Did you mean 'partition_by'?"),
         ({"bukets": 4}, "Did you mean 'buckets'?"),
         ({"table_options": {"write-onli": True}}, "write-only"),
         ({"table_options": {"bucket": "many"}}, "bucket"),
@@ -88,6 +91,11 @@ def test_strategies():
         ({"buckets": 4, "table_options": {"bucket": 8}}, "set twice"),
         ({"sequence_field": "ts"}, "needs a `primary_key`"),
         ({"primary_key": 7}, "must be a column name or a list"),
+        ({"primary_key": {"field": "id"}}, "must be a column name or a list"),
+        ({"partition_by": {"column": "dt"}}, "mapping with a `field`"),
+        ({"tblproperties": {"write-onli": True}}, "write-only"),
+        ({"tblproperties": {"compaction.foo": 1}}, "compaction.foo"),
+        ({"table_options": {"delta.appendOnly": True}}, "delta.appendOnly"),
         ({"merge_engine": "dedup", "primary_key": "id"}, "deduplicate"),
     ],
 )
@@ -100,6 +108,64 @@ def test_mistakes_are_named(config, message):
 def test_other_keys_are_left_alone():
     assert layout(file_format="delta", location_root="/x", my_own_key=1, tags=["a"]).clauses() == ""
     assert layout(tblproperties={"bucket": "2"}, primary_key="id").options == {"bucket": "2"}
+
+
+def test_configs_of_other_adapters_are_left_out():
+    assert layout(cluster_by=["a"], partitioned_by=["dt"], properties={"format": "'ORC'"}).clauses() == ""
+    assert layout(primary_keys=None, unique_keys=None).clauses() == ""  # a key without a value asks for nothing
+    found = layout(tblproperties={"delta.autoOptimize.optimizeWrite": True, "quality": "gold", "write-only": True})
+    assert found.options == {"write-only": "true"}
+
+
+@pytest.mark.parametrize(
+    ("partition_by", "columns"),
+    [
+        ({"field": "day"}, ("day",)),
+        ({"field": "`the day`", "data_type": "DATE", "granularity": "DAY"}, ("the day",)),
+        ({"field": "at", "data_type": "timestamp", "granularity": "day"}, ()),
+        ({"field": "day", "data_type": "date", "granularity": "month"}, ()),
+        ({"field": "n", "data_type": "int64", "range": {"start": 0, "end": 9, "interval": 1}}, ()),
+        ({"field": "_PARTITIONTIME", "data_type": "date", "time_ingestion_partitioning": True}, ()),
+        ({}, ()),
+    ],
+)
+def test_the_partitions_of_bigquery(partition_by, columns):
+    assert layout(partition_by=partition_by).partition_by == columns
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"partition_by": {"field": "at", "data_type": "timestamp"}},
+        {"partitioned_by": ["dt"]},
+    ],
+)
+def test_a_whole_table_is_not_overwritten_for_want_of_partitions(asked):
+    config = {"materialized": "incremental", "incremental_strategy": "insert_overwrite", **asked}
+    with pytest.raises(DbtRuntimeError, match="replace the whole table"):
+        layout(**config)
+    assert layout(**config | {"partition_by": "dt"}).partition_by == ("dt",)
+    assert layout(**config | {"materialized": "table"}).partition_by == ()
+
+
+@pytest.mark.parametrize(
+    ("config", "clauses"),
+    [
+        ({"unique_key": "id"}, "(primary key (`id`) not enforced) partitioned by (`dt`) with ('bucket' = '-1')"),
+        ({"unique_key": ["id", "DT"]}, "(primary key (`id`, `DT`) not enforced) partitioned by (`dt`)"),
+        ({"unique_key": "dt"}, "partitioned by (`dt`)"),
+        # What is said about the layout stays, and the engine says what does not go together.
+        ({"primary_key": "id"}, "(primary key (`id`) not enforced) partitioned by (`dt`)"),
+        (
+            {"unique_key": "id", "buckets": 2},
+            "(primary key (`id`) not enforced) partitioned by (`dt`) with ('bucket' = '2')",
+        ),
+    ],
+)
+def test_a_unique_key_beside_the_partitions(config, clauses):
+    found = layout(materialized="incremental", partition_by=["dt"], **config)
+    assert " ".join(found.clauses().split()) == clauses
+    assert found.options.get("bucket") == (str(config["buckets"]) if "buckets" in config else None)
 
 
 def test_text_literals():

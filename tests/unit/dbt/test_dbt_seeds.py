@@ -3,6 +3,7 @@
 from datetime import date, datetime
 
 import pyarrow as pa
+import pytest
 from dbt_common.clients.agate_helper import from_csv
 
 from dbt.adapters.tablestore.impl import TableStoreAdapter
@@ -44,6 +45,25 @@ def test_types_and_values(tmp_path):
 def test_items_cast_to_the_type(tmp_path):
     columns, _ = load(tmp_path, {"exact": "TEXT"})
     assert columns[6].item == "cast(`exact` as string) as `exact`"
+
+
+@pytest.mark.parametrize(
+    ("configured", "values", "kind"),
+    [
+        ("numeric", ["12.5", "", "3"], "decimal(38,6)"),
+        ("Number", ["40.712776123", "1.10"], "decimal(38,9)"),
+        ("decimal", ["1.5000000000"], "decimal(38,6)"),
+        ("numeric(10,2)", ["1.123456789"], "numeric(10,2)"),
+        ("decimal(38,6)", ["1.123456789"], "decimal(38,6)"),
+    ],
+)
+def test_a_number_without_precision_keeps_its_fraction(tmp_path, configured, values, kind):
+    path = tmp_path / "seed.csv"
+    path.write_text("k,n\n" + "".join(f"{i},{one}\n" for i, one in enumerate(values)))
+    table = from_csv(str(path), text_columns={"n": configured})
+    columns = columns_of(table, {"n": configured}, TableStoreAdapter.convert_agate_type)
+    assert columns[1].type == kind
+    assert arrow_table(table, columns).column("n").to_pylist() == [one or None for one in values]
 
 
 def test_whole_numbers_beyond_64_bits(tmp_path):

@@ -1,0 +1,153 @@
+"""Configs that models carry for other adapters: public packages set those of several at once.
+
+Vocabulary: a *foreign key* is a config that another adapter reads and this one does not; a *foreign property* is an
+entry of `tblproperties` for another table format. A *notice* is one sentence about something that is left out, equal
+for all models that it concerns, so that it can be said once in a run.
+
+Invariant: what is left out never changes which rows a statement replaces; where it would, it is an error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from tablestore_engine.errors import nearest
+from tablestore_engine.options import OPTIONS, find_option
+
+FOREIGN_KEYS: Mapping[str, str] = {
+    # how rows lie: BigQuery, Snowflake, Databricks, Redshift, Postgres, DuckDB
+    "cluster_by": "`clustered_by` with `buckets`",
+    "liquid_clustered_by": "`clustered_by` with `buckets`",
+    "auto_liquid_cluster": "",
+    "automatic_clustering": "",
+    "zorder": "",
+    "sort": "",
+    "sort_type": "",
+    "dist": "",
+    "indexes": "",
+    "unlogged": "",
+    # Athena, Trino, Glue
+    "partitioned_by": "`partition_by`",
+    "partition_key": "`partition_by`",
+    "bucketed_by": "`clustered_by`",
+    "bucket_count": "`buckets`",
+    "table_properties": "`table_options`",
+    "properties": "`table_options`",
+    # ClickHouse, StarRocks
+    "distributed_by": "`clustered_by`",
+    "sharding_key": "`clustered_by`",
+    "order_by": "",
+    "engine": "",
+    "settings": "`table_options`",
+    # in which files, and where
+    "format": "",
+    "table_format": "",
+    "table_type": "",
+    "write_compression": "the table option `file.compression`",
+    "external_location": "",
+    "external_volume": "",
+    "base_location_root": "",
+    "base_location_subpath": "",
+    # which rows a merge touches
+    "matched_condition": "",
+    "not_matched_condition": "",
+    "not_matched_by_source_action": "",
+    "not_matched_by_source_condition": "",
+    "skip_matched_step": "",
+    "skip_not_matched_step": "",
+    "update_condition": "",
+    "insert_condition": "",
+    "delete_condition": "",
+    "merge_with_schema_evolution": "`on_schema_change`",
+    "immutable_where": "",
+    "partitions": "",
+    # how long rows stay, and who sees them
+    "ttl": "the table option `partition.expiration-time`",
+    "partition_expiration_days": "the table option `partition.expiration-time`",
+    "hours_to_expiration": "",
+    "require_partition_filter": "",
+    "row_access_policy": "",
+    "grant_access_to": "",
+}
+"""Foreign keys that say something about the table or its rows, and what says the like here; empty when nothing does."""
+
+_FOREIGN_PARTITIONS = ("partitioned_by", "partition_key")
+
+_FOREIGN_PROPERTIES = re.compile(
+    r"(delta\w*|hoodie|hudi|iceberg|external|write|read|parquet|orc|avro|history|hive|spark|pipelines)\..*"
+    r"|commit\.(retry|manifest|status-check).*|format-version|transactional\w*|auto\.purge|classification|primaryKey|preCombineField"
+)
+
+_PARTITION_NOTICE = (
+    "Config `partition_by` of BigQuery is ignored where it is not a date by day: to partition by hours, months or "
+    "ranges, add such a column to the query and name it in `partition_by`."
+)
+
+
+def notices(config: Mapping[str, Any]) -> tuple[str, ...]:
+    """What of a model's config is left out, a sentence for each; nothing for keys without a value."""
+    found = []
+    for key, here in FOREIGN_KEYS.items():
+        own = re.fullmatch(r"`(\w+)`.*", here)
+        if config.get(key) and not (own and config.get(own[1])):
+            instead = f" Here, {here} says the like." if here else ""
+            found.append(f"Config `{key}` is another adapter's and is ignored.{instead}")
+    partition = config.get("partition_by")
+    if isinstance(partition, Mapping) and partition_column(partition) is None:
+        found.append(_PARTITION_NOTICE)
+    properties = config.get("tblproperties")
+    if isinstance(properties, Mapping):
+        found += [
+            f"'{key}' in `tblproperties` is not an option of managed tables and is ignored."
+            for key in properties
+            if is_foreign_property(str(key))
+        ]
+    return tuple(found)
+
+
+def is_foreign_property(key: str) -> bool:
+    """Whether an entry of `tblproperties` is meant for another table format or for people, not a misspelt option."""
+    if find_option(key) is not None:
+        return False
+    if _FOREIGN_PROPERTIES.fullmatch(key):
+        return True
+    names = [name for one in OPTIONS for name in one.keys]
+    families = {re.split(r"[.-]", name)[0] for name in names if re.search(r"[.-]", name)}
+    return re.split(r"[._-]", key)[0] not in families and nearest(key.replace("_", "-"), names) is None
+
+
+def partition_column(partition_by: Mapping[str, Any]) -> str | None:
+    """The column of BigQuery's `partition_by` that is a partition column as it stands: a date by day.
+
+    None for hours, months and ranges, which are computed from a column, and for the time of ingestion.
+
+    Raises DbtRuntimeError for a mapping that names no column.
+    """
+    field = partition_by.get("field")
+    if not isinstance(field, str) or not field.strip():
+        raise DbtRuntimeError(
+            "Config `partition_by` must be a column name or a list of column names, or BigQuery's mapping with a `field`."
+        )
+    kind = str(partition_by.get("data_type") or "date").lower()
+    granularity = str(partition_by.get("granularity") or "day").lower()
+    by_day = kind == "date" and granularity == "day" and not partition_by.get("time_ingestion_partitioning")
+    return field.strip() if by_day else None
+
+
+def check_overwrite(config: Mapping[str, Any]) -> None:
+    """Refuse `insert_overwrite` of a model whose partitions are said in another adapter's words only.
+
+    Without partitions it replaces the whole table, which such a model does not mean. Raises DbtRuntimeError.
+    """
+    asked = next((key for key in ("partition_by", *_FOREIGN_PARTITIONS) if config.get(key)), None)
+    if asked is None:
+        return
+    what = "is another adapter's" if asked != "partition_by" else "is BigQuery's and is not a date by day"
+    raise DbtRuntimeError(
+        f"Config `{asked}` {what}, so 'insert_overwrite' would replace the whole table. Name partition columns of the query "
+        "in `partition_by`, or use the strategy 'delete+insert' or 'microbatch'."
+    )
