@@ -5,7 +5,8 @@ there, and a reader has the whole time of `snapshot.time-retained` to finish.
 
 The snapshot files go first, oldest first, each in one step: whatever is killed, every snapshot that is left is whole,
 and what is left over are orphans (`operation.orphans`). What a snapshot alone named is told from the changes of the
-snapshots after it, so the cost follows what is expired, not what the table holds.
+snapshots after it, so the cost follows what is expired, not what the table holds; of the tags, those of what expires and
+one more are read, however many there are.
 """
 
 from __future__ import annotations
@@ -153,7 +154,7 @@ def _drop_strays(history: History, latest: int) -> int:
 def _garbage(history: History, begin: int, end: int) -> Garbage:
     """What only the snapshots from `begin` to before `end` name."""
     snapshots = {one: history.snapshots.load(one) for one in range(begin, end + 1)}
-    tagged = {name: one for name, one in history.tags.all().items() if one.id < end}
+    tags = history.tags.all()
     garbage = Garbage()
     for snapshot_id in range(begin + 1, end + 1):
         before, after = snapshots[snapshot_id - 1], snapshots[snapshot_id]
@@ -165,7 +166,8 @@ def _garbage(history: History, begin: int, end: int) -> Garbage:
     garbage.data_files -= _statistics(history, snapshots[end])
     expired = [one for one in snapshots.values() if one.index_manifest != snapshots[end].index_manifest]
     garbage.data_files |= _index_paths(history, expired) - _index_paths(history, [snapshots[end]])
-    _keep_tagged(history, garbage, tagged)
+    _keep_tagged(history, garbage, {name: one for name, one in tags.items() if begin <= one.id < end})
+    _keep_nearest(history, garbage, _before(tags, begin))
     return garbage
 
 
@@ -176,9 +178,37 @@ def _keep_tagged(history: History, garbage: Garbage, tags: Mapping[str, Snapshot
             _keep(history, garbage, one)
 
 
+def _keep_nearest(history: History, garbage: Garbage, tags: Iterable[tuple[str, Snapshot]]) -> None:
+    """Take what the nearest of these tags names out of the garbage, so that nothing of it is left that a further one names.
+
+    What a snapshot names - files, manifests, an index, statistics - it names without a gap: from the commit that brought
+    it to the one that took it away, after which it never comes back (`operation.rollback`). So what a tag and the garbage
+    share, every snapshot between them names, that of the nearest tag too. Dead tags name nothing.
+    """
+    for name, one in tags:
+        with reading_tag(history, name, one):
+            _keep(history, garbage, one)
+            return
+
+
+def _before(tags: Mapping[str, Snapshot], snapshot_id: int) -> list[tuple[str, Snapshot]]:
+    """The tags of older snapshots, newest first."""
+    return sorted(((n, one) for n, one in tags.items() if one.id < snapshot_id), key=_id_of, reverse=True)
+
+
+def _after(tags: Mapping[str, Snapshot], snapshot_id: int) -> list[tuple[str, Snapshot]]:
+    """The tags of newer snapshots, oldest first."""
+    return sorted(((n, one) for n, one in tags.items() if one.id > snapshot_id), key=_id_of)
+
+
+def _id_of(tag: tuple[str, Snapshot]) -> int:
+    return tag[1].id
+
+
 def _keep(history: History, garbage: Garbage, snapshot: Snapshot) -> None:
     """Take what a snapshot names out of the garbage."""
-    garbage.data_files -= _paths(history, snapshot, live_entries(history.manifests, snapshot))
+    if garbage.data_files:
+        garbage.data_files -= _paths(history, snapshot, live_entries(history.manifests, snapshot))
     garbage.data_files -= _statistics(history, snapshot)
     garbage.data_files -= _index_paths(history, [snapshot])
     garbage.manifests -= metadata_of(history, snapshot)
@@ -205,9 +235,15 @@ def _paths(history: History, snapshot: Snapshot, entries: Iterable[ManifestEntry
     places = PartitionFormat(history.schema_of(snapshot.schema_id))
     found = set()
     for entry in entries:
-        directory = history.paths.bucket_dir(places.path_of(entry.partition), entry.bucket)
-        names = (entry.file.file_name, *entry.file.extra_files)
-        found |= {entry.file.external_path or f"{directory}/{name}" for name in names}
+        file = entry.file
+        if file.external_path:
+            found.add(file.external_path)
+            directory = file.external_path.rpartition("/")[0]
+        else:
+            directory = history.paths.bucket_dir(places.path_of(entry.partition), entry.bucket)
+            found.add(f"{directory}/{file.file_name}")
+        # What belongs to a file lies beside it.
+        found |= {f"{directory}/{name}" for name in file.extra_files}
     return found
 
 
@@ -242,7 +278,7 @@ def _remove(history: History, garbage: Garbage) -> None:
 
 
 def collect(history: History, tagged: Snapshot, tags: Mapping[str, Snapshot], oldest: Snapshot | None) -> None:
-    """Remove the files that a snapshot names and neither the tags nor the oldest snapshot do.
+    """Remove the files that a snapshot names and neither the tags, of other snapshots, nor the oldest snapshot do.
 
     What is missing of it already stays out of this, as all of a dead tag; the rest are orphans then.
     """
@@ -257,7 +293,8 @@ def collect(history: History, tagged: Snapshot, tags: Mapping[str, Snapshot], ol
         if error.missing:
             return
         raise
-    _keep_tagged(history, garbage, tags)
+    _keep_nearest(history, garbage, _before(tags, tagged.id))
+    _keep_nearest(history, garbage, _after(tags, tagged.id))
     if oldest is not None:
         _keep(history, garbage, oldest)
     _remove(history, garbage)
