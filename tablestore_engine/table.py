@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -20,9 +19,11 @@ from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.statistics import Statistics
 from tablestore_engine.metadata.tag import Lifetime
+from tablestore_engine.operation.after_commit import warned_of
 from tablestore_engine.operation.commit import Committer
 from tablestore_engine.operation.data_file_writer import WriteTarget
-from tablestore_engine.operation.expire import History, Retention, expire_snapshots
+from tablestore_engine.operation.expire import Retention, expire_snapshots
+from tablestore_engine.operation.history import History, load_living
 from tablestore_engine.operation.index_files import index_entries
 from tablestore_engine.operation.row_count import RowCount, row_count
 from tablestore_engine.operation.scan import (
@@ -279,7 +280,7 @@ class Table:
     def version(self, version: str | int) -> Snapshot:
         """A snapshot by its id or by its tag. Raises SnapshotNotFound, TagNotFound."""
         text = str(version).strip()
-        return self.snapshot(int(text)) if is_number(text) else self.tags.load(text)
+        return self.snapshot(int(text)) if is_number(text) else load_living(self.history, text)
 
     def create_tag(
         self, name: str, snapshot_id: int | None = None, retained_millis: int | None = None
@@ -343,14 +344,12 @@ class Table:
         if self.options.write_only:
             return
         now = clock.now_millis()
-        steps: tuple[Callable[[], object], ...] = (
-            lambda: self._expire_partitions(now),
-            lambda: expire_tags(self.history, now),
-            lambda: self.expire_snapshots(now_millis=now),
-        )
-        for step in steps:
-            with suppress(Exception):
-                step()
+        for what, step in (
+            ("partitions", lambda: self._expire_partitions(now)),
+            ("tags", lambda: expire_tags(self.history, now)),
+            ("snapshots", lambda: self.expire_snapshots(now_millis=now)),
+        ):
+            warned_of(f"Old {what} of table {self.name} were not removed after a commit", step)
 
     def _expire_partitions(self, now_millis: int) -> None:
         if self.options.partition_expiration_time_millis is None:

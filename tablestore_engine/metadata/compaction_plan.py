@@ -6,7 +6,8 @@ it holds a *lease*, which its *heartbeats* renew. An attempt is *revoked* when i
 the plan, and *rolled back* when it is certain that it commits nothing any more and its files are gone.
 
 Invariants: a plan and each note about it are written once and never change, but for the heartbeat; an attempt begins
-only when all before it were rolled back; a plan that is completed or cancelled stays so. The JSON forms are persisted.
+only when all before it were rolled back; a plan that is completed or cancelled stays so. The JSON forms are persisted,
+and so are the kinds of failures.
 """
 
 from __future__ import annotations
@@ -18,6 +19,10 @@ from datetime import datetime, timezone
 from enum import Enum
 from typing import Any
 
+LOST, CONFLICT, INTERRUPTED = "lost", "conflict", "interrupted"
+"""Kinds of failures that are no fault of the plan; any other kind is the name of an error."""
+_PASSING = (LOST, CONFLICT, INTERRUPTED, "")  # older notes say nothing of their kind
+_TRIES, _TRIES_IN_PASSING = 3, 20
 _VERSION = 1
 _INSTANT = "%Y%m%d%H%M%S"
 
@@ -164,13 +169,16 @@ class Claim:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One attempt at a plan, numbered from 1. `failure` says why it was rolled back; None until it was."""
+    """One attempt at a plan, numbered from 1. `failure` says why it was rolled back, and `kind` of which kind that is;
+    None until it was.
+    """
 
     number: int
     claim: Claim
     heartbeat_millis: int | None = None
     revoked: bool = False
     failure: str | None = None
+    kind: str | None = None
 
     @property
     def lease_until_millis(self) -> int:
@@ -230,6 +238,15 @@ class ScheduledCompaction:
     def failures(self) -> int:
         """Attempts that were rolled back."""
         return sum(one.failure is not None for one in self.attempts)
+
+    def is_hopeless(self, kind: str) -> bool:
+        """Whether to give the plan up when one more attempt fails, in this way.
+
+        One that fails by itself fails again, and meanwhile keeps its buckets from being merged otherwise; a busy table or
+        a process that was killed is less of a reason.
+        """
+        before = sum(one.failure is not None and (one.kind or "") == kind for one in self.attempts)
+        return before + 1 >= (_TRIES_IN_PASSING if kind in _PASSING else _TRIES)
 
     @property
     def last(self) -> Attempt | None:

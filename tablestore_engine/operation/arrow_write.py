@@ -97,7 +97,8 @@ def _write(table: Writable, write: Write, properties: Mapping[str, str] | None) 
     job = new_job(table.write_target(), live, index, began_on)
     with removed_unless_committed(job.target):
         result = write(job)
-        entries = tuple(result.entries)
+    entries = tuple(result.entries)
+    with removed_unless_committed(job.target, result):
         change = Change("APPEND", entries, began_on=began_on, index=index_change(job, result))
         committed = snapshot.schema_id if snapshot else None
         schema, publisher = prepared(table.schemas, table.schema, committed, result.entries)

@@ -5,12 +5,13 @@ there, and a reader has the whole time of `snapshot.time-retained` to finish.
 
 The snapshot files go first, oldest first, each in one step: whatever is killed, every snapshot that is left is whole,
 and what is left over are orphans (`operation.orphans`). What a snapshot alone named is told from the changes of the
-snapshots after it, so the cost follows what is expired, not what the table holds.
+snapshots after it, so the cost follows what is expired, not what the table holds; of the tags, those of what expires and
+one more are read, however many there are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -18,16 +19,11 @@ from tablestore_engine.errors import SnapshotNotFound, StorageError, UserError
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry, ManifestFileMeta
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.history import History, reading_tag
 from tablestore_engine.operation.index_files import index_paths
 from tablestore_engine.operation.scan import live_entries
 from tablestore_engine.options import CoreOptions
-from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.storage.consumers import consumers
-from tablestore_engine.storage.file_io import FileIO
-from tablestore_engine.storage.manifests import ManifestStore
-from tablestore_engine.storage.paths import TablePaths
-from tablestore_engine.storage.snapshots import SnapshotStore
-from tablestore_engine.storage.tags import TagStore
 
 # Directories in which Paimon keeps what names files, too: other branches, and changelogs that outlive snapshots.
 _UNKNOWN = ("branch", "changelog")
@@ -54,18 +50,6 @@ class Retention:
             options.snapshot_time_retained_millis,
             options.snapshot_expire_limit,
         )
-
-
-@dataclass(frozen=True)
-class History:
-    """The stores of one table whose snapshots expire."""
-
-    io: FileIO
-    paths: TablePaths
-    snapshots: SnapshotStore
-    manifests: ManifestStore
-    tags: TagStore
-    schema_of: Callable[[int], TableSchema]
 
 
 @dataclass
@@ -127,15 +111,18 @@ def expire_snapshots(history: History, now_millis: int, retention: Retention) ->
         if end <= earliest:
             return 0
         garbage = _garbage(history, earliest, end)
-    except (SnapshotNotFound, StorageError) as error:
-        if isinstance(error, StorageError) and not error.missing:
-            raise
+    except SnapshotNotFound:
         return 0  # another process expires the same snapshots
+    except StorageError as error:
+        # It does so only where the oldest snapshot has gone too, which goes first.
+        if error.missing and not history.snapshots.exists(earliest):
+            return 0
+        raise
     history.snapshots.write_earliest_hint(end)
     for snapshot_id in range(earliest, end):
         history.io.delete(history.paths.snapshot(snapshot_id))
     # Read now, so that a tag that was made meanwhile keeps what it names; one made from here on finds no snapshot.
-    _keep(history, garbage, (one for one in history.tags.all().values() if earliest <= one.id < end))
+    _keep_tagged(history, garbage, {n: one for n, one in history.tags.all().items() if earliest <= one.id < end})
     _remove(history, garbage)
     return end - earliest
 
@@ -167,7 +154,7 @@ def _drop_strays(history: History, latest: int) -> int:
 def _garbage(history: History, begin: int, end: int) -> Garbage:
     """What only the snapshots from `begin` to before `end` name."""
     snapshots = {one: history.snapshots.load(one) for one in range(begin, end + 1)}
-    tagged = [one for one in history.tags.all().values() if one.id < end]
+    tags = history.tags.all()
     garbage = Garbage()
     for snapshot_id in range(begin + 1, end + 1):
         before, after = snapshots[snapshot_id - 1], snapshots[snapshot_id]
@@ -179,17 +166,52 @@ def _garbage(history: History, begin: int, end: int) -> Garbage:
     garbage.data_files -= _statistics(history, snapshots[end])
     expired = [one for one in snapshots.values() if one.index_manifest != snapshots[end].index_manifest]
     garbage.data_files |= _index_paths(history, expired) - _index_paths(history, [snapshots[end]])
-    _keep(history, garbage, tagged)
+    _keep_tagged(history, garbage, {name: one for name, one in tags.items() if begin <= one.id < end})
+    _keep_nearest(history, garbage, _before(tags, begin))
     return garbage
 
 
-def _keep(history: History, garbage: Garbage, snapshots: Iterable[Snapshot]) -> None:
-    """Take what these snapshots name out of the garbage."""
-    for one in snapshots:
-        garbage.data_files -= _paths(history, one, live_entries(history.manifests, one))
-        garbage.data_files -= _statistics(history, one)
-        garbage.data_files -= _index_paths(history, [one])
-        garbage.manifests -= metadata_of(history, one)
+def _keep_tagged(history: History, garbage: Garbage, tags: Mapping[str, Snapshot]) -> None:
+    """Take what these tags name out of the garbage; dead ones name nothing."""
+    for name, one in tags.items():
+        with reading_tag(history, name, one):
+            _keep(history, garbage, one)
+
+
+def _keep_nearest(history: History, garbage: Garbage, tags: Iterable[tuple[str, Snapshot]]) -> None:
+    """Take what the nearest of these tags names out of the garbage, so that nothing of it is left that a further one names.
+
+    What a snapshot names - files, manifests, an index, statistics - it names without a gap: from the commit that brought
+    it to the one that took it away, after which it never comes back (`operation.rollback`). So what a tag and the garbage
+    share, every snapshot between them names, that of the nearest tag too. Dead tags name nothing.
+    """
+    for name, one in tags:
+        with reading_tag(history, name, one):
+            _keep(history, garbage, one)
+            return
+
+
+def _before(tags: Mapping[str, Snapshot], snapshot_id: int) -> list[tuple[str, Snapshot]]:
+    """The tags of older snapshots, newest first."""
+    return sorted(((n, one) for n, one in tags.items() if one.id < snapshot_id), key=_id_of, reverse=True)
+
+
+def _after(tags: Mapping[str, Snapshot], snapshot_id: int) -> list[tuple[str, Snapshot]]:
+    """The tags of newer snapshots, oldest first."""
+    return sorted(((n, one) for n, one in tags.items() if one.id > snapshot_id), key=_id_of)
+
+
+def _id_of(tag: tuple[str, Snapshot]) -> int:
+    return tag[1].id
+
+
+def _keep(history: History, garbage: Garbage, snapshot: Snapshot) -> None:
+    """Take what a snapshot names out of the garbage."""
+    if garbage.data_files:
+        garbage.data_files -= _paths(history, snapshot, live_entries(history.manifests, snapshot))
+    garbage.data_files -= _statistics(history, snapshot)
+    garbage.data_files -= _index_paths(history, [snapshot])
+    garbage.manifests -= metadata_of(history, snapshot)
 
 
 def _gone(history: History, before: Snapshot, after: Snapshot) -> Iterable[ManifestEntry]:
@@ -213,9 +235,15 @@ def _paths(history: History, snapshot: Snapshot, entries: Iterable[ManifestEntry
     places = PartitionFormat(history.schema_of(snapshot.schema_id))
     found = set()
     for entry in entries:
-        directory = history.paths.bucket_dir(places.path_of(entry.partition), entry.bucket)
-        names = (entry.file.file_name, *entry.file.extra_files)
-        found |= {entry.file.external_path or f"{directory}/{name}" for name in names}
+        file = entry.file
+        if file.external_path:
+            found.add(file.external_path)
+            directory = file.external_path.rpartition("/")[0]
+        else:
+            directory = history.paths.bucket_dir(places.path_of(entry.partition), entry.bucket)
+            found.add(f"{directory}/{file.file_name}")
+        # What belongs to a file lies beside it.
+        found |= {f"{directory}/{name}" for name in file.extra_files}
     return found
 
 
@@ -249,13 +277,24 @@ def _remove(history: History, garbage: Garbage) -> None:
             history.manifests.delete(name)
 
 
-def collect(history: History, tagged: Snapshot, others: Iterable[Snapshot]) -> None:
-    """Remove the files that a snapshot names and the others do not."""
-    garbage = Garbage(
-        _paths(history, tagged, live_entries(history.manifests, tagged))
-        | _statistics(history, tagged)
-        | _index_paths(history, [tagged]),
-        metadata_of(history, tagged),
-    )
-    _keep(history, garbage, others)
+def collect(history: History, tagged: Snapshot, tags: Mapping[str, Snapshot], oldest: Snapshot | None) -> None:
+    """Remove the files that a snapshot names and neither the tags, of other snapshots, nor the oldest snapshot do.
+
+    What is missing of it already stays out of this, as all of a dead tag; the rest are orphans then.
+    """
+    try:
+        garbage = Garbage(
+            _paths(history, tagged, live_entries(history.manifests, tagged))
+            | _statistics(history, tagged)
+            | _index_paths(history, [tagged]),
+            metadata_of(history, tagged),
+        )
+    except StorageError as error:
+        if error.missing:
+            return
+        raise
+    _keep_nearest(history, garbage, _before(tags, tagged.id))
+    _keep_nearest(history, garbage, _after(tags, tagged.id))
+    if oldest is not None:
+        _keep(history, garbage, oldest)
     _remove(history, garbage)

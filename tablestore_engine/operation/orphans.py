@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from tablestore_engine.errors import StorageError
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.expire import History, metadata_of, refuse_unknown
+from tablestore_engine.operation.expire import metadata_of, refuse_unknown
+from tablestore_engine.operation.history import History, reading_tag
 from tablestore_engine.operation.index_files import index_entries
 from tablestore_engine.operation.scan import live_entries
 from tablestore_engine.storage.file_io import FileStatus
@@ -44,7 +45,7 @@ def remove_orphans(history: History, older_than_millis: int, *, dry_run: bool = 
 
 
 def named_files(history: History) -> set[str]:
-    """Names of all files that a snapshot or a tag needs. Raises StorageError: metadata is missing."""
+    """Names of all files that a snapshot or a tag needs; dead tags need none. Raises StorageError: metadata is missing."""
     named: set[str] = set()
     for snapshot in history.snapshots.iter():
         try:
@@ -53,11 +54,8 @@ def named_files(history: History) -> set[str]:
             if not error.missing or history.snapshots.exists(snapshot.id):
                 raise
     for name, snapshot in history.tags.all().items():
-        try:
+        with reading_tag(history, name, snapshot):
             named |= _names_of(history, snapshot)
-        except StorageError as error:
-            if not error.missing or name in history.tags.names():
-                raise
     return named
 
 

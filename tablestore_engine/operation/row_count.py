@@ -50,8 +50,10 @@ def row_count(
         rows = sum(f.row_count for f in section.files)
         gone = sum(f.delete_row_count or 0 for f in section.files)
         hidden = _deleted(io, bucket, section.files)
+        # Older writers do not say how many deletes a file holds, so it may hold some.
+        unknown = any(f.delete_row_count is None for f in section.files)
         # A record of kind -D may itself be deleted.
-        settled = not (gone and (hidden or plan.schema.merge_engine.settles_retractions))
+        settled = not unknown and not (gone and (hidden or plan.schema.merge_engine.settles_retractions))
         if not section.needs_merge and settled:
             alone += rows - gone - hidden
             continue

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from tablestore_engine.errors import OptionError
+from tablestore_engine.errors import CorruptMetadataError, OptionError
 from tablestore_engine.mergetree.levels import SortedRun
 from tablestore_engine.mergetree.sections import Section, sections
 from tablestore_engine.metadata.binary_row import decode_row
 from tablestore_engine.metadata.data_file import DataFileMeta
-from tablestore_engine.metadata.manifest import ManifestEntry, merge_entries
+from tablestore_engine.metadata.manifest import FileKind, ManifestEntry, merge_entries
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.deleted_rows import NO_DELETIONS, Deletions, deletions_of, visible_entries
@@ -92,12 +92,39 @@ def sections_of(files: Sequence[DataFileMeta], schema: TableSchema) -> list[Sect
 
 
 def live_entries(manifests: ManifestStore, snapshot: Snapshot) -> list[ManifestEntry]:
-    """All live files of a snapshot."""
-    metas = [
-        *manifests.read_list(snapshot.base_manifest_list),
-        *manifests.read_list(snapshot.delta_manifest_list),
-    ]
-    return merge_entries(e for meta in metas for e in manifests.read_manifest(meta.file_name))
+    """All live files of a snapshot.
+
+    Raises:
+        CorruptMetadataError: a manifest cannot be decoded, or a list of them adds a file twice or removes one that is not
+            there; the message names the list.
+        StorageError: metadata cannot be read.
+    """
+    base = _entries_of(manifests, snapshot.base_manifest_list)
+    delta = _entries_of(manifests, snapshot.delta_manifest_list)
+    live, damage = _merged([*base, *delta])
+    if damage:
+        of_base = _merged(base)[1]
+        name = snapshot.base_manifest_list if of_base else snapshot.delta_manifest_list
+        raise CorruptMetadataError(
+            manifests.paths.manifest_list(name), f"in snapshot {snapshot.id}, {of_base or damage}"
+        )
+    return live
+
+
+def _entries_of(manifests: ManifestStore, name: str) -> list[ManifestEntry]:
+    return [e for meta in manifests.read_list(name) for e in manifests.read_manifest(meta.file_name)]
+
+
+def _merged(entries: Sequence[ManifestEntry]) -> tuple[list[ManifestEntry], str | None]:
+    """The live files of entries from the first one of a table on, and what is wrong with them."""
+    try:
+        live = merge_entries(entries)
+    except ValueError as error:
+        return [], str(error)
+    for entry in live:
+        if entry.kind != FileKind.ADD:
+            return [], f"file {entry.file.file_name} is removed that was never added"
+    return live, None
 
 
 def plan_scan(

@@ -29,7 +29,7 @@ from tablestore_engine.operation.compact import CompactTask
 from tablestore_engine.operation.compact_plan import knowing, plan_compaction
 from tablestore_engine.operation.conflicts import hidden_by_deletes
 from tablestore_engine.operation.data_file_writer import WriteTarget
-from tablestore_engine.operation.expire import History
+from tablestore_engine.operation.history import History
 from tablestore_engine.operation.new_write import new_identity
 from tablestore_engine.operation.scan import PartitionFilter, live_entries, plan_scan
 from tablestore_engine.schema.table_schema import TableSchema

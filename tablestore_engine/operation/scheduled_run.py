@@ -9,12 +9,14 @@ then *fenced off* by a commit of nothing: every try to commit looks for the revo
 snapshot, and creates the one after that. A try that looked before the revocation aims at a snapshot that is taken, at
 the latest, by the fence. Only then is the attempt looked for in the table, and only when it is not there are its files
 removed. The clock decides when to suspect a process, never whether an answer is right.
+
+A plan that keeps failing in one way is given up: it is cancelled, so that its buckets can be planned anew.
 """
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from threading import Event, Thread
@@ -26,6 +28,9 @@ from tablestore_engine.errors import (
     TableStoreError,
 )
 from tablestore_engine.metadata.compaction_plan import (
+    CONFLICT,
+    INTERRUPTED,
+    LOST,
     Attempt,
     Claim,
     CompactionPlan,
@@ -61,6 +66,14 @@ class PlanResult:
     outcome: Outcome
 
 
+@dataclass(frozen=True)
+class PlanFailure:
+    """A plan that was taken up in vain, and why. It can be taken up again, unless it was given up for that."""
+
+    plan: CompactionPlan
+    error: TableStoreError
+
+
 def execute_here(tasks: Sequence[CompactTask]) -> list[ManifestEntry]:
     """Run tasks one after the other in this process. Returns DELETE and ADD entries."""
     return [entry for task in tasks for entry in run_compaction(task, f"c{uuid.uuid4().hex[:8]}-")]
@@ -79,18 +92,47 @@ def run_next(
 
     Raises:
         CommitOutcomeUnknownError: the storage failed in the commit; the plan is settled when its lease has run out.
-        TableStoreError: the attempt failed and was rolled back; the plan can be taken up again.
+        TableStoreError: the attempt failed and was rolled back; the plan can be taken up again, unless it was given up.
     """
+    for taken in run_each(table, owner, now_millis, execute):
+        if isinstance(taken, PlanFailure):
+            raise taken.error
+        return taken
+    return None
+
+
+def run_each(
+    table: CompactedTable, owner: str, now_millis: Callable[[], int], execute: Execute = execute_here
+) -> Iterator[PlanResult | PlanFailure]:
+    """Take up every plan that nobody works on, each once, those first that have not failed yet. See `run_next`.
+
+    Raises:
+        TableStoreError: the timeline cannot be read.
+    """
+    tried: set[str] = set()
+    while (taken := _take_up(table, owner, now_millis, execute, tried)) is not None:
+        tried.add(taken.plan.instant)
+        yield taken
+
+
+def _take_up(
+    table: CompactedTable, owner: str, now_millis: Callable[[], int], execute: Execute, tried: Collection[str]
+) -> PlanResult | PlanFailure | None:
     for found in in_order(table.timeline.pending(), now_millis()):
-        result = _settle(table, found, now_millis)
-        if result is not None:
-            return result
-        number = len(found.attempts) + 1
-        claim = Claim(
-            owner, str(uuid.uuid4()), now_millis(), table.schema.core_options.compaction_lease_millis
-        )
-        if table.timeline.claim(found.plan.instant, number, claim):
-            return _attempt(table, found.plan, Attempt(number, claim), now_millis, execute)
+        if found.plan.instant in tried:
+            continue
+        try:
+            result = _settle(table, found, now_millis)
+            if result is not None:
+                return result
+            number = len(found.attempts) + 1
+            claim = Claim(
+                owner, str(uuid.uuid4()), now_millis(), table.schema.core_options.compaction_lease_millis
+            )
+            if table.timeline.claim(found.plan.instant, number, claim):
+                return _attempt(table, found, Attempt(number, claim), now_millis, execute)
+        except TableStoreError as error:
+            return PlanFailure(found.plan, error)
     return None
 
 
@@ -98,22 +140,26 @@ def run_next(
 
 
 def _attempt(
-    table: CompactedTable, plan: CompactionPlan, attempt: Attempt, now_millis: Callable[[], int], execute: Execute
+    table: CompactedTable,
+    found: ScheduledCompaction,
+    attempt: Attempt,
+    now_millis: Callable[[], int],
+    execute: Execute,
 ) -> PlanResult:
-    timeline = table.timeline
+    timeline, plan = table.timeline, found.plan
     every = max(attempt.claim.lease_millis / 1000 / _BEATS_PER_LEASE, _SHORTEST_PAUSE)
     with beating(lambda: timeline.beat(plan.instant, attempt.number, now_millis()), every):
         try:
             entries = _executed(table, plan, attempt, execute)
         except BaseException as error:
             # Nothing can have been committed yet, whatever this is: also when the user interrupts.
-            return _failed(table, plan, attempt, now_millis, error)
+            return _failed(table, found, attempt, now_millis, error)
         try:
             snapshot = _committed(table, plan, attempt, entries)
         except CommitOutcomeUnknownError:
             raise  # the snapshot may be there, and then it names the new files
         except TableStoreError as error:
-            return _failed(table, plan, attempt, now_millis, error)
+            return _failed(table, found, attempt, now_millis, error)
     return _completed(table, plan, snapshot.id, now_millis)
 
 
@@ -146,7 +192,7 @@ def _committed(
 
 def _failed(
     table: CompactedTable,
-    plan: CompactionPlan,
+    found: ScheduledCompaction,
     attempt: Attempt,
     now_millis: Callable[[], int],
     error: BaseException,
@@ -155,11 +201,36 @@ def _failed(
     remove_files(_target(table, attempt))
     result = None
     with suppress(StorageError):
-        result = _verdict(table, plan, now_millis)
+        result = _verdict(table, found.plan, now_millis)
         if result is None:
-            table.timeline.roll_back(plan.instant, attempt.number, str(error) or type(error).__name__)
+            reason = str(error) or type(error).__name__
+            _rolled_back(table, found, attempt, now_millis, reason, _kind_of(error))
     if result is None or not isinstance(error, TableStoreError):
         raise error
+    return result
+
+
+def _kind_of(error: BaseException) -> str:
+    if isinstance(error, ConflictError):
+        return CONFLICT
+    return type(error).__name__ if isinstance(error, Exception) else INTERRUPTED
+
+
+def _rolled_back(
+    table: CompactedTable,
+    found: ScheduledCompaction,
+    attempt: Attempt,
+    now_millis: Callable[[], int],
+    reason: str,
+    kind: str,
+) -> PlanResult | None:
+    """Note that nothing is left of an attempt. A result when the plan is given up for it."""
+    result = None
+    if found.is_hopeless(kind):
+        # Before the attempt is over, so that nobody begins another one.
+        message = f"Given up after {attempt.number} attempts. {reason}"
+        result = _finished(table, found.plan, Outcome(PlanState.CANCELLED, now_millis(), message=message))
+    table.timeline.roll_back(found.plan.instant, attempt.number, reason, kind)
     return result
 
 
@@ -188,7 +259,10 @@ def beating(beat: Callable[[], None], every_seconds: float) -> Iterator[None]:
 def _settle(
     table: CompactedTable, found: ScheduledCompaction, now_millis: Callable[[], int]
 ) -> PlanResult | None:
-    """See to it that nothing is left of the last attempt. A result when it turns out to have been committed."""
+    """See to it that nothing is left of the last attempt.
+
+    A result when it turns out to have been committed, or when the plan is given up because too many were lost.
+    """
     last, plan = found.last, found.plan
     if last is None or last.failure is not None:
         return None
@@ -205,9 +279,7 @@ def _settle(
             return _completed(table, plan, None, now_millis)
         for one in left:
             table.history.io.delete(one.path)
-    reason = f"{last.claim.owner} was not heard of any more"
-    table.timeline.roll_back(plan.instant, last.number, reason)
-    return None
+    return _rolled_back(table, found, last, now_millis, f"{last.claim.owner} was not heard of any more", LOST)
 
 
 def _fence_off(table: CompactedTable) -> None:

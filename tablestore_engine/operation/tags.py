@@ -1,17 +1,18 @@
 """What becomes of files when tags go, come or change: a tag keeps the files of its snapshot.
 
 Invariant: a file that only a tag names goes when the tag has gone, never before. Whatever is killed half way, every tag
-that is left is whole, and what is left over are orphans (`operation.orphans`).
+that is left is whole or dead (`operation.history`), and what is left over are orphans (`operation.orphans`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 from tablestore_engine.errors import SnapshotNotFound, TagNotFound
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.tag import Lifetime, tag_of
-from tablestore_engine.operation.expire import History, collect
+from tablestore_engine.operation.expire import collect
+from tablestore_engine.operation.history import History, is_dead
 
 
 def create_tag(history: History, name: str, snapshot: Snapshot, lifetime: Lifetime | None = None) -> bool:
@@ -35,13 +36,16 @@ def replace_tag(history: History, name: str, snapshot: Snapshot, lifetime: Lifet
         SnapshotNotFound: the snapshot expired before it was named; the tag is as before.
     """
     before = history.tags.load(name)
+    expired = SnapshotNotFound(f"Snapshot {snapshot.id} expired before tag '{name}' could keep it.")
+    if is_dead(history, snapshot):
+        raise expired
     history.tags.replace(name, tag_of(snapshot, lifetime))
     if before.id == snapshot.id:
         return
     if not history.snapshots.exists(snapshot.id) and not _is_tagged(history, snapshot, besides=name):
         history.tags.replace(name, before)
-        raise SnapshotNotFound(f"Snapshot {snapshot.id} expired before tag '{name}' could keep it.")
-    _collect_unless_kept(history, before, history.tags.all().values())
+        raise expired
+    _collect_unless_kept(history, before, history.tags.all())
 
 
 def delete_tag(history: History, name: str) -> None:
@@ -51,7 +55,7 @@ def delete_tag(history: History, name: str) -> None:
         TagNotFound: there is none.
     """
     tagged = history.tags.load(name)
-    others = [one for other, one in history.tags.all().items() if other != name]
+    others = {other: one for other, one in history.tags.all().items() if other != name}
     history.tags.delete(name)
     _collect_unless_kept(history, tagged, others)
 
@@ -74,17 +78,15 @@ def expire_tags(history: History, now_millis: int, older_than_millis: int | None
 
 
 def _is_tagged(history: History, snapshot: Snapshot, besides: str) -> bool:
-    return any(one.id == snapshot.id for name, one in history.tags.all().items() if name != besides)
+    tagged = any(one.id == snapshot.id for name, one in history.tags.all().items() if name != besides)
+    return tagged and not is_dead(history, snapshot)  # another one may be as late as this
 
 
-def _collect_unless_kept(history: History, tagged: Snapshot, tags: Iterable[Snapshot]) -> None:
+def _collect_unless_kept(history: History, tagged: Snapshot, tags: Mapping[str, Snapshot]) -> None:
     """Remove what a snapshot names and neither the tags nor the oldest snapshot do.
 
     A file never comes back, so what the oldest snapshot does not name, none of the later ones does.
     """
-    others = list(tags)
-    oldest = next(history.snapshots.iter(), None)
-    if oldest is not None:
-        others.append(oldest)
-    if not history.snapshots.exists(tagged.id) and all(one.id != tagged.id for one in others):
-        collect(history, tagged, others)
+    if history.snapshots.exists(tagged.id) or any(one.id == tagged.id for one in tags.values()):
+        return
+    collect(history, tagged, tags, next(history.snapshots.iter(), None))

@@ -124,7 +124,7 @@ def finish(
         index=index_change(job, result),
     )
     schema, publisher = job.schema, new_schema
-    with removed_unless_committed(job.target):
+    with removed_unless_committed(job.target, result):
         if publisher is None:
             latest = table.latest_snapshot()
             committed = latest.schema_id if latest else None

@@ -110,7 +110,7 @@ def _rewrite(spark: SparkSession, table: Table, plan: ScanPlan, order: SortOrder
         remove_files(job.target)
         raise
     change = Change("COMPACT", added=_compacted(result), removed=_removed(plan))
-    with removed_unless_committed(job.target):
+    with removed_unless_committed(job.target, result):
         return table.committer().commit(change, new_identity(table.options, "compact"))
 
 

@@ -82,9 +82,9 @@ class TimelineStore:
         """Whether an attempt may commit no longer."""
         return self._io.exists(self._paths.compaction_note(instant, REVOKED, attempt))
 
-    def roll_back(self, instant: str, attempt: int, reason: str) -> None:
-        """Note that nothing is left of an attempt, so that the next one may begin."""
-        data = json.dumps({"reason": reason}, ensure_ascii=False).encode()
+    def roll_back(self, instant: str, attempt: int, reason: str, kind: str) -> None:
+        """Note that nothing is left of an attempt, so that the next one may begin; and why, and of which kind that is."""
+        data = json.dumps({"reason": reason, "kind": kind}, ensure_ascii=False).encode()
         self._create(instant, ROLLED_BACK, attempt, data)
 
     def finish(self, instant: str, outcome: Outcome) -> None:
@@ -136,12 +136,14 @@ class TimelineStore:
         if data is None:
             return None
         try:
+            failure, kind = self._failure(instant, number) if (ROLLED_BACK, number) in notes else (None, None)
             return Attempt(
                 number,
                 Claim.from_json(data),
                 self._heartbeat(instant, number) if (HEARTBEAT, number) in notes else None,
                 (REVOKED, number) in notes,
-                self._failure(instant, number) if (ROLLED_BACK, number) in notes else None,
+                failure,
+                kind,
             )
         except (ValueError, KeyError, TypeError) as error:
             raise self._damaged(instant, INFLIGHT, number, error) from None
@@ -150,9 +152,12 @@ class TimelineStore:
         data = self._read(instant, HEARTBEAT, number)
         return None if data is None else int(json.loads(data)["timeMillis"])
 
-    def _failure(self, instant: str, number: int) -> str:
+    def _failure(self, instant: str, number: int) -> tuple[str, str]:
         data = self._read(instant, ROLLED_BACK, number)
-        return "" if data is None else str(json.loads(data)["reason"])
+        if data is None:
+            return "", ""
+        note = json.loads(data)
+        return str(note["reason"]), str(note.get("kind", ""))
 
     def _outcome(self, instant: str, notes: _Notes) -> Outcome | None:
         for note, state in _OUTCOMES.items():

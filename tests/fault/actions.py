@@ -10,7 +10,9 @@ from engine_support import (
     PUT,
     arrow_rows,
     compact,
+    data_files,
     identity,
+    live_paths,
     make_table,
     new_job,
     read,
@@ -21,6 +23,7 @@ from engine_support import (
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import TableNotFound
 from tablestore_engine.operation.commit import Change
+from tablestore_engine.operation.expire import Retention
 from tablestore_engine.operation.replace import next_schema, replace_all, schema_publisher
 from tablestore_engine.operation.schedule import schedule
 from tablestore_engine.operation.scheduled_run import run_next
@@ -116,6 +119,15 @@ def rollback(warehouse, io):
     load(warehouse, io).roll_back(2)
 
 
+def expiry(warehouse, io):
+    """All snapshots but the newest, of which a tag keeps one: its files stay, whatever fails."""
+    table = load(warehouse, io)
+    if not table.tags.names():
+        table.create_tag("kept", table.snapshots()[0].id)
+    table.expire_snapshots(Retention(1, 1, 0, 1_000))
+    assert live_paths(table, table.version("kept")) <= data_files(table)
+
+
 def turn(warehouse, io):
     """The first retractions of a table without a key, and a row more."""
     table = load(warehouse, io, "log")
@@ -144,6 +156,7 @@ ACTIONS = {
         ctas,
         replacement,
         rollback,
+        expiry,
         turn,
         drop,
         add_column,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -76,6 +77,24 @@ def test_an_updated_row_counts_once(table, monkeypatch):
     assert found.row_count_text.endswith(" at most")
     compact(table)
     assert (table.statistics().row_count, table.statistics().row_count_exact) == (11, True)
+
+
+def test_a_file_of_which_nobody_says_how_many_deletes_it_holds(table, monkeypatch):
+    """As older versions of Paimon write them: such a file may hold some, though it stands alone."""
+    write(table, [row(1, n) for n in range(10)], [PUT] * 7 + [DELETE] * 3)
+    assert (table.statistics().row_count, table.statistics().row_count_exact) == (7, True)
+    entries = [replace(e, file=replace(e.file, delete_row_count=None)) for e in table.live_files()]
+    snapshot = table.latest_snapshot()
+    delta, _ = table.manifests.write_list([table.manifests.write_manifest(entries)])
+    older = replace(snapshot, delta_manifest_list=delta)
+    table.io.write(table.paths.snapshot(snapshot.id), older.to_json().encode())
+    assert {e.file.delete_row_count for e in table.live_files()} == {None}
+    found = table.statistics()
+    assert (found.row_count, found.row_count_exact) == (7, True), "its keys were read"
+    monkeypatch.setattr("tablestore_engine.operation.row_count.READ_ROWS", 5)
+    assert table.statistics().row_count_text == "10 at most"
+    compact(table)
+    assert table.statistics().row_count_text == "7"
 
 
 def test_snapshots_by_id_and_time(table):

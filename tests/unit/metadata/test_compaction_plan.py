@@ -8,6 +8,9 @@ from dataclasses import replace
 import pytest
 
 from tablestore_engine.metadata.compaction_plan import (
+    CONFLICT,
+    INTERRUPTED,
+    LOST,
     Attempt,
     Claim,
     CompactionPlan,
@@ -105,3 +108,31 @@ def test_the_oldest_comes_first_but_behind_those_that_were_not_tried():
         found("5"),
     ]
     assert [one.plan.instant for one in in_order(plans, 1)] == ["4", "5", "2"]
+
+
+@pytest.mark.parametrize(
+    ("before", "kind", "hopeless"),
+    [
+        ([], "StorageError", False),
+        (["StorageError"], "StorageError", False),
+        (["StorageError", "StorageError"], "StorageError", True),
+        # Those of other kinds do not count: it may be the table, or the machine.
+        (["StorageError", CONFLICT, LOST, INTERRUPTED], "StorageError", False),
+        (["StorageError", "ExecutionError"], "StorageError", False),
+        (["StorageError", CONFLICT, LOST, "StorageError"], "StorageError", True),
+        ([CONFLICT] * 18, CONFLICT, False),
+        ([CONFLICT] * 19, CONFLICT, True),
+        ([LOST] * 18, LOST, False),
+        ([LOST] * 19, LOST, True),
+        ([CONFLICT] * 10 + [LOST] * 10, INTERRUPTED, False),
+        ([None] * 9, "", False),
+    ],
+)
+def test_when_a_plan_is_given_up(before, kind, hopeless):
+    attempts = tuple(attempt(number, failure="x", kind=one) for number, one in enumerate(before, 1))
+    assert ScheduledCompaction(PLAN, attempts).is_hopeless(kind) is hopeless
+
+
+def test_the_attempt_that_is_failing_counts_once():
+    attempts = (attempt(failure="x", kind=LOST), attempt(2), attempt(3))
+    assert not ScheduledCompaction(PLAN, attempts).is_hopeless("StorageError")

@@ -6,6 +6,7 @@ import json
 import os
 import threading
 import time
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -463,3 +464,34 @@ def test_a_statement_whose_history_expired_conflicts(table):
     table.expire_snapshots(ALL_BUT_ONE)
     with pytest.raises(ConflictError, match=r"Snapshot 2.*has expired since"):
         write(table, [row(9, 9)], job=job, read_snapshot=1)
+
+
+@pytest.mark.parametrize("external", [False, True])
+def test_what_belongs_to_a_file_goes_with_it(table, tmp_path, external):
+    """Other programs keep indexes beside a data file, wherever that lies."""
+    write(table, [row(1, 1)])
+    (entry,) = table.live_files()
+    (path,) = data_files(table)
+    place = os.path.dirname(path)
+    if external:
+        place = str(tmp_path / "elsewhere" / "bucket-0")
+        os.makedirs(place)
+        os.rename(path, f"{place}/{entry.file.file_name}")
+    for name in ("one.index", "two.index"):
+        with open(f"{place}/{name}", "w") as file:
+            file.write("x")
+    moved = replace(
+        entry.file,
+        extra_files=("one.index", "two.index"),
+        external_path=f"{place}/{entry.file.file_name}" if external else None,
+    )
+    snapshot = table.latest_snapshot()
+    delta, _ = table.manifests.write_list([table.manifests.write_manifest([replace(entry, file=moved)])])
+    table.io.write(
+        table.paths.snapshot(1), replace(snapshot, delta_manifest_list=delta).to_json().encode()
+    )
+    write(table, [row(2, 2)], kind="OVERWRITE", replaces=lambda one: True)
+    assert len(os.listdir(place)) == (3 if external else 4)
+    assert table.expire_snapshots(ALL_BUT_ONE) == 1
+    assert len(os.listdir(place)) == (0 if external else 1)
+    assert sorted(by_key(table)) == [2]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
 from engine_support import make_table, read, write
 
 from tablestore_engine.catalog import Catalog
+from tablestore_engine.errors import CorruptMetadataError
+from tablestore_engine.metadata.manifest import FileKind
 from tablestore_engine.operation.scan import live_entries, plan_scan
 from tablestore_engine.schema.changes import AddColumn
 from tablestore_engine.schema.predicate import And, Compare, In, IsNotNull, IsNull
@@ -84,6 +87,35 @@ def test_live_entries_are_adds_only(table):
     entries = live_entries(table.manifests, table.latest_snapshot())
     assert {e.bucket for e in entries} == {1, 2, 3}
     assert {e.kind for e in entries} == {0}
+
+
+@pytest.mark.parametrize(
+    ("part", "kinds", "reason"),
+    [
+        ("base", [FileKind.ADD, FileKind.ADD], "is added twice"),
+        ("delta", [FileKind.ADD, FileKind.ADD], "is added twice"),
+        ("both", [FileKind.ADD, FileKind.ADD], "is added twice"),
+        ("base", [FileKind.DELETE], "is removed that was never added"),
+        ("delta", [FileKind.DELETE], "is removed that was never added"),
+        ("delta", [FileKind.ADD, FileKind.DELETE, FileKind.DELETE], "is removed that was never added"),
+        ("both", [FileKind.DELETE, FileKind.ADD], "is removed that was never added"),
+    ],
+)
+def test_manifests_that_contradict_themselves(table, part, kinds, reason):
+    """No writer makes them; they are told by name, and not read as live files."""
+    store, latest = table.manifests, table.latest_snapshot()
+    entry = replace(table.live_files()[0], file=replace(table.live_files()[0].file, file_name="data-odd.parquet"))
+    metas = [store.write_manifest([replace(entry, kind=kind)]) for kind in kinds]
+    cut = {"base": len(metas), "delta": 0, "both": 1}[part]
+    base, _ = store.write_list(metas[:cut])
+    delta, _ = store.write_list(metas[cut:])
+    damaged = replace(latest, base_manifest_list=base, delta_manifest_list=delta)
+    table.io.write(table.paths.snapshot(latest.id), damaged.to_json().encode())
+    # What is wrong by itself is blamed, and otherwise what was added to it.
+    blamed = delta if part == "delta" or (part == "both" and kinds[0] == FileKind.ADD) else base
+    for action in (lambda: live_entries(store, damaged), table.to_arrow, lambda: write(table, [], kind="OVERWRITE")):
+        with pytest.raises(CorruptMetadataError, match=f"{blamed}: in snapshot 2, file data-odd.parquet {reason}"):
+            action()
 
 
 def test_columns_that_a_file_does_not_have_are_null_in_it(tmp_path):

@@ -5,9 +5,17 @@ from __future__ import annotations
 import time
 
 import pytest
-from engine_support import by_key, data_files, live_paths, make_table, write
+from engine_support import (
+    by_key,
+    check_invariants,
+    data_files,
+    live_paths,
+    make_table,
+    read,
+    write,
+)
 
-from tablestore_engine.errors import CorruptMetadataError, StorageError
+from tablestore_engine.errors import ConflictError, CorruptMetadataError, ExecutionError, StorageError
 from tablestore_engine.metadata.compaction_plan import PlanState
 from tablestore_engine.operation.schedule import schedule
 from tablestore_engine.operation.scheduled_run import execute_here, run_next
@@ -131,7 +139,11 @@ def test_plans_come_before_what_the_thresholds_ask_for(tmp_path):
         write(table, [{"id": n, "v": v} for n in range(20)])
     plan = schedule(table.compactions, "full", 1)
     write(table, [], kind="OVERWRITE", replaces=lambda entry: entry.bucket == 0)
-    assert compact_due(no_spark, table) == [f"plan {plan.instant} was void", "compacted as snapshot 8"]
+    gone = f"File {plan.groups[0].files[0].file_name} is no longer part of the table."
+    assert compact_due(no_spark, table) == [
+        f"plan {plan.instant} was cancelled: {gone}",
+        "compacted as snapshot 8",
+    ]
     assert compact_due(no_spark, table, full=True) == []
     assert {row["v"] for row in by_key(table).values()} == {5}
 
@@ -149,3 +161,99 @@ def test_buckets_of_a_running_plan_are_left_to_it(tmp_path):
     now = int(time.time() * 1000)
     assert run_next(table.compactions, "me", lambda: now, look).outcome.state is PlanState.COMPLETED
     assert seen == [None, []]
+
+
+# -- plans that fail -----------------------------------------------------------------------------------
+
+LARGE, ROWS = 2_000_000_000, 5_000
+SUMS = {"merge-engine": "aggregation", "fields.v.aggregate-function": "sum", "bucket": "1", "write-only": "true"}
+
+
+def overflowing_table(tmp_path):
+    """In partition 1 the sum fits, but not that of the two upper runs, which a minor plan merges; 2 and 3 are small."""
+    table = make_table(tmp_path, {"p": "INT", "id": "INT", "v": "INT"}, ["p", "id"], ["p"], SUMS)
+    rest = [{"p": 2, "id": 1, "v": 1}, {"p": 3, "id": 1, "v": 1}]
+    write(table, [{"p": 1, "id": 1, "v": -LARGE}, *({"p": 1, "id": n, "v": n} for n in range(2, ROWS)), *rest])
+    for _ in range(2):
+        write(table, [{"p": 1, "id": 1, "v": LARGE}, *rest])
+    return table
+
+
+def planned(table, partition):
+    return schedule(table.compactions, "minor", 1, lambda values: values == (partition,))
+
+
+def check_sums(table):
+    sums = {(row["p"], row["id"]): row["v"] for row in read(table)}
+    wide = {(1, n): n for n in range(2, ROWS)}
+    assert sums == {(1, 1): LARGE, **wide, (2, 1): 3, (3, 1): 3}
+    check_invariants(table)
+
+
+def levels(table):
+    """Levels of the files of each partition."""
+    return {b.partition[0]: sorted(f.level for f in b.files) for b in table.scan().buckets}
+
+
+def test_a_plan_that_fails_stops_nothing_else_and_is_given_up(tmp_path):
+    table = overflowing_table(tmp_path)
+    bad, good = planned(table, 1), planned(table, 2)
+    runs = levels(table)
+    assert len(bad.files) == 2
+    for number in (1, 2, 3):
+        with pytest.raises(ExecutionError, match=f"Plan {bad.instant} failed: The sum of column 'v' does not fit") as raised:
+            compact_due(no_spark, table)
+        told = f"plan {good.instant} completed as snapshot 4" in str(raised.value)
+        assert told is (number == 1)
+        assert len(table.compactions.timeline.pending()) == (number < 3)
+    assert levels(table)[1] == runs[1]
+    assert len(levels(table)[2]) < len(runs[2])
+    found = {one.plan.instant: one for one in table.compactions.timeline.load()}[bad.instant]
+    assert found.state is PlanState.CANCELLED
+    assert [one.kind for one in found.attempts] == ["ExecutionError"] * 3
+    assert found.outcome.message.startswith("Given up after 3 attempts.")
+    assert found.outcome.message.endswith(found.last.failure)
+    check_sums(table)
+    assert schedule(table.compactions, "full", 2).places >= bad.places, "it may be planned anew"
+    assert len(compact_due(no_spark, table)) == 1
+    assert {len(one) for one in levels(table).values()} == {1}
+    check_sums(table)
+
+
+def test_a_full_compaction_may_do_what_a_plan_cannot(tmp_path):
+    table = overflowing_table(tmp_path)
+    bad = planned(table, 1)
+    with pytest.raises(ExecutionError, match=rf"Plan {bad.instant} failed.*Done besides: compacted as snapshot 4\."):
+        compact_due(no_spark, table, full=True)
+    assert {len(one) for one in levels(table).values()} == {1}
+    (done,) = compact_due(no_spark, table)
+    assert done.startswith(f"plan {bad.instant} was cancelled: File ")
+    check_sums(table)
+
+
+def test_a_bucket_that_cannot_be_merged_at_all_leaves_the_others(tmp_path):
+    table = overflowing_table(tmp_path)
+    bad = planned(table, 1)
+    broken = max(path for path in live_paths(table) if "p=1" in path)
+    with open(broken, "r+b") as file:
+        file.truncate(60)
+    with pytest.raises(ExecutionError, match=rf"Plan {bad.instant} failed.*besides: compacted as snapshot 4\."):
+        compact_due(no_spark, table, full=True)
+    assert [len(levels(table)[p]) for p in (1, 2, 3)] == [3, 1, 1]
+
+
+def test_plans_that_were_overtaken_may_be_tried_again(tmp_path, monkeypatch):
+    table = overflowing_table(tmp_path)
+    plan = planned(table, 2)
+
+    def lose(task, name):
+        raise ConflictError("Others were faster.")
+
+    monkeypatch.setattr("tablestore_engine.spark.compactor.run_compaction", lose)
+    for _ in range(4):
+        with pytest.raises(ConflictError, match=f"Plan {plan.instant} failed: Others were faster"):
+            compact_due(no_spark, table)
+    (found,) = table.compactions.timeline.pending()
+    assert found.failures == 4
+    monkeypatch.undo()
+    assert compact_due(no_spark, table)[0] == f"plan {plan.instant} completed as snapshot 4"

@@ -55,11 +55,11 @@ def test_a_plan_from_request_to_completion(timeline, tmp_path):
     assert not timeline.is_revoked(one.instant, 1)
     timeline.revoke(one.instant, 1, "b")
     assert timeline.is_revoked(one.instant, 1)
-    timeline.roll_back(one.instant, 1, "not heard of")
-    timeline.roll_back(one.instant, 1, "said twice")
+    timeline.roll_back(one.instant, 1, "not heard of", "lost")
+    timeline.roll_back(one.instant, 1, "said twice", "lost")
     assert timeline.claim(one.instant, 2, Claim("b", "w2", 200, 100))
     (found,) = timeline.pending()
-    assert [a.failure for a in found.attempts] == ["not heard of", None]
+    assert [(a.failure, a.kind) for a in found.attempts] == [("not heard of", "lost"), (None, None)]
     timeline.finish(one.instant, Outcome(PlanState.COMPLETED, 300, 9))
     assert timeline.pending() == []
     (found,) = timeline.load()
@@ -77,6 +77,15 @@ def test_what_is_completed_was_not_cancelled(timeline):
     timeline.finish(plan(1).instant, Outcome(PlanState.CANCELLED, 3, message="void"))
     timeline.finish(plan(1).instant, Outcome(PlanState.COMPLETED, 2, 9))
     assert timeline.load()[0].state is PlanState.COMPLETED
+
+
+def test_a_failure_that_an_older_version_noted(timeline, tmp_path):
+    timeline.request(plan(1))
+    timeline.claim(plan(1).instant, 1, Claim("a", "w", 0, 1))
+    path = tmp_path / "tablestore" / "compaction" / f"{plan(1).instant}.rolledback.1"
+    path.write_text('{"reason": "full disk"}')
+    (found,) = timeline.load()
+    assert (found.last.failure, found.last.kind) == ("full disk", "")
 
 
 def test_pruning_keeps_the_newest_and_all_that_are_pending(timeline, tmp_path):
