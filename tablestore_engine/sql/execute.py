@@ -99,7 +99,14 @@ def _create_view(statement: CreateView, context: RowContext) -> StatementResult:
         DataField(i, n, kind, comment)
         for i, ((n, comment), (_, kind, _)) in enumerate(zip(named, columns, strict=True))
     )
-    view = View(statement.query_sql, context.database, fields, statement.comment, statement.options)
+    view = View(
+        statement.query_sql,
+        context.database,
+        fields,
+        statement.comment,
+        statement.options,
+        tuple(n for n, _, _ in columns),
+    )
     catalog.create_view(database, name, view, statement.replace or statement.must_exist)
     return StatementResult("CREATE VIEW")
 
