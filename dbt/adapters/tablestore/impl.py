@@ -106,7 +106,7 @@ class TableStoreAdapter(TableStoreVerbs):
     def drop_relation(self, relation: BaseRelation) -> None:
         self.cache_dropped(relation)
         if isinstance(relation, TableStoreRelation) and relation.is_session_name:
-            self.execute(f"drop view if exists {relation.render()}")
+            self._drop_bare(str(relation.identifier))
             return
         schema, name = schema_of(relation), str(relation.identifier)
         with self.connections.exception_handler("drop relation"):
@@ -115,6 +115,16 @@ class TableStoreAdapter(TableStoreVerbs):
                 self.catalog.drop_view(schema, name, if_exists=True)
             elif kind == "table":
                 self.catalog.drop_table(schema, name, if_exists=True)
+
+    def _drop_bare(self, name: str) -> None:
+        """Drop what a bare name means: a temporary view, or else the table or view of the current schema."""
+        handle = self.connections.get_thread_connection().handle
+        with self.connections.exception_handler("drop relation"), handle.work() as store:
+            schema = store.database
+            if store.is_temporary(name):
+                store.execute(f"drop view if exists {self.quote(name)}")
+                return
+        self.drop_relation(self.Relation.create(schema=schema, identifier=name))
 
     @available.parse_none
     def truncate_relation(self, relation: BaseRelation) -> None:
