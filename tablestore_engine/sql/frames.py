@@ -47,7 +47,7 @@ class Frames:
         self._views: dict[tuple[object, ...], str] = {}
         self._names: dict[str, int] = {}
         self._depth: list[str] = []
-        self._unresolved: list[tuple[str, str]] = []
+        self._unresolved: list[tuple[str, str, str]] = []  # database, name, and how Spark quotes it
         self._bytes = 0
         self._unknown = False
 
@@ -102,9 +102,11 @@ class Frames:
         try:
             with translated():
                 return self.spark.sql(bound_sql)
-        except TableNotFound:
-            for database, name in self._unresolved:
-                self._catalog.load_table(database, name)  # says where it was looked for, and what is like it
+        except TableNotFound as error:
+            missing = error.message.partition("\n")[0].lower()  # Spark's plan behind it names all others, too
+            for database, name, quoted in self._unresolved:
+                if quoted in missing:
+                    self._catalog.load_table(database, name)  # says where it was looked for, and what is like it
             raise
 
     def register(self, name: str, frame: DataFrame) -> str:
@@ -125,7 +127,9 @@ class Frames:
         if target.lower() == information_schema.NAME and not self._catalog.database_exists(target):
             return Binding(self._bind_information(name), target)
         if not self._catalog.database_exists(target):
-            self._unknown = True
+            if reference.without_catalog:
+                self._catalog.require_database(target)
+            self._leave(reference, target, name)
             return None
         target = self._catalog.require_database(target)
         kind = self._catalog.object_kind(target, name)
@@ -138,11 +142,16 @@ class Frames:
                     hint="Ask the tables that it reads for a version.",
                 )
             return Binding(self._bind_view(target, name), target)
-        self._unknown = True
         if reference.database is not None:
             self._catalog.load_table(target, name)
-        self._unresolved.append((target, name))
+        self._leave(reference, target, name)
         return None
+
+    def _leave(self, reference: TableReference, database: str, name: str) -> None:
+        """Leave a name to Spark, which may know it."""
+        self._unknown = True
+        parts = [quote(part) for part in (reference.database, reference.name) if part is not None]
+        self._unresolved.append((database, name, ".".join(parts).lower()))
 
     def _is_temporary(self, name: str) -> bool:
         with translated():
