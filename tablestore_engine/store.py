@@ -119,7 +119,7 @@ class TableStore:
             session_options=self._options,
             now_millis=now_millis,
         )
-        if self._is_temporary(statement):
+        if self._is_of_temporary(statement):
             # As in Spark, a session's temporary view hides what the catalog has under the name.
             statement = PassThrough(sql=text)
         answered = execute_catalog(statement, context)
@@ -127,12 +127,16 @@ class TableStore:
             return answered
         return self._execute_in_spark(statement, refuse_duplicates, row_kinds, properties)
 
-    def _is_temporary(self, statement: Statement) -> bool:
+    def _is_of_temporary(self, statement: Statement) -> bool:
         """Whether a statement is about a temporary view. Without a session there are none."""
-        if self._spark is None or not isinstance(statement, (DropView, Describe, ShowColumns)):
+        if not isinstance(statement, (DropView, Describe, ShowColumns)):
             return False
         named = statement.view if isinstance(statement, DropView) else statement.table
-        return named.database is None and bool(self._spark.catalog.tableExists(quote(named.name)))
+        return named.database is None and self.is_temporary(named.name)
+
+    def is_temporary(self, name: str) -> bool:
+        """Whether a bare name is that of a temporary view of the session. Starts no session: it would have none."""
+        return self._spark is not None and bool(self._spark.catalog.tableExists(quote(name)))
 
     def _execute_in_spark(
         self,

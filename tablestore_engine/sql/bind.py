@@ -22,7 +22,7 @@ from functools import lru_cache
 from typing import Final
 
 from tablestore_engine.schema.predicate import Predicate
-from tablestore_engine.sql.cursor import OWN_CATALOGS
+from tablestore_engine.sql.cursor import NO_CATALOG, OWN_CATALOGS
 from tablestore_engine.sql.lexer import QUOTED, Token, quote, tokenize
 from tablestore_engine.sql.predicates import table_predicates
 from tablestore_engine.sql.scan import scan_expression, scan_query
@@ -41,6 +41,8 @@ class TableReference:
     ``database`` is None when the query names none. ``name`` may end in a system table's suffix
     (``t$snapshots``). ``predicate`` holds on every row that can matter; None says nothing. ``columns`` is
     a superset, lower-cased, of the column names that the whole query can read; None means any.
+    ``without_catalog`` says that the text has nothing for a catalog in front of the database (``None.db.t``,
+    ``.db.t``), so that Spark could not know the name.
     """
 
     database: str | None
@@ -48,6 +50,7 @@ class TableReference:
     time_travel: TimeTravel | None = None
     predicate: Predicate | None = None
     columns: frozenset[str] | None = None
+    without_catalog: bool = False
 
 
 @dataclass(frozen=True)
@@ -113,7 +116,7 @@ def _analyze(text: str, expression: bool) -> _Analysis:
             token.name.lower() if token.is_name else token.text[1:-1].lower() for token in tokens
         )
     tables = tuple(
-        (table, _reference(table, predicate, columns))
+        (table, _reference(table, predicate, columns, text))
         for table, predicate in zip(structure.tables, predicates, strict=True)
     )
     return _Analysis(structure, tables)
@@ -125,10 +128,11 @@ def _is_pattern(token: Token) -> bool:
 
 
 def _reference(
-    table: Relation, predicate: Predicate | None, columns: frozenset[str] | None
+    table: Relation, predicate: Predicate | None, columns: frozenset[str] | None, text: str
 ) -> TableReference | None:
     """The reference, or None for what cannot be ours: a path, or another catalog's table."""
     parts = table.parts
+    nothing = text[table.name_span[0]] == "." or (len(parts) == 3 and parts[0].lower() == NO_CATALOG)
     if len(parts) == 3 and parts[0].lower() in OWN_CATALOGS:
         parts = parts[1:]
     if len(parts) > 2:
@@ -136,7 +140,7 @@ def _reference(
     if len(parts) == 2 and parts[0].lower() in FILE_FORMATS and any(c in parts[1] for c in "/:\\.*"):
         return None
     database = parts[0] if len(parts) == 2 else None
-    return TableReference(database, parts[-1], table.time_travel, predicate, columns)
+    return TableReference(database, parts[-1], table.time_travel, predicate, columns, nothing)
 
 
 class _Rewrite:

@@ -13,7 +13,8 @@ from tablestore_engine.errors import ParseError, SqlError
 from tablestore_engine.sql.lexer import BAD, END, STRING, Token, position_of, tokenize
 from tablestore_engine.sql.statements import TableName
 
-OWN_CATALOGS: Final = ("spark_catalog", "tablestore")
+NO_CATALOG: Final = "none"  # what `{{ this.database }}` is when a relation has no database
+OWN_CATALOGS: Final = (NO_CATALOG, "spark_catalog", "tablestore")
 QUERY_STARTS: Final = frozenset(["SELECT", "WITH", "FROM", "VALUES", "TABLE", "MAP", "REDUCE", "("])
 
 _ESCAPE: Final = re.compile(
@@ -195,7 +196,8 @@ class Cursor:
         while not self.at_end:
             key = self.key
             if self.tokens[self.i - 1].key != "." or self.i == start:
-                if depth == 0 and cases == 0 and (key in keys or key == ")"):
+                compares = key == "FROM" and self.tokens[self.i - 1].key == "DISTINCT"  # IS DISTINCT FROM
+                if depth == 0 and cases == 0 and (key in keys or key == ")") and not compares:
                     break
                 depth += 1 if key in ("(", "[") else -1 if key in (")", "]") else 0
                 cases += 1 if key == "CASE" else -1 if key == "END" and cases else 0

@@ -27,7 +27,7 @@ from tablestore_engine.sql.procedures import execute_call, partition_filter
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_statements import Delete, InsertInto, InsertOverwrite, Merge, Update
 from tablestore_engine.sql.statements import Call, Explain, PassThrough, Query, QueryInside, Statement
-from tablestore_engine.sql.table_statements import CreateTableAs, Truncate
+from tablestore_engine.sql.table_statements import CreateTableAs, ForeignStatement, Truncate
 from tablestore_engine.sql.view_statements import CreateView
 
 
@@ -59,7 +59,7 @@ def _explain(statement: Explain, context: RowContext) -> StatementResult:
     return StatementResult("EXPLAIN", dataframe=frames.run(f"EXPLAIN {mode}{frames.bound(query)}"))
 
 
-def _pass_through(statement: PassThrough, context: RowContext) -> StatementResult:
+def _pass_through(statement: PassThrough | ForeignStatement, context: RowContext) -> StatementResult:
     with translated():
         frame = context.spark().sql(statement.sql)
     return StatementResult("OK", dataframe=frame if frame.columns else None)
@@ -99,7 +99,14 @@ def _create_view(statement: CreateView, context: RowContext) -> StatementResult:
         DataField(i, n, kind, comment)
         for i, ((n, comment), (_, kind, _)) in enumerate(zip(named, columns, strict=True))
     )
-    view = View(statement.query_sql, context.database, fields, statement.comment, statement.options)
+    view = View(
+        statement.query_sql,
+        context.database,
+        fields,
+        statement.comment,
+        statement.options,
+        tuple(n for n, _, _ in columns),
+    )
     catalog.create_view(database, name, view, statement.replace or statement.must_exist)
     return StatementResult("CREATE VIEW")
 
@@ -109,6 +116,7 @@ _RUNNERS: dict[type[Statement], Callable[[Any, RowContext], StatementResult]] = 
     QueryInside: _query_inside,
     Explain: _explain,
     PassThrough: _pass_through,
+    ForeignStatement: _pass_through,
     Compact: _compact,
     ClusterTable: execute_cluster,
     AddPrimaryKey: execute_add_primary_key,

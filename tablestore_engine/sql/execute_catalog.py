@@ -41,6 +41,7 @@ from tablestore_engine.sql.table_statements import (
     CreateTableLike,
     DropColumns,
     DropTable,
+    ForeignStatement,
     RefreshTable,
     RenameColumn,
     RenameTable,
@@ -49,7 +50,7 @@ from tablestore_engine.sql.table_statements import (
 )
 from tablestore_engine.sql.view_statements import DropView
 
-_EXECUTORS: Final[Mapping[type[Statement], Callable[[Any, CatalogContext], StatementResult]]] = {
+_EXECUTORS: Final[Mapping[type[Statement], Callable[[Any, CatalogContext], StatementResult | None]]] = {
     CreateSchema: execute_schema.create_schema,
     DropSchema: execute_schema.drop_schema,
     DescribeSchema: execute_schema.describe_schema,
@@ -76,6 +77,7 @@ _EXECUTORS: Final[Mapping[type[Statement], Callable[[Any, CatalogContext], State
     ShowPartitions: execute_show.show_partitions,
     ShowCreateTable: execute_show_create.show_create_table,
     Describe: execute_describe.describe,
+    ForeignStatement: execute_table.foreign,
 }
 
 

@@ -8,6 +8,7 @@ conflicts when others changed the table since it was read, and the statement run
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -28,6 +29,7 @@ from tablestore_engine.spark.types import to_spark_type
 from tablestore_engine.sql.execute_rows import RowContext, result_of
 from tablestore_engine.sql.frames import Frames
 from tablestore_engine.sql.lexer import quote
+from tablestore_engine.sql.merge_clauses import CLAUSE_COLUMN, ClauseScope, Side, clause_rows, value_column
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_statements import Delete, Merge, MergeClause, Update
 from tablestore_engine.sql.statements import Assignment
@@ -252,38 +254,35 @@ def _merge_changes(statement: Merge, target: _Target) -> DataFrame:
     def bound(sql: str) -> str:
         return frames.expression(sql, qualifiers)
 
-    clauses = [
-        *((f"{_IN_TARGET} AND {_IN_SOURCE}", c) for c in statement.matched),
-        *((f"{_IN_SOURCE} AND {_IN_TARGET} IS NULL", c) for c in statement.not_matched),
-        *((f"{_IN_TARGET} AND {_IN_SOURCE} IS NULL", c) for c in statement.not_matched_by_source),
-    ]
-    picks, values = [], []
-    for number, (state, clause) in enumerate(clauses):
-        condition = f" AND ({bound(clause.condition_sql)})" if clause.condition_sql else ""
-        picks.append(f"WHEN {state}{condition} THEN {number}")
-        values.append(_clause_values(clause, target, alias, source_names, bound))
-    number_of = f"CASE {' '.join(picks)} END"
-    clause_column = "__tablestore_clause"
-    items = [f"{number_of} AS {clause_column}"]
-    for field in target.table.schema.fields:
-        cases = " ".join(
-            f"WHEN {i} THEN CAST({v[field.name.lower()]} AS {_sql_type(target, field.name)})"
-            for i, v in enumerate(values)
-        )
-        items.append(f"CASE {clause_column} {cases} END AS {quote(field.name)}")
-    items += [f"{quote(target.alias)}.{c} AS {c}" for c in target.source_columns()]
-    removes = ", ".join(str(i) for i, (_, c) in enumerate(clauses) if c.action == "DELETE") or "-1"
+    def scope(state: str, clauses: tuple[MergeClause, ...], first: int) -> ClauseScope:
+        conditions = [None if c.condition_sql is None else bound(c.condition_sql) for c in clauses]
+        values = [_clause_values(c, target, alias, source_names, bound) for c in clauses]
+        return ClauseScope(state, first, tuple(conditions), tuple(values))
+
+    kinds = (statement.matched, statement.not_matched, statement.not_matched_by_source)
+    firsts = (0, len(kinds[0]), len(kinds[0]) + len(kinds[1]))
+    fields = target.table.schema.fields
     view = target.register()
-    text = (
-        f"SELECT {', '.join(items)} "
-        f"FROM (SELECT *, true AS {_IN_TARGET} FROM {view}) AS {quote(target.alias)} "
-        f"{_join_kind(statement)} JOIN (SELECT *, true AS {_IN_SOURCE} FROM {source_view}) AS {alias} "
-        f"ON {bound(statement.on_sql)}"
+    text = clause_rows(
+        join_sql=(
+            f"(SELECT *, true AS {_IN_TARGET} FROM {view}) AS {quote(target.alias)} "
+            f"{_join_kind(statement)} JOIN (SELECT *, true AS {_IN_SOURCE} FROM {source_view}) AS {alias} "
+            f"ON {bound(statement.on_sql)}"
+        ),
+        target=Side(quote(target.alias), _IN_TARGET, tuple(f.name for f in fields)),
+        source=Side(alias, _IN_SOURCE, tuple(n for n in source.columns if source_names.count(n.lower()) == 1)),
+        types=tuple(_sql_type(target, f.name) for f in fields),
+        extra=tuple(target.source_columns()),
+        matched=scope(f"{_IN_TARGET} AND {_IN_SOURCE}", kinds[0], firsts[0]),
+        not_matched=scope(f"{_IN_SOURCE} AND {_IN_TARGET} IS NULL", kinds[1], firsts[1]),
+        not_matched_by_source=scope(f"{_IN_TARGET} AND {_IN_SOURCE} IS NULL", kinds[2], firsts[2]),
     )
-    action = f"CASE WHEN {clause_column} IN ({removes}) THEN {DELETE_KIND} ELSE 0 END AS {ACTION_COLUMN}"
-    columns = [quote(n) for n in target.table.schema.field_names] + target.source_columns()
+    removes = ", ".join(str(i) for i, c in enumerate(itertools.chain(*kinds)) if c.action == "DELETE") or "-1"
+    action = f"CASE WHEN {CLAUSE_COLUMN} IN ({removes}) THEN {DELETE_KIND} ELSE 0 END AS {ACTION_COLUMN}"
+    columns = [f"{value_column(i)} AS {quote(f.name)}" for i, f in enumerate(fields)]
+    columns += target.source_columns()
     return frames.run(
-        f"SELECT {', '.join(columns)}, {action} FROM ({text}) WHERE {clause_column} IS NOT NULL"
+        f"SELECT {', '.join(columns)}, {action} FROM ({text}) WHERE {CLAUSE_COLUMN} IS NOT NULL"
     )
 
 

@@ -16,6 +16,7 @@ from tablestore_engine.sql.table_statements import (
     CreateTable,
     CreateTableLike,
     DropTable,
+    ForeignStatement,
     RefreshTable,
     RenameTable,
 )
@@ -156,3 +157,14 @@ def refresh(statement: RefreshTable, context: CatalogContext) -> StatementResult
     """REFRESH TABLE: nothing to do, since every statement reads the newest snapshot."""
     context.kind(statement.table)
     return done("REFRESH TABLE")
+
+
+def foreign(statement: ForeignStatement, context: CatalogContext) -> None:
+    """A statement that tables here do not have. Raises SqlError where it names one; None leaves it to Spark."""
+    database, name = context.place(statement.table)
+    kind = context.catalog.object_kind(database, name)
+    if kind is not None:
+        what = "managed table" if kind == "table" else "view of the warehouse"
+        raise SqlError(
+            f"{statement.verb} is not supported: '{database}.{name}' is a {what}.", hint=statement.hint
+        )

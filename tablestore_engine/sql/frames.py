@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from tablestore_engine.catalog import Catalog
+from tablestore_engine.catalog import Catalog, View
 from tablestore_engine.errors import BrokenViewError, SqlError, TableNotFound, TableStoreError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.schema.predicate import Predicate
@@ -23,6 +23,7 @@ from tablestore_engine.sql import information_schema
 from tablestore_engine.sql.bind import Binding, TableReference, bind, bind_expression
 from tablestore_engine.sql.lexer import quote
 from tablestore_engine.sql.structure import TimeTravel
+from tablestore_engine.sql.view_columns import positions
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class Frames:
         self._views: dict[tuple[object, ...], str] = {}
         self._names: dict[str, int] = {}
         self._depth: list[str] = []
-        self._unresolved: list[tuple[str, str]] = []
+        self._unresolved: list[tuple[str, str, str]] = []  # database, name, and how Spark quotes it
         self._bytes = 0
         self._unknown = False
 
@@ -101,9 +102,11 @@ class Frames:
         try:
             with translated():
                 return self.spark.sql(bound_sql)
-        except TableNotFound:
-            for database, name in self._unresolved:
-                self._catalog.load_table(database, name)  # says where it was looked for, and what is like it
+        except TableNotFound as error:
+            missing = error.message.partition("\n")[0].lower()  # Spark's plan behind it names all others, too
+            for database, name, quoted in self._unresolved:
+                if quoted in missing:
+                    self._catalog.load_table(database, name)  # says where it was looked for, and what is like it
             raise
 
     def register(self, name: str, frame: DataFrame) -> str:
@@ -124,7 +127,9 @@ class Frames:
         if target.lower() == information_schema.NAME and not self._catalog.database_exists(target):
             return Binding(self._bind_information(name), target)
         if not self._catalog.database_exists(target):
-            self._unknown = True
+            if reference.without_catalog:
+                self._catalog.require_database(target)
+            self._leave(reference, target, name)
             return None
         target = self._catalog.require_database(target)
         kind = self._catalog.object_kind(target, name)
@@ -137,11 +142,16 @@ class Frames:
                     hint="Ask the tables that it reads for a version.",
                 )
             return Binding(self._bind_view(target, name), target)
-        self._unknown = True
         if reference.database is not None:
             self._catalog.load_table(target, name)
-        self._unresolved.append((target, name))
+        self._leave(reference, target, name)
         return None
+
+    def _leave(self, reference: TableReference, database: str, name: str) -> None:
+        """Leave a name to Spark, which may know it."""
+        self._unknown = True
+        parts = [quote(part) for part in (reference.database, reference.name) if part is not None]
+        self._unresolved.append((database, name, ".".join(parts).lower()))
 
     def _is_temporary(self, name: str) -> bool:
         with translated():
@@ -228,15 +238,7 @@ class Frames:
             ) from error
         finally:
             self._depth.pop()
-        names = [c.name for c in view.columns]
-        if names and [n.lower() for n in names] != [n.lower() for n in frame.columns]:
-            if len(names) == len(frame.columns):
-                frame = frame.toDF(*names)
-            else:
-                by_name = {c.lower() for c in frame.columns}
-                if all(n.lower() in by_name for n in names):
-                    frame = frame.select(*[quote(n) for n in names])
-        self._views[key] = self.register(full, frame)
+        self._views[key] = self.register(full, _columns_of_view(view, full, frame))
         return self._views[key]
 
     def _travel(self, table: Table, travel: TimeTravel) -> Snapshot:
@@ -249,6 +251,22 @@ class Frames:
         if row is None or row[0] is None:
             raise SqlError(f"TIMESTAMP AS OF {travel.timestamp_sql} is not a time.")
         return table.snapshot_at(int(row[0]))
+
+
+def _columns_of_view(view: View, full: str, frame: DataFrame) -> DataFrame:
+    """The rows of a view's query with the view's columns. Raises BrokenViewError when the query lost one."""
+    names = [c.name for c in view.columns]
+    if view.query_columns:
+        chosen = positions(full, view.query_columns, frame.columns)
+        if chosen != tuple(range(len(frame.columns))):
+            numbered = frame.toDF(*map(str, range(len(frame.columns))))
+            return numbered.select(*[quote(str(i)) for i in chosen]).toDF(*names)
+    if not names or [n.lower() for n in names] == [n.lower() for n in frame.columns]:
+        return frame
+    if len(names) == len(frame.columns):
+        return frame.toDF(*names)
+    by_name = {c.lower() for c in frame.columns}
+    return frame.select(*map(quote, names)) if all(n.lower() in by_name for n in names) else frame
 
 
 def _split_suffix(name: str) -> tuple[str, str]:

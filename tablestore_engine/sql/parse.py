@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from tablestore_engine.errors import ParseError, SqlError
-from tablestore_engine.sql import parse_alter, parse_create, parse_rows, parse_show
+from tablestore_engine.sql import parse_alter, parse_create, parse_foreign, parse_rows, parse_show
 from tablestore_engine.sql.cursor import Cursor, error_at
 from tablestore_engine.sql.lexer import END, Token, tokenize
 from tablestore_engine.sql.schema_statements import DropSchema, Use
@@ -261,6 +261,11 @@ _HEADS: Final[Mapping[str, _Head]] = {
     "CACHE": _cache,
     "SET": _set,
     "REFRESH": _refresh,
+    **dict.fromkeys(("GRANT", "REVOKE"), parse_foreign.grant),
+    **dict.fromkeys(("MSCK", "FSCK", "REPAIR"), parse_foreign.repair),
+    "OPTIMIZE": parse_foreign.optimize,
+    "VACUUM": parse_foreign.vacuum,
+    "RESTORE": parse_foreign.restore,
 }
 
 __all__ = ["ParseError", "parse", "split_statements"]

@@ -7,7 +7,13 @@ from tablestore_engine.sql.cursor import Cursor
 from tablestore_engine.sql.layout_statements import AddPrimaryKey, ClusterTable, Compact
 from tablestore_engine.sql.parse_create import refuse_kept_up
 from tablestore_engine.sql.parse_rows import partition_spec
-from tablestore_engine.sql.parse_table import column_definition, column_type, properties, property_key
+from tablestore_engine.sql.parse_table import (
+    AFTER_TYPE,
+    column_definition,
+    column_type,
+    properties,
+    property_key,
+)
 from tablestore_engine.sql.partition_statements import DropPartitions
 from tablestore_engine.sql.statements import PartitionSpec, Statement, TableName
 from tablestore_engine.sql.table_statements import (
@@ -160,10 +166,20 @@ def _add_columns(cursor: Cursor, table: TableName) -> Statement:
     in_parentheses = cursor.accept("(")
     columns = [column_definition(cursor)[0]]
     while cursor.accept(","):
+        if not in_parentheses and cursor.accept("DROP", "COLUMN"):
+            return _drop_columns(cursor, table)  # which refuses the whole statement
+        if not in_parentheses and _repeats(cursor, "ADD") and cursor.tokens[cursor.i + 2].is_name:
+            cursor.i += 2 if cursor.key_at(1) in ("COLUMN", "COLUMNS") else 1
         columns.append(column_definition(cursor)[0])
     if in_parentheses:
         cursor.expect(")")
     return AddColumns(sql=cursor.text, table=table, columns=tuple(columns), if_not_exists=if_not_exists)
+
+
+def _repeats(cursor: Cursor, verb: str) -> bool:
+    """Whether ``ADD COLUMN a int, ADD COLUMN b int`` says its verb again, which is no name of a column then."""
+    names_column = cursor.key_at(2) in AFTER_TYPE
+    return cursor.key == verb and cursor.tokens[cursor.i + 1].is_name and not names_column
 
 
 def _drop_columns(cursor: Cursor, table: TableName) -> Statement:
@@ -171,6 +187,8 @@ def _drop_columns(cursor: Cursor, table: TableName) -> Statement:
     in_parentheses = cursor.accept("(")
     columns = [".".join(cursor.dotted("a column name"))]
     while cursor.accept(","):
+        if not in_parentheses and _repeats(cursor, "DROP"):
+            cursor.i += 2 if cursor.key_at(1) in ("COLUMN", "COLUMNS") else 1
         columns.append(".".join(cursor.dotted("a column name")))
     if in_parentheses:
         cursor.expect(")")

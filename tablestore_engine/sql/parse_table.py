@@ -26,7 +26,7 @@ _REFUSED: Final[Mapping[str, tuple[str, str]]] = {
     "ROW": ("ROW FORMAT is not supported", "Leave it out: managed tables choose their own file format."),
     "STORED": ("STORED AS is not supported", "Write WITH ('file.format' = 'parquet') instead."),
 }
-_AFTER_TYPE: Final = frozenset(
+AFTER_TYPE: Final = frozenset(
     [
         *("NOT", "NULL", "COMMENT", "DEFAULT", "GENERATED", "PRIMARY", "UNIQUE", "CHECK", "CONSTRAINT"),
         *("REFERENCES", "FOREIGN", "FIRST", "AFTER"),
@@ -51,6 +51,12 @@ def create_table(cursor: Cursor, *, replace: bool, must_exist: bool) -> Statemen
     table = cursor.table_name()
     if cursor.accept("LIKE"):
         return _create_like(cursor, table, if_not_exists)
+    if cursor.key == "CLONE" or (cursor.key in ("SHALLOW", "DEEP") and cursor.key_at(1) == "CLONE"):
+        raise cursor.error(
+            "CREATE TABLE … CLONE is not supported",
+            kind=SqlError,
+            hint="Use CREATE TABLE … AS SELECT * FROM the other table.",
+        )
     head = _Head()
     if cursor.key == "(" and cursor.key_at(1) not in ("SELECT", "WITH", "FROM", "VALUES", "("):
         _elements(cursor, head)
@@ -198,7 +204,7 @@ def column_type(cursor: Cursor, column: str) -> str:
     start, depth = cursor.i, 0
     while not cursor.at_end:
         token = cursor.token
-        if depth == 0 and (token.key in (",", ")") or token.key in _AFTER_TYPE):
+        if depth == 0 and (token.key in (",", ")") or token.key in AFTER_TYPE):
             break
         if token.key in ("(", ")"):
             depth += 1 if token.key == "(" else -1
@@ -227,7 +233,7 @@ def _default(cursor: Cursor) -> str:
 
 
 def _says_more(cursor: Cursor) -> bool:
-    return cursor.sees("NOT", "NULL") or (cursor.key in _AFTER_TYPE and cursor.key not in ("NOT", "NULL"))
+    return cursor.sees("NOT", "NULL") or (cursor.key in AFTER_TYPE and cursor.key not in ("NOT", "NULL"))
 
 
 def _clauses(cursor: Cursor, head: _Head) -> None:

@@ -141,3 +141,13 @@ class AlterUnsupported(Statement):
 @dataclass(frozen=True, kw_only=True)
 class RefreshTable(Statement):
     table: TableName
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForeignStatement(Statement):
+    """A statement that tables of other formats have: refused with ``hint`` where ``table`` is a managed table or a
+    view of the warehouse, and Spark's otherwise."""
+
+    verb: str
+    table: TableName
+    hint: str

@@ -195,6 +195,19 @@ def test_views(catalog):
         catalog.load_view("default", "w")
 
 
+def test_a_view_keeps_the_names_of_its_query(catalog):
+    fields = (DataField(0, "b", parse_type("INT")),)
+    view = View("SELECT 1 AS a", "default", fields, query_columns=("a",))
+    catalog.create_view("default", "v", view)
+    assert catalog.load_view("default", "v") == view
+    catalog.rename_table("default", "v", "default", "w")
+    assert catalog.load_view("default", "w") == view
+
+
+def test_a_view_of_an_earlier_version_has_no_names_of_its_query():
+    assert View.from_json('{"version": 1, "sql": "SELECT 1", "database": "d", "columns": []}').query_columns == ()
+
+
 def test_a_table_cannot_become_a_view(catalog):
     catalog.create_table("default", "t", SCHEMA)
     for replacing in (False, True):

@@ -106,7 +106,7 @@ class TableStoreAdapter(TableStoreVerbs):
     def drop_relation(self, relation: BaseRelation) -> None:
         self.cache_dropped(relation)
         if isinstance(relation, TableStoreRelation) and relation.is_session_name:
-            self.execute(f"drop {self._session_kind(relation)} if exists {relation.render()}")
+            self._drop_bare(str(relation.identifier))
             return
         schema, name = schema_of(relation), str(relation.identifier)
         with self.connections.exception_handler("drop relation"):
@@ -116,11 +116,15 @@ class TableStoreAdapter(TableStoreVerbs):
             elif kind == "table":
                 self.catalog.drop_table(schema, name, if_exists=True)
 
-    def _session_kind(self, relation: TableStoreRelation) -> str:
-        """What a name without a schema stands for: a temporary view, or the table that a package created under it."""
-        with self.connections.exception_handler("drop relation"):
-            kind = self.catalog.object_kind(self.config.credentials.schema, str(relation.identifier))
-        return "table" if relation.is_table and kind == "table" else "view"
+    def _drop_bare(self, name: str) -> None:
+        """Drop what a bare name means: a temporary view, or else the table or view of the current schema."""
+        handle = self.connections.get_thread_connection().handle
+        with self.connections.exception_handler("drop relation"), handle.work() as store:
+            schema = store.database
+            if store.is_temporary(name):
+                store.execute(f"drop view if exists {self.quote(name)}")
+                return
+        self.drop_relation(self.Relation.create(schema=schema, identifier=name))
 
     @available.parse_none
     def truncate_relation(self, relation: BaseRelation) -> None:

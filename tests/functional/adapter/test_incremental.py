@@ -53,5 +53,46 @@ class TestMicrobatchKeyed(BaseMicrobatch):
         )
 
 
+class TestMicrobatchEastOfUTC:
+    """A batch replaces the rows that it reads, whatever the type of its time and the session's time zone.
+
+    dbt compares the source with a plain text, so the window of the target must be one, too: as a `timestamp` it would
+    be widened in the session's time zone, and rows of a neighbouring batch would go or stay.
+    """
+
+    READS = """
+{{{{ config(materialized='incremental', incremental_strategy='microbatch', event_time='{time}', batch_size='day', {more}
+     begin=modules.datetime.datetime(2020, 1, 1), sql_header='set spark.sql.session.timeZone=Asia/Tokyo;') }}}}
+select id, {time}, current_timezone() as zone from {{{{ ref('by_{time}') }}}}
+"""
+    EVENTS = """
+{{{{ config(event_time='{time}') }}}}
+select id, cast(at as date) as day, at from values
+  (1, timestamp_ntz'2020-01-01 00:00:00'), (2, timestamp_ntz'2020-01-01 23:30:00'),
+  (3, timestamp_ntz'2020-01-02 00:00:00'), (4, timestamp_ntz'2020-01-02 08:00:00'),
+  (5, timestamp_ntz'2020-01-02 20:00:00'), (6, timestamp_ntz'2020-01-03 01:00:00') as t(id, at)
+where id <> {{{{ var('gone', 0) }}}}
+"""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        texts = {f"by_{time}.sql": self.EVENTS.format(time=time) for time in ("day", "at")}
+        for time in ("day", "at"):
+            texts[f"plain_{time}.sql"] = self.READS.format(time=time, more="")
+            texts[f"keyed_{time}.sql"] = self.READS.format(time=time, more="primary_key='id',")
+        return texts
+
+    def test_each_row_stands_once(self, project):
+        for gone in (0, 0, 4):
+            with patch_microbatch_end_time("2020-01-04 00:00:00"):
+                run_dbt(["run", "--vars", f"gone: {gone}"])
+            for name in ("plain_day", "plain_at", "keyed_day", "keyed_at"):
+                found = project.run_sql(
+                    f"select id, zone from {project.test_schema}.{name} order by id", fetch="all"
+                )
+                expected = [(i, "Asia/Tokyo") for i in range(1, 7) if i != gone]
+                assert [tuple(one) for one in found] == expected, (name, gone)
+
+
 class TestIncrementalOnSchemaChange(BaseIncrementalOnSchemaChange):
     pass

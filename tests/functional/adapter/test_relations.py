@@ -1,5 +1,7 @@
+import pytest
 from dbt.tests.adapter.relations.test_changing_relation_type import BaseChangeRelationTypeValidator
 from dbt.tests.adapter.relations.test_dropping_schema_named import BaseDropSchemaNamed
+from dbt.tests.util import run_dbt
 
 
 class TestChangeRelationTypes(BaseChangeRelationTypeValidator):
@@ -8,3 +10,46 @@ class TestChangeRelationTypes(BaseChangeRelationTypeValidator):
 
 class TestDropSchemaNamed(BaseDropSchemaNamed):
     pass
+
+
+class TestDropRelationWithoutSchema:
+    """Packages make "temporary" relations by leaving the schema out, and drop them by `adapter.drop_relation`."""
+
+    DROPS = """
+{% macro drops() %}
+  {% if not execute %}{% do return('') %}{% endif %}
+  {% set base = api.Relation.create(database=target.database, schema=target.schema, identifier='results') %}
+  {% for kind in ('table', 'view', 'temporary view') %}
+    {% set relation = base.incorporate(path={'schema': none, 'identifier': 'results__tmp'}, type='table') %}
+    {% do run_query('create ' ~ kind ~ ' ' ~ relation ~ ' as select 1 as id') %}
+    {% if kind == 'temporary view' %}
+      {% do run_query('create table ' ~ target.schema ~ '.results__tmp as select 2 as id') %}
+    {% endif %}
+    {% do adapter.drop_relation(relation) %}
+    {% do adapter.drop_relation(api.Relation.create(identifier='never_made')) %}
+    {% set left = run_query('show tables in ' ~ target.schema).columns['tableName'].values() %}
+    {% do log('left after ' ~ kind ~ ': ' ~ (left | join(',')), info=true) %}
+  {% endfor %}
+  {% do log('rows: ' ~ run_query('select id from results__tmp').columns[0].values()[0], info=true) %}
+{% endmacro %}
+"""
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"drops.sql": self.DROPS}
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"one.sql": "select 1 as id"}
+
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        return {"on-run-end": ["{{ drops() }}"]}
+
+    def test_what_the_name_means_goes(self, project, capsys):
+        run_dbt(["run"])
+        said = capsys.readouterr().out
+        for kind in ("table", "view"):
+            assert f"left after {kind}: one" in said
+        assert "left after temporary view: one,results__tmp" in said  # the temporary view stood in front of it
+        assert "rows: 2" in said

@@ -193,6 +193,19 @@ NOT_NULL = "SELECT * FROM source WHERE id IS NOT NULL"
             [lambda t, s: s],
             [lambda t, s: "DELETE" if t[1] < 20 else None],
         ),
+        (  # as dbt's default__get_merge_sql writes it, and conditions that name one side only
+            """WHEN MATCHED THEN UPDATE SET v = s.v, s = s.s
+            WHEN NOT MATCHED AND v IS NULL THEN INSERT (`id`, s) VALUES (`id`, s)
+            WHEN NOT MATCHED THEN INSERT (id, v, s) VALUES (id, v, s)
+            WHEN NOT MATCHED BY SOURCE AND v < 20 THEN DELETE
+            WHEN NOT MATCHED BY SOURCE AND s IS NOT NULL THEN UPDATE SET v = v + id, s = upper(s)""",
+            [lambda t, s: (t[0], s[1], s[2])],
+            [lambda t, s: (s[0], None, s[2]) if s[1] is None else s],
+            [
+                lambda t, s: "DELETE" if t[1] < 20 else None,
+                lambda t, s: (t[0], t[1] + t[0], t[2].upper()) if t[2] is not None else None,
+            ],
+        ),
     ],
 )
 def test_merge(target, clauses, matched, not_matched, by_source):
@@ -232,6 +245,52 @@ def test_merge_from_a_query_with_another_alias(target):
     )
     found = {r[0]: r[1] for r in rows_any(target)}
     assert (found[5], found[3], found[21]) == (500, 30, None)
+
+
+def test_a_merge_on_nothing_replaces_what_a_condition_says(target):
+    """The text of dbt's default__get_insert_overwrite_merge_sql."""
+    target.execute(
+        f"MERGE INTO default.t AS DBT_INTERNAL_DEST USING ({NOT_NULL} AND id > 10) AS DBT_INTERNAL_SOURCE ON FALSE"
+        " WHEN NOT MATCHED BY SOURCE AND v >= 50 THEN DELETE"
+        " WHEN NOT MATCHED THEN INSERT (id, v, s) VALUES (id, v, s)"
+    )
+    expected = [r for r in TARGET if r[1] < 50] + [r for r in SOURCE if r[0] is not None and r[0] > 10]
+    assert sorted(map(str, rows_any(target))) == sorted(map(str, expected))
+    check(target)
+
+
+def test_names_in_a_clause_mean_the_side_that_it_is_about(target):
+    target.spark.sql(
+        "SELECT id, named_struct('v', id * 2) AS v, array(id, 1) AS s, date'2024-01-01' AS day, id AS t"
+        " FROM VALUES (3), (20), (21) AS x(id)"
+    ).createOrReplaceTempView("odd")
+    target.execute(
+        "MERGE INTO t USING odd ON t.id = odd.id"
+        " WHEN MATCHED THEN UPDATE SET v = 7 DIV (odd.id - 2), s = day"  # one side has a day
+        " WHEN NOT MATCHED AND exists(s, id -> id = 21) THEN INSERT (id, v) VALUES (id, v.v)"
+        " WHEN NOT MATCHED THEN INSERT (id, v, s)"
+        " VALUES (id, 60 DIV (id - 3), concat(day + interval 1 day, aggregate(s, 0, (t, id) -> t + id),"
+        " (SELECT max(id) FROM t WHERE id < odd.id)))"
+    )
+    found = {r[0]: r[1:] for r in rows_any(target) if r[0] in (3, 20, 21)}
+    assert found == {3: (7, "2024-01-01"), 20: (3, "2024-01-022111"), 21: (42, None)}
+
+
+@pytest.mark.parametrize(
+    ("clause", "words"),
+    [
+        ("WHEN MATCHED THEN UPDATE SET v = v + 1", "`v`"),
+        ("WHEN MATCHED AND v > 1 THEN DELETE", "`v`"),
+        ("WHEN NOT MATCHED THEN INSERT (id, v) VALUES (id, t.v)", "`t`.`v`"),
+        ("WHEN NOT MATCHED BY SOURCE THEN UPDATE SET v = src.v", "`src`.`v`"),
+        ("WHEN NOT MATCHED THEN INSERT (id) VALUES (nothing)", "`nothing`"),
+    ],
+)
+def test_names_that_a_clause_cannot_see(target, clause, words):
+    with pytest.raises(SqlError) as caught:
+        target.execute(f"MERGE INTO t USING source src ON t.id = src.id {clause}")
+    assert words in str(caught.value)
+    assert rows(target) == sorted(TARGET)
 
 
 def test_merge_of_itself(target):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tablestore_engine.catalog import View
@@ -133,3 +135,45 @@ def test_a_view_has_no_versions(store, version):
     store.execute("CREATE VIEW over AS SELECT * FROM base")
     with pytest.raises(SqlError, match="is a view, which has no versions"):
         store.sql(f"SELECT * FROM over {version}")
+
+
+def asked(store, name):
+    """Columns and rows of what a view gives."""
+    frame = store.sql(f"SELECT * FROM {name}")
+    return frame.columns, [tuple(row) for row in frame.collect()]
+
+
+@pytest.mark.spark
+def test_columns_of_a_table_may_change_their_order(store):
+    store.sql("CREATE TABLE people AS SELECT 1 AS id, 'Ada' AS first_name, 'Lovelace' AS last_name")
+    store.sql("CREATE VIEW everything AS SELECT * FROM people")
+    store.sql("CREATE VIEW renamed (n, a, z) AS SELECT * FROM people")
+    store.sql("CREATE VIEW swapped (first_name, last_name) AS SELECT last_name, first_name FROM people")
+    store.sql("CREATE VIEW twice (a, b, c) AS SELECT p.last_name, p.first_name, o.last_name FROM people p, people o")
+    store.sql("CREATE VIEW counted AS SELECT *, count(*) OVER () FROM people")
+    store.sql("CREATE VIEW above AS SELECT * FROM everything")
+    before = {name: asked(store, name) for name in ("everything", "renamed", "swapped", "twice", "counted", "above")}
+    assert before["everything"] == (["id", "first_name", "last_name"], [(1, "Ada", "Lovelace")])
+    assert before["renamed"] == (["n", "a", "z"], [(1, "Ada", "Lovelace")])
+    assert before["swapped"] == (["first_name", "last_name"], [("Lovelace", "Ada")])
+    assert before["twice"] == (["a", "b", "c"], [("Lovelace", "Ada", "Lovelace")])
+    assert before["counted"][1] == [(1, "Ada", "Lovelace", 1)]
+
+    store.sql(
+        "CREATE OR REPLACE TABLE people AS SELECT 5 AS born, 'Lovelace' AS last_name, 1 AS id, 'Ada' AS First_Name"
+    )
+    assert {name: asked(store, name) for name in before} == before
+    assert rows(store, "everything WHERE first_name = 'Ada' AND last_name = 'Lovelace'") == before["everything"][1]
+
+    store.sql("CREATE OR REPLACE TABLE people AS SELECT 1 AS id, 'Lovelace' AS last_name, 'Ada' AS given_name")
+    said = broken(store, "above")
+    assert said.startswith("View 'default.everything' cannot be read any more: its query has no column 'first_name' now.")
+    assert "It has: id, last_name, given_name." in said
+
+
+@pytest.mark.spark
+def test_a_view_of_an_earlier_version_is_read_as_before(store):
+    store.sql("CREATE TABLE t AS SELECT 1 AS a, 2 AS b")
+    store.sql("CREATE VIEW v (x, y) AS SELECT * FROM t")
+    store.catalog.create_view("default", "v", replace(store.catalog.load_view("default", "v"), query_columns=()), True)
+    assert asked(store, "v") == (["x", "y"], [(1, 2)])

@@ -269,6 +269,10 @@ COLUMNS = {
         "select db.t.a, `db`.`t`.b, t.c from db.t where db.t.a > 1 order by db.t.b",
         "select t.a, t.b, t.c from `@db.t` AS t where t.a > 1 order by t.b",
     ),
+    "with nothing for a catalog": (
+        "select None.db.t.a, t.b from None.db.t join .db.u on t.a = u.a",
+        "select t.a, t.b from `@db.t` AS t join `@db.u` AS u on t.a = u.a",
+    ),
     "with a catalog": ("select spark_catalog.db.t.a from db.t", "select t.a from `@db.t` AS t"),
     "star": ("select db.t.*, count(db.t.*) from db.t", "select t.*, count(t.*) from `@db.t` AS t"),
     "current database": ("select main.t.a from t", "select t.a from `@main.t` AS t"),
@@ -378,6 +382,16 @@ def test_references_in_order_with_everything_they_say() -> None:
     assert found[0].predicate is not None
     assert found[1].predicate is None
     assert [r.name for r in references("select * from tmp join db.t")] == ["tmp", "t"]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("None.db.t", True), (".db.t", True), ("db.t", False), ("t", False), ("spark_catalog.db.t", False)],
+)
+def test_a_name_with_nothing_for_a_catalog_can_only_be_ours(name: str, expected: bool) -> None:
+    (reference,) = references(f"select * from {name}")
+    assert reference.name == "t"
+    assert reference.without_catalog is expected
 
 
 @pytest.mark.parametrize(

@@ -251,6 +251,39 @@ def test_rename(door):
         door.run("alter table nope rename to x")
 
 
+# -- statements of other formats ---------------------------------------------------------------------------
+
+
+FOREIGN = {
+    "optimize t": "ALTER TABLE t COMPACT",
+    "OPTIMIZE None.default.t where a > 1 zorder by (`a`, b)": "CALL sys.compact(table => 'default.t', order_strategy => "
+    "'zorder', order_by => 'a,b')",
+    "vacuum t retain 168 hours": "CALL sys.expire_snapshots(table => 't')",
+    "restore table t to version as of 3": "CALL sys.rollback(table => 't'",
+    "msck repair table default.t": "Leave it out",
+    "repair table t add partitions": "Leave it out",
+    "grant select, modify on t to `a b`": "permissions",
+    "revoke all privileges on table t from u": "permissions",
+    "grant select on view v to u": "permissions",
+}
+
+
+@pytest.mark.parametrize("text", FOREIGN)
+def test_statements_of_other_formats_say_what_to_do_instead(door, text):
+    door.run("create table t (a int)")
+    door.view("v", a="int")
+    with pytest.raises(SqlError) as caught:
+        door.run(text)
+    assert "is not supported: 'default." in caught.value.message
+    assert FOREIGN[text] in caught.value.hint
+
+
+@pytest.mark.parametrize("text", ["optimize delta.`/x`", "vacuum nope", "grant select on db.t to u", "repair table u"])
+def test_what_is_no_managed_table_is_left_to_spark(door, text):
+    door.run("create table t (a int)")
+    assert execute(parse(text), door.context) is None
+
+
 # -- alter -----------------------------------------------------------------------------------------------
 
 

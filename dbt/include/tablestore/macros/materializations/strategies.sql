@@ -65,7 +65,8 @@
   when not matched and not DBT_INTERNAL_SOURCE.__dbt_delete then {{ tablestore_merge_insert(columns) }}
 {%- endmacro %}
 
-{# One batch replaces the rows of its time window. #}
+{# One batch replaces the rows of its time window. dbt filters the source by plain texts, so the window of the target is
+   written the same way: Spark makes of them what the column is (DATE, TIMESTAMP, TIMESTAMP_NTZ), on both sides alike. #}
 {% macro tablestore__get_incremental_microbatch_sql(arg_dict) -%}
   {%- set target = arg_dict['target_relation'] -%}
   {%- set columns = arg_dict['dest_columns'] | map(attribute='quoted') | list -%}
@@ -73,10 +74,10 @@
   {%- set batch = model.batch -%}
   {%- set window = [] -%}
   {%- if batch and batch.event_time_start -%}
-    {% do window.append(event_time ~ " >= timestamp '" ~ batch.event_time_start ~ "'") %}
+    {% do window.append(event_time ~ " >= '" ~ batch.event_time_start ~ "'") %}
   {%- endif -%}
   {%- if batch and batch.event_time_end -%}
-    {% do window.append(event_time ~ " < timestamp '" ~ batch.event_time_end ~ "'") %}
+    {% do window.append(event_time ~ " < '" ~ batch.event_time_end ~ "'") %}
   {%- endif -%}
   {%- set keys = adapter.tablestore_primary_key(target) -%}
   {%- if not window -%}
