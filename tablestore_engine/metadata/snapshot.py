@@ -19,8 +19,6 @@ CURRENT_VERSION = 3
 BATCH_COMMIT_IDENTIFIER = 2**63 - 1
 """The commit identifier of writers that commit only once."""
 
-COMMIT_KINDS = ("APPEND", "COMPACT", "OVERWRITE", "ANALYZE")
-
 
 @dataclass(frozen=True)
 class Snapshot:

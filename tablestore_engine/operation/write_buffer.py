@@ -94,11 +94,6 @@ class WriteBuffer:
         self._held = 0
         self.spilled_runs = 0
 
-    @property
-    def held_bytes(self) -> int:
-        """Bytes of the rows that are in memory."""
-        return self._held
-
     def add(self, rows: pa.Table) -> None:
         """Take rows: the table's columns, and optionally row kinds.
 

@@ -101,9 +101,7 @@ def _storage_errors(path: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class LocalFileIO:
-    """A local or mounted file system. ``fsync`` makes what is written survive a loss of power, at a price."""
-
-    fsync: bool = False
+    """A local or mounted file system. When what is written survives a loss of power is left to that."""
 
     def read(self, path: str) -> bytes:
         """See ``FileIO.read``."""
@@ -119,7 +117,6 @@ class LocalFileIO:
             except BaseException:
                 _discard(temporary)
                 raise
-            self._sync_directory(path)
 
     def create(self, path: str, data: bytes) -> bool:
         """See ``FileIO.create``: a hidden file beside it, linked to its name, which only one can do."""
@@ -128,12 +125,9 @@ class LocalFileIO:
                 return False
             temporary = self._temporary(path, data)
             try:
-                created = self._link(temporary, path, data)
+                return self._link(temporary, path, data)
             finally:
                 _discard(temporary)
-            if created:
-                self._sync_directory(path)
-            return created
 
     def _link(self, temporary: str, path: str, data: bytes) -> bool:
         try:
@@ -179,17 +173,6 @@ class LocalFileIO:
             view = memoryview(data)
             while view:
                 view = view[file.write(view) :]
-            if self.fsync:
-                os.fsync(file.fileno())
-
-    def _sync_directory(self, path: str) -> None:
-        if not self.fsync:
-            return
-        descriptor = os.open(os.path.dirname(path), os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
     def exists(self, path: str) -> bool:
         """See ``FileIO.exists``."""

@@ -20,7 +20,7 @@ class Looking(LocalFileIO):
 
     def __init__(self):
         super().__init__()
-        object.__setattr__(self, "listed", [])
+        self.listed = []
 
     def list(self, path):
         if "/default.db/t" in path and not path.endswith(("/snapshot", "/schema", "/tag", "/compaction", "/consumer")):

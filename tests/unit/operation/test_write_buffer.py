@@ -186,7 +186,6 @@ def test_memory_stays_within_its_bound(tmp_path, partitions, width):
             })  # fmt: skip
             given_bytes += batch.nbytes
             buffer.add(batch)
-            assert buffer.held_bytes < sizes.total
             del batch
         assert given_bytes > 5 * sizes.total
         assert buffer.spilled_runs > MOST_RUNS
