@@ -8,16 +8,14 @@ to that. Who runs the tasks is an argument: executors, or this process.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Sequence
 from itertools import accumulate
 from typing import Protocol
 
-from tablestore_engine.errors import ConflictError, StorageError
+from tablestore_engine.errors import ConflictError
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
-from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.attempts import remove_files, removed_unless_committed
+from tablestore_engine.operation.attempts import remove_files, remove_written, removed_unless_committed
 from tablestore_engine.operation.commit import Change, Committer
 from tablestore_engine.operation.compact import CompactTask
 from tablestore_engine.operation.compact_plan import plan_compaction
@@ -27,6 +25,7 @@ from tablestore_engine.operation.new_write import new_identity
 from tablestore_engine.operation.scan import ScanPlan
 from tablestore_engine.operation.schedule import CompactedTable, schedule_after_commit
 from tablestore_engine.operation.scheduled_run import execute_here
+from tablestore_engine.operation.write_job import WriteResult
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.storage.clock import now_millis
 from tablestore_engine.storage.schemas import SchemaStore
@@ -121,7 +120,7 @@ def run_and_commit(table: Compactable, tasks: Sequence[CompactTask], execute: Ex
         tuple(e for e in entries if e.kind == FileKind.DELETE),
         "COMPACT",
     )
-    with removed_unless_committed(target):
+    with removed_unless_committed(target, WriteResult(entries)):
         return _commit_what_fits(table, target, done)
 
 
@@ -134,17 +133,8 @@ def _commit_what_fits(table: Compactable, target: WriteTarget, done: NewFiles) -
             left = fitting(committer.schema, table.live_files(), done)
             if not left.removed or len(left.removed) == len(done.removed):
                 raise  # nothing of it fits, or this is no matter of single buckets
-        _remove(target, [e for e in done.added if e not in left.added])
+        remove_written(target, WriteResult([e for e in done.added if e not in left.added]))
         done = left
-
-
-def _remove(target: WriteTarget, entries: Iterable[ManifestEntry]) -> None:
-    places = PartitionFormat(target.schema)
-    for entry in entries:
-        name = entry.file.file_name
-        if target.write_id in name:  # others were only moved to another level
-            with suppress(StorageError):
-                target.io.delete(f"{target.paths.bucket_dir(places.path_of(entry.partition), entry.bucket)}/{name}")
 
 
 def size_of(task: CompactTask) -> int:

@@ -91,8 +91,12 @@ def run_scheduled(spark: Callable[[], SparkSession], table: Table) -> PlanResult
     Raises:
         TableStoreError: it failed and was rolled back.
     """
-    owner = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
-    return run_next(table.compactions, owner, now_millis, lambda chosen: execute_tasks(spark, chosen))
+    return run_next(table.compactions, owner(), now_millis, lambda chosen: execute_tasks(spark, chosen))
+
+
+def owner() -> str:
+    """Who carries out a compaction, for people who look at the timeline."""
+    return f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
 
 
 def execute_tasks(spark: Callable[[], SparkSession], tasks: Sequence[CompactTask]) -> list[ManifestEntry]:

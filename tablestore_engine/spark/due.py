@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import socket
-import uuid
 from collections.abc import Callable, Sequence
 
 from pyspark.sql import SparkSession
@@ -13,7 +10,7 @@ from tablestore_engine.errors import ConflictError, ExecutionError, TableStoreEr
 from tablestore_engine.metadata.compaction_plan import PlanState
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.scheduled_run import PlanFailure, PlanResult, run_each
-from tablestore_engine.spark.compactor import compact_table, execute_tasks
+from tablestore_engine.spark.compactor import compact_table, execute_tasks, owner
 from tablestore_engine.storage.clock import now_millis
 from tablestore_engine.table import Table
 
@@ -29,8 +26,7 @@ def compact_due(spark: Callable[[], SparkSession], table: Table, *, full: bool =
         TableStoreError: there was but one step to do, or the timeline cannot be read.
     """
     done, failed = [], []
-    owner = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
-    for taken in run_each(table.compactions, owner, now_millis, lambda chosen: execute_tasks(spark, chosen)):
+    for taken in run_each(table.compactions, owner(), now_millis, lambda chosen: execute_tasks(spark, chosen)):
         if isinstance(taken, PlanFailure):
             failed.append(taken)
         else:

@@ -11,7 +11,7 @@ from dataclasses import fields
 import pytest
 
 from dbt.adapters.tablestore.credentials import TableStoreCredentials
-from dbt.adapters.tablestore.foreign_config import FOREIGN_KEYS
+from dbt.adapters.tablestore.foreign_config import FOREIGN_KEYS, MERGE_KEYS
 from dbt.adapters.tablestore.model_config import IGNORED_SPARK_KEYS, TableStoreConfig
 from dbt.adapters.tablestore.verbs import BUILTIN_STRATEGIES
 
@@ -72,7 +72,7 @@ def test_every_key_of_the_profile_is_documented():
 def test_every_config_of_a_model_is_documented():
     own = {one.name for one in fields(TableStoreConfig) if not one.name.startswith("_")}
     assert _first_column("docs/configuration.md", "Models, seeds and snapshots") == own
-    for ignored in (*IGNORED_SPARK_KEYS, *FOREIGN_KEYS):
+    for ignored in (*IGNORED_SPARK_KEYS, *FOREIGN_KEYS, *MERGE_KEYS):
         assert f"`{ignored}`" in _text("docs/configuration.md")
 
 

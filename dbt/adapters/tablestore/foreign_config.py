@@ -52,16 +52,6 @@ FOREIGN_KEYS: Mapping[str, str] = {
     "external_volume": "",
     "base_location_root": "",
     "base_location_subpath": "",
-    # which rows a merge touches
-    "matched_condition": "",
-    "not_matched_condition": "",
-    "not_matched_by_source_action": "",
-    "not_matched_by_source_condition": "",
-    "skip_matched_step": "",
-    "skip_not_matched_step": "",
-    "update_condition": "",
-    "insert_condition": "",
-    "delete_condition": "",
     "merge_with_schema_evolution": "`on_schema_change`",
     "immutable_where": "",
     "partitions": "",
@@ -74,6 +64,12 @@ FOREIGN_KEYS: Mapping[str, str] = {
     "grant_access_to": "",
 }
 """Foreign keys that say something about the table or its rows, and what says the like here; empty when nothing does."""
+
+MERGE_KEYS = (
+    "matched_condition", "not_matched_condition", "not_matched_by_source_action", "not_matched_by_source_condition",
+    "skip_matched_step", "skip_not_matched_step", "update_condition", "insert_condition", "delete_condition",
+)  # fmt: skip
+"""Foreign keys that decide which rows a merge changes (Databricks, Athena)."""
 
 _FOREIGN_PARTITIONS = ("partitioned_by", "partition_key")
 
@@ -136,6 +132,16 @@ def partition_column(partition_by: Mapping[str, Any]) -> str | None:
     granularity = str(partition_by.get("granularity") or "day").lower()
     by_day = kind == "date" and granularity == "day" and not partition_by.get("time_ingestion_partitioning")
     return field.strip() if by_day else None
+
+
+def check_merge(config: Mapping[str, Any]) -> None:
+    """Refuse a merge that another adapter would narrow or widen. Raises DbtRuntimeError."""
+    asked = next((key for key in MERGE_KEYS if config.get(key)), None)
+    if asked is not None:
+        raise DbtRuntimeError(
+            f"Config `{asked}` is another adapter's and decides which rows a merge changes, so it is not ignored. Say it in "
+            "the query or in `incremental_predicates`, set `merge_update_columns`, or write a MERGE in a hook."
+        )
 
 
 def check_overwrite(config: Mapping[str, Any]) -> None:

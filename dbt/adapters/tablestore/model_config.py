@@ -22,6 +22,8 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.tablestore.compaction_config import compaction_options
 from dbt.adapters.tablestore.foreign_config import (
     FOREIGN_KEYS,
+    MERGE_KEYS,
+    check_merge,
     check_overwrite,
     is_foreign_property,
     partition_column,
@@ -103,9 +105,11 @@ class TableLayout:
         config = model.get("config") or {}
         check_spelling(config)
         partition_by, options = partition_columns(config), _options(config)
-        overwrites = config.get("materialized") == "incremental" and strategy_of(config) == "insert_overwrite"
-        if overwrites and not partition_by:
+        strategy = strategy_of(config) if config.get("materialized") == "incremental" else None
+        if strategy == "insert_overwrite" and not partition_by:
             check_overwrite(config)
+        if strategy in KEY_STRATEGIES:
+            check_merge(config)
         keys, keys_move = _key_and_moves(config, partition_by, options)
         layout = cls(keys or primary_key or _contract_key(model), partition_by, options, keys_move)
         layout._check()
@@ -212,7 +216,7 @@ def check_key(config: Mapping[str, Any]) -> None:
 
 def check_spelling(config: Mapping[str, Any]) -> None:
     """Refuse a config key that nobody reads and that is nearly one that decides what becomes of the rows."""
-    known = set(OWN_KEYS) | set(IGNORED_SPARK_KEYS) | set(FOREIGN_KEYS) | _dbt_keys()
+    known = set(OWN_KEYS) | set(IGNORED_SPARK_KEYS) | {*FOREIGN_KEYS, *MERGE_KEYS} | _dbt_keys()
     for key, value in config.items():
         if key in known or value is None:
             continue

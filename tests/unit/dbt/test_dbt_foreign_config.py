@@ -1,9 +1,10 @@
 """Configs that models carry for other adapters."""
 
 import pytest
+from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.tablestore.foreign_config import FOREIGN_KEYS, is_foreign_property, notices
-from dbt.adapters.tablestore.model_config import IGNORED_SPARK_KEYS, OWN_KEYS
+from dbt.adapters.tablestore.model_config import IGNORED_SPARK_KEYS, OWN_KEYS, TableLayout
 
 
 def test_no_key_is_both_ours_and_foreign():
@@ -18,9 +19,17 @@ def test_what_is_left_out_is_named_with_what_is_like_it():
 
 
 def test_nothing_is_said_of_keys_without_a_value_or_beside_ours():
-    assert notices({"cluster_by": None, "partitioned_by": [], "skip_matched_step": False}) == ()
+    assert notices({"cluster_by": None, "partitioned_by": [], "zorder": False}) == ()
     assert notices({"partitioned_by": ["dt"], "partition_by": ["dt"]}) == ()
     assert notices({"partition_by": {"field": "dt", "data_type": "date"}}) == ()
+
+
+def test_what_decides_about_the_rows_of_a_merge_is_not_ignored():
+    config = {"materialized": "incremental", "unique_key": "id", "matched_condition": "s.at > t.at"}
+    with pytest.raises(DbtRuntimeError, match=r"`matched_condition`.*merge changes.*incremental_predicates"):
+        TableLayout.of({"config": config})
+    TableLayout.of({"config": {**config, "matched_condition": None}})
+    TableLayout.of({"config": {**config, "incremental_strategy": "delete+insert"}})
 
 
 def test_partitions_that_are_computed_are_said_once_for_all():
