@@ -8,11 +8,13 @@ to that. Who runs the tasks is an argument: executors, or this process.
 from __future__ import annotations
 
 import logging
+import uuid
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from itertools import accumulate
 from typing import Protocol
 
-from tablestore_engine.errors import ConflictError
+from tablestore_engine.errors import ConflictError, TableStoreError
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.attempts import remove_files, remove_written, removed_unless_committed
@@ -101,15 +103,21 @@ def compact_small(table: Compactable, touched: Collection[tuple[bytes, int]]) ->
 def run_and_commit(table: Compactable, tasks: Sequence[CompactTask], execute: Execute) -> Snapshot | None:
     """Carry out tasks, of one write target, and commit what they did, if anything. On failure their files are removed.
 
-    A bucket in which another process was faster is left as it is; the others are not held up by it.
+    A bucket in which another process was faster is left as it is, and so is one of which a task fails; the others are not
+    held up by it.
 
     Raises:
-        ConflictError: that was so in every bucket.
-        TableStoreError: what went wrong with a task or the commit.
+        ConflictError: others were faster in every bucket.
+        TableStoreError: what went wrong with a task or the commit; other tasks may have been committed.
     """
     target = tasks[0].target
     try:
         entries = execute(tasks)
+    except TableStoreError:
+        remove_files(target)
+        if len(tasks) == 1:
+            raise
+        return _by_halves(table, tasks, execute)
     except BaseException:
         remove_files(target)
         raise
@@ -122,6 +130,21 @@ def run_and_commit(table: Compactable, tasks: Sequence[CompactTask], execute: Ex
     )
     with removed_unless_committed(target, WriteResult(entries)):
         return _commit_what_fits(table, target, done)
+
+
+def _by_halves(table: Compactable, tasks: Sequence[CompactTask], execute: Execute) -> Snapshot | None:
+    """Carry out tasks of which one has failed, until that one is alone. Raises its error when all others are done."""
+    snapshot, failure = None, None
+    for half in (tasks[: len(tasks) // 2], tasks[len(tasks) // 2 :]):
+        write_id = str(uuid.uuid4())  # by which files of a failure are found
+        own = [replace(one, target=replace(one.target, write_id=write_id)) for one in half]
+        try:
+            snapshot = run_and_commit(table, own, execute) or snapshot
+        except TableStoreError as error:
+            failure = failure or error
+    if failure is not None:
+        raise failure
+    return snapshot
 
 
 def _commit_what_fits(table: Compactable, target: WriteTarget, done: NewFiles) -> Snapshot:

@@ -39,7 +39,7 @@ def compact_due(spark: Callable[[], SparkSession], table: Table, *, full: bool =
     except TableStoreError as error:
         if not errors:
             raise
-        errors.append(("The other buckets were not compacted", error))
+        errors.append(("Not all buckets were compacted", error))
     if errors:
         raise _failure(errors, done) from errors[0][1]
     return done
@@ -51,15 +51,9 @@ def _compact_rest(
     """Compact what no plan is for. Where a plan has failed, a full compaction may succeed; the thresholds ask for much
     the same as the plan did.
     """
+    unfit = () if full else (place for one in failed for place in one.plan.places)
     busy = table.compactions.busy_places(now_millis())
-    if full:
-        try:
-            return compact_table(spark, table, full=True, skip=busy)
-        except TableStoreError:
-            if not failed:
-                raise
-    unfit = frozenset(place for one in failed for place in one.plan.places)
-    return compact_table(spark, table, full=full, skip=busy | unfit)
+    return compact_table(spark, table, full=full, skip=busy.union(unfit))
 
 
 def _failure(errors: Sequence[tuple[str, TableStoreError]], done: Sequence[str]) -> TableStoreError:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pyarrow as pa
 import pytest
-from engine_support import by_key, check_invariants, data_files, live_paths, make_table, read
+from engine_support import by_key, check_invariants, compact, data_files, live_paths, make_table, read, write
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.errors import StorageError
+from tablestore_engine.errors import CorruptMetadataError, StorageError
+from tablestore_engine.operation.auto_compaction import run_and_commit
+from tablestore_engine.operation.compact_plan import plan_compaction
+from tablestore_engine.operation.scheduled_run import execute_here
 from tablestore_engine.schema.changes import AddColumn
 from tablestore_engine.schema.types import parse_type
 
@@ -122,3 +127,23 @@ def test_a_table_that_does_not_know_a_column_does_not_compact_it_away(tmp_path):
     assert kinds(new)[-1] == "COMPACT"
     assert {i: row["extra"] for i, row in by_key(new).items()} == {1: None, 2: "kept", 3: None, 4: "more"}
     check_invariants(new)
+
+
+def test_a_damaged_bucket_keeps_no_other_from_being_compacted(tmp_path):
+    columns = {"p": "INT", **COLUMNS}
+    table = make_table(tmp_path, columns, ["p", "id"], ["p"], {"bucket": "1"})
+    for v in range(2):
+        write(table, [{"p": p, "id": 1, "v": v} for p in range(5)])
+    damaged = next(path for path in live_paths(table) if "/p=3/" in path)
+    content = Path(damaged).read_bytes()
+    Path(damaged).write_bytes(b"rubbish")
+    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas.load, full=True)
+    with pytest.raises(CorruptMetadataError, match=Path(damaged).name):
+        run_and_commit(table, tasks, execute_here)
+    Path(damaged).write_bytes(content)
+    assert sorted(len(b.files) for b in table.scan().buckets) == [1, 1, 1, 1, 2]
+    assert data_files(table) >= live_paths(table)
+    left = len(data_files(table))
+    compact(table)
+    assert len(data_files(table)) == left + 1, "what failed left no file"
+    assert {(row["p"], row["v"]) for row in read(table)} == {(p, 1) for p in range(5)}
