@@ -32,7 +32,7 @@ def execute_call(statement: Call, context: RowContext) -> StatementResult:
     if procedure is None:
         raise SqlError(
             f"There is no procedure sys.{statement.procedure}.",
-            hint=did_you_mean(f"sys.{statement.procedure}", [f"sys.{name}" for name in PROCEDURES]),
+            hint=did_you_mean(statement.procedure, PROCEDURES),
         )
     given = _given(statement, procedure)
     database, _, table_name = str(given["table"]).replace("`", "").rpartition(".")

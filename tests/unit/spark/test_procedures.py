@@ -139,7 +139,7 @@ def test_orphans(call, store):
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [
-        ("nothing('t')", SqlError, "no procedure sys.nothing. There are: sys.compact, sys.schedule"),
+        ("nothing('t')", SqlError, "no procedure sys.nothing. There are: compact, schedule"),
         ("expire_snapshots()", SqlError, "needs table"),
         ("create_tag('t')", SqlError, "needs tag"),
         ("create_tag('t', 'a', 1, '1 d', 2)", SqlError, "takes 4 arguments"),
