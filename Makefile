@@ -64,7 +64,7 @@ demo: $(VENV)/.demo  ## Play the year 2013 of New York's flights through dbt (2 
 .PHONY: test
 test: $(VENV)/.dev  ## Run the default suite: unit, functional and fault tests
 	@sh scripts/check_java.sh
-	$(PY) -m pytest tests/unit tests/property tests/functional tests/fault tests/cluster $(PYTEST)
+	$(PY) -m pytest -m 'not variant' tests/unit tests/property tests/functional tests/fault tests/cluster $(PYTEST)
 
 .PHONY: test-unit
 test-unit: $(VENV)/.dev  ## Run the unit tests only

@@ -57,6 +57,7 @@ class TestSnapshotNewRecordTimestampMode(Sparkish, BaseSnapshotNewRecordTimestam
         return {"snapshot.sql": sparkish(snapshot_actual_sql)}
 
 
+@pytest.mark.variant
 class TestSnapshotNewRecordDbtValidToCurrent(Sparkish, BaseSnapshotNewRecordDbtValidToCurrent):
     @pytest.fixture(scope="class")
     def snapshots(self):
@@ -67,14 +68,17 @@ class TestSnapshotEphemeralHardDeletes(AddsColumn, Sparkish, BaseSnapshotEphemer
     pass
 
 
+@pytest.mark.variant
 class TestSnapshotNewColumnTimestampStrategy(AddsColumn, Sparkish, BaseSnapshotNewColumnTimestampStrategy):
     pass
 
 
+@pytest.mark.variant
 class TestSnapshotNewColumnSpecificCheckCols(AddsColumn, Sparkish, BaseSnapshotNewColumnSpecificCheckCols):
     pass
 
 
+@pytest.mark.variant
 class TestSnapshotNewColumnWithDeletes(AddsColumn, Sparkish, BaseSnapshotNewColumnWithDeletes):
     pass
 
@@ -85,12 +89,14 @@ class TestSnapshotColumnNames(Sparkish, BaseSnapshotColumnNames):
         return {"snapshot.sql": sparkish(snapshot_actual_sql)}
 
 
+@pytest.mark.variant
 class TestSnapshotColumnNamesFromDbtProject(Sparkish, BaseSnapshotColumnNamesFromDbtProject):
     @pytest.fixture(scope="class")
     def snapshots(self):
         return {"snapshot.sql": sparkish(snapshot_actual_sql)}
 
 
+@pytest.mark.variant
 class TestSnapshotInvalidColumnNames(Sparkish, BaseSnapshotInvalidColumnNames):
     @pytest.fixture(scope="class")
     def snapshots(self):
