@@ -64,7 +64,7 @@ demo: $(VENV)/.demo  ## Play the year 2013 of New York's flights through dbt (2 
 .PHONY: test
 test: $(VENV)/.dev  ## Run the default suite: unit, functional and fault tests
 	@sh scripts/check_java.sh
-	$(PY) -m pytest -m 'not variant' tests/unit tests/property tests/functional tests/fault tests/cluster $(PYTEST)
+	$(PY) -m pytest -m 'not variant' tests/unit tests/property tests/functional tests/fault $(PYTEST)
 
 .PHONY: test-unit
 test-unit: $(VENV)/.dev  ## Run the unit tests only
@@ -79,6 +79,11 @@ test-functional: $(VENV)/.dev  ## Run the engine on Spark, the adapter, and dbt'
 fault: $(VENV)/.dev  ## Kill writers at every step and race committers
 	@sh scripts/check_java.sh
 	$(PY) -m pytest tests/fault $(PYTEST)
+
+.PHONY: cluster
+cluster: $(VENV)/.dev  ## Run the engine on a standalone cluster of two workers, and over Spark Connect
+	@sh scripts/check_java.sh
+	$(PY) -m pytest tests/cluster $(PYTEST)
 
 .PHONY: soak
 soak: $(VENV)/.dev  ## Fold random histories for half an hour against a dictionary

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from player import Player, play, steps_of
 
-EXAMPLES = int(os.environ.get("TABLESTORE_SOAK", "20"))
+EXAMPLES = int(os.environ.get("TABLESTORE_SOAK", "16"))
 PROFILE = settings(
     max_examples=EXAMPLES,
     deadline=None,

@@ -45,12 +45,14 @@ class TestSnapshotCheck(BaseSnapshotCheck):
     pass
 
 
+@pytest.mark.variant
 class TestSnapshotNewRecordCheckMode(Sparkish, BaseSnapshotNewRecordCheckMode):
     @pytest.fixture(scope="class")
     def snapshots(self):
         return {"snapshot.sql": sparkish(snapshot_actual_sql)}
 
 
+@pytest.mark.variant
 class TestSnapshotNewRecordTimestampMode(Sparkish, BaseSnapshotNewRecordTimestampMode):
     @pytest.fixture(scope="class")
     def snapshots(self):
@@ -83,6 +85,7 @@ class TestSnapshotNewColumnWithDeletes(AddsColumn, Sparkish, BaseSnapshotNewColu
     pass
 
 
+@pytest.mark.variant
 class TestSnapshotColumnNames(Sparkish, BaseSnapshotColumnNames):
     @pytest.fixture(scope="class")
     def snapshots(self):

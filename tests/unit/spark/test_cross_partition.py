@@ -44,10 +44,10 @@ def test_a_key_moves(store, path):
     state |= {1: ("a", 2), 2: ("b", 2), 3: ("a", 3), 4: (None, 2), 99: ("b", 2)}
     check()
     # There and back again: old records of a key lie in several partitions now.
-    for dt in ("b", "a", "b"):
+    for dt in ("b", "a"):
         store.execute(f"INSERT INTO t SELECT '{dt}', cast(id AS INT), 7 FROM range(10, 20)")
         state |= dict.fromkeys(range(10, 20), (dt, 7))
-        check()
+    check()
     store.execute("ALTER TABLE t COMPACT")
     check()
     store.execute("UPDATE t SET dt = 'c' WHERE id < 3")
