@@ -156,7 +156,8 @@ def _commit_what_fits(table: Compactable, target: WriteTarget, done: NewFiles) -
             left = fitting(committer.schema, table.live_files(), done)
             if not left.removed or len(left.removed) == len(done.removed):
                 raise  # nothing of it fits, or this is no matter of single buckets
-        remove_written(target, WriteResult([e for e in done.added if e not in left.added]))
+        kept = {e.identifier for e in left.added}
+        remove_written(target, WriteResult([e for e in done.added if e.identifier not in kept]))
         done = left
 
 

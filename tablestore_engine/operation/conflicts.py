@@ -22,9 +22,9 @@ from dataclasses import dataclass, replace
 
 from tablestore_engine.errors import ConflictError
 from tablestore_engine.mergetree.sections import key_interval
-from tablestore_engine.metadata.data_file import DataFileMeta
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.schema.table_schema import TableSchema
+from tablestore_engine.schema.types import DataType
 
 Place = tuple[bytes, int]
 """A partition and a bucket."""
@@ -96,21 +96,22 @@ def check_conflicts(
 
 def fitting(schema: TableSchema, live: Sequence[ManifestEntry], new: NewFiles) -> NewFiles:
     """What still fits of a compaction, which is about many buckets: that of each is right by itself."""
-    by_place: dict[Place, list[ManifestEntry]] = {}
-    for entry in live:
-        by_place.setdefault((entry.partition, entry.bucket), []).append(entry)
+    alive, added_to, removed_from = _by_place(live), _by_place(new.added), _by_place(new.removed)
     added: list[ManifestEntry] = []
     removed: list[ManifestEntry] = []
-    for place in dict.fromkeys((e.partition, e.bucket) for e in (*new.removed, *new.added)):
-        one = NewFiles(
-            tuple(e for e in new.added if (e.partition, e.bucket) == place),
-            tuple(e for e in new.removed if (e.partition, e.bucket) == place),
-            new.kind,
-        )
+    for place in {**removed_from, **added_to}:
+        one = NewFiles(tuple(added_to.get(place, ())), tuple(removed_from.get(place, ())), new.kind)
         with suppress(ConflictError):
-            added += check_conflicts(schema, by_place.get(place, ()), one)
+            added += check_conflicts(schema, alive.get(place, ()), one)
             removed += one.removed
     return NewFiles(tuple(added), tuple(removed), new.kind)
+
+
+def _by_place(entries: Iterable[ManifestEntry]) -> dict[Place, list[ManifestEntry]]:
+    found: dict[Place, list[ManifestEntry]] = {}
+    for entry in entries:
+        found.setdefault((entry.partition, entry.bucket), []).append(entry)
+    return found
 
 
 def _lowered(schema: TableSchema, live: Sequence[ManifestEntry], new: NewFiles) -> tuple[ManifestEntry, ...]:
@@ -183,17 +184,15 @@ def hidden_by_deletes(
 ) -> ManifestEntry | None:
     """A file that stays and may hold records which deletes of the merged files of its bucket hide; None without one."""
     types = [f.type for f in schema.trimmed_key_fields]
-    deleting: dict[Place, list[DataFileMeta]] = {}
-    for entry in merged:
-        if entry.file.delete_row_count != 0:
-            deleting.setdefault((entry.partition, entry.bucket), []).append(entry.file)
+    deleting = _by_place(e for e in merged if e.file.delete_row_count != 0)
     for entry in stay if deleting else ():
-        low, high = key_interval(entry.file, types)
-        for file in deleting.get((entry.partition, entry.bucket), ()):
-            first, last = key_interval(file, types)
-            older = entry.file.min_sequence_number < file.max_sequence_number
-            if older and low <= last and first <= high:
-                return entry
+        newer = [
+            other
+            for other in deleting.get((entry.partition, entry.bucket), ())
+            if entry.file.min_sequence_number < other.file.max_sequence_number
+        ]
+        if _shares_keys(entry, newer, types):
+            return entry
     return None
 
 
@@ -202,17 +201,19 @@ def _overlapping(
 ) -> list[ManifestEntry]:
     """New files that would share a key with a file that stays at their own level."""
     types = [f.type for f in schema.trimmed_key_fields]
-    places: dict[tuple[bytes, int], list[ManifestEntry]] = {}
-    for entry in live:
-        places.setdefault((entry.partition, entry.bucket), []).append(entry)
+    places = _by_place(live)
     found = []
     for entry in upper:
-        low, high = key_interval(entry.file, types)
-        for other in places.get((entry.partition, entry.bucket), ()):
-            if other.file.level != entry.file.level:
-                continue
-            other_low, other_high = key_interval(other.file, types)
-            if low <= other_high and other_low <= high:
-                found.append(entry)
-                break
+        others = places.get((entry.partition, entry.bucket), ())
+        if _shares_keys(entry, [one for one in others if one.file.level == entry.file.level], types):
+            found.append(entry)
     return found
+
+
+def _shares_keys(entry: ManifestEntry, others: Sequence[ManifestEntry], types: Sequence[DataType]) -> bool:
+    """Whether the key interval of a file meets that of one of some others."""
+    if not others:
+        return False
+    low, high = key_interval(entry.file, types)
+    intervals = (key_interval(one.file, types) for one in others)
+    return any(low <= last and first <= high for first, last in intervals)

@@ -218,7 +218,8 @@ def plan_tasks(
                 return f"File {planned.file_name} is no longer part of the table."
             found.append(entry)
         bucket = in_place[group.partition, group.bucket]
-        stay = [e for e in bucket if e not in found]
+        chosen = {e.identifier for e in found}
+        stay = [e for e in bucket if e.identifier not in chosen]
         drops = keyed and group.drop_deletes
         older = hidden_by_deletes(target.schema, found, stay) if drops else None
         if older is None and not engine.takes_late:

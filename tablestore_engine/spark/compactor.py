@@ -47,13 +47,11 @@ def compact_table(
         ConflictError: other compactions keep winning.
     """
     done: Snapshot | None = None
-    left: Collection[tuple[bytes, int]] | None = None  # None: all buckets
+    skipped = set(skip)
     for attempt in range(_ATTEMPTS):
         target = table.write_target()
         plan = table.scan(partition_filter=partition_filter)
-        places = {(b.partition_row, b.bucket) for b in plan.buckets}.difference(skip)
-        places = places if left is None else places.intersection(left)
-        buckets = [b for b in plan.buckets if (b.partition_row, b.bucket) in places]
+        buckets = [b for b in plan.buckets if (b.partition_row, b.bucket) not in skipped]
         tasks = plan_compaction(buckets, target, table.schemas.load, full=full)
         if not tasks:
             return done
@@ -66,8 +64,8 @@ def compact_table(
         if snapshot is None:
             return done
         done = snapshot
-        left = {(t.partition, t.bucket) for t in tasks} - _places(table, snapshot)
-        if not left:
+        skipped |= _places(table, snapshot)
+        if all((one.partition, one.bucket) in skipped for one in tasks):
             return done
     return done
 
