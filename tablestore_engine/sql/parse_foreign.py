@@ -6,8 +6,8 @@ may know it.
 
 from __future__ import annotations
 
-from tablestore_engine.errors import ParseError
-from tablestore_engine.sql.cursor import OWN_CATALOGS, Cursor
+from tablestore_engine.errors import SqlError
+from tablestore_engine.sql.cursor import Cursor
 from tablestore_engine.sql.statements import Statement, TableName
 from tablestore_engine.sql.table_statements import ForeignStatement
 
@@ -79,12 +79,9 @@ def _table(cursor: Cursor) -> TableName | None:
     if cursor.key in ("TABLE", "VIEW") and cursor.tokens[cursor.i + 1].is_name:
         cursor.i += 1
     try:
-        parts = cursor.dotted()
-    except ParseError:
+        return cursor.table_name()
+    except SqlError:
         return None
-    if len(parts) > 3 or (len(parts) == 3 and parts[0].lower() not in OWN_CATALOGS):
-        return None
-    return TableName(parts[-2] if len(parts) > 1 else None, parts[-1])
 
 
 def _z_order(cursor: Cursor) -> list[str]:
