@@ -61,10 +61,13 @@ demo: $(VENV)/.demo  ## Play the year 2013 of New York's flights through dbt (2 
 
 # ------------------------------------------------------------------------------------------------------ tests
 
+# What needs no Spark session runs beside what does.
+SIDE_BY_SIDE := --numprocesses 2 --dist loadgroup
+
 .PHONY: test
 test: $(VENV)/.dev  ## Run the default suite: unit, functional and fault tests
 	@sh scripts/check_java.sh
-	$(PY) -m pytest -m 'not variant' tests/unit tests/property tests/functional tests/fault $(PYTEST)
+	$(PY) -m pytest $(SIDE_BY_SIDE) -m 'not variant' tests/unit tests/property tests/functional tests/fault $(PYTEST)
 
 .PHONY: test-unit
 test-unit: $(VENV)/.dev  ## Run the unit tests only

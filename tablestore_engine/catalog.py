@@ -8,14 +8,12 @@ with cleanable leftovers. Names are looked up without regard to case, as Spark d
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from tablestore_engine.errors import (
     ConflictError,
@@ -31,9 +29,9 @@ from tablestore_engine.errors import (
     did_you_mean,
     nearest,
 )
+from tablestore_engine.metadata.view import View
 from tablestore_engine.schema.changes import SchemaChange, apply_changes
 from tablestore_engine.schema.table_schema import TableSchema
-from tablestore_engine.schema.types import DataField, parse_field
 from tablestore_engine.storage import clock
 from tablestore_engine.storage.file_io import FileIO, LocalFileIO
 from tablestore_engine.storage.paths import TablePaths, WarehousePaths, check_name, is_hidden
@@ -41,52 +39,10 @@ from tablestore_engine.storage.schemas import SchemaStore
 from tablestore_engine.storage.snapshots import SnapshotStore
 from tablestore_engine.table import Table
 
+__all__ = ["DEFAULT_DATABASE", "Catalog", "View"]
+
 DEFAULT_DATABASE = "default"
 _ALTER_ATTEMPTS = 20
-
-
-@dataclass(frozen=True)
-class View:
-    """A view: the query's text, the database that its bare names mean, and the columns it had when created.
-
-    `query_columns` are the names that the query itself gave them then; empty for a view of an earlier version.
-    """
-
-    sql: str
-    database: str
-    columns: tuple[DataField, ...] = ()
-    comment: str | None = None
-    options: Mapping[str, str] = field(default_factory=dict)
-    query_columns: tuple[str, ...] = ()
-
-    def to_json(self) -> str:
-        """The persisted form."""
-        data: dict[str, Any] = {
-            "version": 1,
-            "sql": self.sql,
-            "database": self.database,
-            "columns": [f.to_json() for f in self.columns],
-            "options": dict(self.options),
-        }
-        if self.query_columns:
-            data["query_columns"] = list(self.query_columns)
-        if self.comment is not None:
-            data["comment"] = self.comment
-        return json.dumps(data, indent=2, ensure_ascii=False)
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> View:
-        """The view of a persisted text. Raises ValueError, KeyError or TypeError when it is none."""
-        data = json.loads(text)
-        columns = tuple(parse_field(one) for one in data["columns"])
-        return cls(
-            data["sql"],
-            data["database"],
-            columns,
-            data.get("comment"),
-            data.get("options") or {},
-            tuple(map(str, data.get("query_columns") or ())),
-        )
 
 
 class Catalog:

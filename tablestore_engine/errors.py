@@ -169,6 +169,10 @@ class ConflictError(TableStoreError):
     retryable = True
 
 
+class CommitTimeoutError(ConflictError):
+    """Others won until the time that a commit may take was over: the statement is not run again by itself."""
+
+
 class CommitOutcomeUnknownError(TableStoreError):
     """The storage failed while a commit was being published: it may or may not be visible.
 

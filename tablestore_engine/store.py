@@ -18,14 +18,16 @@ from tablestore_engine.catalog import DEFAULT_DATABASE, Catalog
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import DataType
+from tablestore_engine.sql.cursor import OWN_CATALOGS
 from tablestore_engine.sql.execute_catalog import CatalogContext
 from tablestore_engine.sql.execute_catalog import execute as execute_catalog
-from tablestore_engine.sql.lexer import quote
+from tablestore_engine.sql.parameters import Parameters, with_parameters
 from tablestore_engine.sql.parse import parse
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.schema_statements import ShowCurrentSchema, Use
 from tablestore_engine.sql.show_statements import Describe, ShowColumns
 from tablestore_engine.sql.statements import Noop, PassThrough, Statement
+from tablestore_engine.sql.table_statements import ForeignStatement
 from tablestore_engine.sql.types import parse_sql_type
 from tablestore_engine.sql.view_statements import DropView
 from tablestore_engine.storage.clock import now_millis
@@ -74,20 +76,23 @@ class TableStore:
             self._prepared = True
         return self._spark
 
-    def sql(self, text: str) -> DataFrame:
+    def sql(self, text: str, args: Parameters | None = None) -> DataFrame:
         """Run one statement. Queries give a lazy DataFrame; other statements have run when this returns.
+
+        `args` are the values of its parameters: a mapping for `:name`, a sequence for `?`.
 
         Raises:
             TableStoreError: one of its kinds, with a message for a person.
         """
         from tablestore_engine.sql.result_frame import result_frame
 
-        return result_frame(self.spark, self.execute(text))
+        return result_frame(self.spark, self.execute(text, args=args))
 
     def execute(
         self,
         text: str,
         *,
+        args: Parameters | None = None,
         refuse_duplicates: bool = False,
         row_kinds: bool | None = None,
         properties: Mapping[str, str] | None = None,
@@ -96,15 +101,19 @@ class TableStore:
 
         Args:
             text: one statement.
+            args: values of its parameters: a mapping for `:name`, a sequence for `?`.
             refuse_duplicates: a key that stands twice in the rows to write is an error instead of an update.
             row_kinds: whether the rows of a new table must say their kind (`_row_kind`), or must not; None for either.
             properties: stored with the snapshot that the statement makes.
         """
+        text = text if args is None else with_parameters(text, args)
         statement = parse(text)
         if isinstance(statement, Noop):
             return StatementResult("OK")
         if isinstance(statement, Use):
-            self.use(statement.database)
+            # There is one catalog, so whoever asks for it by one of its names has it already.
+            if statement.database.lower() not in OWN_CATALOGS or self.catalog.database_exists(statement.database):
+                self.use(statement.database)
             return StatementResult("USE")
         if isinstance(statement, ShowCurrentSchema):
             return StatementResult(
@@ -129,14 +138,18 @@ class TableStore:
 
     def _is_of_temporary(self, statement: Statement) -> bool:
         """Whether a statement is about a temporary view. Without a session there are none."""
-        if not isinstance(statement, (DropView, Describe, ShowColumns)):
+        if not isinstance(statement, (DropView, Describe, ShowColumns, ForeignStatement)):
             return False
         named = statement.view if isinstance(statement, DropView) else statement.table
         return named.database is None and self.is_temporary(named.name)
 
     def is_temporary(self, name: str) -> bool:
         """Whether a bare name is that of a temporary view of the session. Starts no session: it would have none."""
-        return self._spark is not None and bool(self._spark.catalog.tableExists(quote(name)))
+        if self._spark is None:
+            return False
+        from tablestore_engine.spark.stand_ins import is_temporary
+
+        return is_temporary(self._spark, name)
 
     def _execute_in_spark(
         self,

@@ -25,14 +25,9 @@ from tablestore_engine.operation.data_file_writer import WriteTarget
 from tablestore_engine.operation.expire import Retention, expire_snapshots
 from tablestore_engine.operation.history import History, load_living
 from tablestore_engine.operation.index_files import index_entries
+from tablestore_engine.operation.partition_choice import PartitionFilter
 from tablestore_engine.operation.row_count import RowCount, row_count
-from tablestore_engine.operation.scan import (
-    PartitionFilter,
-    ScanPlan,
-    live_entries,
-    plan_scan,
-    readable_buckets,
-)
+from tablestore_engine.operation.scan import ScanPlan, live_entries, plan_scan, readable_buckets
 from tablestore_engine.operation.schedule import CompactedTable
 from tablestore_engine.operation.tags import create_tag, delete_tag, expire_tags
 from tablestore_engine.options import CoreOptions

@@ -5,6 +5,15 @@ from __future__ import annotations
 import pytest
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    """One worker has the Spark session and all tests that need one, where `make test` runs two."""
+    for item in items:
+        own_jvms = "fault" in item.path.parts
+        if not own_jvms and ("spark" in item.fixturenames or item.get_closest_marker("spark")):
+            item.add_marker(pytest.mark.xdist_group("spark"))
+
+
 @pytest.fixture(scope="session")
 def spark():
     """The process's session: small, and shared by all tests."""

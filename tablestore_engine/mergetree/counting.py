@@ -14,12 +14,12 @@ from typing import Any
 
 from tablestore_engine.errors import NegativeCountError
 from tablestore_engine.mergetree.levels import sorted_runs
+from tablestore_engine.mergetree.small_files import pick_small
 from tablestore_engine.mergetree.universal import CompactionUnit
-from tablestore_engine.metadata.data_file import DataFileMeta
+from tablestore_engine.metadata.data_file import FILE_SOURCE_COMPACT, DataFileMeta
 
 NEGATIVE = "A row was removed more often than it was added"
 NEGATIVE_HINT = "Add the missing rows, or go back to a snapshot before the change that removed too much."
-_SMALL_PERCENT = 70
 
 
 def is_retraction(file: DataFileMeta) -> bool:
@@ -35,11 +35,6 @@ def counted_rows(file: DataFileMeta) -> int:
     if is_retraction(file):
         return file.min_sequence_number - file.max_sequence_number - 1
     return file.row_count
-
-
-def is_small(file: DataFileMeta, target_file_size: int) -> bool:
-    """Whether a file is worth being rewritten together with others."""
-    return file.file_size * 100 < target_file_size * _SMALL_PERCENT
 
 
 def negative_count(row: Mapping[str, Any], count: int) -> NegativeCountError:
@@ -59,16 +54,20 @@ def pick_counting(
     """What to merge of one bucket that has retraction files; None when nothing is due.
 
     `full` merges everything, and so do files that hold far more records than there are rows (as the option
-    `compaction.max-size-amplification-percent` says) or that together are smaller than a threshold; otherwise small
-    files merge once there are enough of them. `drop_deletes` says that the result may hold no retraction, because
-    nothing that they refer to lies elsewhere.
+    `compaction.max-size-amplification-percent` says) or that together are smaller than a threshold, unless such a merge
+    left them; otherwise small files merge once there are enough of them. `drop_deletes` says that the result may hold no
+    retraction, because nothing that they refer to lies elsewhere.
     """
-    found = sorted(files, key=lambda f: (f.creation_time_millis or 0, f.file_name))
-    everything = full or _amplified(found, max_size_amplification_percent)
-    if not everything and not _is_small_bucket(found, total_size_threshold):
-        found = [f for f in found if is_small(f, target_file_size)]
-        if len(found) < min_file_num:
-            return None
+    found = list(files)
+    everything = full or (
+        not _is_merged(found)
+        and (_amplified(found, max_size_amplification_percent) or _is_small_bucket(found, total_size_threshold))
+    )
+    if not everything:
+        found = pick_small(found, target_file_size, min_file_num)
+    if not found:
+        return None
+    found.sort(key=lambda f: (f.creation_time_millis or 0, f.file_name))
     runs = tuple(run for f in found for run in sorted_runs([f]))
     return CompactionUnit(runs, output_level=0, drop_deletes=full)
 
@@ -76,6 +75,13 @@ def pick_counting(
 def _is_small_bucket(files: Sequence[DataFileMeta], threshold: int | None) -> bool:
     """Whether files are kept as one as long as they are so few bytes; a single one is that already."""
     return threshold is not None and len(files) > 1 and sum(f.file_size for f in files) < threshold
+
+
+def _is_merged(files: Sequence[DataFileMeta]) -> bool:
+    """Whether files are what a merge of all of them would leave: rows in one file, and in one what they lack."""
+    if any(f.file_source != FILE_SOURCE_COMPACT for f in files):
+        return False
+    return len(files) == 1 or (len(files) == 2 and sum(map(is_retraction, files)) == 1)
 
 
 def _amplified(files: Iterable[DataFileMeta], percent: int) -> bool:

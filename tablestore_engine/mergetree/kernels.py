@@ -180,7 +180,9 @@ def _product(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
         return pa.array(result, pa.float64(), mask=none).cast(values.type, safe=False)
     numbers = _numbers(values.cast(pa.int64()), 1)
     # Beyond 2^63 integers wrap; floating point tells, but for the last bits.
-    if np.abs(np.multiply.reduceat(numbers.astype(np.float64), groups.starts)).max() >= 2.0**63 * (1 - 1e-9):
+    with np.errstate(over="ignore", invalid="ignore"):
+        about = np.multiply.reduceat(numbers.astype(np.float64), groups.starts)  # NaN: beyond all bounds, then zero
+    if (np.abs(about) >= 2.0**63 * (1 - 1e-9)).any():
         raise _overflow(fold, values.type)
     found = pa.array(np.multiply.reduceat(numbers, groups.starts), pa.int64(), mask=none)
     # Arrow makes decimals of integers only where each of their type has room.

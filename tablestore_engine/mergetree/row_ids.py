@@ -39,7 +39,7 @@ def first_rows(ids: Numbers) -> Numbers:
     return found
 
 
-def same_floats(column: pa.Array) -> pa.Array:
+def same_floats(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     """Floats in which those that are equal have the same bits; other columns as they are."""
     if not pa.types.is_floating(column.type):
         return column

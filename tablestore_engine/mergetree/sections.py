@@ -7,7 +7,7 @@ one that is read beside others costs memory.
 
 from __future__ import annotations
 
-import itertools
+from bisect import bisect_left, insort
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +19,7 @@ from tablestore_engine.metadata.data_file import DataFileMeta
 from tablestore_engine.schema.types import DataType
 
 Key = tuple[Any, ...]
+Interval = tuple[Key, Key, DataFileMeta]
 
 
 @dataclass(frozen=True)
@@ -64,16 +65,26 @@ def packed(runs: Sequence[SortedRun], key_types: Sequence[DataType]) -> list[tup
 
     Only neighbours in age come together, so that of two sequences all of the one is newer than all of the other.
     """
-    sequences: list[list[tuple[Key, Key, DataFileMeta]]] = []
+    sequences: list[list[Interval]] = []
     for run in runs:
-        files = [(*key_interval(f, key_types), f) for f in run.files]
-        together = sorted([*sequences[-1], *files], key=_interval) if sequences else []
-        if together and all(a[1] < b[0] for a, b in itertools.pairwise(together)):
-            sequences[-1] = together
-        else:
-            sequences.append(sorted(files, key=_interval))
+        files = sorted(((*key_interval(f, key_types), f) for f in run.files), key=_low)
+        if not sequences or not _take(sequences[-1], files):
+            sequences.append(files)
     return [tuple(f for *_, f in one) for one in sequences]
 
 
-def _interval(item: tuple[Key, Key, DataFileMeta]) -> tuple[Key, Key]:
-    return item[:2]
+def _take(sequence: list[Interval], files: Sequence[Interval]) -> bool:
+    """Put files, in key order, into a sequence where none shares a key with one of it. Whether they went in."""
+    for low, high, _ in files:
+        at = bisect_left(sequence, low, key=_low)
+        if (at and sequence[at - 1][1] >= low) or (at < len(sequence) and sequence[at][0] <= high):
+            return False
+    if len(files) == 1:
+        insort(sequence, files[0], key=_low)
+    else:
+        sequence[:] = sorted([*sequence, *files], key=_low)
+    return True
+
+
+def _low(item: Interval) -> Key:
+    return item[0]

@@ -147,11 +147,11 @@ def encode(name: str, records: list[dict[str, Any]], compression: str = "zstd") 
     Args:
         name: ``manifest_entry``, ``manifest_file_meta`` or ``index_manifest_entry``.
         records: dicts with every field of the schema.
-        compression: zstd, deflate, snappy or null.
+        compression: zstd, deflate, snappy or null; zstd in place of others, as each file says its own.
     """
     import fastavro
 
-    codec = _CODECS[compression.lower()]
+    codec = _CODECS.get(compression.lower(), "zstandard")
     sync = os.urandom(16)
     out = io.BytesIO()
     out.write(_MAGIC)

@@ -8,12 +8,21 @@ raised, which removes it and adds it again.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 from tablestore_engine.metadata.binary_row import EMPTY_ROW
 
 FILE_SOURCE_APPEND = 0
 FILE_SOURCE_COMPACT = 1
+_FILE_SCHEME = re.compile(r"^file:(//[^/]*)?(?=/)")
+READ_FORMAT = "parquet"
+"""The format of data files that this engine reads and writes."""
+
+
+def plain_path(path: str) -> str:
+    """A path without the scheme of the local file system, which other tools write in front of it (file:/a/b)."""
+    return _FILE_SCHEME.sub("", path)
 
 
 @dataclass(frozen=True)
@@ -56,6 +65,16 @@ class DataFileMeta:
     external_path: str | None = None
     first_row_id: int | None = None
     write_cols: tuple[str, ...] | None = None
+
+    def path_in(self, directory: str) -> str:
+        """Its path: where its writer put it, if that is outside of the table, else in the directory of its bucket."""
+        return plain_path(self.external_path) if self.external_path else f"{directory}/{self.file_name}"
+
+    @property
+    def format(self) -> str:
+        """Its format, which the end of its name tells: parquet, orc, avro."""
+        _, dot, extension = self.file_name.rpartition(".")
+        return extension if dot else READ_FORMAT
 
     def upgrade(self, level: int) -> DataFileMeta:
         """The same file at a higher level."""

@@ -5,25 +5,29 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from functools import lru_cache
+from typing import TypeVar
 
 from tablestore_engine.errors import TableStoreError
 
+T = TypeVar("T")
 _KEPT_TEXTS = 1_000
 _log = logging.getLogger(__name__)
 
 
-def warned_of(failure: str, step: Callable[[], object]) -> None:
-    """Run a step that never fails its caller. What goes wrong is logged; `failure` says what was not done then.
+def warned_of(failure: str, step: Callable[[], T]) -> T | None:
+    """Run a step that never fails its caller; None when it failed. What goes wrong is logged; `failure` says what was not
+    done then.
 
     A process says the same thing once. That others were faster is nothing to warn of: the next commit tries again.
     """
     try:
-        step()
+        return step()
     except Exception as error:
         if isinstance(error, TableStoreError) and error.retryable:
             _log.info("%s: %s", failure, error)
         else:
             _warn_once(f"{failure}: {error}")
+        return None
 
 
 @lru_cache(_KEPT_TEXTS)

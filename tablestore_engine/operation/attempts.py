@@ -8,7 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TypeVar
 
-from tablestore_engine.errors import CommitOutcomeUnknownError, ConflictError, TableStoreError
+from tablestore_engine.errors import (
+    CommitOutcomeUnknownError,
+    CommitTimeoutError,
+    ConflictError,
+    TableStoreError,
+)
 from tablestore_engine.metadata.manifest import FileKind
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.data_file_writer import WriteTarget
@@ -23,11 +28,13 @@ def retrying(action: Callable[[], T]) -> T:
     """Run a verb that reads and writes again when others changed what it read; bounded, with jitter.
 
     Raises:
-        ConflictError: others won every time.
+        ConflictError: others won every time, or for as long as the table lets a commit take.
     """
     for attempt in range(ATTEMPTS):
         try:
             return action()
+        except CommitTimeoutError:
+            raise
         except ConflictError:
             if attempt + 1 == ATTEMPTS:
                 raise

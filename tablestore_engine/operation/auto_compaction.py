@@ -7,7 +7,6 @@ to that. Who runs the tasks is an argument: executors, or this process.
 
 from __future__ import annotations
 
-import logging
 import uuid
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
@@ -17,6 +16,7 @@ from typing import Protocol
 from tablestore_engine.errors import ConflictError, TableStoreError
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.after_commit import warned_of
 from tablestore_engine.operation.attempts import remove_files, remove_written, removed_unless_committed
 from tablestore_engine.operation.commit import Change, Committer
 from tablestore_engine.operation.compact import CompactTask
@@ -34,7 +34,6 @@ from tablestore_engine.storage.schemas import SchemaStore
 
 LOCAL_BYTES = 32 << 20
 """Bytes of files that are merged where a table is written, and not by Spark: that takes about a second."""
-_log = logging.getLogger(__name__)
 
 Execute = Callable[[Sequence[CompactTask]], list[ManifestEntry]]
 
@@ -76,17 +75,16 @@ def compact_touched(table: Compactable, touched: Collection[tuple[bytes, int]], 
 
     Returns the snapshot; None when nothing was merged. Never raises an `Exception`: it warns.
     """
-    try:
-        if not touched:
-            return None
-        if table.options.compaction_schedule_enabled:
-            schedule_after_commit(table.compactions, now_millis())
-            return None
-        tasks = [] if table.options.write_only else _due(table, touched)
-        return run_and_commit(table, tasks, execute) if tasks else None
-    except Exception as error:
-        _log.warning("Table %s was written to, but not compacted: %s", table.name, error)
+    failure = f"Table {table.name} was written to, but not compacted"
+    return warned_of(failure, lambda: _compact(table, touched, execute)) if touched else None
+
+
+def _compact(table: Compactable, touched: Collection[tuple[bytes, int]], execute: Execute) -> Snapshot | None:
+    if table.options.compaction_schedule_enabled:
+        schedule_after_commit(table.compactions, now_millis())
         return None
+    tasks = [] if table.options.write_only else _due(table, touched)
+    return run_and_commit(table, tasks, execute) if tasks else None
 
 
 def compact_small(table: Compactable, touched: Collection[tuple[bytes, int]]) -> Snapshot | None:

@@ -15,7 +15,13 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tablestore_engine.errors import CommitOutcomeUnknownError, ConflictError, SnapshotNotFound, StorageError
+from tablestore_engine.errors import (
+    CommitOutcomeUnknownError,
+    CommitTimeoutError,
+    ConflictError,
+    SnapshotNotFound,
+    StorageError,
+)
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry, ManifestFileMeta, merge_entries
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.change import READ_SNAPSHOT, Change, CommitIdentity
@@ -70,7 +76,8 @@ class Committer:
         `new_schema` creates the schema version that the snapshot shall carry, right before the snapshot.
 
         Raises:
-            ConflictError: the change no longer fits, or retries or time are used up; nothing is visible.
+            ConflictError: the change no longer fits, or retries are used up; nothing is visible.
+            CommitTimeoutError: time is used up; nothing is visible.
             CommitOutcomeUnknownError: the storage failed while publishing; nothing was removed.
         """
         options = self.schema.core_options
@@ -97,9 +104,9 @@ class Committer:
                 return created
             timeout = options.commit_timeout_millis
             if timeout is not None and self.now_millis() - began >= timeout:
-                raise _lost(attempt + 1, "commit.timeout")
+                raise _lost(CommitTimeoutError, attempt + 1, "commit.timeout")
             self.sleep(self._wait_seconds(attempt))
-        raise _lost(options.commit_max_retries + 1, "commit.max-retries")
+        raise _lost(ConflictError, options.commit_max_retries + 1, "commit.max-retries")
 
     def _wait_seconds(self, attempt: int) -> float:
         options = self.schema.core_options
@@ -154,6 +161,8 @@ class Committer:
             total_record_count=before + added - gone,
             delta_record_count=added - gone,
             watermark=latest.watermark if latest else None,
+            # Where rows have ids, those that were given once are never given again.
+            next_row_id=latest.next_row_id if latest else None,
             statistics=_statistics(change, latest, schema),
             properties=_properties(change, properties),
         )
@@ -363,8 +372,8 @@ def _files_of(delta: Sequence[ManifestEntry], snapshot: Snapshot) -> NewFiles:
     return NewFiles(added, removed, snapshot.commit_kind)
 
 
-def _lost(races: int, option: str) -> ConflictError:
-    return ConflictError(
+def _lost(kind: type[ConflictError], races: int, option: str) -> ConflictError:
+    return kind(
         f"The commit lost {races} race{'' if races == 1 else 's'} against other writers of this table.",
         hint=f"Try again, or raise the option '{option}'.",
     )

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tablestore_engine.errors import ExecutionError
 from tablestore_engine.mergetree.counting import is_retraction
 from tablestore_engine.mergetree.fold import reducer
 from tablestore_engine.mergetree.merge import Reduce, SortColumn, merge_sorted, sort_stable
@@ -40,7 +41,11 @@ Files = tuple[DataFileMeta, ...]
 
 @dataclass(frozen=True)
 class CompactTask:
-    """Merge `files` of one bucket into `output_level`. `schemas` holds the schemas the files were written with."""
+    """Merge `files` of one bucket into `output_level`. `schemas` holds the schemas the files were written with.
+
+    `rest` are the other files of the bucket where a sum of some records may not fit its column, and that of all does: then
+    all are merged.
+    """
 
     target: WriteTarget
     schemas: Mapping[int, TableSchema]
@@ -51,17 +56,33 @@ class CompactTask:
     files: tuple[DataFileMeta, ...]
     output_level: int
     drop_deletes: bool
+    rest: Files = ()
+
+    def of_bucket(self) -> CompactTask:
+        """The task that merges all files of the bucket, `rest` among them."""
+        files, schema = (*self.files, *self.rest), self.target.schema
+        top = max(schema.core_options.num_levels - 1, *(f.level for f in files))
+        return replace(self, files=files, rest=(), output_level=top, drop_deletes=not schema.keeps_deletes)
 
 
 def run_compaction(task: CompactTask, task_name: str) -> list[ManifestEntry]:
     """Execute a task. Returns DELETE and ADD entries; on failure its new files are removed."""
-    schema = task.target.schema
-    if not schema.primary_keys:
+    if not task.target.schema.primary_keys:
         if any(is_retraction(f) for f in task.files):
             from tablestore_engine.operation.counted_compact import compact_counted
 
             return compact_counted(task, task_name)
         return _concatenate(task, task_name)
+    try:
+        return _merge_keyed(task, task_name)
+    except ExecutionError:
+        if not task.rest:
+            raise
+    return _merge_keyed(task.of_bucket(), f"{task_name}b")
+
+
+def _merge_keyed(task: CompactTask, task_name: str) -> list[ManifestEntry]:
+    schema = task.target.schema
     writer = _writer(task, task_name)
     removed: list[DataFileMeta] = []
     added: list[DataFileMeta] = []
@@ -176,7 +197,7 @@ def _batches(task: CompactTask, files: Files, rows: int, size: int, ahead: int) 
     return itertools.chain.from_iterable(
         read_batches(
             target.io,
-            f.external_path or f"{directory}/{f.file_name}",
+            f.path_in(directory),
             schemas[f.schema_id],
             target.schema,
             columns,
@@ -195,7 +216,7 @@ def _concatenate(task: CompactTask, task_name: str) -> list[ManifestEntry]:
     writer = _writer(task, task_name)
     try:
         for file in task.files:
-            path = file.external_path or f"{directory}/{file.file_name}"
+            path = file.path_in(directory)
             columns = FileColumns(target.schema.field_names)
             for batch in read_batches(target.io, path, task.schemas[file.schema_id], target.schema, columns):
                 writer.write(pa.Table.from_batches([batch]))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
-from tablestore_engine.mergetree.counting import is_retraction, is_small, pick_counting
+from tablestore_engine.mergetree.counting import is_retraction, pick_counting
 from tablestore_engine.mergetree.levels import highest_level, sorted_runs
+from tablestore_engine.mergetree.small_files import pick_small
 from tablestore_engine.mergetree.universal import (
     CompactionUnit,
     UniversalOptions,
@@ -15,7 +16,7 @@ from tablestore_engine.mergetree.universal import (
     pick_unmerged,
 )
 from tablestore_engine.metadata.data_file import DataFileMeta
-from tablestore_engine.operation.compact import CompactTask
+from tablestore_engine.operation.compact import CompactTask, Files
 from tablestore_engine.operation.data_file_writer import WriteTarget
 from tablestore_engine.operation.scan import BucketScan
 from tablestore_engine.schema.table_schema import TableSchema
@@ -81,9 +82,10 @@ def task_of(
 ) -> CompactTask:
     """The task that carries out a merge in a bucket."""
     files = tuple(f for run in unit.runs for f in run.files)
+    rest = rest_of(target.schema, files, bucket.files)
     return CompactTask(
         target=target,
-        schemas={i: load_schema(i) for i in {f.schema_id for f in files}},
+        schemas={i: load_schema(i) for i in {f.schema_id for f in (*files, *rest)}},
         partition=bucket.partition_row,
         partition_path=bucket.partition_path,
         bucket=bucket.bucket,
@@ -91,7 +93,16 @@ def task_of(
         files=files,
         output_level=unit.output_level,
         drop_deletes=unit.drop_deletes,
+        rest=rest,
     )
+
+
+def rest_of(schema: TableSchema, merged: Collection[DataFileMeta], live: Iterable[DataFileMeta]) -> Files:
+    """The live files of a bucket that a task must know besides those that it merges; see `CompactTask.rest`."""
+    if not schema.merge_engine.may_outgrow:
+        return ()
+    chosen = {f.file_name for f in merged}
+    return tuple(f for f in live if f.file_name not in chosen)
 
 
 def _keyed_unit(
@@ -107,7 +118,7 @@ def _keyed_unit(
 
 
 def _append_unit(bucket: BucketScan, schema: TableSchema, full: bool) -> CompactionUnit | None:
-    """Small files (under 70 % of the target) are rewritten together once there are enough of them."""
+    """Small files are rewritten together once there are enough of them."""
     options = schema.core_options
     if any(is_retraction(f) for f in bucket.files):
         return pick_counting(
@@ -118,10 +129,11 @@ def _append_unit(bucket: BucketScan, schema: TableSchema, full: bool) -> Compact
             max_size_amplification_percent=options.max_size_amplification_percent,
             total_size_threshold=options.total_size_threshold,
         )
-    small = [f for f in bucket.files if is_small(f, options.target_file_size)]
-    enough = 2 if full else options.compaction_min_file_num
-    if len(small) < enough:
+    chosen = pick_small(
+        bucket.files, options.target_file_size, options.compaction_min_file_num, full=full
+    )
+    if not chosen:
         return None
-    ordered = sorted(small, key=lambda f: (f.creation_time_millis or 0, f.min_sequence_number, f.file_name))
+    ordered = sorted(chosen, key=lambda f: (f.creation_time_millis or 0, f.min_sequence_number, f.file_name))
     runs = tuple(run for f in ordered for run in sorted_runs([f]))
     return CompactionUnit(runs, output_level=0, drop_deletes=False)

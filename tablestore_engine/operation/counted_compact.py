@@ -12,8 +12,9 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from tablestore_engine.mergetree.counting import is_retraction, is_small
+from tablestore_engine.mergetree.counting import is_retraction
 from tablestore_engine.mergetree.retractions import Part, Retractions, parts_for, retractions_of
+from tablestore_engine.mergetree.small_files import is_small
 from tablestore_engine.metadata.data_file import FILE_SOURCE_COMPACT, DataFileMeta
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.operation.compact import CompactTask
@@ -100,7 +101,7 @@ class _Cancellation:
     def _batches(self, file: DataFileMeta, *, counts: bool = False) -> Iterator[pa.RecordBatch]:
         task, target = self._task, self._task.target
         directory = target.paths.bucket_dir(task.partition_path, task.bucket)
-        path = file.external_path or f"{directory}/{file.file_name}"
+        path = file.path_in(directory)
         columns = FileColumns(target.schema.field_names, counts=counts)
         return read_batches(target.io, path, task.schemas[file.schema_id], target.schema, columns)
 

@@ -20,7 +20,13 @@ from tablestore_engine.metadata.binary_row import encode_row
 from tablestore_engine.metadata.data_file import DataFileMeta, SimpleStats
 from tablestore_engine.operation.batch_size import slices_within
 from tablestore_engine.operation.column_encoding import encodings
-from tablestore_engine.operation.footer_stats import DEFAULT_MODE, UNKNOWN, ColumnStats, column_stats
+from tablestore_engine.operation.footer_stats import (
+    DEFAULT_MODE,
+    UNKNOWN,
+    ColumnStats,
+    column_stats,
+    leaves_with_stats,
+)
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.arrow import arrow_schema
 from tablestore_engine.schema.system import COUNT, KEY_PREFIX, SEQUENCE_NUMBER, VALUE_KIND, key_field
@@ -86,6 +92,7 @@ class RollingWriter:
         self._files: list[DataFileMeta] = []
         self._made_directory = False
         self._open: _OpenFile | None = None
+        self._with_nan: set[str] = set()
 
     @property
     def next_index(self) -> int:
@@ -96,11 +103,24 @@ class RollingWriter:
         """Append rows in the file layout, which continue the key order of the rows before."""
         # Rows that come in one piece make no larger row groups and files than others.
         for rows in slices_within(table, _SLICE_BYTES):
+            if self._finds_nan(rows):
+                self.roll()
             if self._open is None:
                 self._open = self._start(rows)
             self._open.write(rows)
             if self._open.bytes_written >= self._options.target_file_size:
                 self._finish()
+
+    def _finds_nan(self, rows: pa.Table) -> bool:
+        """Whether a column has its first NaN here; from now on files keep no bounds of it (`leaves_with_stats`)."""
+        floats = (f.name for f in self._arrow_schema if pa.types.is_floating(f.type) and f.name in rows.column_names)
+        found = {
+            name
+            for name in floats
+            if name not in self._with_nan and pc.any(pc.is_nan(rows.column(name))).as_py()
+        }
+        self._with_nan |= found
+        return bool(found)
 
     def roll(self) -> None:
         """Close the current file, so that the next rows start a new one."""
@@ -136,6 +156,7 @@ class RollingWriter:
             self._arrow_schema,
             self._options,
             encodings(first, self._schema.primary_keys, self._options),
+            leaves_with_stats(self._arrow_schema, self._with_nan),
         )
 
     def _finish(self) -> None:
@@ -209,6 +230,7 @@ class _OpenFile:
         schema: pa.Schema,
         options: CoreOptions,
         encodings: dict[str, Any],
+        statistics: bool | list[str],
     ) -> None:
         self.path = path
         self._name = name
@@ -223,7 +245,7 @@ class _OpenFile:
             self._sink,
             schema,
             store_decimal_as_integer=True,
-            write_statistics=True,
+            write_statistics=statistics,
             metadata_collector=self._footers,
             **encodings,
         )

@@ -24,6 +24,8 @@ from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.manifests import ManifestStore
 
 _SIZE_AND_CHECKSUM = 8
+POSTPONED_BUCKET = -2
+"""Bucket of rows that have none yet, and the value of the option `bucket` that says so."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,12 @@ NO_DELETIONS: Deletions = {}
 
 
 def visible_entries(entries: Sequence[ManifestEntry], schema: TableSchema) -> Sequence[ManifestEntry]:
-    """The live files that a read may look at."""
+    """The live files that a read may look at.
+
+    With `bucket` = -2 rows wait, in files of the bucket -2, until another tool gives each its bucket.
+    """
+    if schema.core_options.bucket == POSTPONED_BUCKET:
+        entries = [e for e in entries if e.bucket != POSTPONED_BUCKET]
     return [e for e in entries if e.file.level > 0] if schema.reads_files_alone else entries
 
 

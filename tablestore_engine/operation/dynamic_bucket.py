@@ -165,7 +165,7 @@ def _indexed(
     for entry in buckets.unindexed:
         if (entry.partition, entry.bucket) == place:
             file = entry.file
-            path = file.external_path or f"{directory}/{file.file_name}"
+            path = file.path_in(directory)
             own = schemas.load(file.schema_id)
             found += [key_hashes(b, schema) for b in read_batches(target.io, path, own, schema, columns)]
     return write_index_file(target, place, np.unique(np.concatenate(found)), f"repaired{number}")

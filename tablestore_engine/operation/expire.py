@@ -129,13 +129,18 @@ def expire_snapshots(history: History, now_millis: int, retention: Retention) ->
 
 def refuse_unknown(history: History) -> None:
     """Raise where files are named by what this engine does not read."""
-    for directory in _UNKNOWN:
-        if history.io.list(f"{history.paths.root}/{directory}"):
-            raise UserError(
-                f"The table at {history.paths.root} has {directory} files of another program, which may need files that"
-                " would be removed.",
-                hint="Let the program that made them expire snapshots and remove orphans.",
-            )
+    directory = _unknown(history)
+    if directory is not None:
+        raise UserError(
+            f"The table at {history.paths.root} has {directory} files of another program, which may need files that"
+            " would be removed.",
+            hint="Let the program that made them expire snapshots and remove orphans.",
+        )
+
+
+def _unknown(history: History) -> str | None:
+    """A directory of the table in which files are named by what this engine does not read; None when there is none."""
+    return next((one for one in _UNKNOWN if history.io.list(f"{history.paths.root}/{one}")), None)
 
 
 def _drop_strays(history: History, latest: int) -> int:
@@ -161,6 +166,7 @@ def _garbage(history: History, begin: int, end: int) -> Garbage:
         garbage.data_files |= _paths(history, before, _gone(history, before, after))
     for snapshot_id in range(begin, end):
         garbage.manifests |= metadata_of(history, snapshots[snapshot_id])
+        _add_changelog(history, garbage, snapshots[snapshot_id])
         garbage.data_files |= _statistics(history, snapshots[snapshot_id])
     garbage.manifests -= metadata_of(history, snapshots[end])
     garbage.data_files -= _statistics(history, snapshots[end])
@@ -236,13 +242,10 @@ def _paths(history: History, snapshot: Snapshot, entries: Iterable[ManifestEntry
     found = set()
     for entry in entries:
         file = entry.file
-        if file.external_path:
-            found.add(file.external_path)
-            directory = file.external_path.rpartition("/")[0]
-        else:
-            directory = history.paths.bucket_dir(places.path_of(entry.partition), entry.bucket)
-            found.add(f"{directory}/{file.file_name}")
+        path = file.path_in(history.paths.bucket_dir(places.path_of(entry.partition), entry.bucket))
+        found.add(path)
         # What belongs to a file lies beside it.
+        directory = path.rpartition("/")[0]
         found |= {f"{directory}/{name}" for name in file.extra_files}
     return found
 
@@ -260,12 +263,33 @@ def _index_paths(history: History, snapshots: Sequence[Snapshot]) -> set[str]:
 
 
 def metadata_of(history: History, snapshot: Snapshot) -> set[str]:
-    """Names of the manifest lists, manifests and index manifest of a snapshot."""
+    """Names of the manifest lists, manifests and index manifest of a snapshot, but for those of its changelog."""
     lists = [snapshot.base_manifest_list, snapshot.delta_manifest_list]
-    if snapshot.changelog_manifest_list:
-        lists.append(snapshot.changelog_manifest_list)
     index = {snapshot.index_manifest} if snapshot.index_manifest else set()
     return {*lists, *index, *(meta.file_name for name in lists for meta in history.manifests.read_list(name))}
+
+
+def changelog_of(history: History, snapshot: Snapshot) -> tuple[set[str], list[ManifestEntry]]:
+    """Names of the manifest list and manifests of the changelog that another writer gave a snapshot, and its files.
+
+    They go with the snapshot: a tag keeps its rows, and no changelog.
+    """
+    name = snapshot.changelog_manifest_list
+    if name is None:
+        return set(), []
+    metas = history.manifests.read_list(name)
+    return {name, *(m.file_name for m in metas)}, [e for m in metas for e in _entries(history, m)]
+
+
+def _add_changelog(history: History, garbage: Garbage, snapshot: Snapshot) -> None:
+    try:
+        manifests, files = changelog_of(history, snapshot)
+    except StorageError as error:
+        if not error.missing:
+            raise
+        return  # what is left of it are orphans
+    garbage.manifests |= manifests
+    garbage.data_files |= _paths(history, snapshot, files)
 
 
 def _remove(history: History, garbage: Garbage) -> None:
@@ -281,7 +305,10 @@ def collect(history: History, tagged: Snapshot, tags: Mapping[str, Snapshot], ol
     """Remove the files that a snapshot names and neither the tags, of other snapshots, nor the oldest snapshot do.
 
     What is missing of it already stays out of this, as all of a dead tag; the rest are orphans then.
+    Where other programs keep branches or changelogs, which may need them, they stay.
     """
+    if _unknown(history) is not None:
+        return
     try:
         garbage = Garbage(
             _paths(history, tagged, live_entries(history.manifests, tagged))

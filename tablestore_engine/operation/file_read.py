@@ -1,7 +1,7 @@
 """Reading one data file as Arrow batches in the shape of the current schema.
 
-Columns are found through the schema that the file was written with, by field id: a column that was added later
-reads null, one that was renamed is found under its old name, one whose type was widened is cast.
+Columns, and fields of a ROW, are found through the schema that the file was written with, by field id: one that was added
+later reads null, one that was renamed is found under its old name, one whose type was widened is cast.
 """
 
 from __future__ import annotations
@@ -16,9 +16,12 @@ from tablestore_engine.errors import CorruptMetadataError, StorageError
 from tablestore_engine.metadata.deletion_vector import Positions
 from tablestore_engine.operation.batch_size import fixed_width
 from tablestore_engine.operation.deleted_rows import kept_rows
+from tablestore_engine.operation.evolve import evolved
 from tablestore_engine.schema.arrow import to_arrow_type
+from tablestore_engine.schema.evolution import check_readable, is_same
 from tablestore_engine.schema.system import COUNT, SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.schema.table_schema import TableSchema
+from tablestore_engine.schema.types import DataField, DataType
 from tablestore_engine.storage.file_io import FileIO
 
 BATCH_ROWS = 65_536
@@ -56,22 +59,20 @@ def read_batches(
     Raises:
         CorruptMetadataError: the file is damaged; names it.
         StorageError: it cannot be read.
+        UnsupportedTypeError: it holds a column in a type that is not read as that of today.
     """
     by_id = {f.id: f for f in own.fields}
-    targets: list[tuple[str, str | None, pa.DataType]] = []
+    targets: list[_Target] = []
     for name in columns.names:
         field = current.field(name)
-        source = by_id.get(field.id)
-        targets.append((field.name, source.name if source else None, to_arrow_type(field.type)))
+        targets.append(_target(field.name, by_id.get(field.id), field.type))
     if columns.system:
-        for field in current.trimmed_key_fields:
-            # The value column holds the same, also in files without `_KEY_` columns (thin mode).
-            source = by_id[field.id]
-            targets.append((key_field(field).name, source.name, to_arrow_type(field.type)))
-        targets += [(one.name, one.name, to_arrow_type(one.type)) for one in (SEQUENCE_NUMBER, VALUE_KIND)]
+        # The value column holds the same, also in files without `_KEY_` columns (thin mode).
+        targets += [_target(key_field(f).name, by_id[f.id], f.type) for f in current.trimmed_key_fields]
+        targets += [_target(one.name, one, one.type) for one in (SEQUENCE_NUMBER, VALUE_KIND)]
     if columns.counts:
-        targets.append((COUNT.name, COUNT.name, to_arrow_type(COUNT.type)))
-    kinds = {source: kind for _, source, kind in targets if source}
+        targets.append(_target(COUNT.name, COUNT, COUNT.type))
+    kinds = {one.source.name: one.arrow for one in targets if one.source}
     try:
         with io.open_input(path) as handle:
             buffered = {"buffer_size": buffer_bytes, "pre_buffer": False} if buffer_bytes else {}
@@ -117,12 +118,32 @@ def _is_of(path: str, names: Collection[str]) -> bool:
     return bool(path)
 
 
-def _shape(batch: pa.RecordBatch, targets: Sequence[tuple[str, str | None, pa.DataType]]) -> pa.RecordBatch:
+@dataclass(frozen=True)
+class _Target:
+    """A column to make: its name and type, and the field of the file that it comes from (None: it is null there)."""
+
+    name: str
+    source: DataField | None
+    type: DataType
+    arrow: pa.DataType
+    is_stored: bool  # as it is wanted
+
+
+def _target(name: str, source: DataField | None, data_type: DataType) -> _Target:
+    if source is not None:
+        check_readable(name, source.type, data_type)
+    is_stored = source is not None and is_same(source.type, data_type)
+    return _Target(name, source, data_type, to_arrow_type(data_type), is_stored)
+
+
+def _shape(batch: pa.RecordBatch, targets: Sequence[_Target]) -> pa.RecordBatch:
     arrays = []
-    for _, source, arrow_type in targets:
-        if source is None or source not in batch.schema.names:
-            arrays.append(pa.nulls(batch.num_rows, arrow_type))
+    for one in targets:
+        if one.source is None or one.source.name not in batch.schema.names:
+            arrays.append(pa.nulls(batch.num_rows, one.arrow))
             continue
-        array = batch.column(source)
-        arrays.append(array if array.type == arrow_type else array.cast(arrow_type))
-    return pa.RecordBatch.from_arrays(arrays, names=[name for name, _, _ in targets])
+        array = batch.column(one.source.name)
+        if not one.is_stored:
+            array = evolved(array, one.source.type, one.type)
+        arrays.append(array if array.type == one.arrow else array.cast(one.arrow))
+    return pa.RecordBatch.from_arrays(arrays, names=[one.name for one in targets])

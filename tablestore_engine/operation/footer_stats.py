@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -30,6 +30,34 @@ class ColumnStats:
 
 
 UNKNOWN = ColumnStats(None, None, None)
+
+
+def leaves_with_stats(schema: pa.Schema, without: Collection[str]) -> bool | list[str]:
+    """The columns of a file that get statistics in its footer, as `ParquetWriter` takes them.
+
+    Parquet leaves NaN out of bounds, and Spark skips rows by them, though NaN is greater than every number to it. So
+    there are none for the top-level columns `without`, which hold NaN, and none for floats inside of others.
+    """
+    leaves = [(path, kind) for field in schema for path, kind in _leaves(field.name, field.type)]
+    kept = [
+        path for path, kind in leaves if path not in without and not ("." in path and pa.types.is_floating(kind))
+    ]
+    return True if len(kept) == len(leaves) else kept
+
+
+def _leaves(path: str, kind: pa.DataType) -> Iterator[tuple[str, pa.DataType]]:
+    """The paths of the columns that Parquet makes of one."""
+    if pa.types.is_struct(kind):
+        inside = [(one.name, one.type) for one in kind]
+    elif pa.types.is_map(kind):
+        inside = [("key_value.key", kind.key_type), ("key_value.value", kind.item_type)]
+    elif pa.types.is_list(kind):
+        inside = [("list.element", kind.value_type)]
+    else:
+        yield path, kind
+        return
+    for name, inner in inside:
+        yield from _leaves(f"{path}.{name}", inner)
 
 
 def column_stats(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tablestore_engine.metadata.data_file import plain_path
 from tablestore_engine.metadata.index_manifest import IndexEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
@@ -15,7 +16,7 @@ from tablestore_engine.storage.paths import TablePaths
 def index_path(paths: TablePaths, schema: TableSchema, entry: IndexEntry) -> str:
     """The path of an index file: in the table's index directory, or where its option puts it, beside the data."""
     if entry.external_path:
-        return entry.external_path
+        return plain_path(entry.external_path)
     if schema.core_options.index_file_in_data_file_dir:
         directory = paths.bucket_dir(PartitionFormat(schema).path_of(entry.partition), entry.bucket)
         return f"{directory}/{entry.file_name}"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tablestore_engine.errors import StorageError
+from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.expire import metadata_of, refuse_unknown
+from tablestore_engine.operation.expire import changelog_of, metadata_of, refuse_unknown
 from tablestore_engine.operation.history import History, reading_tag
 from tablestore_engine.operation.index_files import index_entries
 from tablestore_engine.operation.scan import live_entries
@@ -50,6 +51,8 @@ def named_files(history: History) -> set[str]:
     for snapshot in history.snapshots.iter():
         try:
             named |= _names_of(history, snapshot)
+            manifests, files = changelog_of(history, snapshot)
+            named |= manifests | _names(files)
         except StorageError as error:
             if not error.missing or history.snapshots.exists(snapshot.id):
                 raise
@@ -79,6 +82,7 @@ def _files(history: History) -> Iterator[FileStatus]:
         paths.snapshot_dir,
         paths.schema_dir,
         paths.tag_dir,
+        paths.consumer_dir,
         paths.compaction_dir,
         paths.root,
     ):
@@ -99,10 +103,9 @@ def _names_of(history: History, snapshot: Snapshot) -> set[str]:
     named = metadata_of(history, snapshot)
     named |= {one.file_name for one in index_entries(history.manifests, snapshot)}
     named |= {snapshot.statistics} if snapshot.statistics else set()
-    entries = live_entries(history.manifests, snapshot)
-    if snapshot.changelog_manifest_list:
-        for meta in history.manifests.read_list(snapshot.changelog_manifest_list):
-            entries += history.manifests.read_manifest(meta.file_name)
-    for entry in entries:
-        named |= {entry.file.file_name, *entry.file.extra_files}
-    return named
+    return named | _names(live_entries(history.manifests, snapshot))
+
+
+def _names(entries: Iterable[ManifestEntry]) -> set[str]:
+    """The names of some files, and of what belongs to them."""
+    return {name for e in entries for name in (e.file.file_name, *e.file.extra_files)}

@@ -5,12 +5,12 @@ They go by one commit that removes their files; snapshots before it still have t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from tablestore_engine.errors import SnapshotNotFound, UserError
+from tablestore_engine.errors import ConflictError, SnapshotNotFound, UserError
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
@@ -80,15 +80,17 @@ class WithSnapshots(Partitioned, Protocol):
         """One snapshot. Raises SnapshotNotFound."""
 
 
-def drop_partitions(table: Partitioned, partitions: Iterable[bytes]) -> Snapshot | None:
+def drop_partitions(
+    table: Partitioned, partitions: Iterable[bytes], guard: Callable[[], None] | None = None
+) -> Snapshot | None:
     """Remove partitions, given as BinaryRows, in one commit; None when there is nothing to remove.
 
-    What others write into them meanwhile goes too, if it was committed first.
+    What others write into them meanwhile goes too, if it was committed first, unless `guard` raises.
     """
     chosen = frozenset(partitions)
     if not chosen:
         return None
-    change = Change("OVERWRITE", replaces=lambda entry: entry.partition in chosen)
+    change = Change("OVERWRITE", replaces=lambda entry: entry.partition in chosen, guard=guard)
     return table.committer().commit(change, new_identity(table.options, "drop-partition"))
 
 
@@ -107,6 +109,7 @@ def expire_partitions(
 
     Raises:
         UserError: the table has no partitions, or the pattern or formatter cannot be used.
+        ConflictError: a partition was written to that was to go by its last change; or others won every time.
     """
     schema = table.schema
     if not schema.partition_keys:
@@ -122,7 +125,20 @@ def expire_partitions(
         )
     due = [row for row, at in times.items() if at is not None and _is_over(at, retention, now_millis)]
     gone = sorted((places.path_of(row), row) for row in due)[: retention.limit]
-    drop_partitions(table, [row for _, row in gone])
+    chosen = [row for _, row in gone]
+
+    def check_still_due() -> None:
+        now = partition_times(table.live_files(), places, retention)
+        for row in chosen:
+            at = now.get(row)
+            if at is not None and not _is_over(at, retention, now_millis):
+                raise ConflictError(
+                    f"Partition {places.path_of(row)} of table {table.name} got new files when it was to expire.",
+                    hint="Run it again.",
+                )
+
+    # Values say the same time whatever is written.
+    drop_partitions(table, chosen, check_still_due if retention.strategy == "update-time" else None)
     return [path for path, _ in gone]
 
 

@@ -198,7 +198,7 @@ def _copies(target: WriteTarget, entries: Sequence[ManifestEntry]) -> list[Manif
             prefix=target.schema.core_options.data_file_prefix,
             extension=extension,
         )
-        _copy(target, file.external_path or f"{directory}/{file.file_name}", f"{directory}/{name}")
+        _copy(target, file.path_in(directory), f"{directory}/{name}")
         # What other programs keep beside a file only makes it faster to read.
         found.append(replace(entry, file=replace(file, file_name=name, extra_files=(), external_path=None)))
     return found

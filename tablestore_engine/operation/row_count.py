@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from tablestore_engine.mergetree.counting import counted_rows
-from tablestore_engine.metadata.data_file import DataFileMeta
+from tablestore_engine.metadata.data_file import READ_FORMAT, DataFileMeta
 from tablestore_engine.operation.deleted_rows import deleted_count
 from tablestore_engine.operation.scan import BucketScan, ScanPlan
 from tablestore_engine.schema.table_schema import TableSchema
@@ -63,7 +63,9 @@ def row_count(
         unsettled[id(bucket)] = replace(had, files=(*had.files, *section.files))
     if not merging:
         return RowCount(alone, exact=True)
-    if merging > READ_ROWS:
+    # Another format may be no reason to refuse to say how large a table is.
+    readable = all(f.format == READ_FORMAT for bucket in unsettled.values() for f in bucket.files)
+    if merging > READ_ROWS or not readable:
         return RowCount(alone + merging - deletes, exact=False)
     # Arrow stays out of what only reads metadata.
     from tablestore_engine.operation.arrow_read import read_rows

@@ -18,19 +18,18 @@ from tablestore_engine.errors import CorruptMetadataError, OptionError
 from tablestore_engine.mergetree.levels import SortedRun
 from tablestore_engine.mergetree.sections import Section, sections
 from tablestore_engine.metadata.binary_row import decode_row
-from tablestore_engine.metadata.data_file import DataFileMeta
+from tablestore_engine.metadata.data_file import READ_FORMAT, DataFileMeta
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry, merge_entries
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.deleted_rows import NO_DELETIONS, Deletions, deletions_of, visible_entries
+from tablestore_engine.operation.partition_choice import PartitionChoice, PartitionFilter
 from tablestore_engine.operation.prune import Bounds, buckets_for, may_match
 from tablestore_engine.schema.predicate import Predicate
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import DataType
 from tablestore_engine.storage.manifests import ManifestStore
 from tablestore_engine.storage.paths import TablePaths
-
-PartitionFilter = Callable[[tuple[Any, ...]], bool]
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class BucketScan:
 
     def path_of(self, paths: TablePaths, file: DataFileMeta) -> str:
         """The path of one of its files."""
-        return file.external_path or paths.data_file(self.partition_path, self.bucket, file.file_name)
+        return file.path_in(paths.bucket_dir(self.partition_path, self.bucket))
 
 
 @dataclass(frozen=True)
@@ -91,16 +90,18 @@ def sections_of(files: Sequence[DataFileMeta], schema: TableSchema) -> list[Sect
     return sections(files, [f.type for f in schema.trimmed_key_fields])
 
 
-def live_entries(manifests: ManifestStore, snapshot: Snapshot) -> list[ManifestEntry]:
-    """All live files of a snapshot.
+def live_entries(
+    manifests: ManifestStore, snapshot: Snapshot, choice: PartitionChoice | None = None
+) -> list[ManifestEntry]:
+    """All live files of a snapshot, or those of some partitions.
 
     Raises:
         CorruptMetadataError: a manifest cannot be decoded, or a list of them adds a file twice or removes one that is not
             there; the message names the list.
         StorageError: metadata cannot be read.
     """
-    base = _entries_of(manifests, snapshot.base_manifest_list)
-    delta = _entries_of(manifests, snapshot.delta_manifest_list)
+    base = _entries_of(manifests, snapshot.base_manifest_list, choice)
+    delta = _entries_of(manifests, snapshot.delta_manifest_list, choice)
     live, damage = _merged([*base, *delta])
     if damage:
         of_base = _merged(base)[1]
@@ -111,8 +112,17 @@ def live_entries(manifests: ManifestStore, snapshot: Snapshot) -> list[ManifestE
     return live
 
 
-def _entries_of(manifests: ManifestStore, name: str) -> list[ManifestEntry]:
-    return [e for meta in manifests.read_list(name) for e in manifests.read_manifest(meta.file_name)]
+def _entries_of(manifests: ManifestStore, name: str, choice: PartitionChoice | None) -> list[ManifestEntry]:
+    metas = manifests.read_list(name)
+    if choice is None:
+        return [e for meta in metas for e in manifests.read_manifest(meta.file_name)]
+    return [
+        e
+        for meta in metas
+        if choice.may_hold(meta)
+        for e in manifests.read_manifest(meta.file_name)
+        if choice.wants(e.partition)
+    ]
 
 
 def _merged(entries: Sequence[ManifestEntry]) -> tuple[list[ManifestEntry], str | None]:
@@ -143,10 +153,14 @@ def plan_scan(
     schema.core_options.refuse_unsupported(for_write=False)
     if snapshot is None:
         return ScanPlan(None, schema, ())
-    entries = live_entries(manifests, snapshot)
+    choice = None
+    if predicate is not None or partition_filter is not None:
+        choice = PartitionChoice(schema, predicate, partition_filter)
+    entries = live_entries(manifests, snapshot, choice)
     _refuse_retractions(entries, schema)
     buckets = readable_buckets(manifests, snapshot, entries, schema)
-    return ScanPlan(snapshot, schema, _prune(buckets, schema, predicate, partition_filter, schemas))
+    _refuse_formats(buckets)
+    return ScanPlan(snapshot, schema, _prune(buckets, schema, predicate, schemas))
 
 
 def readable_buckets(
@@ -161,14 +175,37 @@ def readable_buckets(
 
 
 def _refuse_retractions(entries: Iterable[ManifestEntry], schema: TableSchema) -> None:
-    """Other writers may have put retractions into tables whose functions cannot take anything back."""
-    if not schema.primary_keys or schema.merge_engine.reads_retractions:
+    """Other writers may have put retractions into tables whose functions cannot take anything back, or which ignore them.
+
+    Here deletes are ignored when they are written; where the option came after them, other readers leave them out.
+    """
+    if not schema.primary_keys:
+        return
+    engine = schema.merge_engine
+    if engine.reads_retractions and not engine.ignores_deletes:
         return
     for entry in entries:
         if entry.file.delete_row_count != 0:
+            if engine.ignores_deletes:
+                raise OptionError(
+                    f"Option 'ignore-delete' = 'true' is not supported for deletes that are stored: the table's file"
+                    f" {entry.file.file_name} holds some, or does not say.",
+                    hint="A full compaction by the tool that wrote them leaves them out.",
+                )
             raise OptionError(
                 f"The table's file {entry.file.file_name} holds retractions, which its merge engine, "
                 f"'{schema.merge_engine.name}', cannot take back."
+            )
+
+
+def _refuse_formats(buckets: Iterable[BucketScan]) -> None:
+    """`file.format` may have been another one when a file was written."""
+    for file in (f for bucket in buckets for f in bucket.files):
+        if file.format != READ_FORMAT:
+            raise OptionError(
+                f"Option 'file.format' = '{file.format}' is not supported by this engine: the table's file"
+                f" {file.file_name} has this format.",
+                hint="A full compaction by another tool, after 'file.format' = 'parquet' was set, stores it anew.",
             )
 
 
@@ -196,19 +233,12 @@ def _prune(
     buckets: Iterable[BucketScan],
     schema: TableSchema,
     predicate: Predicate | None,
-    partition_filter: PartitionFilter | None,
     schemas: Callable[[int], TableSchema] | None,
 ) -> tuple[BucketScan, ...]:
+    """What is left of buckets in wanted partitions."""
     kept = []
     chosen: dict[int, set[int] | None] = {}
-    accepted: dict[bytes, bool] = {}
     for scan in buckets:
-        if scan.partition_row not in accepted:
-            accepted[scan.partition_row] = (
-                partition_filter is None or partition_filter(scan.partition)
-            ) and may_match(predicate, _partition_bounds(schema, scan.partition))
-        if not accepted[scan.partition_row]:
-            continue
         if scan.total_buckets not in chosen:
             chosen[scan.total_buckets] = buckets_for(predicate, schema, scan.total_buckets)
         wanted = chosen[scan.total_buckets]
@@ -222,16 +252,6 @@ def _prune(
                 else replace(scan, files=tuple(files), pruned=True)
             )
     return tuple(kept)
-
-
-def _partition_bounds(
-    schema: TableSchema, values: tuple[Any, ...]
-) -> Callable[[str], tuple[DataType, Bounds] | None]:
-    known = {
-        f.name.lower(): (f.type, Bounds(v, v, int(v is None), 1))
-        for f, v in zip(schema.partition_fields, values, strict=True)
-    }
-    return lambda column: known.get(column.lower())
 
 
 def _skip_files(

@@ -26,12 +26,13 @@ from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit import Committer
 from tablestore_engine.operation.compact import CompactTask
-from tablestore_engine.operation.compact_plan import knowing, plan_compaction
+from tablestore_engine.operation.compact_plan import knowing, plan_compaction, rest_of
 from tablestore_engine.operation.conflicts import hidden_by_deletes
 from tablestore_engine.operation.data_file_writer import WriteTarget
 from tablestore_engine.operation.history import History
 from tablestore_engine.operation.new_write import new_identity
-from tablestore_engine.operation.scan import PartitionFilter, live_entries, plan_scan
+from tablestore_engine.operation.partition_choice import PartitionFilter
+from tablestore_engine.operation.scan import live_entries, plan_scan
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.storage.timeline import TimelineStore
 
@@ -229,17 +230,20 @@ def plan_tasks(
             return f"File {name} came since then, and holds older records than the plan merges."
         # Where rows are counted, files that came since then may hold what retractions of the plan mean.
         all_there = not engine.counts or len(bucket) == len(found)
+        merged = tuple(e.file for e in found)
+        rest = rest_of(target.schema, merged, (e.file for e in bucket))
         tasks.append(
             CompactTask(
-                target=knowing(target, (e.file for e in found), load_schema),
-                schemas={i: load_schema(i) for i in {e.file.schema_id for e in found}},
+                target=knowing(target, (*merged, *rest), load_schema),
+                schemas={i: load_schema(i) for i in {f.schema_id for f in (*merged, *rest)}},
                 partition=group.partition,
                 partition_path=places.path_of(group.partition),
                 bucket=group.bucket,
                 total_buckets=found[0].total_buckets,
-                files=tuple(e.file for e in found),
+                files=merged,
                 output_level=group.output_level,
                 drop_deletes=group.drop_deletes and all_there,
+                rest=rest,
             )
         )
     return tasks

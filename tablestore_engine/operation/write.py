@@ -36,8 +36,10 @@ from tablestore_engine.schema.keyless import check_retractable
 from tablestore_engine.schema.merge_engine import MergeEngine
 from tablestore_engine.schema.row_kind import DELETE_KIND
 from tablestore_engine.schema.table_schema import TableSchema
+from tablestore_engine.schema.types import AtomicType
 
 _SAMPLE = 5
+_SHOWN = 40  # characters of a value in a message
 
 
 def write_table(job: WriteJob, rows: pa.Table, task: str = "") -> WriteResult:
@@ -89,7 +91,7 @@ def write_sorted(job: WriteJob, tables: Iterable[pa.Table], task: str) -> WriteR
     Raises:
         PrimaryKeyError: a null in a key column.
         DuplicateKeyError: a key that stands twice, where the job refuses that.
-        SchemaError: a null in a NOT NULL column.
+        SchemaError: a null in a NOT NULL column, a text that is too long for its column.
     """
     writer = BucketSwitch(job, task)
     try:
@@ -117,6 +119,23 @@ def check_not_null(rows: pa.Table | pa.RecordBatch, schema: TableSchema) -> None
         )
 
 
+def check_lengths(rows: pa.Table, schema: TableSchema) -> None:
+    """Raise a SchemaError for a text that is longer than its column, of type CHAR or VARCHAR, allows."""
+    for field in schema.fields:
+        if not isinstance(field.type, AtomicType) or field.type.root not in ("CHAR", "VARCHAR"):
+            continue
+        lengths = pc.utf8_length(rows.column(field.name))
+        longest = pc.max(lengths).as_py()
+        if longest is not None and longest > (field.type.precision or 1):
+            text = rows.column(field.name).filter(pc.equal(lengths, longest))[0].as_py()
+            shown = text if longest <= _SHOWN else text[:_SHOWN] + "…"
+            raise SchemaError(
+                f"Column '{field.name}' has the type {field.type.as_nullable(True)}, and a value has "
+                f"{longest} characters: '{shown}'.",
+                hint=f"Cut it, for example by left({field.name}, {field.type.precision}), or use a STRING.",
+            )
+
+
 def _deduplicated(job: WriteJob, tables: Iterable[pa.Table], result: WriteResult) -> Iterator[pa.Table]:
     """Tables with one row per key, folded as the merge engine says; a table's last key waits for the next table."""
     schema = job.schema
@@ -131,6 +150,7 @@ def _deduplicated(job: WriteJob, tables: Iterable[pa.Table], result: WriteResult
         if given.num_rows == 0:
             continue
         check_not_null(given, schema)
+        check_lengths(given, schema)
         if not schema.primary_keys:
             yield given
             continue

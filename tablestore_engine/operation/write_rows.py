@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tablestore_engine.errors import RowKindError, SchemaError
+from tablestore_engine.mergetree.row_ids import same_floats
 from tablestore_engine.operation.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.arrow import to_arrow_type
 from tablestore_engine.schema.row_kind import (
@@ -39,9 +40,11 @@ def table_rows(rows: pa.Table, schema: TableSchema) -> pa.Table:
     for field in schema.fields:
         column, target = rows.column(given[field.name.lower()]), to_arrow_type(field.type)
         try:
-            arrays.append(column if column.type == target else column.cast(target))
+            column = column if column.type == target else column.cast(target)
         except pa.ArrowException as error:
             raise SchemaError(f"Column '{field.name}' cannot be written as {field.type}: {error}.") from error
+        # Of one key there is one row, in the bucket that its bytes say: 0.0 and -0.0 are the same key.
+        arrays.append(same_floats(column) if field.name in schema.primary_keys else column)
         names.append(field.name)
     if ROW_KIND_COLUMN in rows.column_names:
         arrays.append(rows.column(ROW_KIND_COLUMN).cast(pa.int8()))

@@ -60,7 +60,9 @@ _TABLE = (
            "and a time when not set."),
     Option("partition.legacy-name", _BOOL, True, "Write dates in partition directories as day numbers. New tables "
            "store 'false' when a partition column is a date or a time.", immutable=True),
-    Option("type", _ENUM, "table", "Type of the table.", choices=("table",), immutable=True),
+    Option("type", _ENUM, "table", "Type of the table. Directories of other types are other things than tables.",
+           choices=("table", "materialized-table", "format-table", "object-table", "lance-table", "iceberg-table"),
+           accepted=("table", "materialized-table"), effect=Effect.READ, immutable=True),
 )  # fmt: skip
 
 _FILES = (
@@ -78,8 +80,6 @@ _FILES = (
     Option("target-file-size", _MEMORY, None, "Size at which a data file is closed and the next one begun: 128 mb "
            "for keyed tables, 256 mb for others when not set.", minimum=1),
     Option("data-file.prefix", _FILE_NAME, "data-", "First part of the names of data files."),
-    Option("data-file.thin-mode", _BOOL, False, "Leave the copies of the key columns out of data files.",
-           accepted=(False,), effect=Effect.READ),
 )  # fmt: skip
 
 _MERGE = (
@@ -126,7 +126,8 @@ _MERGE = (
 )  # fmt: skip
 
 _COMPACTION = (
-    Option("write-only", _BOOL, False, "Never compact while writing; somebody else does."),
+    Option("write-only", _BOOL, False, "Never compact while writing; somebody else does.",
+           fallback_keys=("write.compaction-skip",)),
     Option("num-sorted-run.compaction-trigger", _INT, 5, "Sorted runs of a bucket at which a compaction starts.",
            minimum=1),
     Option("num-levels", _INT, None, "Number of levels; compaction trigger + 1 when not set.", minimum=2),
@@ -140,7 +141,8 @@ _COMPACTION = (
            "than this."),
     Option("compaction.incremental-size-threshold", _MEMORY, None, "A write compacts a bucket fully when more than "
            "this lies outside its top level."),
-    Option("compaction.min.file-num", _INT, 5, "Small files of an append table that are worth compacting.",
+    Option("compaction.min.file-num", _INT, 5, "Small files of an append table that are worth compacting: so many at "
+           "least, of which none is larger than the others together.",
            minimum=1),
     Option("compaction.schedule.enabled", _BOOL, False, "A write that brings the count of `compaction.delta-commits` "
            "schedules a compaction instead of compacting; `CALL sys.run_compaction` or `tablestore compact` carries it "
@@ -153,8 +155,8 @@ _COMPACTION = (
 
 _COMMIT = (
     Option("commit.max-retries", _INT, 10, "Attempts after the first one when other commits win.", minimum=0),
-    Option("commit.timeout", _DURATION, None, "Time after which a commit gives up retrying, unlimited when not set. "
-           "The statement begins anew then, ten times at most, as after any conflict."),
+    Option("commit.timeout", _DURATION, None, "Time after which a commit that keeps losing against others gives up, "
+           "and the statement with it; unlimited when not set."),
     Option("commit.min-retry-wait", _DURATION, 10, "Shortest pause before a retry."),
     Option("commit.max-retry-wait", _DURATION, 10 * _SECOND, "Longest pause before a retry."),
     Option("commit.user-prefix", _TEXT, None, "First part of the commit user's name."),
@@ -202,6 +204,9 @@ _LATER_ANSWERS = (
            Effect.WRITE),
     _later("bucket-function.type", _ENUM, "default", "Function that chooses the bucket.", Effect.READ,
            choices=("default", "mod", "hive"), immutable=True),
+    _later("upsert-key", _COLUMNS, (), "Columns by which writers of other tools find the row to replace.", Effect.WRITE),
+    _later("pk-*.index.columns", _COLUMNS, (), "Columns with an index beside the files of a primary key.", Effect.WRITE),
+    _later("postpone.merge-on-read", _BOOL, False, "Read what is not in its bucket yet as well.", Effect.READ),
     _later("row-tracking.enabled", _BOOL, False, "Give every row a stable id.", Effect.WRITE, immutable=True),
     _later("data-evolution.enabled", _BOOL, False, "Store columns of one row in several files.", Effect.READ,
            immutable=True),
@@ -212,7 +217,19 @@ _LATER_ANSWERS = (
     _later("sequence.snapshot-ordering", _BOOL, False, "Order records of a key by snapshot.", Effect.READ),
     _later("chain-table.enabled", _BOOL, False, "Chain of snapshot and delta branches.", Effect.READ),
     _later("scan.fallback-branch", _TEXT, None, "Branch read when a partition is missing.", Effect.READ),
+    _later("scan.fallback-snapshot-branch", _TEXT, None, "Branch read when a partition is missing.", Effect.READ),
+    _later("scan.fallback-delta-branch", _TEXT, None, "Branch of changes read when a partition is missing.", Effect.READ),
+    _later("scan.primary-branch", _TEXT, None, "Branch read first.", Effect.READ),
     _later("branch", _TEXT, "main", "Branch of the table.", Effect.READ),
+    _later("scan.mode", _ENUM, "default", "What part of the table a read takes.", Effect.READ,
+           accepted=("default", "latest", "latest-full", "full"), fallback_keys=("log.scan",)),
+    *(
+        _later(key, _TEXT, None, "Past of the table that a read takes.", Effect.READ)
+        for key in ("scan.snapshot-id", "scan.tag-name", "scan.version", "scan.watermark", "scan.timestamp",
+                    "scan.timestamp-millis", "scan.creation-time-millis", "scan.file-creation-time-millis",
+                    "incremental-between", "incremental-between-timestamp", "incremental-to-auto-tag")
+    ),
+    _later("scan.bucket", _INT, None, "The only bucket that a read takes.", Effect.READ),
     _later("file.format.per.level", _TEXT, None, "File format of single levels.", Effect.READ),
     _later("changelog-file.format", _TEXT, None, "Format of changelog files.", Effect.WRITE),
     _later("query-auth.enabled", _BOOL, False, "Ask the catalog which rows and columns may be read.", Effect.READ),
@@ -221,6 +238,11 @@ _LATER_ANSWERS = (
     _later("partial-update.*", _TEXT, None, "Options of the partial-update merge engine.", Effect.READ),
     _later("aggregation.*", _TEXT, None, "Options of the aggregation merge engine.", Effect.READ),
     _later("fields.*.count-limit", _INT, None, "Size limit of a nested table.", Effect.READ),
+    _later("fields.*.nested-sequence-field", _COLUMNS, (), "Fields that order the rows of a nested table.", Effect.READ),
+    _later("fields.*.nested-key-null-strategy", _ENUM, "merge", "What becomes of nested rows whose key has a null.",
+           Effect.READ),
+    _later("fields.*.ts-field", _TEXT, None, "Field that orders the values of a map.", Effect.READ),
+    _later("fields.*.map.storage-layout", _ENUM, "default", "How a map is stored.", Effect.READ),
     _later("fields.*.default-value", _TEXT, None, "Value that replaces null in one column.", Effect.READ),
 )  # fmt: skip
 
@@ -229,6 +251,27 @@ _LATER_HARMLESS = tuple(
     for key, type_, default, description in (
         ("dynamic-bucket.assigner-parallelism", _INT, None, "Parallelism of the bucket assigner."),
         ("bucket-append-ordered", _BOOL, True, "Keep the order of arrival in a bucket of an append table."),
+        ("data-file.thin-mode", _BOOL, False, "Leave the copies of the key columns out of data files (not here)."),
+        ("data-file.external-paths.*", _TEXT, None, "How external paths are chosen."),
+        ("fields.*.map.shared-shredding.*", _TEXT, None, "Details of how a map is stored."),
+        ("batch-scan-mode", _TEXT, None, "For the inside of other engines."),
+        ("stream-scan-mode", _TEXT, None, "For the inside of other engines."),
+        ("key-value.*", _TEXT, None, "For the inside of other engines."),
+        ("table-read.*", _TEXT, None, "Columns of the audit log in other engines."),
+        ("bitmap-index.*", _TEXT, None, "Details of bitmap indexes."),
+        ("btree-index.*", _TEXT, None, "Details of sorted indexes."),
+        ("sorted-index.*", _TEXT, None, "Details of sorted indexes."),
+        ("full-text-index.*", _TEXT, None, "Details of text indexes."),
+        ("scalar-index.*", _TEXT, None, "Details of indexes of values."),
+        ("mosaic.*", _TEXT, None, "Handed to the Mosaic writer of other engines."),
+        ("chain-table.*", _TEXT, None, "Details of chained branches."),
+        ("commit.native.enabled", _BOOL, False, "How other engines commit."),
+        ("file-operation.thread-num", _INT, None, "Threads that remove files."),
+        ("manifest.merge-optimize.enabled", _BOOL, False, "How manifests are merged."),
+        ("materialized-table.*", _TEXT, None, "How other engines refresh the table."),
+        ("partition.timestamp-format.strict", _BOOL, False, "Refuse partitions that are no time."),
+        ("video-frame-field", _TEXT, None, "Columns of video frames."),
+        ("visibility-callback.*", _TEXT, None, "Waiting of other engines until rows are seen."),
         ("auto-create", _BOOL, False, "Create the table when it is first used."),
         ("path", _TEXT, None, "Directory of the table."),
         ("owner", _TEXT, None, "Owner of the table."),

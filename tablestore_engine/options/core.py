@@ -100,7 +100,6 @@ class CoreOptions:
     write_buffer_size: int
     write_buffer_total_size: int
     data_file_prefix: str
-    thin_mode: bool
     write_only: bool
     num_sorted_runs_compaction_trigger: int
     num_levels: int
@@ -205,7 +204,6 @@ class CoreOptions:
             write_buffer_size=get("write-buffer-size"),
             write_buffer_total_size=get("write-buffer-total-size"),
             data_file_prefix=get("data-file.prefix"),
-            thin_mode=get("data-file.thin-mode"),
             write_only=get("write-only"),
             num_sorted_runs_compaction_trigger=trigger,
             num_levels=get("num-levels") or trigger + 1,

@@ -133,6 +133,11 @@ class MergeEngine:
         return self.stores_retractions or self.folds_in_order
 
     @property
+    def may_outgrow(self) -> bool:
+        """Whether a fold of some records of a key may not fit its column where that of all of them does."""
+        return any(f.function in ("sum", "count", "product") for f in self.folds)
+
+    @property
     def takes_late(self) -> bool:
         """Whether it does not matter to a record that newer ones of its key were folded with older ones before it came."""
         if self.keeps_apart:

@@ -1,4 +1,4 @@
-"""From a table's options to its merge engine: what goes together, and which function supports which type.
+"""From a table's options to its merge engine: what goes together, and which columns fold how.
 
 Every mistake is an OptionError when the table is made, never an answer that is wrong later.
 """
@@ -6,28 +6,15 @@ Every mistake is an OptionError when the table is made, never an answer that is 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from tablestore_engine.errors import OptionError, did_you_mean
 from tablestore_engine.options import CoreOptions, spellings
-from tablestore_engine.options.catalog import AGGREGATE_FUNCTIONS, COUNT_ENGINE
-from tablestore_engine.schema.aggregate_functions import (
-    ANY_ORDER,
-    DEFAULT_FUNCTION,
-    rounds,
-    supports,
-    undo_of,
-)
+from tablestore_engine.options.catalog import COUNT_ENGINE
+from tablestore_engine.schema.aggregate_functions import DEFAULT_FUNCTION
+from tablestore_engine.schema.column_fold import fold_of, in_any_order, key_of, names_in, partition_fold
 from tablestore_engine.schema.keyless import check_engine
 from tablestore_engine.schema.merge_engine import Fold, MergeEngine, Undo
-from tablestore_engine.schema.types import (
-    BINARY_ROOTS,
-    STRING_ROOTS,
-    ArrayType,
-    AtomicType,
-    DataField,
-    RowType,
-)
+from tablestore_engine.schema.types import BINARY_ROOTS, STRING_ROOTS, AtomicType, DataField
 
 _SETTINGS = {
     "fields.*.aggregate-function": "function",
@@ -39,11 +26,6 @@ _SETTINGS = {
 }
 _DEFAULT_KEY = "fields.default-aggregate-function"
 _REMOVING_KEY = "partial-update.remove-record-on-sequence-group"
-_NEEDED_BY = {
-    "distinct": ("listagg", "collect"),
-    "list-agg-delimiter": ("listagg",),
-    "nested-key": ("nested_update",),
-}
 Settings = Mapping[str, Mapping[str, str]]
 
 
@@ -111,7 +93,7 @@ def _column_settings(
         if not column or setting is None:
             continue
         if setting == "sequence-group":
-            sequence, members = _names(column), _names(value)
+            sequence, members = names_in(column), names_in(value)
             for one in (*sequence, *members):
                 _check_column(key, one, names)
             groups[sequence] = members
@@ -119,10 +101,6 @@ def _column_settings(
         _check_column(key, column, names)
         found.setdefault(column, {})[setting] = value
     return found, groups
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def _check_column(key: str, column: str, names: set[str]) -> None:
@@ -155,7 +133,7 @@ def _check_engine_options(
             _refuse("'aggregation.remove-record-on-delete'", "aggregation", name)
         named = next(((c, s) for c, given in settings.items() for s in given), None)
         if named is not None and name != "partial-update":
-            _refuse(f"'{_key_of(*named)}'", "aggregation", name)
+            _refuse(f"'{key_of(*named)}'", "aggregation", name)
     if options.partial_update_removes_on_delete:
         if name != "partial-update":
             _refuse("'partial-update.remove-record-on-delete'", "partial-update", name)
@@ -172,10 +150,6 @@ def _check_engine_options(
             "Option 'aggregation.remove-record-on-delete' does not go with 'sequence.field': records that come late "
             "would be added to a row that was removed after them."
         )
-
-
-def _key_of(column: str, setting: str) -> str:
-    return f"fields.{column}.{'aggregate-function' if setting == 'function' else setting}"
 
 
 def _refuse(what: str, needed: str, name: str) -> None:
@@ -206,66 +180,21 @@ def _aggregation(
         if field.name in partition_keys:
             if given:
                 raise OptionError(f"Column '{field.name}' says the partition, which no function aggregates.")
-            folds.append(_partition_fold(field))
+            folds.append(partition_fold(field))
             continue
         if field.name in options.sequence_field:
             if "function" in given:
                 raise OptionError(
                     f"Column '{field.name}' orders records ('sequence.field'), so no function aggregates it.",
-                    hint=f"Leave '{_key_of(field.name, 'function')}' out.",
+                    hint=f"Leave '{key_of(field.name, 'function')}' out.",
                 )
             folds.append(Fold(field.name, "last_value", undo=Undo.KEEP))
             continue
-        fold = _fold(field, given.get("function", default).strip().lower(), given)
+        fold = fold_of(field, given.get("function", default).strip().lower(), given)
         if options.sequence_field:
-            fold = _in_any_order(fold, field, "sequence.field")
+            fold = in_any_order(fold, field, "sequence.field")
         folds.append(fold)
     return tuple(folds)
-
-
-def _partition_fold(field: DataField) -> Fold:
-    return Fold(field.name, "last_value", undo=Undo.KEEP)
-
-
-def _fold(field: DataField, function: str, given: Mapping[str, str], sequence: tuple[str, ...] = ()) -> Fold:
-    _check_function(function, field)
-    ignores = _is_true(given.get("ignore-retract"))
-    fold = Fold(
-        field.name,
-        function,
-        given.get("list-agg-delimiter", ","),
-        _is_true(given.get("distinct")),
-        _names(given.get("nested-key", "")),
-        ignores,
-        sequence,
-        undo_of(function, field.type, ignores=ignores),
-        rounds(function, field.type),
-    )
-    _check_settings(fold, given, field)
-    return fold
-
-
-def _is_true(text: str | None) -> bool:
-    return text is not None and text.strip().lower() == "true"
-
-
-def _in_any_order(fold: Fold, field: DataField, what: str) -> Fold:
-    """The fold where records may come late. Raises an OptionError for a function that depends on all of their order."""
-    if fold.function not in ANY_ORDER:
-        raise OptionError(
-            f"The function '{fold.function}' of column '{field.name}' does not go with {what}: a record that comes "
-            "late would have to be put between others that are one row already.",
-            hint=f"Functions that do: {', '.join(ANY_ORDER)}.",
-        )
-    if fold.rounds:
-        raise OptionError(
-            f"The product of column '{field.name}', of type {field.type}, does not go with {what}: it rounds at each "
-            "step, and a record that comes late would have to be put between others that are one row already.",
-            hint="Let the column be DOUBLE, or DECIMAL without digits after the point.",
-        )
-    if fold.undo is not Undo.IN_ORDER:
-        return fold
-    return replace(fold, undo=Undo.REFUSE)
 
 
 # -- partial update ------------------------------------------------------------------------------------
@@ -288,14 +217,14 @@ def _partial_update(
         ):
             setting = next(iter(given))
             raise OptionError(
-                f"Option '{_key_of(field.name, setting)}' needs a column of a sequence group"
+                f"Option '{key_of(field.name, setting)}' needs a column of a sequence group"
                 f"{'' if setting == 'function' else ' that has an aggregate function'}.",
                 hint="For example 'fields.<sequence column>.sequence-group' = 'a, b'; or use 'merge-engine' = 'aggregation'.",
             )
         if field.name in keys:
             continue
         if field.name in partition_keys:
-            folds.append(_partition_fold(field))
+            folds.append(partition_fold(field))
             continue
         if not sequence:
             # A retraction says nothing about a column that no sequence orders.
@@ -305,8 +234,8 @@ def _partial_update(
         elif not given:
             folds.append(Fold(field.name, "last_value", sequence=sequence, undo=Undo.CLEAR))
         else:
-            fold = _fold(field, given["function"].strip().lower(), given, sequence)
-            folds.append(_in_any_order(fold, field, "a sequence group"))
+            fold = fold_of(field, given["function"].strip().lower(), given, sequence)
+            folds.append(in_any_order(fold, field, "a sequence group"))
     return tuple(folds)
 
 
@@ -371,42 +300,3 @@ def _removing_groups(
     return tuple(sequence for sequence in groups if any(name in sequence for name in named))
 
 
-# -- functions and types -------------------------------------------------------------------------------
-
-
-def _check_function(function: str, field: DataField) -> None:
-    if function not in AGGREGATE_FUNCTIONS:
-        raise OptionError(
-            f"Unknown aggregate function '{function}' for column '{field.name}'.",
-            hint=did_you_mean(function.replace("-", "_"), AGGREGATE_FUNCTIONS),
-        )
-    if not supports(function, field.type):
-        raise OptionError(
-            f"Aggregate function '{function}' does not support {field.type}, the type of column '{field.name}'."
-        )
-
-
-def _check_settings(fold: Fold, given: Mapping[str, str], field: DataField) -> None:
-    for setting, functions in _NEEDED_BY.items():
-        if setting in given and fold.function not in functions:
-            raise OptionError(
-                f"Option '{_key_of(field.name, setting)}' needs the function {' or '.join(functions)}; "
-                f"the column has '{fold.function}'."
-            )
-    if fold.function == "listagg" and not field.type.nullable:
-        raise OptionError(
-            f"Column '{field.name}' is NOT NULL, but listagg of blank texts is null.", hint="Let it be null."
-        )
-    element = field.type.element if isinstance(field.type, ArrayType) else None
-    if fold.function == "collect" and fold.distinct and not isinstance(element, AtomicType):
-        raise OptionError(
-            f"Option 'fields.{field.name}.distinct' does not support {field.type}: "
-            "only lists of single values are told apart."
-        )
-    inner = {f.name: f.type for f in element.fields} if isinstance(element, RowType) else {}
-    for name in fold.nested_key:
-        if name not in inner or not inner[name].is_atomic:
-            raise OptionError(
-                f"Option 'fields.{field.name}.nested-key' names '{name}', which is no single value of its rows.",
-                hint=did_you_mean(name, [n for n, kind in inner.items() if kind.is_atomic]),
-            )

@@ -17,6 +17,8 @@ from tablestore_engine.schema.row_kind import (
     row_kind_column,
 )
 from tablestore_engine.schema.table_schema import TableSchema
+from tablestore_engine.spark.by_name import by_name_sql
+from tablestore_engine.spark.default_value import default_sql
 from tablestore_engine.spark.names import quoted
 from tablestore_engine.spark.run import translated
 from tablestore_engine.spark.types import from_spark_type, to_spark_type
@@ -37,7 +39,7 @@ def align(
         schema: the table's.
         columns: names that the query's columns stand for, in order; the table's own without.
         static: values of the columns that the query does not give, by lower-case name.
-        by_name: match by name instead of by position.
+        by_name: match by name instead of by position, the fields of nested values, too.
 
     Raises:
         SchemaError: the columns do not fit; says which.
@@ -67,18 +69,20 @@ def align(
             source = f"__{sources[field.name.lower()]}"
             column = F.col(source)
             if kinds[source] != target:
+                if by_name:
+                    column = F.expr(by_name_sql(source, kinds[source], target, field.name))
                 column = column.cast(target)
                 try:
                     from_spark_type(kinds[source], field.name)
                 except UnsupportedTypeError as error:
                     raise SchemaError(str(error)) from error
-        elif not field.type.nullable:
+        elif field.default_value is None and not field.type.nullable:
             raise SchemaError(
                 f"Column '{field.name}' is NOT NULL, but the query gives no value for it.",
                 hint=f"Add it to the column list ({', '.join(columns) or 'none given'}).",
             )
         else:
-            column = F.lit(None).cast(target)
+            column = F.expr(default_sql(field))
         selected.append(column.alias(field.name))
     if at is not None:
         selected.append(_kind_number(f"__{at}").alias(ROW_KIND_COLUMN))

@@ -86,14 +86,14 @@ class JoinedKeys(_Join):
     """A join by `keys`, expressions that are equal exactly when the keys are."""
 
     keys: tuple[Sql, ...]
-    distinct: bool
     broadcast: bool
     frames: Mapping[str, DataFrame] = field(default_factory=dict)
 
     def _join(self, kind: str, columns: str) -> str:
         names = [f"__key{i}" for i in range(len(self.keys))]
         selected = ", ".join(f"{key('u')} AS {name}" for key, name in zip(self.keys, names, strict=True))
-        changed = f"SELECT {'DISTINCT ' if self.distinct else ''}{selected} FROM {{upper}} u"
+        # Not DISTINCT: neither join minds keys that repeat, and to leave them out would shuffle all.
+        changed = f"SELECT {selected} FROM {{upper}} u"
         on = " AND ".join(f"{key('b')} = c.{name}" for key, name in zip(self.keys, names, strict=True))
         hint = "/*+ BROADCAST(c) */ " if self.broadcast else ""
         return f"SELECT {hint}{columns} FROM {{bottom}} b LEFT {kind} JOIN ({changed}) c ON {on}"

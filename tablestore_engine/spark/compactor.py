@@ -22,7 +22,7 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.auto_compaction import LOCAL_BYTES, compact_touched, run_and_commit, size_of
 from tablestore_engine.operation.compact import CompactTask, run_compaction
 from tablestore_engine.operation.compact_plan import plan_compaction
-from tablestore_engine.operation.scan import PartitionFilter
+from tablestore_engine.operation.partition_choice import PartitionFilter
 from tablestore_engine.operation.scheduled_run import PlanResult, run_next
 from tablestore_engine.spark.run import collect_arrow
 from tablestore_engine.storage.clock import now_millis

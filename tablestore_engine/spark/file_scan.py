@@ -17,12 +17,14 @@ from tablestore_engine.metadata.data_file import DataFileMeta
 from tablestore_engine.metadata.deletion_vector import Positions
 from tablestore_engine.operation.deleted_rows import read_positions_of
 from tablestore_engine.operation.scan import BucketScan
+from tablestore_engine.schema.evolution import check_readable, is_same
 from tablestore_engine.schema.system import COUNT, SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import DataField, DataType
 from tablestore_engine.spark.deleted_rows import without_deleted
+from tablestore_engine.spark.evolve_sql import evolved_sql, null_sql
 from tablestore_engine.spark.names import quoted
-from tablestore_engine.spark.types import to_spark_schema, to_spark_type
+from tablestore_engine.spark.types import to_spark_schema
 from tablestore_engine.table import Table
 
 FILE_COLUMN = "__file"
@@ -57,10 +59,7 @@ class FileScans:
 
     def empty(self, *, positions: bool = False) -> DataFrame:
         """No rows, the schema's columns."""
-        columns = [
-            f"cast(null as {to_spark_type(f.type).simpleString()}) as {quoted(f.name)}"
-            for f in self.schema.fields
-        ]
+        columns = [f"{null_sql(f.type)} as {quoted(f.name)}" for f in self.schema.fields]
         if positions:
             columns += [
                 f"cast(null as string) as {FILE_COLUMN}",
@@ -90,6 +89,9 @@ class FileScans:
 
         With `system` the sequence number and row kind come first, with `counts` the counts of retractions; with
         `positions` the file and the row's number in it come last, and with `sizes` also the size of the file.
+
+        Raises:
+            UnsupportedTypeError: files hold a column in a type that is not read as that of today.
         """
         groups: dict[tuple[int, bool], list[Placed]] = {}
         for bucket, file in files:
@@ -107,10 +109,7 @@ class FileScans:
         return reduce(DataFrame.unionAll, frames)
 
     def _path(self, bucket: BucketScan, file: DataFileMeta) -> str:
-        if file.external_path:
-            return file.external_path
-        directory = self._table.paths.bucket_dir(bucket.partition_path, bucket.bucket)
-        return self._table.io.local_path(f"{directory}/{file.file_name}")
+        return self._table.io.local_path(bucket.path_of(self._table.paths, file))
 
     def _reads_by_name(self, schema_id: int) -> bool:
         """Whether files of a past schema read rightly when asked for the current columns by name."""
@@ -147,9 +146,11 @@ class FileScans:
         by_id = {f.id: f for f in own.fields}
         for field in self.schema.fields:
             past = by_id.get(field.id)
-            source = quoted(past.name) if past else "null"
-            if not is_current or past is None:
-                source = f"cast({source} as {to_spark_type(field.type).simpleString()})"
+            if past is None:
+                source = null_sql(field.type)
+            else:
+                check_readable(field.name, past.type, field.type)
+                source = evolved_sql(quoted(past.name), past.type, field.type)
             selected.append(f"{source} as {quoted(field.name)}")
         selected.extend(last)
         if deletes:
@@ -168,6 +169,6 @@ def escaped_path(path: str) -> str:
 
 
 def _same_for_spark(past: DataType, current: DataType) -> bool:
-    if past.as_nullable(True) == current.as_nullable(True):
+    if is_same(past, current):
         return True
     return (getattr(past, "root", None), getattr(current, "root", None)) in _NATIVE_CASTS

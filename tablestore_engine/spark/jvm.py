@@ -21,7 +21,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO
+from typing import IO, Any
 
 from tablestore_engine.errors import EnvironmentProblem
 from tablestore_engine.spark.java import Java
@@ -199,13 +199,29 @@ def _complaint(log: str | None, start: int) -> str:
     return (telling or [line.strip() for line in lines if line.strip()] or [""])[0]
 
 
+class _WithEnvironment:
+    """The module ``os`` with another environment, for the one module that reads it."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self.environ = environ
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(os, name)
+
+
 @contextlib.contextmanager
 def announced(gateway: Gateway) -> Iterator[None]:
-    """While this is open, PySpark connects to ``gateway`` instead of starting a JVM of its own."""
-    os.environ["PYSPARK_GATEWAY_PORT"] = str(gateway.port)
-    os.environ["PYSPARK_GATEWAY_SECRET"] = gateway.secret
+    """While this is open, PySpark connects to ``gateway`` instead of starting a JVM of its own.
+
+    PySpark is told by its environment, but not by that of the process: Spark starts beside dbt, which looks through all
+    of it for secrets at every line that it logs, and fails when a variable goes away meanwhile.
+    """
+    from pyspark import java_gateway
+
+    told = {"PYSPARK_GATEWAY_PORT": str(gateway.port), "PYSPARK_GATEWAY_SECRET": gateway.secret}
+    module = vars(java_gateway)
+    module["os"] = _WithEnvironment({**os.environ, **told})
     try:
         yield
     finally:
-        os.environ.pop("PYSPARK_GATEWAY_PORT", None)
-        os.environ.pop("PYSPARK_GATEWAY_SECRET", None)
+        module["os"] = os

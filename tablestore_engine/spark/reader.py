@@ -168,7 +168,6 @@ class TableReader:
         ranges = self._key_ranges([*merge.bottom, *merge.upper])
         return self._blocked(merge, ranges, keys) or JoinedKeys(
             join_keys(self._schema.primary_keys, ranges),
-            distinct=not merge.one_upper_run,
             broadcast=merge.upper_rows <= BROADCAST_ROWS,
         )
 

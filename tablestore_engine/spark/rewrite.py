@@ -18,8 +18,9 @@ from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.operation.attempts import retrying
 from tablestore_engine.operation.commit import Change
 from tablestore_engine.operation.new_write import new_identity
+from tablestore_engine.operation.partition_choice import PartitionFilter
 from tablestore_engine.operation.replace import schema_publisher
-from tablestore_engine.operation.scan import BucketScan, PartitionFilter, ScanPlan
+from tablestore_engine.operation.scan import BucketScan, ScanPlan
 from tablestore_engine.schema.layout import with_buckets, with_primary_key
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.spark.cross_partition import write_home

@@ -6,8 +6,8 @@ ones *use* it. The *seal* tells an archive's size and is younger than it; an arc
 damaged and is removed.
 
 Invariants: an archive appears under its name complete or not at all, because a shell around the JVM renames it once
-the JVM has ended well; any number of processes may race, one of them makes it; whatever is wrong with an archive, the
-JVM starts without it.
+the JVM has ended well; any number of processes may race: of those that start together one makes it, and the first that
+ends leaves its own; whatever is wrong with an archive, the JVM starts without it.
 """
 
 from __future__ import annotations
@@ -25,14 +25,16 @@ from tablestore_engine.spark.java import Java
 
 _LAYOUT = "1"  # part of every name: raise it when archives of earlier releases must not be used
 _KEPT = 3
-_CLAIM_SECONDS = 30 * 60  # a claim this old belongs to a process that was killed
+_CLAIM_SECONDS = 60  # one this old may belong to a process that was killed, or that runs for long: others need not wait
 _RETRY_SECONDS = 3600  # after a JVM that could not make its archive
 
 # Runs the JVM, then publishes what it made; the JVM inherits stdin, so it still ends with the Python process.
 _PUBLISH = """\
 made=$1 stem=$2; shift 2
 "$@"; code=$?
-if [ $code -eq 0 ] && [ -s "$made" ] && chmod 600 "$made" && wc -c < "$made" > "$stem.seal"
+if [ -e "$stem.jsa" ]
+then rm -f "$made"
+elif [ $code -eq 0 ] && [ -s "$made" ] && chmod 600 "$made" && wc -c < "$made" > "$stem.seal"
 then mv -f "$made" "$stem.jsa"
 else rm -f "$made"; : > "$stem.failed"
 fi

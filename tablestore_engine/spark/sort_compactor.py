@@ -25,7 +25,8 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.attempts import remove_files, removed_unless_committed
 from tablestore_engine.operation.commit import Change
 from tablestore_engine.operation.new_write import new_identity, new_job
-from tablestore_engine.operation.scan import PartitionFilter, ScanPlan
+from tablestore_engine.operation.partition_choice import PartitionFilter
+from tablestore_engine.operation.scan import ScanPlan
 from tablestore_engine.operation.write_job import BUCKET_COLUMN, WriteJob, WriteResult
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.schema.types import AtomicType

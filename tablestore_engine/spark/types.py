@@ -15,6 +15,7 @@ from tablestore_engine.schema.types import (
     MapType,
     RowType,
 )
+from tablestore_engine.spark.names import quoted
 
 _TO_SPARK: dict[str, T.DataType] = {
     "BOOLEAN": T.BooleanType(),
@@ -72,6 +73,25 @@ def to_spark_type(data_type: DataType) -> T.DataType:
     if isinstance(data_type, RowType):
         return to_spark_schema(data_type.fields)
     raise UnsupportedTypeError(f"Spark cannot read the type {data_type}.")
+
+
+def sql_type(data_type: DataType) -> str:
+    """The Spark type that reads a table type, as SQL writes it: fields may have any name.
+
+    Raises:
+        UnsupportedTypeError: Spark has none (TIME).
+    """
+    return _written(to_spark_type(data_type))
+
+
+def _written(kind: T.DataType) -> str:
+    if isinstance(kind, T.ArrayType):
+        return f"array<{_written(kind.elementType)}>"
+    if isinstance(kind, T.MapType):
+        return f"map<{_written(kind.keyType)}, {_written(kind.valueType)}>"
+    if isinstance(kind, T.StructType):
+        return f"struct<{', '.join(f'{quoted(f.name)}: {_written(f.dataType)}' for f in kind.fields)}>"
+    return kind.simpleString()
 
 
 def to_spark_schema(fields: Iterable[DataField]) -> T.StructType:

@@ -85,10 +85,24 @@ def _write_rows(spark: SparkSession, job: WriteJob, rows: Rows) -> WriteResult:
         collected = _collected(few, most)
         if collected is not None:
             return write_table(job, _in_arrival_order(collected, job.schema))
-    job, placed_rows = with_buckets(spark, job, frame)
+    job, placed_rows = with_buckets(spark, job, _with_same_keys(frame, job.schema))
     result = _distributed(job, placed_rows)
     result.add_repaired(job)
     return result
+
+
+def _with_same_keys(frame: DataFrame, schema: TableSchema) -> DataFrame:
+    """The rows with keys that are equal exactly when their bytes are, as `table_rows` makes them."""
+    kinds = {f.name: str(f.type.as_nullable(True)) for f in schema.fields if f.name in schema.primary_keys}
+    floats = {name: kind for name, kind in kinds.items() if kind in ("FLOAT", "DOUBLE")}
+    if not floats:
+        return frame
+    return frame.withColumns(
+        {
+            name: F.expr(f"CASE WHEN {of} = 0 THEN cast(0 AS {kind}) WHEN isnan({of}) THEN {kind}('NaN') ELSE {of} END")
+            for name, kind, of in ((name, kind, quoted(name)) for name, kind in floats.items())
+        }
+    )
 
 
 def _in_arrival_order(rows: pa.Table, schema: TableSchema) -> pa.Table:

@@ -11,7 +11,7 @@ from tablestore_engine.errors import OptionError, SqlError
 from tablestore_engine.metadata.data_file import FILE_SOURCE_COMPACT
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.operation.scan import PartitionFilter
+from tablestore_engine.operation.partition_choice import PartitionFilter
 from tablestore_engine.operation.schedule import STRATEGIES, schedule
 from tablestore_engine.options import CoreOptions, find_option
 from tablestore_engine.options.option import parse_duration

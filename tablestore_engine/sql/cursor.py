@@ -14,7 +14,7 @@ from tablestore_engine.sql.lexer import BAD, END, STRING, Token, position_of, to
 from tablestore_engine.sql.statements import TableName
 
 NO_CATALOG: Final = "none"  # what `{{ this.database }}` is when a relation has no database
-OWN_CATALOGS: Final = (NO_CATALOG, "spark_catalog", "tablestore")
+OWN_CATALOGS: Final = (NO_CATALOG, "spark_catalog", "paimon", "tablestore")
 QUERY_STARTS: Final = frozenset(["SELECT", "WITH", "FROM", "VALUES", "TABLE", "MAP", "REDUCE", "("])
 
 _ESCAPE: Final = re.compile(
@@ -105,12 +105,17 @@ class Cursor:
         return self.tokens[self.i - 1].name
 
     def dotted(self, what: str = "a name") -> tuple[str, ...]:
-        """``a.b.c``, or ``IDENTIFIER('a.b.c')`` with a plain literal."""
+        """``a.b.c``, or ``IDENTIFIER('a.' || 'b.c')`` with plain literals."""
         if self.sees("IDENTIFIER", "("):
-            self.i += 2
-            inner = Cursor(self.string())
-            self.expect(")")
-            return inner.dotted(what)
+            text, end = literal_at(self.tokens, self.i + 2)
+            if self.tokens[end].key != ")":
+                self.i += 2
+                raise self.error("IDENTIFIER takes literals here")
+            self.i = end + 1
+            inner = Cursor(text)
+            named = inner.dotted(what)
+            inner.expect_end()
+            return named
         parts = [self.name(what)]
         while self.accept("."):
             parts.append(self.name(what))
@@ -218,6 +223,15 @@ class Cursor:
             if token.kind == BAD:
                 what = "comment" if token.text.startswith("/*") else "quote"
                 raise error_at(self.text, token, f"This {what} is never closed")
+
+
+def literal_at(tokens: list[Token], i: int) -> tuple[str, int]:
+    """The text of string literals side by side or joined by ``||``, and the index behind them."""
+    pieces = []
+    while tokens[i].kind == STRING:
+        pieces.append(string_value(tokens[i].text))
+        i += 2 if tokens[i + 1].key == "||" and tokens[i + 2].kind == STRING else 1
+    return "".join(pieces), i
 
 
 def error_at(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tablestore_engine.catalog import View
-from tablestore_engine.errors import SqlError, TableAlreadyExists, ViewNotFound
+from tablestore_engine.errors import SchemaError, SqlError, TableAlreadyExists, ViewNotFound
 from tablestore_engine.schema.types import DataField
 from tablestore_engine.spark.compactor import compact_table
 from tablestore_engine.spark.run import translated
+from tablestore_engine.spark.stand_ins import ends_with_session
 from tablestore_engine.spark.types import columns_of
 from tablestore_engine.sql.execute_analyze import execute_analyze
 from tablestore_engine.sql.execute_changes import execute_delete, execute_merge, execute_update
@@ -20,9 +22,9 @@ from tablestore_engine.sql.execute_rows import (
     execute_insert,
     execute_overwrite,
     execute_truncate,
-    partition_values,
 )
 from tablestore_engine.sql.layout_statements import AddPrimaryKey, AnalyzeTable, ClusterTable, Compact
+from tablestore_engine.sql.partition_spec import clause_values
 from tablestore_engine.sql.procedures import execute_call, partition_filter
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_statements import Delete, InsertInto, InsertOverwrite, Merge, Update
@@ -44,7 +46,7 @@ def _query(statement: Query, context: RowContext) -> StatementResult:
 
 
 def _query_inside(statement: QueryInside, context: RowContext) -> StatementResult:
-    frames = context.frames()
+    frames = context.frames(lasting=statement.kind == "CACHE TABLE")
     text = statement.prefix + frames.bound(statement.query_sql) + statement.suffix
     return StatementResult(statement.kind, dataframe=frames.run(text))
 
@@ -67,13 +69,13 @@ def _pass_through(statement: PassThrough | ForeignStatement, context: RowContext
 
 def _compact(statement: Compact, context: RowContext) -> StatementResult:
     table = context.table(statement.table)
-    chosen = partition_filter(table.schema, partition_values(statement.partition, table.schema))
+    chosen = partition_filter(table.schema, clause_values(table.schema, statement.partition))
     compact_table(context.spark, table, chosen)
     return StatementResult("COMPACT")
 
 
 def _create_view(statement: CreateView, context: RowContext) -> StatementResult:
-    frames = context.frames()
+    frames = context.frames(lasting=statement.temporary)
     if statement.temporary:
         frames.run(statement.prefix + frames.bound(statement.query_sql))
         return StatementResult("CREATE VIEW")
@@ -87,6 +89,12 @@ def _create_view(statement: CreateView, context: RowContext) -> StatementResult:
     if catalog.table_exists(database, name):
         raise TableAlreadyExists(f"'{database}.{name}' is a table, so it cannot become a view.")
     frame = frames.query(statement.query_sql)
+    for one in frames.temporaries:
+        if ends_with_session(frames.spark, one):
+            raise SqlError(
+                f"View '{database}.{name}' cannot read the temporary view '{one}', which ends with the session.",
+                hint=f"Make '{one}' a view or a table, or this one a temporary view.",
+            )
     if frames.reads_view(database, name):
         raise SqlError(
             f"View '{database}.{name}' would read itself.", hint="Read what it reads, or use another name."
@@ -95,6 +103,7 @@ def _create_view(statement: CreateView, context: RowContext) -> StatementResult:
     if statement.columns and len(statement.columns) != len(columns):
         raise SqlError(f"The view names {len(statement.columns)} columns, its query returns {len(columns)}.")
     named = statement.columns or tuple((n, c) for n, _, c in columns)
+    _check_once([n for n, _ in named])
     fields = tuple(
         DataField(i, n, kind, comment)
         for i, ((n, comment), (_, kind, _)) in enumerate(zip(named, columns, strict=True))
@@ -107,8 +116,23 @@ def _create_view(statement: CreateView, context: RowContext) -> StatementResult:
         statement.options,
         tuple(n for n, _, _ in columns),
     )
+    if statement.must_exist:  # ALTER VIEW … AS
+        before = catalog.load_view(database, name)
+        view = replace(view, comment=before.comment, options=before.options)
     catalog.create_view(database, name, view, statement.replace or statement.must_exist)
     return StatementResult("CREATE VIEW")
+
+
+def _check_once(names: Sequence[str]) -> None:
+    """Raise a SchemaError for two columns of a view that nobody could tell apart."""
+    seen: set[str] = set()
+    for name in names:
+        if name.lower() in seen:
+            raise SchemaError(
+                f"The view would have two columns named '{name}'.",
+                hint="Give one another alias, or name the columns: CREATE VIEW v (a, b) AS ….",
+            )
+        seen.add(name.lower())
 
 
 _RUNNERS: dict[type[Statement], Callable[[Any, RowContext], StatementResult]] = {

@@ -199,7 +199,7 @@ def unsupported(statement: AlterUnsupported, context: CatalogContext) -> Stateme
     raise SqlError(
         f"{statement.table} cannot be altered by {statement.what}.",
         hint="Tables take RENAME TO, ADD COLUMNS, ADD PRIMARY KEY, CLUSTERED INTO n BUCKETS, DROP PARTITION, SET and UNSET "
-        "TBLPROPERTIES, COMMENT and COMPACT; views take RENAME TO, SET and UNSET TBLPROPERTIES and AS.",
+        "TBLPROPERTIES, CREATE, REPLACE, RENAME and DELETE TAG, COMMENT and COMPACT; views take RENAME TO, SET and UNSET TBLPROPERTIES and AS.",
     )
 
 

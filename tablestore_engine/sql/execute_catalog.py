@@ -17,11 +17,18 @@ from tablestore_engine.sql import (
     execute_show,
     execute_show_create,
     execute_table,
+    execute_tags,
     partition_statements,
 )
 from tablestore_engine.sql.execute_context import CatalogContext
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.schema_statements import CreateSchema, DescribeSchema, DropSchema, ShowSchemas
+from tablestore_engine.sql.schema_statements import (
+    AlterSchema,
+    CreateSchema,
+    DescribeSchema,
+    DropSchema,
+    ShowSchemas,
+)
 from tablestore_engine.sql.show_statements import (
     Describe,
     ShowColumns,
@@ -48,11 +55,13 @@ from tablestore_engine.sql.table_statements import (
     SetTableProperties,
     UnsetTableProperties,
 )
+from tablestore_engine.sql.tag_statements import CreateTag, DeleteTag, RenameTag, ShowTags
 from tablestore_engine.sql.view_statements import DropView
 
 _EXECUTORS: Final[Mapping[type[Statement], Callable[[Any, CatalogContext], StatementResult | None]]] = {
     CreateSchema: execute_schema.create_schema,
     DropSchema: execute_schema.drop_schema,
+    AlterSchema: execute_schema.alter_schema,
     DescribeSchema: execute_schema.describe_schema,
     ShowSchemas: execute_schema.show_schemas,
     CreateTable: execute_table.create_table,
@@ -77,6 +86,10 @@ _EXECUTORS: Final[Mapping[type[Statement], Callable[[Any, CatalogContext], State
     ShowPartitions: execute_show.show_partitions,
     ShowCreateTable: execute_show_create.show_create_table,
     Describe: execute_describe.describe,
+    CreateTag: execute_tags.create_tag,
+    DeleteTag: execute_tags.delete_tag,
+    RenameTag: execute_tags.rename_tag,
+    ShowTags: execute_tags.show_tags,
     ForeignStatement: execute_table.foreign,
 }
 

@@ -20,12 +20,15 @@ from tablestore_engine.operation.attempts import retrying
 from tablestore_engine.operation.scan import ScanPlan
 from tablestore_engine.schema.predicate import Predicate
 from tablestore_engine.schema.row_kind import DELETE_KIND
+from tablestore_engine.schema.table_schema import TableSchema
+from tablestore_engine.spark.by_name import by_name_sql
 from tablestore_engine.spark.changes import ACTION_COLUMN, Read, apply_changes
+from tablestore_engine.spark.default_value import default_sql
 from tablestore_engine.spark.dml import WriteOutcome, truncate
 from tablestore_engine.spark.file_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.reader import read_plan, read_positions
 from tablestore_engine.spark.retracting import OLD_COLUMN, with_old_rows
-from tablestore_engine.spark.types import to_spark_type
+from tablestore_engine.spark.types import sql_type, to_spark_type
 from tablestore_engine.sql.execute_rows import RowContext, result_of
 from tablestore_engine.sql.frames import Frames
 from tablestore_engine.sql.lexer import quote
@@ -42,6 +45,7 @@ _TARGET = "__tablestore_target"
 _SOURCE = "__tablestore_source"
 _IN_TARGET = "__tablestore_in_target"
 _IN_SOURCE = "__tablestore_in_source"
+_NUMBER = "__tablestore_number"
 
 
 @dataclass(frozen=True)
@@ -118,17 +122,22 @@ def _check_engine(table: Table, verb: str, *, deletes: bool) -> None:
 
 
 def _target(
-    context: RowContext, frames: Frames, table: Table, alias: str | None, where_sql: str | None, *, merging: bool = False
+    frames: Frames, table: Table, alias: str | None, probe: str | None = None, *, merging: bool = False
 ) -> _Target:
+    """The target, without files that no row of the query `probe` on `{target}` can be in."""
     predicate = None
-    if where_sql:
+    if probe:
         database, name = table.identifier
         as_alias = f" AS {quote(alias)}" if alias else ""
-        probe = f"SELECT * FROM {quote(database)}.{quote(name)}{as_alias} WHERE {where_sql}"
-        predicate = frames.predicate_of(probe, table)
+        named = f"{quote(database)}.{quote(name)}{as_alias}"
+        predicate = frames.predicate_of(probe.replace("{target}", named, 1), table)
     snapshot = frames.pin(table)
     plan = table.scan(snapshot, predicate) if snapshot else ScanPlan(None, table.schema, ())
     return _Target(table, alias or table.identifier[1], snapshot, plan, frames, predicate, merging)
+
+
+def _rows_where(where_sql: str | None) -> str | None:
+    return f"SELECT * FROM {{target}} WHERE {where_sql}" if where_sql else None
 
 
 def execute_delete(statement: Delete, context: RowContext) -> StatementResult:
@@ -142,7 +151,7 @@ def execute_delete(statement: Delete, context: RowContext) -> StatementResult:
     def attempt() -> WriteOutcome:
         table = context.table(statement.table)
         _check_engine(table, "DELETE", deletes=True)
-        target = _target(context, context.frames(), table, statement.alias, where)
+        target = _target(context.frames(), table, statement.alias, _rows_where(where))
         if not target.plan.buckets:
             return WriteOutcome(None, 0)
         items = [*_own_columns(target), f"{DELETE_KIND} AS {ACTION_COLUMN}"]
@@ -157,7 +166,7 @@ def execute_update(statement: Update, context: RowContext) -> StatementResult:
     def attempt() -> WriteOutcome:
         table = context.table(statement.table)
         _check_engine(table, "UPDATE", deletes=False)
-        target = _target(context, context.frames(), table, statement.alias, statement.where_sql)
+        target = _target(context.frames(), table, statement.alias, _rows_where(statement.where_sql))
         values = _values(target, statement.assignments)
         if not target.plan.buckets:
             return WriteOutcome(None, 0)
@@ -174,7 +183,7 @@ def execute_update(statement: Update, context: RowContext) -> StatementResult:
 
 
 def _sql_type(target: _Target, column: str) -> str:
-    return to_spark_type(target.table.schema.field(column).type).simpleString()
+    return sql_type(target.table.schema.field(column).type)
 
 
 def _own_columns(target: _Target) -> list[str]:
@@ -223,9 +232,12 @@ def execute_merge(statement: Merge, context: RowContext) -> StatementResult:
         table = context.table(statement.target)
         clauses = (*statement.matched, *statement.not_matched_by_source)
         _check_engine(table, "MERGE", deletes=any(c.action == "DELETE" for c in clauses))
-        target = _target(context, context.frames(), table, statement.target_alias, None, merging=True)
+        # Rows that cannot match are looked at only where something becomes of them.
+        matching = f"SELECT 1 FROM {{target}} JOIN (SELECT 1) AS {_SOURCE} ON {statement.on_sql}"
+        probe = None if statement.not_matched_by_source else matching
+        target = _target(context.frames(), table, statement.target_alias, probe, merging=True)
         try:
-            return target.apply(_merge_changes(statement, target))
+            return target.apply(_removed_once(statement, target, _merge_changes(statement, target)))
         except PrimaryKeyError as error:
             if error.message.startswith("Duplicate"):
                 raise SqlError(
@@ -235,6 +247,17 @@ def execute_merge(statement: Merge, context: RowContext) -> StatementResult:
             raise
 
     return result_of("MERGE", retrying(attempt))
+
+
+def _removed_once(statement: Merge, target: _Target, changes: DataFrame) -> DataFrame:
+    """WHEN MATCHED THEN DELETE alone is determined, however many rows of the source match one of the target."""
+    matched = statement.matched
+    if len(matched) != 1 or matched[0].action != "DELETE" or matched[0].condition_sql is not None:
+        return changes
+    places = [c for c in target.source_columns() if c != OLD_COLUMN] or target.table.schema.primary_keys
+    others = f"CASE WHEN {ACTION_COLUMN} = {DELETE_KIND} THEN -1L ELSE monotonically_increasing_id() END"
+    numbered = changes.selectExpr("*", f"{others} AS {_NUMBER}")
+    return numbered.dropDuplicates([*places, _NUMBER]).drop(_NUMBER)
 
 
 def _merge_changes(statement: Merge, target: _Target) -> DataFrame:
@@ -256,7 +279,7 @@ def _merge_changes(statement: Merge, target: _Target) -> DataFrame:
 
     def scope(state: str, clauses: tuple[MergeClause, ...], first: int) -> ClauseScope:
         conditions = [None if c.condition_sql is None else bound(c.condition_sql) for c in clauses]
-        values = [_clause_values(c, target, alias, source_names, bound) for c in clauses]
+        values = [_clause_values(c, target, alias, source, bound) for c in clauses]
         return ClauseScope(state, first, tuple(conditions), tuple(values))
 
     kinds = (statement.matched, statement.not_matched, statement.not_matched_by_source)
@@ -302,7 +325,7 @@ def _join_kind(statement: Merge) -> str:
 
 
 def _clause_values(
-    clause: MergeClause, target: _Target, alias: str, source_names: list[str], bound: Callable[[str], str]
+    clause: MergeClause, target: _Target, alias: str, source: DataFrame, bound: Callable[[str], str]
 ) -> dict[str, str]:
     """SQL of every column's value under one clause."""
     schema = target.table.schema
@@ -310,10 +333,9 @@ def _clause_values(
     if clause.action == "DELETE":
         return own
     if clause.action == "UPDATE":
-        return {**own, **_updated(clause, target, alias, source_names, bound)}
+        return {**own, **_updated(clause, target, alias, source, bound)}
     if clause.star:
-        _check_star(schema.field_names, source_names)
-        return {n.lower(): f"{alias}.{quote(n)}" for n in schema.field_names}
+        return {n.lower(): value for n, value in _star(schema, alias, source).items()}
     columns = clause.columns or schema.field_names
     if len(columns) != len(clause.values_sql):
         raise SchemaError(
@@ -321,18 +343,19 @@ def _clause_values(
         )
     given = {schema.field(c).name.lower(): bound(v) for c, v in zip(columns, clause.values_sql, strict=True)}
     for field in schema.fields:
-        if field.name.lower() not in given and not field.type.nullable:
-            raise SchemaError(f"Column '{field.name}' is NOT NULL, but MERGE inserts no value for it.")
-    return {n.lower(): given.get(n.lower(), "NULL") for n in schema.field_names}
+        if field.name.lower() not in given:
+            if field.default_value is None and not field.type.nullable:
+                raise SchemaError(f"Column '{field.name}' is NOT NULL, but MERGE inserts no value for it.")
+            given[field.name.lower()] = default_sql(field)
+    return given
 
 
 def _updated(
-    clause: MergeClause, target: _Target, alias: str, source_names: list[str], bound: Callable[[str], str]
+    clause: MergeClause, target: _Target, alias: str, source: DataFrame, bound: Callable[[str], str]
 ) -> dict[str, str]:
     schema = target.table.schema
     if clause.star:
-        _check_star(schema.field_names, source_names)
-        given = {n: f"{alias}.{quote(n)}" for n in schema.field_names}
+        given = _star(schema, alias, source)
     else:
         given = {}
         for assignment in clause.assignments:
@@ -355,10 +378,18 @@ def _same_key(target: _Target, name: str, value: str) -> str:
     return f"CASE WHEN {same} THEN {own} ELSE raise_error({message}) END"
 
 
-def _check_star(names: Sequence[str], source_names: list[str]) -> None:
-    missing = [n for n in names if n.lower() not in source_names]
+def _star(schema: TableSchema, alias: str, source: DataFrame) -> dict[str, str]:
+    """SQL of every column's value under UPDATE SET * and INSERT *: what the source has under its name."""
+    kinds = {f.name.lower(): f.dataType for f in source.schema.fields}
+    missing = [n for n in schema.field_names if n.lower() not in kinds]
     if missing:
         raise SchemaError(
             f"The source of MERGE has no column {', '.join(missing)}, which UPDATE SET * or INSERT * needs.",
             hint="Name the columns in the clause instead.",
         )
+    return {
+        f.name: by_name_sql(
+            f"{alias}.{quote(f.name)}", kinds[f.name.lower()], to_spark_type(f.type), f.name
+        )
+        for f in schema.fields
+    }

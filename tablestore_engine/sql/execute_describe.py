@@ -31,6 +31,7 @@ def describe(statement: Describe, context: CatalogContext) -> StatementResult:
     if statement.as_json:
         raise SqlError("DESCRIBE … AS JSON is not supported.", hint="Use DESCRIBE TABLE EXTENDED.")
     if statement.column is not None:
+        _refuse_foreign(statement, statement.column, context)
         return _column(statement, statement.column, context)
     if context.kind(statement.table) == "view":
         view = context.catalog.load_view(*context.place(statement.table))
@@ -51,6 +52,17 @@ def describe(statement: Describe, context: CatalogContext) -> StatementResult:
             rows += _section("Detailed Partition Information", details)
         rows += _section("Detailed Table Information", _table_details(table))
     return answer("DESCRIBE", _COLUMNS, rows)
+
+
+def _refuse_foreign(statement: Describe, name: str, context: CatalogContext) -> None:
+    """Raise a SqlError for DESCRIBE HISTORY t and DESCRIBE DETAIL t, which read as a column of a table."""
+    word, place = statement.table.name.upper(), context.place(statement.table)
+    hints = {
+        "HISTORY": f"Use SELECT * FROM {name}$snapshots.",
+        "DETAIL": f"Use DESCRIBE TABLE EXTENDED {name}.",
+    }
+    if statement.table.database is None and word in hints and context.catalog.object_kind(*place) is None:
+        raise SqlError(f"DESCRIBE {word} is not supported.", hint=hints[word])
 
 
 def _row(column: DataField) -> Row:

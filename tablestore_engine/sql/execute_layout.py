@@ -7,10 +7,10 @@ from tablestore_engine.sql.execute_rows import (
     BYTES_PER_BUCKET,
     MAX_DEFAULT_BUCKETS,
     RowContext,
-    partition_values,
     result_of,
 )
 from tablestore_engine.sql.layout_statements import AddPrimaryKey, ClusterTable
+from tablestore_engine.sql.partition_spec import clause_values
 from tablestore_engine.sql.procedures import partition_filter
 from tablestore_engine.sql.result import StatementResult
 
@@ -18,7 +18,7 @@ from tablestore_engine.sql.result import StatementResult
 def execute_cluster(statement: ClusterTable, context: RowContext) -> StatementResult:
     """Rewrite the table, or some of its partitions, into another number of buckets."""
     table = context.table(statement.table)
-    chosen = partition_filter(table.schema, partition_values(statement.partition, table.schema))
+    chosen = partition_filter(table.schema, clause_values(table.schema, statement.partition))
     outcome = rescale(
         context.spark,
         lambda: context.table(statement.table),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import (
@@ -16,14 +16,12 @@ from tablestore_engine.errors import (
     TableNotFound,
 )
 from tablestore_engine.metadata.manifest import ManifestEntry
-from tablestore_engine.metadata.partition import PartitionFormat, value_from_text
 from tablestore_engine.operation.attempts import retrying
 from tablestore_engine.operation.replace import everything, next_schema, restarts, schema_publisher
 from tablestore_engine.operation.turn import turns
 from tablestore_engine.schema.keyless import counting
 from tablestore_engine.schema.row_kind import ROW_KIND
 from tablestore_engine.schema.table_schema import TableSchema
-from tablestore_engine.schema.types import DataField
 from tablestore_engine.spark.align import align, expression
 from tablestore_engine.spark.cross_partition import write_home
 from tablestore_engine.spark.dml import (
@@ -37,6 +35,8 @@ from tablestore_engine.spark.dml import (
 from tablestore_engine.spark.types import columns_of
 from tablestore_engine.spark.writer import Rows, input_bytes
 from tablestore_engine.sql.frames import Frames
+from tablestore_engine.sql.partition_choice import files_of, written_values
+from tablestore_engine.sql.partition_spec import clause_values, partition_field
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.row_statements import InsertInto, InsertOverwrite
 from tablestore_engine.sql.statements import PartitionSpec, TableName
@@ -63,9 +63,9 @@ class RowContext:
     row_kinds: bool | None = None
     properties: Mapping[str, str] | None = None
 
-    def frames(self) -> Frames:
-        """A new binder, for one statement."""
-        return Frames(self.spark(), self.catalog, self.database)
+    def frames(self, *, lasting: bool = False) -> Frames:
+        """A new binder, for one statement. `lasting`: Spark keeps the text, and reads it again later."""
+        return Frames(self.spark(), self.catalog, self.database, lasting=lasting)
 
     def place(self, name: TableName) -> tuple[str, str]:
         """Database and name."""
@@ -119,11 +119,11 @@ def execute_overwrite(statement: InsertOverwrite, context: RowContext) -> Statem
     frame = frames.query(statement.query_sql)
     static = _static_columns(statement.partition, schema, frames)
     aligned = align(frame, schema, statement.columns, static, by_name=statement.by_name)
-    dynamic = schema.partition_keys and (
-        any(v.value_sql is None for v in statement.partition)
-        or (not statement.partition and schema.core_options.dynamic_partition_overwrite)
-    )
-    replaces = None if dynamic else partition_choice(statement.partition, schema)
+    replaces = None
+    if not _by_rows(statement, schema):
+        replaces = files_of(written_values(statement.partition, schema, frames), schema)
+    if statement.if_not_exists and _is_there(statement, table, replaces):
+        return StatementResult("OVERWRITE", 0)
     outcome = overwrite(
         frames.spark,
         table,
@@ -135,63 +135,38 @@ def execute_overwrite(statement: InsertOverwrite, context: RowContext) -> Statem
     return result_of("OVERWRITE", outcome)
 
 
+def _by_rows(statement: InsertOverwrite, schema: TableSchema) -> bool:
+    """Whether the rows say which partitions are replaced."""
+    if not schema.partition_keys:
+        return False
+    if statement.partition:
+        return any(v.value_sql is None for v in statement.partition)
+    return schema.core_options.dynamic_partition_overwrite
+
+
+def _is_there(
+    statement: InsertOverwrite, table: Table, replaces: Callable[[ManifestEntry], bool] | None
+) -> bool:
+    """Whether the one partition that IF NOT EXISTS is about holds files."""
+    missing = set(table.schema.partition_keys) - {
+        partition_field(v.column, table.schema).name for v in statement.partition
+    }
+    if replaces is None or missing or not statement.partition:
+        raise SqlError("IF NOT EXISTS needs a PARTITION clause with a value for every partition column.")
+    return any(replaces(entry) for entry in table.live_files())
+
+
 def execute_truncate(statement: Truncate, context: RowContext) -> StatementResult:
     """TRUNCATE TABLE [PARTITION]: a metadata change."""
     table = context.table(statement.table)
-    chosen = partition_choice(statement.partition, table.schema)
+    chosen = files_of(clause_values(table.schema, statement.partition), table.schema)
     return result_of("TRUNCATE TABLE", truncate(context.spark, table, chosen))
-
-
-def partition_choice(spec: PartitionSpec, schema: TableSchema) -> Callable[[ManifestEntry], bool]:
-    """Whether a file is in the partitions that a PARTITION clause names; all files without one."""
-    wanted = partition_values(spec, schema)
-    if not wanted:
-        return lambda entry: True
-    places = PartitionFormat(schema)
-    positions = {schema.partition_keys.index(name): value for name, value in wanted.items()}
-
-    def chosen(entry: ManifestEntry) -> bool:
-        values = places.decode(entry.partition)
-        return all(values[i] == value for i, value in positions.items())
-
-    return chosen
-
-
-def partition_values(spec: PartitionSpec, schema: TableSchema) -> dict[str, Any]:
-    """The static values of a PARTITION clause by partition column. Raises SchemaError, SqlError."""
-    found: dict[str, Any] = {}
-    for entry in spec:
-        field = _partition_field(entry.column, schema)
-        if entry.value_sql is None:
-            continue
-        text = entry.value_sql.strip()
-        for prefix in ("date", "timestamp"):
-            if text.lower().startswith(prefix + " ") or text.lower().startswith(prefix + "'"):
-                text = text[len(prefix) :].strip()
-        if text.upper() == "NULL":
-            found[field.name] = None
-            continue
-        try:
-            found[field.name] = value_from_text(text.strip("'\""), field.type)
-        except ValueError as error:
-            raise SqlError(
-                f"{entry.value_sql} is not a value of partition column '{field.name}': {error}."
-            ) from error
-    return found
-
-
-def _partition_field(name: str, schema: TableSchema) -> DataField:
-    field = schema.field(name)
-    if field.name not in schema.partition_keys:
-        hint = f"It is partitioned by: {', '.join(schema.partition_keys)}." if schema.partition_keys else None
-        raise SchemaError(f"The table is not partitioned by '{name}'.", hint=hint)
-    return field
 
 
 def _static_columns(spec: PartitionSpec, schema: TableSchema, frames: Frames) -> dict[str, Column]:
     columns = {}
     for entry in spec:
-        field = _partition_field(entry.column, schema)
+        field = partition_field(entry.column, schema)
         if entry.value_sql is not None:
             columns[field.name.lower()] = expression(frames.expression(entry.value_sql, {}))
     return columns

@@ -15,7 +15,13 @@ from tablestore_engine.errors import CorruptMetadataError, DependencyError, SqlE
 from tablestore_engine.sql.execute_context import CatalogContext, answer, done
 from tablestore_engine.sql.patterns import matching
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.schema_statements import CreateSchema, DescribeSchema, DropSchema, ShowSchemas
+from tablestore_engine.sql.schema_statements import (
+    AlterSchema,
+    CreateSchema,
+    DescribeSchema,
+    DropSchema,
+    ShowSchemas,
+)
 from tablestore_engine.storage.paths import is_hidden
 
 _FILE = ".schema.json"
@@ -62,6 +68,15 @@ def create_schema(statement: CreateSchema, context: CatalogContext) -> Statement
         properties = dict(statement.properties)
         _save_notes(catalog, statement.database, SchemaNotes(statement.comment, properties))
     return done("CREATE SCHEMA")
+
+
+def alter_schema(statement: AlterSchema, context: CatalogContext) -> StatementResult:
+    """ALTER SCHEMA … SET DBPROPERTIES; the property `comment` is the schema's comment."""
+    notes = load_notes(context.catalog, statement.database)
+    properties = {**notes.properties, **statement.properties}
+    comment = properties.pop("comment", notes.comment)
+    _save_notes(context.catalog, statement.database, SchemaNotes(comment, properties))
+    return done("ALTER SCHEMA")
 
 
 def drop_schema(statement: DropSchema, context: CatalogContext) -> StatementResult:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from tablestore_engine.errors import SqlError
+from tablestore_engine.errors import SqlError, TableStoreError
 from tablestore_engine.schema.spark_text import spark_type
 from tablestore_engine.schema.types import DataField
 from tablestore_engine.sql.execute_context import CatalogContext, answer
@@ -49,8 +49,12 @@ def _information(database: str, name: str, context: CatalogContext) -> str:
         view = context.catalog.load_view(database, name)
         lines += ["Type: VIEW", f"View Text: {view.sql}", *_comment(view.comment)]
         return "\n".join([*lines, *_tree(view.columns), ""])
-    table = context.catalog.load_table(database, name)
-    found = table.statistics()
+    try:
+        table = context.catalog.load_table(database, name)
+        found = table.statistics()
+    except TableStoreError as error:
+        # One that another tool made, with what is not known here, hides none of the others.
+        return "\n".join([*lines, "Type: MANAGED", f"Problem: {error.message}", ""])
     lines += ["Type: MANAGED", "Provider: tablestore", *_comment(table.schema.comment)]
     lines += [f"Location: {table.path}", f"Statistics: {found.bytes} bytes, {found.row_count_text} rows"]
     if table.schema.primary_keys:

@@ -1,14 +1,15 @@
 """From a query's text to a DataFrame that is pinned to one consistent set of snapshots.
 
 One `Frames` serves one statement. Each table is looked up once and read at the snapshot it had then, however often
-the query names it; each view is expanded by binding its own query. A bound table becomes a temporary view named after
-it (`db.orders`, one identifier with a dot, which no user's view is called by accident).
+the query names it; each view is expanded by binding its own query, for which temporary views do not exist. A bound
+table becomes a temporary view named after it (`db.orders#7`, one identifier, which no user's view is called by
+accident).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tablestore_engine.catalog import Catalog, View
@@ -18,12 +19,13 @@ from tablestore_engine.schema.predicate import Predicate
 from tablestore_engine.spark.frame_cache import FrameCache
 from tablestore_engine.spark.reader import read_plan
 from tablestore_engine.spark.run import translated
+from tablestore_engine.spark.stand_ins import StandIns, is_temporary
 from tablestore_engine.spark.system_tables import FRAME_TABLES, system_table
 from tablestore_engine.sql import information_schema
 from tablestore_engine.sql.bind import Binding, TableReference, bind, bind_expression
 from tablestore_engine.sql.lexer import quote
 from tablestore_engine.sql.structure import TimeTravel
-from tablestore_engine.sql.view_columns import positions
+from tablestore_engine.sql.view_columns import positions, references_of_view
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
@@ -39,13 +41,18 @@ _FRAMES: FrameCache[tuple[DataFrame, int]] = FrameCache()
 class Frames:
     """Binds and runs the queries of one statement."""
 
-    def __init__(self, spark: SparkSession, catalog: Catalog, database: str) -> None:
+    def __init__(
+        self, spark: SparkSession, catalog: Catalog, database: str, *, lasting: bool = False
+    ) -> None:
+        """`lasting` says that Spark keeps the text of what is run, and reads it again later."""
         self.spark = spark
         self._catalog = catalog
         self.database = database
         self._pinned: dict[tuple[str, str], tuple[Table, Snapshot | None]] = {}
         self._views: dict[tuple[object, ...], str] = {}
-        self._names: dict[str, int] = {}
+        self._read_views: set[tuple[str, str]] = set()
+        self._stand_ins = StandIns(spark, lasting=lasting)
+        self.temporaries: list[str] = []  # names that the session knows better than the catalog
         self._depth: list[str] = []
         self._unresolved: list[tuple[str, str, str]] = []  # database, name, and how Spark quotes it
         self._bytes = 0
@@ -58,7 +65,7 @@ class Frames:
 
     def reads_view(self, database: str, name: str) -> bool:
         """Whether a view is among what was bound so far."""
-        return (database, name.lower(), "view") in self._views
+        return (database, name.lower()) in self._read_views
 
     def pin(self, table: Table) -> Snapshot | None:
         """The snapshot at which this statement reads a table."""
@@ -71,12 +78,16 @@ class Frames:
         """The rows of a query. Raises the engine's errors for Spark's."""
         return self.run(self.bound(sql, self.database))
 
-    def bound(self, sql: str, database: str | None = None) -> str:
-        """The query's text with its tables bound to temporary views."""
+    def bound(
+        self, sql: str, database: str | None = None, known: Sequence[TableReference] = ()
+    ) -> str:
+        """The query's text with its tables bound to temporary views. `known` are its references, with what is known
+        of their rows besides."""
         if _FILES.search(sql):
             self._unknown = True
         current = database or self.database
-        return bind(sql, lambda reference: self._resolve(reference, current)).text
+        better = iter(known)
+        return bind(sql, lambda reference: self._resolve(next(better, reference), current)).text
 
     def expression(self, sql: str, qualifiers: Mapping[tuple[str, str], str]) -> str:
         """An expression with the tables of its subqueries bound."""
@@ -110,18 +121,18 @@ class Frames:
             raise
 
     def register(self, name: str, frame: DataFrame) -> str:
-        """Make a temporary view of a frame. Returns its quoted name, unique in this statement."""
-        count = self._names[name] = self._names.get(name, 0) + 1
-        view = name if count == 1 else f"{name}#{count}"
-        frame.createOrReplaceTempView(quote(view))
-        return view
+        """Make a temporary view of a frame. Returns its name, unquoted, which no other one has."""
+        return self._stand_ins.add(name, frame)
 
     # -- resolving -------------------------------------------------------------------------------------
 
     def _resolve(self, reference: TableReference, database: str) -> Binding | None:
         name, suffix = _split_suffix(reference.name)
-        if reference.database is None and not suffix and self._is_temporary(name):
+        bare = reference.database is None and not suffix
+        # A view means what it meant when it was made, whatever sessions call their temporary views.
+        if bare and not self._depth and is_temporary(self.spark, name):
             self._unknown = True
+            self.temporaries.append(name)
             return None
         target = reference.database or database
         if target.lower() == information_schema.NAME and not self._catalog.database_exists(target):
@@ -141,7 +152,7 @@ class Frames:
                     f"'{target}.{name}' is a view, which has no versions of its own.",
                     hint="Ask the tables that it reads for a version.",
                 )
-            return Binding(self._bind_view(target, name), target)
+            return Binding(self._bind_view(target, name, reference.predicate), target)
         if reference.database is not None:
             self._catalog.load_table(target, name)
         self._leave(reference, target, name)
@@ -152,10 +163,6 @@ class Frames:
         self._unknown = True
         parts = [quote(part) for part in (reference.database, reference.name) if part is not None]
         self._unresolved.append((database, name, ".".join(parts).lower()))
-
-    def _is_temporary(self, name: str) -> bool:
-        with translated():
-            return bool(self.spark.catalog.tableExists(quote(name)))
 
     def _bind_information(self, name: str) -> str:
         key = (information_schema.NAME, name.lower())
@@ -211,8 +218,8 @@ class Frames:
         self.pin(table)
         return table
 
-    def _bind_view(self, database: str, name: str) -> str:
-        key = (database, name.lower(), "view")
+    def _bind_view(self, database: str, name: str, predicate: Predicate | None) -> str:
+        key = (database, name.lower(), "view", repr(predicate))
         if key in self._views:
             return self._views[key]
         full = f"{database}.{name.lower()}"
@@ -229,7 +236,8 @@ class Frames:
         view = self._catalog.load_view(database, name)
         self._depth.append(full)
         try:
-            frame = self.run(self.bound(view.sql, view.database))
+            known = references_of_view(view, predicate)
+            frame = self.run(self.bound(view.sql, view.database, known))
         except BrokenViewError:
             raise  # names the view that is to be mended; those that read it are well
         except TableStoreError as error:
@@ -238,6 +246,7 @@ class Frames:
             ) from error
         finally:
             self._depth.pop()
+        self._read_views.add((database, name.lower()))
         self._views[key] = self.register(full, _columns_of_view(view, full, frame))
         return self._views[key]
 

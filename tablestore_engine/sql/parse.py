@@ -18,7 +18,8 @@ from typing import Final
 
 from tablestore_engine.errors import ParseError, SqlError
 from tablestore_engine.sql import parse_alter, parse_create, parse_foreign, parse_rows, parse_show
-from tablestore_engine.sql.cursor import Cursor, error_at
+from tablestore_engine.sql.common_tables import skip_ctes
+from tablestore_engine.sql.cursor import Cursor, error_at, literal_at
 from tablestore_engine.sql.lexer import END, Token, tokenize
 from tablestore_engine.sql.schema_statements import DropSchema, Use
 from tablestore_engine.sql.statements import Explain, Noop, PassThrough, Query, QueryInside, Statement
@@ -102,7 +103,7 @@ def _from(cursor: Cursor) -> Statement | None:
 def _with(cursor: Cursor) -> Statement | None:
     """A query, or a statement behind common table expressions."""
     start = cursor.i
-    parse_rows.skip_ctes(cursor)
+    skip_ctes(cursor)
     verb = cursor.key
     if verb in ("INSERT", "UPDATE", "DELETE", "MERGE"):
         return parse_rows.PARSERS[verb](cursor, cursor.slice(start, cursor.i))
@@ -179,11 +180,30 @@ def _cache(cursor: Cursor) -> Statement | None:
     cursor.accept("LAZY")
     if not cursor.accept("TABLE"):
         return None
+    start = cursor.i
     cursor.dotted()
     if cursor.accept("OPTIONS"):
         cursor.skip_group()
     cursor.accept("AS")
-    return _inside(cursor, "CACHE TABLE") if cursor.sees_query() else None
+    if cursor.sees_query():
+        return _inside(cursor, "CACHE TABLE")
+    cursor.i = start
+    return parse_foreign.cache(cursor, "CACHE TABLE")
+
+
+def _uncache(cursor: Cursor) -> Statement | None:
+    cursor.expect("UNCACHE")
+    if not cursor.accept("TABLE"):
+        return None
+    return None if cursor.accept_if_exists() else parse_foreign.cache(cursor, "UNCACHE TABLE")
+
+
+def _execute(cursor: Cursor) -> Statement | None:
+    """EXECUTE IMMEDIATE 'statement': of a literal alone. Variables, and what USING gives, only Spark knows."""
+    if not cursor.accept("EXECUTE", "IMMEDIATE"):
+        return None
+    text, end = literal_at(cursor.tokens, cursor.i)
+    return parse(text) if text and cursor.tokens[end].kind == END else None
 
 
 def _set(cursor: Cursor) -> Statement | None:
@@ -259,7 +279,9 @@ _HEADS: Final[Mapping[str, _Head]] = {
     "USE": _ours(_use),
     "EXPLAIN": _explain,
     "CACHE": _cache,
+    "UNCACHE": _uncache,
     "SET": _set,
+    "EXECUTE": _execute,
     "REFRESH": _refresh,
     **dict.fromkeys(("GRANT", "REVOKE"), parse_foreign.grant),
     **dict.fromkeys(("MSCK", "FSCK", "REPAIR"), parse_foreign.repair),

@@ -1,4 +1,4 @@
-"""ALTER TABLE, ALTER VIEW and COMMENT ON."""
+"""ALTER TABLE, ALTER VIEW, ALTER SCHEMA and COMMENT ON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from tablestore_engine.sql.parse_table import (
     properties,
     property_key,
 )
+from tablestore_engine.sql.parse_tags import alter_tag
 from tablestore_engine.sql.partition_statements import DropPartitions
+from tablestore_engine.sql.schema_statements import AlterSchema
 from tablestore_engine.sql.statements import PartitionSpec, Statement, TableName
 from tablestore_engine.sql.table_statements import (
     AddColumns,
@@ -31,9 +33,12 @@ from tablestore_engine.sql.view_statements import CreateView
 
 
 def alter(cursor: Cursor) -> Statement | None:
-    """ALTER TABLE and ALTER VIEW; None for everything else that can be altered."""
+    """ALTER TABLE, VIEW and SCHEMA; None for everything else that can be altered."""
     cursor.expect("ALTER")
     refuse_kept_up(cursor)
+    if cursor.accept_one("SCHEMA", "DATABASE", "NAMESPACE"):
+        cursor.refuse_unfinished()
+        return _schema(cursor)
     kind = cursor.accept_one("TABLE", "VIEW")
     if kind is None:
         return None
@@ -42,6 +47,20 @@ def alter(cursor: Cursor) -> Statement | None:
     statement = _view(cursor, table) if kind == "VIEW" else _table(cursor, table)
     cursor.expect_end()
     return statement
+
+
+def _schema(cursor: Cursor) -> Statement:
+    """``db SET DBPROPERTIES (…)``."""
+    database = cursor.database_name()
+    if not (cursor.accept("SET", "DBPROPERTIES") or cursor.accept("SET", "PROPERTIES")):
+        raise cursor.error(
+            f"Schema {database} cannot be altered so",
+            kind=SqlError,
+            hint="Use SET DBPROPERTIES (…), or COMMENT ON SCHEMA.",
+        )
+    found = properties(cursor)
+    cursor.expect_end()
+    return AlterSchema(sql=cursor.text, database=database, properties=found)
 
 
 def comment_on(cursor: Cursor) -> Statement | None:
@@ -80,7 +99,7 @@ def _view(cursor: Cursor, view: TableName) -> Statement:
 
 
 def _table(cursor: Cursor, table: TableName) -> Statement:
-    found = _common(cursor, table, is_view=False)
+    found = _common(cursor, table, is_view=False) or alter_tag(cursor, table)
     if found is not None:
         return found
     start = cursor.i

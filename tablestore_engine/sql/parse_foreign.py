@@ -70,6 +70,13 @@ def grant(cursor: Cursor) -> Statement | None:
     return None if table is None else _foreign(cursor, verb, table, hint)
 
 
+def cache(cursor: Cursor, verb: str) -> Statement | None:
+    """``CACHE TABLE t`` and ``UNCACHE TABLE t``, from the table's name on."""
+    table = _table(cursor)
+    hint = f"Every statement reads the newest rows of {table}. CACHE TABLE name AS SELECT … keeps those of now."
+    return None if table is None else _foreign(cursor, verb, table, hint)
+
+
 def _foreign(cursor: Cursor, verb: str, table: TableName, hint: str) -> Statement:
     return ForeignStatement(sql=cursor.text, verb=verb, table=table, hint=hint)
 

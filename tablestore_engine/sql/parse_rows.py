@@ -1,8 +1,7 @@
 """INSERT, UPDATE, DELETE and MERGE.
 
-Common table expressions in front of a statement are moved to where they are used: before the query of an
-INSERT, and into each subquery of the conditions and values of the others, so that every text of the
-statement stands on its own.
+`with_sql` is the text of the common table expressions in front of a statement; see `common_tables`. DEFAULT as a value is
+NULL, for columns have no other default.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from tablestore_engine.errors import SqlError
+from tablestore_engine.sql.common_tables import inline_ctes, with_ctes
 from tablestore_engine.sql.cursor import OWN_CATALOGS, Cursor
 from tablestore_engine.sql.lexer import tokenize
 from tablestore_engine.sql.row_statements import (
@@ -29,27 +29,6 @@ from tablestore_engine.sql.statements import (
     Statement,
     TableName,
 )
-
-
-def skip_ctes(cursor: Cursor) -> None:
-    """Behind ``WITH a AS (…), b AS (…)``; the cursor does not move when this is not what follows."""
-    start = cursor.i
-    cursor.expect("WITH")
-    if cursor.key == "RECURSIVE" and cursor.key_at(1) != "AS":
-        cursor.i += 1
-    while cursor.token.is_name:
-        cursor.i += 1
-        if cursor.key == "(" and cursor.key_at(1) not in ("SELECT", "WITH", "FROM", "VALUES", "TABLE", "("):
-            cursor.skip_group()
-        while not cursor.at_end and cursor.key not in ("AS", "("):
-            cursor.i += 1
-        cursor.accept("AS")
-        if cursor.key != "(":
-            break
-        cursor.skip_group()
-        if not cursor.accept(","):
-            return
-    cursor.i = start
 
 
 def partition_spec(cursor: Cursor) -> PartitionSpec:
@@ -87,13 +66,15 @@ def insert(cursor: Cursor, with_sql: str | None) -> Statement:
     if verb == "INTO" and cursor.accept("REPLACE"):
         return _replace_where(cursor, table, with_sql)
     partition = partition_spec(cursor)
+    if verb == "INTO" and cursor.sees("IF", "NOT", "EXISTS"):
+        raise cursor.error("IF NOT EXISTS goes with INSERT OVERWRITE", kind=SqlError)
     if_not_exists = cursor.accept_if_not_exists()
     by_name = cursor.accept("BY", "NAME")
     columns = () if by_name else _column_list(cursor)
     partition_after = partition_spec(cursor) if not partition else ()
     if not cursor.sees_query():
         raise cursor.error("Expected a query or VALUES", hint="Write INSERT INTO t SELECT … or VALUES (…).")
-    query = _with_ctes(with_sql, cursor.rest())
+    query = with_ctes(with_sql, _without_defaults(cursor.rest()))
     partition = partition or partition_after
     if verb == "INTO":
         return InsertInto(
@@ -113,6 +94,20 @@ def insert(cursor: Cursor, with_sql: str | None) -> Statement:
         query_sql=query,
         by_name=by_name,
     )
+
+
+def _without_defaults(query_sql: str) -> str:
+    """The rows of VALUES with NULL for DEFAULT; any other query as it is."""
+    if query_sql[:6].upper() != "VALUES" or "DEFAULT" not in query_sql.upper():
+        return query_sql
+    tokens = tokenize(query_sql)
+    pieces: list[str] = []
+    position = 0
+    for before, token, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        if token.key == "DEFAULT" and before.key in ("(", ",", "VALUES") and after.key in (",", ")", ""):
+            pieces += [query_sql[position : token.start], "NULL"]
+            position = token.end
+    return "".join([*pieces, query_sql[position:]])
 
 
 def _column_list(cursor: Cursor) -> tuple[str, ...]:
@@ -140,9 +135,9 @@ def _replace_where(cursor: Cursor, table: TableName, with_sql: str | None) -> St
             raise cursor.error("Expected a query behind the condition")
         cursor.i = last
     condition = cursor.slice(start, cursor.i)
-    query = _with_ctes(with_sql, cursor.rest())
+    query = with_ctes(with_sql, cursor.rest())
     return InsertOverwrite(
-        sql=cursor.text, table=table, query_sql=query, replace_where_sql=_inline_ctes(with_sql, condition)
+        sql=cursor.text, table=table, query_sql=query, replace_where_sql=inline_ctes(with_sql, condition)
     )
 
 
@@ -203,7 +198,7 @@ def _where(cursor: Cursor, with_sql: str | None) -> str | None:
     if cursor.at_end:
         return None
     cursor.expect("WHERE")
-    return _inline_ctes(with_sql, cursor.rest("a condition"))
+    return inline_ctes(with_sql, cursor.rest("a condition"))
 
 
 def _alias(cursor: Cursor, *stops: str) -> str | None:
@@ -222,10 +217,16 @@ def _assignments(
         column = _own_column(cursor, table, alias)
         if not cursor.accept_one("=", "=="):
             raise cursor.error("Expected =")
-        found.append(Assignment(column, _inline_ctes(with_sql, cursor.until(",", *stops, what="a value"))))
+        found.append(Assignment(column, _value(cursor, with_sql, ",", *stops)))
         if not cursor.accept(","):
             break
     return tuple(found)
+
+
+def _value(cursor: Cursor, with_sql: str | None, *stops: str) -> str:
+    """The expression of a value up to one of the keys."""
+    value = cursor.until(*stops, what="a value")
+    return "NULL" if value.upper() == "DEFAULT" else inline_ctes(with_sql, value)
 
 
 def _own_column(cursor: Cursor, table: TableName, alias: str | None) -> str:
@@ -259,7 +260,7 @@ def merge(cursor: Cursor, with_sql: str | None) -> Statement:
     source, source_name, source_alias = _merge_source(cursor, with_sql)
     columns = cursor.names_in_parentheses() if source_alias and cursor.key == "(" else ()
     cursor.expect("ON")
-    on = _inline_ctes(with_sql, cursor.until("WHEN", what="a condition"))
+    on = inline_ctes(with_sql, cursor.until("WHEN", what="a condition"))
     clauses: dict[str, list[MergeClause]] = {"MATCHED": [], "NOT MATCHED": [], "NOT MATCHED BY SOURCE": []}
     while not cursor.at_end:
         kind, clause = _merge_clause(cursor, target, target_alias, with_sql)
@@ -287,7 +288,7 @@ def _merge_source(cursor: Cursor, with_sql: str | None) -> tuple[str, TableName 
     start = cursor.i
     if cursor.key == "(":
         cursor.skip_group()
-        return _inline_ctes(with_sql, cursor.slice(start, cursor.i)), None, _alias(cursor, "ON")
+        return inline_ctes(with_sql, cursor.slice(start, cursor.i)), None, _alias(cursor, "ON")
     parts = cursor.dotted("a table or a query in parentheses")
     source = cursor.slice(start, cursor.i)
     alias = _alias(cursor, "ON") or parts[-1]
@@ -311,7 +312,7 @@ def _merge_clause(
         kind = "MATCHED"
     condition = None
     if cursor.accept("AND"):
-        condition = _inline_ctes(with_sql, cursor.until("THEN", what="a condition"))
+        condition = inline_ctes(with_sql, cursor.until("THEN", what="a condition"))
     cursor.expect("THEN")
     allowed = ("INSERT",) if kind == "NOT MATCHED" else ("UPDATE", "DELETE")
     action = cursor.accept_one(*allowed)
@@ -338,9 +339,9 @@ def _merge_insert(
     while cursor.accept(","):
         columns.append(_own_column(cursor, target, alias))
     cursor.expect(")", "VALUES", "(")
-    values = [_inline_ctes(with_sql, cursor.until(",", what="a value"))]
+    values = [_value(cursor, with_sql, ",")]
     while cursor.accept(","):
-        values.append(_inline_ctes(with_sql, cursor.until(",", what="a value")))
+        values.append(_value(cursor, with_sql, ","))
     if len(values) != len(columns):
         raise cursor.error(
             f"INSERT names {len(columns)} columns and gives {len(values)} values", kind=SqlError
@@ -351,47 +352,6 @@ def _merge_insert(
     )
 
 
-# -- common table expressions ------------------------------------------------------------------------------
-
-
-def _with_ctes(with_sql: str | None, query_sql: str) -> str:
-    """A query behind common table expressions that stood further in front."""
-    if with_sql is None:
-        return query_sql
-    tokens = tokenize(query_sql)
-    if tokens[0].key != "WITH":
-        return f"{with_sql} {query_sql}"
-    first = tokens[2] if tokens[1].key == "RECURSIVE" and tokens[2].key != "AS" else tokens[1]
-    recursive = first is tokens[2] and tokenize(with_sql)[1].key != "RECURSIVE"
-    head = "WITH RECURSIVE" + with_sql[len("WITH") :] if recursive else with_sql
-    return f"{head}, {query_sql[first.start :]}"
-
-
-def _inline_ctes(with_sql: str | None, expression_sql: str) -> str:
-    """An expression whose outermost subqueries each begin with the common table expressions."""
-    if with_sql is None:
-        return expression_sql
-    pieces, position, depth, inside = [], 0, 0, 0
-    tokens = tokenize(expression_sql)
-    for i, token in enumerate(tokens):
-        if token.key == "(":
-            depth += 1
-            after = tokens[i + 1].key
-            if not inside and (
-                after in ("SELECT", "WITH") or (after == "FROM" and tokens[i - 1].key != "TRIM")
-            ):
-                inside = depth
-                pieces.append(expression_sql[position : token.end])
-                position = token.end
-        elif token.key == ")":
-            if inside == depth:
-                pieces.append(_with_ctes(with_sql, expression_sql[position : token.start]))
-                position, inside = token.start, 0
-            depth -= 1
-    pieces.append(expression_sql[position:])
-    return "".join(pieces)
-
-
 PARSERS: Final[Mapping[str, Callable[[Cursor, str | None], Statement]]] = {
     "INSERT": insert,
     "UPDATE": update,
@@ -399,4 +359,4 @@ PARSERS: Final[Mapping[str, Callable[[Cursor, str | None], Statement]]] = {
     "MERGE": merge,
 }
 
-__all__ = ["PARSERS", "partition_spec", "skip_ctes"]
+__all__ = ["PARSERS", "partition_spec"]

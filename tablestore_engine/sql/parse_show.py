@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.schema.predicate import Constant
-from tablestore_engine.sql.cursor import Cursor
+from tablestore_engine.sql.cursor import OWN_CATALOGS, Cursor
 from tablestore_engine.sql.layout_statements import AnalyzeTable
-from tablestore_engine.sql.lexer import STRING
+from tablestore_engine.sql.lexer import STRING, quote
 from tablestore_engine.sql.literals import constant_at
 from tablestore_engine.sql.parse_rows import partition_spec
 from tablestore_engine.sql.parse_table import property_key
@@ -20,7 +20,8 @@ from tablestore_engine.sql.show_statements import (
     ShowTblProperties,
     ShowViews,
 )
-from tablestore_engine.sql.statements import Call, Statement, TableName
+from tablestore_engine.sql.statements import Call, QueryInside, Statement, TableName
+from tablestore_engine.sql.tag_statements import ShowTags
 
 _SCHEMAS = ("SCHEMAS", "DATABASES", "NAMESPACES")
 _SCHEMA = ("SCHEMA", "DATABASE", "NAMESPACE")
@@ -56,6 +57,9 @@ def show(cursor: Cursor) -> Statement | None:
         statement = _show_properties(cursor)
     elif cursor.accept("COLUMNS"):
         statement = _show_columns(cursor)
+    elif cursor.accept("TAGS"):
+        cursor.accept_one("IN", "FROM")
+        statement = ShowTags(sql=cursor.text, table=cursor.table_name())
     elif cursor.accept("PARTITIONS"):
         table = cursor.table_name()
         statement = ShowPartitions(sql=cursor.text, table=table, partition=partition_spec(cursor))
@@ -114,6 +118,10 @@ def describe(cursor: Cursor) -> Statement | None:
     column = ".".join(cursor.dotted()) if cursor.token.is_name and cursor.key != "AS" else None
     as_json = cursor.accept("AS", "JSON")
     cursor.expect_end()
+    if "$" in table.name and not (column or partition or as_json):  # a system table, whose rows are made by Spark
+        named = ".".join(quote(part) for part in (table.database, table.name) if part is not None)
+        query = f"SELECT * FROM {named}"
+        return QueryInside(sql=cursor.text, kind="DESCRIBE QUERY", prefix="DESCRIBE QUERY ", query_sql=query)
     return Describe(
         sql=cursor.text, table=table, extended=extended, column=column, partition=partition, as_json=as_json
     )
@@ -152,7 +160,7 @@ def call(cursor: Cursor) -> Statement | None:
     """CALL sys.procedure(1, name => 'value'); None for the procedures of other catalogs."""
     cursor.expect("CALL")
     parts = [part.lower() for part in cursor.dotted("a procedure")]
-    if parts[0] in ("spark_catalog", "tablestore") and len(parts) > 1:
+    if parts[0] in OWN_CATALOGS and len(parts) > 1:
         parts = parts[1:]
     if parts[0] in ("sys", "system") and len(parts) == 2:
         parts = parts[1:]

@@ -165,6 +165,12 @@ def column_definition(cursor: Cursor) -> tuple[ColumnDefinition, bool]:
     """``name type [NOT NULL] [DEFAULT …] [COMMENT '…'] [PRIMARY KEY] [FIRST | AFTER c]``; and whether it is
     declared the primary key."""
     name = cursor.name("a column name")
+    if cursor.key == ".":
+        raise cursor.error(
+            f"Fields of column {name} cannot be added by themselves",
+            kind=SqlError,
+            hint=f"Use CREATE OR REPLACE TABLE … AS SELECT …, struct(…) AS {name}.",
+        )
     type_sql = column_type(cursor, name)
     nullable, is_key, first = True, False, False
     comment: str | None = None

@@ -2,43 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from tablestore_engine.errors import SqlError
-from tablestore_engine.metadata.partition import PartitionFormat
+from tablestore_engine.metadata.partition import PartitionFormat, value_from_text
 from tablestore_engine.operation.attempts import retrying
+from tablestore_engine.operation.partition_choice import PartitionFilter
 from tablestore_engine.operation.partition_expire import (
     STRATEGIES,
     PartitionRetention,
     drop_partitions,
     expire_partitions,
 )
-from tablestore_engine.operation.scan import PartitionFilter
 from tablestore_engine.schema.table_schema import TableSchema
-from tablestore_engine.sql.execute_rows import RowContext, partition_values
-from tablestore_engine.sql.partition_spec import chosen_partitions
+from tablestore_engine.sql.execute_rows import RowContext
+from tablestore_engine.sql.partition_spec import chosen_partitions, partition_field
 from tablestore_engine.sql.procedure import Arguments, Procedure, Rows, count, duration, text
-from tablestore_engine.sql.statements import PartitionSpec, PartitionValue
 from tablestore_engine.table import Table
 
 
-def partition_specs(listed: str) -> list[PartitionSpec]:
+def partition_specs(listed: str) -> list[dict[str, str]]:
     """`dt=2024-01-01,hr=1;dt=2024-01-02`: partitions by `;`, columns by `,`. Raises SqlError."""
     specs = []
     for part in listed.split(";"):
-        spec = []
+        spec = {}
         for pair in part.split(","):
             column, equals, value = pair.partition("=")
             if not equals:
                 raise SqlError(
                     f"'{part}' is not a partition.", hint="Write partitions as 'dt=2024-01-01,hr=1'."
                 )
-            spec.append(PartitionValue(column.strip(), value.strip()))
-        specs.append(tuple(spec))
+            spec[column.strip()] = value.strip()
+        specs.append(spec)
     return specs
 
 
 def listed_partitions(schema: TableSchema, listed: str) -> PartitionFilter:
     """Chooses the partitions of a list; see `partition_specs`."""
-    return chosen_partitions(schema, [partition_values(spec, schema) for spec in partition_specs(listed)])
+    return chosen_partitions(schema, [_values(spec, schema) for spec in partition_specs(listed)])
+
+
+def _values(spec: Mapping[str, str], schema: TableSchema) -> dict[str, Any]:
+    """The values that the texts of a list mean. Raises ColumnNotFound, SchemaError, SqlError."""
+    found: dict[str, Any] = {}
+    for column, value in spec.items():
+        field = partition_field(column, schema)
+        try:
+            found[field.name] = (
+                None if value.upper() == "NULL" else value_from_text(value.strip("'\""), field.type)
+            )
+        except ValueError as error:
+            raise SqlError(f"{value} is not a value of partition column '{field.name}': {error}.") from error
+    return found
 
 
 def _drop(table: Table, arguments: Arguments, context: RowContext) -> Rows:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from tablestore_engine.errors import SqlError, did_you_mean
-from tablestore_engine.operation.scan import PartitionFilter
+from tablestore_engine.operation.partition_choice import PartitionFilter
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.sql import (
     bucket_procedures,

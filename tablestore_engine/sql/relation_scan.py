@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tablestore_engine.sql.lexer import END, NUMBER, QUOTED, STRING, WORD, Token
+from tablestore_engine.sql.cursor import literal_at
+from tablestore_engine.sql.lexer import END, NUMBER, QUOTED, STRING, WORD, Token, tokenize
 from tablestore_engine.sql.structure import Cte, Query, Relation, Select, Structure, TimeTravel
 
 Ctes = Mapping[str, Cte]
@@ -161,16 +162,16 @@ class RelationScan:
         return i + 1
 
     def _identifier_clause(self, i: int, ctes: Ctes, select: Select, relation: Relation) -> int:
-        """``IDENTIFIER('db.t')``: only a plain literal can be known here."""
+        """``IDENTIFIER('db.' || 't')``: only plain literals can be known here."""
         tokens = self.tokens
-        if tokens[i + 2].kind == STRING and tokens[i + 3].key == ")":
-            names = tokens[i + 2].text[1:-1].split(".")
-            if all(name.replace("_", "").isalnum() for name in names):
-                relation.parts = tuple(names)
-                relation.name_span = (tokens[i].start, tokens[i + 3].end)
-                relation.last_text = names[-1]
-                relation.alias_at = tokens[i + 3].end
-                self._register(relation, ctes)
+        text, end = literal_at(tokens, i + 2)
+        names = tokenize(text)
+        if end > i + 2 and tokens[end].key == ")" and _are_dotted(names):
+            relation.parts = tuple(name.name for name in names[:-1:2])
+            relation.name_span = (tokens[i].start, tokens[end].end)
+            relation.last_text = names[-2].text
+            relation.alias_at = tokens[end].end
+            self._register(relation, ctes)
         return self.parentheses(i + 1, ctes, select)
 
     def _register(self, relation: Relation, ctes: Ctes) -> None:
@@ -352,6 +353,14 @@ class RelationScan:
         if key == "QUALIFY":
             return after.key not in _NOT_AFTER_QUALIFY
         return False
+
+
+def _are_dotted(tokens: list[Token]) -> bool:
+    """Whether tokens, up to the sentinel, are a dotted name."""
+    *names, _ = tokens
+    return len(names) % 2 == 1 and all(
+        token.key == "." if at % 2 else token.is_name for at, token in enumerate(names)
+    )
 
 
 _UNITS: Final = frozenset(

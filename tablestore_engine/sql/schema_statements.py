@@ -24,6 +24,14 @@ class DropSchema(Statement):
 
 
 @dataclass(frozen=True, kw_only=True)
+class AlterSchema(Statement):
+    """ALTER SCHEMA … SET DBPROPERTIES: properties to set, beside those that there are."""
+
+    database: str
+    properties: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Use(Statement):
     database: str
 

@@ -54,7 +54,8 @@ class _RecordCache:
             return found
 
     def put(self, path: str, records: Sequence[Any]) -> None:
-        if len(records) > self._limit // 4:
+        # One that is read at every commit is worth most of the room; what is larger would push everything else out.
+        if len(records) > self._limit * 3 // 4:
             return
         with self._lock:
             if path in self._files:

@@ -34,7 +34,7 @@ class JavaPaimonError(Exception):
 class JavaPaimon:
     """A serving `PaimonServer`. `jars` holds Paimon's bundle and what it needs; rows come through files in `folder`.
 
-    Of an `old` version the program lacks the command `remove`.
+    Of an `old` version the program lacks the command `remove` and those of `TableKeeper`.
     """
 
     def __init__(self, jars: str, folder: Path, *, old: bool = False) -> None:
@@ -43,7 +43,8 @@ class JavaPaimon:
         self._log = (folder / "java.log").open("w")
         path = f"{jars}/*"
         classes = folder / "classes"
-        programs = [str(SOURCES / f"{one}.java") for one in ("PaimonServer", *(() if old else ("RowRemover",)))]
+        names = ("PaimonServer", *(() if old else ("RowRemover", "TableKeeper")))
+        programs = [str(SOURCES / f"{one}.java") for one in names]
         subprocess.run(["javac", "-Xlint:none", "-cp", path, "-d", str(classes), *programs], check=True)
         flags = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx512m", "-Duser.timezone=UTC"]
         self._process = subprocess.Popen(
@@ -85,9 +86,9 @@ class JavaPaimon:
             [f"{name} {kind}" for name, kind in columns.items()],
             key,
             partition,
-            [f"{name}={value}" for name, value in (options or {}).items()],
         ]
-        self.ask("create", path, *map(",".join, lists))
+        given = "\x01".join(f"{name}={value}" for name, value in (options or {}).items())
+        self.ask("create", path, *map(",".join, lists), given)
 
     def read(
         self, path: str, snapshot: int | str | None = None, command: str = "read"

@@ -113,3 +113,13 @@ def test_nanoseconds_are_read_but_not_written(paimon, catalog, name):
     assert table.read().column("at").cast(pa.int64()).to_pylist() == [1_700_000_000_123_456_789, None]
     with pytest.raises(UnsupportedTypeError, match=r"'at' has type TIMESTAMP\(9\)"):
         table.write([{"id": 3}])
+
+
+def test_shredded_maps(paimon, catalog, name):
+    """Such a map is stored as columns of its keys, which are no map to anybody who does not know."""
+    options = {"fields.m.map.storage-layout": "shared-shredding"}
+    schema = pa.schema([("id", pa.int64()), ("m", pa.map_(pa.string(), pa.int64()))])
+    paimon.create(catalog.warehouse, f"db.{name}", schema, options=options)
+    rows = pa.Table.from_pylist([{"id": i, "m": [("a", i), ("b", None)]} for i in range(5)], schema)
+    paimon.write(catalog.warehouse, f"db.{name}", rows)
+    _refused(OurTable(catalog, "db", name), {"fields.m.map.storage-layout": ""})

@@ -135,3 +135,24 @@ def test_help_imports_nothing_heavy():
     )
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert ran.stdout.splitlines()[-1] == "[]"
+
+
+def test_one_table_that_cannot_be_read_hides_no_other(filled, tmp_path):
+    """Other tools may have made it, with types that are not known here."""
+    run, _ = filled
+    schema = tmp_path / "w" / "s.db" / "odd" / "schema" / "schema-0"
+    schema.parent.mkdir(parents=True)
+    text = (tmp_path / "w" / "s.db" / "t" / "schema" / "schema-0").read_text()
+    schema.write_text(text.replace('"STRING"', '"VARIANT"'))
+    listed = run("tables", "s")
+    assert listed.exit_code == 0
+    assert [row[1] for row in map(str.split, listed.stdout.splitlines()) if row[:1] == ["s"]] == ["odd", "t"]
+    assert "s.odd" in listed.stderr
+    assert "VARIANT" in listed.stderr
+    shown = run("sql", "show table extended in s like '*'")
+    assert shown.exit_code == 0, shown.output
+    assert "VARIANT" in shown.output
+    assert "Provider: tablestore" in shown.output
+    dropped = run("sql", "drop table s.odd; show tables in s")
+    assert dropped.exit_code == 0, dropped.output
+    assert "odd" not in dropped.output

@@ -264,7 +264,7 @@ def test_option_types_have_distinct_names():
         ("fields.a.b.aggregate-function", ("fields.a.b.aggregate-function", "fields.a.b.function")),
         ("partial-update.ignore-delete", find_option("ignore-delete").keys),
         ("fields.g,h.sequence-group", ("fields.g,h.sequence-group",)),
-        ("write-only", ("write-only",)),
+        ("write-buffer-size", ("write-buffer-size",)),
         ("qqq", ("qqq",)),
     ],
 )

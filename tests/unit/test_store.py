@@ -68,6 +68,21 @@ def test_in_another_database(store):
     assert store.create_table("u", {"id": "int"}).name == "raw.u"
 
 
+def test_the_catalog_has_several_names(store):
+    store.catalog.create_database("raw")
+    for name in ("paimon", "spark_catalog"):
+        store.execute(f"USE {name}.raw")
+        store.execute(f"USE {name}")
+        assert store.database == "raw"
+    store.execute("CREATE TABLE paimon.raw.t (id INT)")
+    assert store.table("t").name == "raw.t"
+    store.catalog.create_database("paimon")
+    store.execute("USE paimon")
+    assert store.database == "paimon"
+    with pytest.raises(DatabaseNotFound):
+        store.execute("USE elsewhere")
+
+
 def test_a_table_that_is_there(store):
     first = store.create_table("t", {"id": "int"})
     with pytest.raises(TableAlreadyExists, match="exists already"):

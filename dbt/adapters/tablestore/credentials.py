@@ -15,6 +15,8 @@ from typing import Any, ClassVar, Dict, Optional, Tuple  # noqa: UP035 - mashuma
 from dbt.adapters.contracts.connection import Credentials
 from dbt_common.exceptions import DbtConfigError
 
+from dbt.adapters.tablestore.target_type import NAME, SparkLike
+
 _REMOTE_SCHEMES = ("s3://", "s3a://", "gs://", "abfs://", "abfss://", "hdfs://", "oss://")
 
 
@@ -28,6 +30,7 @@ class TableStoreCredentials(Credentials):
     spark_config: Spark settings, given to the session when it starts.
     class_data_sharing: whether a local Java start-up is sped up by an archive in the user's cache folder.
     user: informative; packages and hooks may read `target.user`.
+    like_spark: whether `target.type == 'spark'` holds in projects and packages, beside `'tablestore'`.
     """
 
     database: Optional[str] = None  # type: ignore[assignment]  # noqa: UP045
@@ -38,6 +41,7 @@ class TableStoreCredentials(Credentials):
     spark_config: Dict[str, Any] = field(default_factory=dict)  # noqa: UP006
     class_data_sharing: bool = True
     user: Optional[str] = None  # noqa: UP045
+    like_spark: bool = True
 
     _ALIASES: ClassVar[Dict[str, str]] = {"path": "warehouse", "dbname": "database"}  # noqa: UP006
 
@@ -68,7 +72,7 @@ class TableStoreCredentials(Credentials):
 
     @property
     def type(self) -> str:
-        return "tablestore"
+        return SparkLike(NAME) if self.like_spark else NAME
 
     @property
     def unique_field(self) -> str:

@@ -133,8 +133,15 @@ class TableStoreAdapter(TableStoreVerbs):
     @available.parse_none
     def rename_relation(self, from_relation: BaseRelation, to_relation: BaseRelation) -> None:
         self.cache_renamed(from_relation, to_relation)
-        kind = "view" if from_relation.is_view else "table"
+        kind = "view" if self._is_view(from_relation) else "table"
         self.execute(f"alter {kind} {from_relation.render()} rename to {to_relation.render()}")
+
+    def _is_view(self, relation: BaseRelation) -> bool:
+        """Whether a relation is a view; one of unknown type, such as `this` in packages, is looked up."""
+        if relation.type is not None or not relation.schema:
+            return bool(relation.is_view)
+        with self.connections.exception_handler("find relation"):
+            return self.catalog.object_kind(schema_of(relation), str(relation.identifier)) == "view"
 
     def expand_column_types(self, goal: BaseRelation, current: BaseRelation) -> None:
         """Nothing to widen: strings have no length limit."""

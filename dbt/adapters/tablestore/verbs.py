@@ -34,7 +34,7 @@ from dbt.adapters.tablestore.model_config import (
 from dbt.adapters.tablestore.option_changes import option_changes
 from dbt.adapters.tablestore.relation import schema_of
 from dbt.adapters.tablestore.response import response
-from tablestore_engine.schema.changes import SetOption
+from tablestore_engine.schema.changes import SetColumnComment, SetOption
 from tablestore_engine.schema.row_kind import ROW_KIND
 
 if TYPE_CHECKING:
@@ -250,13 +250,15 @@ class TableStoreVerbs(SQLAdapter):
 
     @available.parse_none
     def tablestore_comment_columns(self, relation: BaseRelation, comments: Mapping[str, str]) -> None:
-        """Set the comments of columns, given by lower-cased name, that do not have them yet."""
-        for column in self.get_columns_in_relation(relation):
-            wanted = comments.get(column.name.lower())
-            if wanted and wanted != column.comment:
-                self.execute(
-                    f"alter table {relation.render()} alter column {column.quoted} comment {text_literal(wanted)}"
-                )
+        """Set the comments of columns, given by lower-cased name, that do not have them yet: all in one new schema."""
+        changes = [
+            SetColumnComment(column.name, wanted)
+            for column in self.get_columns_in_relation(relation)
+            if (wanted := comments.get(column.name.lower())) and wanted != column.comment
+        ]
+        if changes:
+            with self.connections.exception_handler("comment"):
+                self.catalog.alter_table(schema_of(relation), str(relation.identifier), changes)
 
     @available.parse_none
     def tablestore_load_seed(

@@ -1,3 +1,4 @@
+import pytest
 from dbt.tests.adapter.persist_docs.test_persist_docs import (
     BasePersistDocs,
     BasePersistDocsAllColumnsMissing,
@@ -6,6 +7,7 @@ from dbt.tests.adapter.persist_docs.test_persist_docs import (
     BasePersistDocsQuotedColumnCaseSensitive,
     BasePersistDocsQuotedDescriptionNotAppliedOnMismatch,
 )
+from dbt.tests.util import run_dbt
 
 
 class TestPersistDocs(BasePersistDocs):
@@ -32,3 +34,26 @@ class TestPersistDocsQuotedDescriptionNotAppliedOnMismatch(
 
 class TestPersistDocsCommentOnQuotedColumn(BasePersistDocsCommentOnQuotedColumn):
     pass
+
+
+class TestCommentsOfAllColumnsAreOneChange:
+    MODEL = "{{ config(materialized='table', persist_docs={'columns': true}) }} select 1 as id, 2 as `b c`, 3 as plain"
+    DOCS = """
+models:
+  - name: wide
+    columns:
+      - {name: id, description: it's the key}
+      - {name: b c, description: a name with a space, quote: true}
+"""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"wide.sql": self.MODEL, "docs.yml": self.DOCS}
+
+    def test_one_schema_more(self, project):
+        for versions in (2, 4):  # each build replaces the table, and comments on it once
+            run_dbt(["run"])
+            table = project.adapter.catalog.load_table(project.test_schema, "wide")
+            found = {one.name: one.description for one in table.schema.fields}
+            assert found == {"id": "it's the key", "b c": "a name with a space", "plain": None}
+            assert len(table.schemas.list_ids()) == versions

@@ -53,3 +53,33 @@ class TestDropRelationWithoutSchema:
             assert f"left after {kind}: one" in said
         assert "left after temporary view: one,results__tmp" in said  # the temporary view stood in front of it
         assert "rows: 2" in said
+
+
+class TestRenameRelationOfUnknownType:
+    """Materializations of packages rename `this`, which says no type, whatever stands there."""
+
+    MOVES = """
+{% macro moves() %}
+  {% for name in ('a_view', 'a_table') %}
+    {% set relation = api.Relation.create(schema=target.schema, identifier=name) %}
+    {% do adapter.rename_relation(relation, relation.incorporate(path={'identifier': name ~ '__dbt_backup'})) %}
+  {% endfor %}
+{% endmacro %}
+"""
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"moves.sql": self.MOVES}
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"a_view.sql": "select 1 as id", "a_table.sql": "{{ config(materialized='table') }} select 1 as id"}
+
+    def test_the_catalog_knows_what_it_is(self, project):
+        run_dbt(["run"])
+        run_dbt(["run-operation", "moves"])
+        catalog, schema = project.adapter.catalog, project.test_schema
+        assert (list(catalog.list_views(schema)), list(catalog.list_tables(schema))) == (
+            ["a_view__dbt_backup"],
+            ["a_table__dbt_backup"],
+        )

@@ -56,15 +56,17 @@ import org.apache.paimon.utils.Pair;
  *   read     path  out  [snapshot]   rows as JSON lines into the file out; its first line names columns and types;
  *                                    in place of a snapshot any option of a scan, such as scan.tag-name=t
  *   audit    path  out  [snapshot]   the same of the table's audit log
- *   create   path  columns  keys  partitions  options   lists separated by commas: columns as name TYPE, options as k=v
- *   compact  path                    full compaction of every bucket
+ *   create   path  columns  keys  partitions  options   lists separated by commas, options (k=v) by the character 1; columns
+ *                                    as name TYPE
+ *   compact  path  [option]          full compaction of every bucket
  *   remove   path  from              deletes rows of a table without a key, by deletion vectors: those whose first column
  *                                    has a value that some row of the table `from` has there
- *   copy     path  from              writes all rows of the table `from` into the table `path`
+ *   copy     path  from  [option]    writes all rows of the table `from` into the table `path`
  *   delete   path  from              deletes the keys of all rows of the table `from` from the table `path`
  *   expire   path  count             leaves so many snapshots; says how many went
  *   tags     path                    name, snapshot and seconds of each tag
  *   statistics path                  as JSON
+ *   …                                of new versions what TableKeeper does
  * </pre>
  *
  * A value is written so that no two values look alike and no library has to agree on a text: numbers of floating point
@@ -108,17 +110,18 @@ public final class PaimonServer {
             case "create":
                 return create(command);
             case "compact":
-                return "" + compact(command[1]);
+                return "" + compact(open(command[1], command.length > 2 ? command[2] : null));
             case "remove":
                 // Of another file, because old versions of Paimon lack the classes for it.
                 return "" + Class.forName("RowRemover").getMethod("remove", FileStoreTable.class, FileStoreTable.class)
                         .invoke(null, open(command[1]), open(command[2]));
             case "copy":
-                return "" + copy(command[1], command[2], false);
+                return "" + copy(open(command[1], option(command)), command[2], false);
             case "delete":
-                return "" + copy(command[1], command[2], true);
+                return "" + copy(open(command[1], option(command)), command[2], true);
             default:
-                throw new IllegalArgumentException("unknown command " + command[0]);
+                return (String) Class.forName("TableKeeper").getMethod("keep", String[].class)
+                        .invoke(null, (Object) command);
         }
     }
 
@@ -131,7 +134,7 @@ public final class PaimonServer {
         }
         schema.primaryKey(list(command[3]));
         schema.partitionKeys(list(command[4]));
-        for (String option : list(command[5])) {
+        for (String option : command[5].isEmpty() ? new String[0] : command[5].split("\u0001")) {
             int equals = option.indexOf('=');
             schema.option(option.substring(0, equals), option.substring(equals + 1));
         }
@@ -212,8 +215,7 @@ public final class PaimonServer {
         return count[0];
     }
 
-    private static long compact(String path) throws Exception {
-        FileStoreTable table = open(path);
+    private static long compact(FileStoreTable table) throws Exception {
         BatchWriteBuilder builder = table.newBatchWriteBuilder();
         int buckets = 0;
         try (BatchTableWrite write = builder.newWrite();
@@ -235,8 +237,7 @@ public final class PaimonServer {
         return buckets;
     }
 
-    private static long copy(String path, String from, boolean asDeletes) throws Exception {
-        FileStoreTable table = open(path);
+    private static long copy(FileStoreTable table, String from, boolean asDeletes) throws Exception {
         FileStoreTable source = open(from);
         ReadBuilder reading = source.newReadBuilder();
         List<DataField> fields = source.rowType().getFields();

@@ -1,9 +1,14 @@
 """Profiles: what is needed, what is checked, what is shown."""
 
+import copy
+import json
 import os
+import pickle
 from argparse import Namespace
 
+import msgpack
 import pytest
+from dbt.clients.jinja import get_rendered
 from dbt_common.exceptions import DbtConfigError
 
 from dbt.adapters.tablestore.credentials import TableStoreCredentials
@@ -70,3 +75,32 @@ def test_the_target_shows_what_is_set_and_no_settings():
         credentials(user="me", spark_config={"x.password": "secret"}).connection_info(with_aliases=True)
     )
     assert shown == {"warehouse": "/tmp/wh", "schema": "dev", "class_data_sharing": True, "user": "me"}
+
+
+ASKED = """
+{{ target.type == 'spark' }} {{ target.type != 'spark' }} {{ target.type in ['spark', 'databricks'] }}
+{{ target.type == 'tablestore' }} {{ target.type not in ('tablestore',) }} {{ target.type == 'databricks' }}
+{{ target.type }} {{ {'tablestore': 1, 'spark': 2}[target.type] }} {{ target.type ~ '!' == 'tablestore!' }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("like_spark", "answers"),
+    [
+        (True, ["True False True", "True False False", "tablestore 1 True"]),
+        (False, ["False True False", "True False False", "tablestore 1 True"]),
+    ],
+)
+def test_packages_that_ask_for_spark_get_yes(like_spark, answers):
+    target = {"type": credentials(like_spark=like_spark).type}
+    assert get_rendered(ASKED, {"target": target}).split("\n")[1:4] == answers
+
+
+def test_dbt_keeps_and_writes_the_type_as_any_text():
+    kind = credentials().type
+    assert {kind: 1} == {"tablestore": 1}
+    assert {kind: 1}.get("spark") is None
+    copies = (copy.deepcopy(kind), pickle.loads(pickle.dumps(kind)))
+    assert all(one == "spark" and str(one) == "tablestore" for one in copies)
+    assert (json.dumps(kind), msgpack.unpackb(msgpack.packb(kind))) == ('"tablestore"', "tablestore")
+    assert get_rendered("{{ target.type in ['spark'] }}", {"target": {"type": kind}}, native=True) is True

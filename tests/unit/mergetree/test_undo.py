@@ -92,6 +92,15 @@ def test_a_product_that_rounds_takes_one_factor_after_the_other():
         fold_values(fold, pa.array([Decimal("99.99")] * 2, pa.decimal128(4, 2)), Groups(np.array([0]), 2))
 
 
+def test_a_zero_hides_no_product_that_does_not_fit():
+    """Of a long product that a zero ends floating point says NaN."""
+    factors = [10**18] * 20 + [0] + [10**18] * 2
+    fold, groups = Fold("v", "product"), Groups(np.array([0, 21]), len(factors))
+    with pytest.raises(ExecutionError, match="product of column 'v' does not fit its type"):
+        fold_values(fold, pa.array(factors), groups)
+    assert fold_values(fold, pa.array(factors[:21]), Groups(np.array([0]), 21)).to_pylist() == [0]
+
+
 def test_what_cannot_be_taken_back():
     with pytest.raises(RowKindError, match=r"column 'v'.*max.*ignore-retract"):
         fold_undoing(Fold("v", "max"), pa.array([1]), Groups(np.array([0]), 1), np.array([True]))

@@ -22,8 +22,14 @@ from engine_support import (
     write,
 )
 
-from tablestore_engine.errors import CommitOutcomeUnknownError, ConflictError, StorageError
+from tablestore_engine.errors import (
+    CommitOutcomeUnknownError,
+    CommitTimeoutError,
+    ConflictError,
+    StorageError,
+)
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
+from tablestore_engine.operation.attempts import retrying
 from tablestore_engine.operation.commit import Change, CommitIdentity
 from tablestore_engine.operation.write import write_table
 from tablestore_engine.storage.file_io import LocalFileIO
@@ -127,8 +133,15 @@ def test_retries_stop_when_the_time_is_up(tmp_path, timeout, races):
     # The clock is read twice in each attempt: for its snapshot, and to see whether time is left.
     ticks = itertools.count(0, 5_000)
     made, slept = committer(table, snapshots=Racing(table, 100), now_millis=lambda: next(ticks))
-    with pytest.raises(ConflictError, match=f"lost {races} race.*commit.timeout"):
-        made.commit(Change("APPEND", entries), identity())
+    statements = []
+
+    def statement():
+        statements.append(1)
+        return made.commit(Change("APPEND", entries), identity())
+
+    with pytest.raises(CommitTimeoutError, match=f"lost {races} race.*commit.timeout"):
+        retrying(statement)
+    assert len(statements) == 1, "the statement has no more time than its commit"
     assert len(slept) == races - 1
     assert 1 not in by_key(table)
 

@@ -242,9 +242,11 @@ def test_orphans(table):
     orphans = [
         f"{bucket}/data-lost.parquet", f"{table.paths.manifest_dir}/manifest-lost-0",
         f"{table.paths.snapshot_dir}/.snapshot-9.tmp", f"{table.path}/.duplicates-x",
+        f"{table.paths.consumer_dir}/.consumer-c.x.tmp",
     ]  # fmt: skip
     foreign = [f"{table.path}/README", f"{table.path}/notes/bucket-0.txt"]
     os.makedirs(f"{table.path}/notes")
+    os.makedirs(table.paths.consumer_dir)
     for path in (*orphans, *foreign):
         with open(path, "w") as file:
             file.write("x")
@@ -466,14 +468,14 @@ def test_a_statement_whose_history_expired_conflicts(table):
         write(table, [row(9, 9)], job=job, read_snapshot=1)
 
 
-@pytest.mark.parametrize("external", [False, True])
+@pytest.mark.parametrize("external", [None, "", "file:", "file://"])
 def test_what_belongs_to_a_file_goes_with_it(table, tmp_path, external):
     """Other programs keep indexes beside a data file, wherever that lies."""
     write(table, [row(1, 1)])
     (entry,) = table.live_files()
     (path,) = data_files(table)
     place = os.path.dirname(path)
-    if external:
+    if external is not None:
         place = str(tmp_path / "elsewhere" / "bucket-0")
         os.makedirs(place)
         os.rename(path, f"{place}/{entry.file.file_name}")
@@ -483,15 +485,16 @@ def test_what_belongs_to_a_file_goes_with_it(table, tmp_path, external):
     moved = replace(
         entry.file,
         extra_files=("one.index", "two.index"),
-        external_path=f"{place}/{entry.file.file_name}" if external else None,
+        external_path=None if external is None else f"{external}{place}/{entry.file.file_name}",
     )
     snapshot = table.latest_snapshot()
     delta, _ = table.manifests.write_list([table.manifests.write_manifest([replace(entry, file=moved)])])
     table.io.write(
         table.paths.snapshot(1), replace(snapshot, delta_manifest_list=delta).to_json().encode()
     )
+    assert sorted(by_key(table)) == [1]
     write(table, [row(2, 2)], kind="OVERWRITE", replaces=lambda one: True)
-    assert len(os.listdir(place)) == (3 if external else 4)
+    assert len(os.listdir(place)) == (4 if external is None else 3)
     assert table.expire_snapshots(ALL_BUT_ONE) == 1
-    assert len(os.listdir(place)) == (0 if external else 1)
+    assert len(os.listdir(place)) == (1 if external is None else 0)
     assert sorted(by_key(table)) == [2]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
-from engine_support import check_invariants, compact, make_table, read, write
+from engine_support import check_invariants, compact, make_table, new_job, read, write
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.errors import UserError
+from tablestore_engine.errors import ConflictError, UserError
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.partition_expire import (
     PartitionRetention,
@@ -152,3 +153,35 @@ def test_the_first_write_looks_too(tmp_path):
     table = new_table(tmp_path, **{"partition.expiration-time": "1 d"})
     write(table, [{"dt": "2020-01-01", "id": 1}, {"dt": "2100-01-01", "id": 1}])
     assert expire_when_due(table, NOW_MILLIS) == ["dt=2020-01-01"]
+
+
+class WrittenMeanwhile:
+    """A table to which others write between the look at its partitions and the commit."""
+
+    def __init__(self, table, others):
+        self._table, self._others = table, others
+
+    def __getattr__(self, name):
+        return getattr(self._table, name)
+
+    def committer(self):
+        self._others()
+        return self._table.committer()
+
+
+def test_a_partition_that_is_written_to_meanwhile_does_not_go_by_its_last_change(table):
+    by_change = retention(1, strategy="update-time")
+    later = NOW_MILLIS * 2
+
+    def others():
+        job = new_job(table)
+        job = replace(job, target=replace(job.target, creation_time_millis=later))
+        write(table, [{"dt": "2024-01-28", "id": 7}], job=job)
+
+    with pytest.raises(ConflictError, match=r"Partition dt=2024-01-28 .*got new files"):
+        expire_partitions(WrittenMeanwhile(table, others), by_change, later)
+    assert len(days_of(table)) == 5
+    assert {row["id"] for row in read(table) if row["dt"] == "2024-01-28"} == {0, 1, 7}
+    gone = expire_partitions(table, by_change, later)
+    assert len(gone) == 4, "the next time the others go"
+    assert days_of(table) == ["2024-01-28"]

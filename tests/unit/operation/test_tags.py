@@ -200,3 +200,15 @@ def test_a_commit_looks_after_tags(tmp_path):
     table.tags.replace("over", tag_of(stored, Lifetime(0, 1)))
     table.expire_after_commit()
     assert table.tags.names() == ["stays"]
+
+
+def test_files_that_a_branch_may_need_outlive_the_tag(table):
+    """Paimon makes branches of tags, and keeps in their own directory only what names the files."""
+    fill(table)
+    table.create_tag("t", 2)
+    table.expire_snapshots(ALL_BUT_ONE)
+    kept = data_files(table)
+    assert kept > live_paths(table)
+    table.io.write(f"{table.path}/branch/branch-b/snapshot/snapshot-1", b"{}")
+    table.delete_tag("t")
+    assert data_files(table) == kept

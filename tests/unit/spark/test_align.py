@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from engine_support import schema_of
 from pyspark.sql import functions as F
 
 from tablestore_engine.errors import SchemaError, SqlError
+from tablestore_engine.schema.types import ArrayType
 from tablestore_engine.spark.align import align
 from tablestore_engine.spark.types import columns_of, to_spark_schema
 
@@ -79,3 +82,19 @@ def test_types_there_and_back(spark):
         if before.name not in ("m", "n"):  # Spark hands CHAR and VARCHAR over as strings
             assert str(before.type) == str(after.type), before.name
     assert spark.createDataFrame([], struct).schema.fieldNames() == list(kinds)
+
+
+def test_default_values_of_other_tools(spark):
+    """They fill what a statement leaves out, and nothing else."""
+    schema = schema_of({"id": "BIGINT", "d": "DATE", "t": "STRING"})
+    defaults = {"d": "2024-02-29", "t": "'it is'"}
+    fields = tuple(
+        replace(f, default_value=defaults.get(f.name), type=f.type.as_nullable(f.name != "t")) for f in schema.fields
+    )
+    theirs = replace(schema, fields=fields)
+    assert first(align(spark.sql("SELECT 1 AS id"), theirs, by_name=True)) == ("1", "2024-02-29", "it is")
+    assert first(align(spark.sql("SELECT NULL AS d, 'x' AS t"), theirs, by_name=True)) == ("None", "None", "x")
+    lists = replace(fields[0], type=ArrayType(fields[0].type), default_value="[1]")
+    odd = replace(theirs, fields=(lists, *fields[1:]))
+    with pytest.raises(SchemaError, match="'id' has a default value"):
+        align(spark.sql("SELECT 'x' AS t"), odd, by_name=True)

@@ -66,13 +66,13 @@ def test_keys_that_are_joined_column_by_column(kinds, files):
 
 
 def test_the_join():
-    keys = JoinedKeys((lambda alias: f"{alias}.`k`",), distinct=True, broadcast=True)
+    keys = JoinedKeys((lambda alias: f"{alias}.`k`",), broadcast=True)
     assert keys.without("c", "b.x = 1") == (
         "SELECT /*+ BROADCAST(c) */ c FROM {bottom} b LEFT ANTI JOIN"
-        " (SELECT DISTINCT u.`k` AS __key0 FROM {upper} u) c ON b.`k` = c.__key0 WHERE b.x = 1"
+        " (SELECT u.`k` AS __key0 FROM {upper} u) c ON b.`k` = c.__key0 WHERE b.x = 1"
     )
     assert "SEMI" in keys.only("c")
-    assert "DISTINCT" not in JoinedKeys(keys.keys, distinct=False, broadcast=False).only("c")
+    assert "BROADCAST" not in JoinedKeys(keys.keys, broadcast=False).only("c")
 
 
 def test_blocks_of_the_first_column():

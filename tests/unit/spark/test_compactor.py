@@ -19,6 +19,7 @@ from tablestore_engine.errors import ConflictError, CorruptMetadataError, Execut
 from tablestore_engine.metadata.compaction_plan import PlanState
 from tablestore_engine.operation.schedule import schedule
 from tablestore_engine.operation.scheduled_run import execute_here, run_next
+from tablestore_engine.schema.merge_engine import MergeEngine
 from tablestore_engine.spark.compactor import compact_after_write, compact_table
 from tablestore_engine.spark.due import compact_due
 
@@ -171,8 +172,12 @@ LARGE, ROWS = 2_000_000_000, 5_000
 SUMS = {"merge-engine": "aggregation", "fields.v.aggregate-function": "sum", "bucket": "1", "write-only": "true"}
 
 
-def overflowing_table(tmp_path):
-    """In partition 1 the sum fits, but not that of the two upper runs, which a minor plan merges; 2 and 3 are small."""
+def overflowing_table(tmp_path, monkeypatch):
+    """In partition 1 the sum fits, but not that of the two upper runs, which a minor plan merges; 2 and 3 are small.
+
+    The plan fails, because it is not given the other files of its bucket.
+    """
+    monkeypatch.setattr(MergeEngine, "may_outgrow", False)
     table = make_table(tmp_path, {"p": "INT", "id": "INT", "v": "INT"}, ["p", "id"], ["p"], SUMS)
     rest = [{"p": 2, "id": 1, "v": 1}, {"p": 3, "id": 1, "v": 1}]
     write(table, [{"p": 1, "id": 1, "v": -LARGE}, *({"p": 1, "id": n, "v": n} for n in range(2, ROWS)), *rest])
@@ -197,8 +202,8 @@ def levels(table):
     return {b.partition[0]: sorted(f.level for f in b.files) for b in table.scan().buckets}
 
 
-def test_a_plan_that_fails_stops_nothing_else_and_is_given_up(tmp_path):
-    table = overflowing_table(tmp_path)
+def test_a_plan_that_fails_stops_nothing_else_and_is_given_up(tmp_path, monkeypatch):
+    table = overflowing_table(tmp_path, monkeypatch)
     bad, good = planned(table, 1), planned(table, 2)
     runs = levels(table)
     assert len(bad.files) == 2
@@ -222,8 +227,8 @@ def test_a_plan_that_fails_stops_nothing_else_and_is_given_up(tmp_path):
     check_sums(table)
 
 
-def test_a_full_compaction_may_do_what_a_plan_cannot(tmp_path):
-    table = overflowing_table(tmp_path)
+def test_a_full_compaction_may_do_what_a_plan_cannot(tmp_path, monkeypatch):
+    table = overflowing_table(tmp_path, monkeypatch)
     bad = planned(table, 1)
     with pytest.raises(ExecutionError, match=rf"Plan {bad.instant} failed.*Done besides: compacted as snapshot 4\."):
         compact_due(no_spark, table, full=True)
@@ -233,8 +238,8 @@ def test_a_full_compaction_may_do_what_a_plan_cannot(tmp_path):
     check_sums(table)
 
 
-def test_a_bucket_that_cannot_be_merged_at_all_leaves_the_others(tmp_path):
-    table = overflowing_table(tmp_path)
+def test_a_bucket_that_cannot_be_merged_at_all_leaves_the_others(tmp_path, monkeypatch):
+    table = overflowing_table(tmp_path, monkeypatch)
     bad = planned(table, 1)
     broken = max(path for path in live_paths(table) if "p=1" in path)
     with open(broken, "r+b") as file:
@@ -245,7 +250,7 @@ def test_a_bucket_that_cannot_be_merged_at_all_leaves_the_others(tmp_path):
 
 
 def test_plans_that_were_overtaken_may_be_tried_again(tmp_path, monkeypatch):
-    table = overflowing_table(tmp_path)
+    table = overflowing_table(tmp_path, monkeypatch)
     plan = planned(table, 2)
 
     def lose(task, name):

@@ -359,3 +359,65 @@ def test_a_change_that_was_overtaken_runs_again(target, monkeypatch):
     target.execute("UPDATE t SET v = v + 1 WHERE id = 1")
     assert {r[0]: r[1] for r in rows_any(target)}[1] == 16
     check(target)
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_a_row_that_only_goes_may_match_several(target, monkeypatch, small):
+    """As in Spark: whichever of them deletes it, the result is the same."""
+    if not small:
+        monkeypatch.setattr("tablestore_engine.spark.writer.SMALL_INPUT_BYTES", -1)
+    source = "(SELECT * FROM VALUES (3, 1), (3, 2), (4, 1), (50, 5), (51, 5) AS x(id, v)) s"
+    result = target.execute(
+        f"MERGE INTO t USING {source} ON t.id = s.id WHEN MATCHED THEN DELETE"
+        " WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, s.v)"
+        " WHEN NOT MATCHED BY SOURCE AND t.id < 2 THEN UPDATE SET v = -1"
+    )
+    kept = [(i, -1 if i < 2 else v, s) for i, v, s in TARGET if i not in (3, 4)]
+    assert sorted(map(str, rows_any(target))) == sorted(map(str, [*kept, (50, 5, None), (51, 5, None)]))
+    assert result.rows_affected == 2 + 2 + 2
+    check(target)
+    with pytest.raises(SqlError, match=r"once|several"):
+        target.execute(
+            "MERGE INTO t USING (SELECT * FROM VALUES (5, 1), (5, 2) AS x(id, v)) s ON t.id = s.id"
+            " WHEN MATCHED AND s.v > 0 THEN DELETE"
+        )
+
+
+@pytest.mark.parametrize("key", ["", ", PRIMARY KEY (day, id) NOT ENFORCED"])
+def test_merge_reads_what_can_match(store, monkeypatch, key):
+    from tablestore_engine.sql import execute_changes
+
+    store.execute(f"CREATE TABLE t (day STRING, id INT, v INT{key}) PARTITIONED BY (day)")
+    store.execute("INSERT INTO t SELECT day, id, 0 FROM range(3) CROSS JOIN VALUES ('a'), ('b'), ('c') AS d(day)")
+    read = []
+    for name in ("read_plan", "read_positions"):
+        real = getattr(execute_changes, name)
+
+        def noting(spark, table, plan, *rest, real=real):
+            read.append({b.partition[0] for b in plan.buckets})
+            return real(spark, table, plan, *rest)
+
+        monkeypatch.setattr(execute_changes, name, noting)
+    source = "(SELECT id, 'b' AS day FROM range(2) UNION ALL SELECT 7, 'c') s"
+    merge = f"MERGE INTO t USING {source} ON t.id = s.id AND t.day = s.day AND {{}} WHEN MATCHED THEN UPDATE SET v = 1"
+    store.execute(merge.format("t.day = 'b'") + " WHEN NOT MATCHED THEN INSERT (day, id, v) VALUES (s.day, s.id, 9)")
+    store.execute(merge.format("t.day IN ('b', 'c')"))
+    store.execute(merge.format("t.day = 'b'") + " WHEN NOT MATCHED BY SOURCE AND t.day = 'a' THEN UPDATE SET v = 2")
+    assert read == [{"b"}, {"b", "c"}, {"a", "b", "c"}]
+    found = {(r[0], r[1]): r[2] for r in rows_any(store)}
+    assert found == {
+        **{("a", i): 2 for i in range(3)}, ("b", 0): 1, ("b", 1): 1, ("b", 2): 0,
+        **{("c", i): 0 for i in range(3)}, ("c", 7): 1,
+    }  # fmt: skip
+    check(store)
+
+
+def test_default_is_null(target):
+    target.execute("INSERT INTO t VALUES (50, DEFAULT, 'DEFAULT'), (51, default, \"default\")")
+    target.execute("UPDATE t SET v = DEFAULT, s = default WHERE id = 1")
+    target.execute(
+        "MERGE INTO t USING (SELECT id FROM VALUES (2), (52) AS x(id)) s ON t.id = s.id"
+        " WHEN MATCHED THEN UPDATE SET v = DEFAULT WHEN NOT MATCHED THEN INSERT (id, v, s) VALUES (s.id, 1, DEFAULT)"
+    )
+    found = {r[0]: r[1:] for r in rows_any(target) if r[0] in (1, 2, 50, 51, 52)}
+    assert found == {1: (None, None), 2: (None, "t2"), 50: (None, "DEFAULT"), 51: (None, "default"), 52: (1, None)}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import time
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -48,8 +50,28 @@ def test_of_those_that_race_one_makes_it(cache):
 
 def test_a_claim_of_a_process_that_was_killed_runs_out(cache):
     assert archive_use(cache, JAVA, "k") != NO_ARCHIVE
-    assert archive_use(cache, JAVA, "k", now=time.time() + 60) == NO_ARCHIVE
-    assert archive_use(cache, JAVA, "k", now=time.time() + 3600) != NO_ARCHIVE
+    assert archive_use(cache, JAVA, "k", now=time.time() + 30) == NO_ARCHIVE
+    assert archive_use(cache, JAVA, "k", now=time.time() + 90) != NO_ARCHIVE
+
+
+def test_a_process_that_runs_for_long_holds_up_no_other(cache):
+    long = archive_use(cache, JAVA, "k")
+    quick = _by_another_process(archive_use(cache, JAVA, "k", now=time.time() + 90))
+    assert run_jvm(quick, 'echo quick > "$made"') == 0
+    assert run_jvm(long, 'echo long > "$made"') == 0
+    assert in_classes(cache) == ["k.jsa", "k.seal"]
+    assert Path(cache, "classes", "k.jsa").read_text() == "quick\n"
+    assert archive_use(cache, JAVA, "k").archive is not None
+
+
+def _by_another_process(use):
+    """The same, with the name that another process would give to what it makes."""
+    own, other = f".{os.getpid()}.making", ".1.making"
+    return replace(
+        use,
+        options=tuple(one.replace(own, other) for one in use.options),
+        prefix=tuple(one.replace(own, other) for one in use.prefix),
+    )
 
 
 def test_another_kind_has_an_archive_of_its_own(cache):

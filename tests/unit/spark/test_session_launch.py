@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from tablestore_engine.errors import EnvironmentProblem
 from tablestore_engine.spark import session_classic
 from tablestore_engine.spark.java import Java
+from tablestore_engine.spark.jvm import Gateway, announced
 from tablestore_engine.spark.session_config import SessionConfig
 
 OF_THE_USER = (
@@ -98,3 +100,17 @@ def test_an_archive_of_the_users_own_goes_first(commands_of, cache, options):
     commands = commands_of(spark_config={"spark.driver.extraJavaOptions": options})
     assert all(command.archive.options == () for command in commands)
     assert not (cache / "classes").exists()
+
+
+def test_pyspark_is_told_where_the_jvm_listens_and_nobody_else_is():
+    """While Spark starts, dbt walks through the environment: nothing may come into it that goes away again."""
+    from pyspark import java_gateway
+
+    before = dict(os.environ)
+    with pytest.raises(RuntimeError), announced(Gateway(4711, "secret", subprocess.Popen(["true"]), None)):
+        told = java_gateway.os.environ
+        assert (told["PYSPARK_GATEWAY_PORT"], told["PYSPARK_GATEWAY_SECRET"]) == ("4711", "secret")
+        assert told.items() > before.items() == dict(os.environ).items()
+        assert java_gateway.os.path is os.path
+        raise RuntimeError
+    assert java_gateway.os is os

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tablestore_engine.catalog import View
-from tablestore_engine.errors import BrokenViewError, ReadOnlyError, SqlError
+from tablestore_engine.errors import BrokenViewError, ReadOnlyError, SchemaError, SqlError
 from tablestore_engine.store import TableStore
 
 WRITES = [
@@ -177,3 +177,45 @@ def test_a_view_of_an_earlier_version_is_read_as_before(store):
     store.sql("CREATE VIEW v (x, y) AS SELECT * FROM t")
     store.catalog.create_view("default", "v", replace(store.catalog.load_view("default", "v"), query_columns=()), True)
     assert asked(store, "v") == (["x", "y"], [(1, 2)])
+
+
+@pytest.mark.spark
+def test_another_query_leaves_the_rest_of_a_view(store):
+    store.execute("CREATE VIEW v COMMENT 'said' TBLPROPERTIES ('a' = 'b') AS SELECT 1 AS x")
+    store.execute("ALTER VIEW v AS SELECT 2 AS y")
+    view = store.catalog.load_view("default", "v")
+    assert (view.comment, dict(view.options), [c.name for c in view.columns]) == ("said", {"a": "b"}, ["y"])
+    store.execute("CREATE OR REPLACE VIEW v AS SELECT 3 AS z")
+    view = store.catalog.load_view("default", "v")
+    assert (view.comment, dict(view.options)) == (None, {})
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("head", ["CREATE VIEW v", "CREATE VIEW v (A, b, a)"])
+def test_columns_of_a_view_have_names_of_their_own(views, head):
+    with pytest.raises(SchemaError, match=r"two columns named '(?i:id|a)'"):
+        views.execute(f"{head} AS SELECT t.id, seen.v, seen.id FROM t JOIN seen ON t.id = seen.id")
+    assert "v" not in views.catalog.list_views("default")
+
+
+@pytest.mark.spark
+def test_a_condition_on_a_view_leaves_files_out(store, monkeypatch):
+    from tablestore_engine.sql import frames
+
+    store.execute("CREATE TABLE t (id INT, day STRING) PARTITIONED BY (day)")
+    store.execute("INSERT INTO t SELECT id, day FROM range(2) CROSS JOIN VALUES ('a'), ('b'), ('c') AS d(day)")
+    store.execute("CREATE VIEW renamed (n, d) AS SELECT id, day FROM t")
+    store.execute("CREATE VIEW above AS SELECT d AS day, n FROM renamed WHERE d <> 'c'")
+    store.execute("CREATE VIEW counted AS SELECT count(*) AS n, 'a' AS day FROM t")
+    read, real = [], frames.read_plan
+
+    def noting(spark, table, plan, *rest):
+        read.append("".join(sorted(b.partition[0] for b in plan.buckets)))
+        return real(spark, table, plan, *rest)
+
+    monkeypatch.setattr(frames, "read_plan", noting)
+    assert sorted(rows(store, "renamed WHERE d = 'b'")) == [(0, "b"), (1, "b")]
+    assert sorted(rows(store, "above WHERE day IN ('a', 'c')")) == [("a", 0), ("a", 1)]
+    assert rows(store, "counted WHERE day = 'a'") == [(6, "a")]
+    assert len(rows(store, "renamed x LEFT JOIN renamed y ON x.n = y.n AND y.d = 'a' WHERE x.d = 'b'")) == 2
+    assert read == ["b", "ac", "a"], "what was read before is not planned again"

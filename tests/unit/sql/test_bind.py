@@ -54,6 +54,9 @@ UNCHANGED = [
     "select limit, offset from tmp",
     "select * from tmp lateral view explode(a) e as x, y",
     "select * from identifier(:name)",
+    "select * from identifier('t' || :name)",
+    "select * from identifier('no name')",
+    "select * from identifier('t.')",
     "this is not SQL at all (from",
     "",
 ]
@@ -84,6 +87,8 @@ NAMES = {
     "keyword as alias": ("select * from t as order", "select * from `@main.t` as order"),
     "name with digits first": ("select * from db.2024_sales", "select * from `@db.2024_sales` AS 2024_sales"),
     "identifier clause": ("select * from identifier('db.t')", "select * from `@db.t` AS t"),
+    "identifier of pieces": ("select * from identifier('d' || 'b.' 't') x", "select * from `@db.t` x"),
+    "identifier in backquotes": ("select * from identifier('db.`a-b`')", "select * from `@db.a-b` AS `a-b`"),
     "format as database": ("select * from json.t", "select * from `@json.t` AS t"),
     "line comment at the end": ("select * from t -- done", "select * from `@main.t` AS t -- done"),
     "semicolon": ("select * from t;", "select * from `@main.t` AS t;"),

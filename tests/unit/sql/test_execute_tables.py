@@ -52,6 +52,13 @@ def test_schemas(door):
     assert shown["Properties"] == "((team,x))"
     door.run("comment on schema sales is 'better'")
     assert dict(door.rows("describe schema extended sales")) == {**shown, "Comment": "better"}
+    door.run("alter database sales set dbproperties ('team' = 'y', z = 1, comment = 'best')")
+    changed = {**shown, "Comment": "best", "Properties": "((team,y), (z,1))"}
+    assert dict(door.rows("describe schema extended sales")) == changed
+    with pytest.raises(DatabaseNotFound):
+        door.run("alter schema nope set dbproperties ('a' = 'b')")
+    with pytest.raises(SqlError, match="SET DBPROPERTIES"):
+        door.run("alter schema sales set location '/x'")
     with pytest.raises(DatabaseAlreadyExists):
         door.run("create schema SALES")
     door.run("drop schema sales")
@@ -265,6 +272,9 @@ FOREIGN = {
     "grant select, modify on t to `a b`": "permissions",
     "revoke all privileges on table t from u": "permissions",
     "grant select on view v to u": "permissions",
+    "cache table t": "CACHE TABLE name AS SELECT",
+    "cache lazy table t options ('storageLevel' = 'DISK_ONLY')": "CACHE TABLE name AS SELECT",
+    "uncache table default.t": "reads the newest rows",
 }
 
 
@@ -282,6 +292,19 @@ def test_statements_of_other_formats_say_what_to_do_instead(door, text):
 def test_what_is_no_managed_table_is_left_to_spark(door, text):
     door.run("create table t (a int)")
     assert execute(parse(text), door.context) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"), [("describe history t", "t$snapshots"), ("desc detail t", "DESCRIBE TABLE EXTENDED t")]
+)
+def test_descriptions_of_other_formats(door, text, hint):
+    door.run("create table t (a int)")
+    with pytest.raises(SqlError, match="is not supported") as caught:
+        door.run(text)
+    assert hint in caught.value.hint
+    door.run("create table history (t int)")
+    door.run("create table detail (t int)")
+    assert door.rows(text)[0] == ("col_name", "t"), "a column of a table of that name"
 
 
 # -- alter -----------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from tablestore_engine.sql.row_statements import (
     Update,
 )
 from tablestore_engine.sql.schema_statements import (
+    AlterSchema,
     CreateSchema,
     DescribeSchema,
     DropSchema,
@@ -665,6 +666,19 @@ OTHERS: list[tuple[str, type[Statement], dict[str, Any]]] = [
         {"kind": "DESCRIBE QUERY", "prefix": "desc ", "query_sql": "with x as (select 1) select 2"},
     ),
     (
+        "alter database db set dbproperties ('a' = 'b')",
+        AlterSchema,
+        {"database": "db", "properties": {"a": "b"}},
+    ),
+    ("truncate table identifier('d' || 'b.t')", Truncate, {"table": DB_T}),
+    ("drop table paimon.db.t", DropTable, {"table": DB_T}),
+    (
+        "desc db.t$files",
+        QueryInside,
+        {"kind": "DESCRIBE QUERY", "prefix": "DESCRIBE QUERY ", "query_sql": "SELECT * FROM `db`.`t$files`"},
+    ),
+    ("use paimon", Use, {"database": "paimon"}),
+    (
         "cache lazy table x as select 1",
         QueryInside,
         {"kind": "CACHE TABLE", "prefix": "cache lazy table x as ", "query_sql": "select 1"},
@@ -715,14 +729,13 @@ PASSED = [
     "optimize",
     "vacuum a.b.c",
     "grant some_role to u",
-    "cache table t",
-    "uncache table t",
+    "uncache table if exists t",
     "analyze tables in db compute statistics",
-    "alter database db set dbproperties ('a' = 'b')",
     "call ice.system.expire_snapshots('t')",
     "begin declare x int; set x = 1; select x; end",
     "declare x int = 5",
-    "execute immediate 'select 1'",
+    "execute immediate v",
+    "execute immediate 'select ?' using 1",
     "msck something",
     "refresh '/path'",
     "refresh function f",
@@ -776,3 +789,9 @@ def test_scripts_are_split() -> None:
         "/* ; */ select 2",
     )
     assert split_statements(" ; ;") == ()
+
+
+def test_a_statement_in_a_literal_is_that_statement() -> None:
+    statement = parse("execute immediate 'insert into t ' 'values (''x'')';")
+    assert isinstance(statement, InsertInto)
+    assert (statement.table, statement.query_sql) == (T, "values ('x')")

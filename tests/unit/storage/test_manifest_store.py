@@ -172,3 +172,5 @@ def test_cache_stays_within_its_limit():
     assert cache._size <= 100
     cache.put("huge", [0] * 99)
     assert cache.get("huge") is None
+    cache.put("large", [0] * 70)
+    assert cache.get("large") is not None, "the one that a table is made of is read at every commit"

@@ -1,0 +1,39 @@
+"""Small files of a table without a key: which of them to write anew as one.
+
+A file is *small* when writing it together with others is worth it. Invariant: who is written anew grows to twice its size
+at least, so that of a table that grows by small writes no byte is written more often than its file can double.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tablestore_engine.metadata.data_file import DataFileMeta
+
+_SMALL_PERCENT = 70
+
+
+def is_small(file: DataFileMeta, target_file_size: int) -> bool:
+    """Whether a file is worth being rewritten together with others."""
+    return file.file_size * 100 < target_file_size * _SMALL_PERCENT
+
+
+def pick_small(
+    files: Iterable[DataFileMeta], target_file_size: int, min_file_num: int, *, full: bool = False
+) -> list[DataFileMeta]:
+    """The small files to write anew, the smallest first; none when nothing is due.
+
+    As many as possible of the smallest ones, `min_file_num` at least, of which the largest is no larger than the others
+    together. With `full` all small files, when there are two.
+    """
+    small = sorted(
+        (f for f in files if is_small(f, target_file_size)), key=lambda f: (f.file_size, f.file_name)
+    )
+    if full:
+        return small if len(small) > 1 else []
+    due = size = 0
+    for count, file in enumerate(small, 1):
+        if count >= max(min_file_num, 2) and file.file_size <= size:
+            due = count
+        size += file.file_size
+    return small[:due]

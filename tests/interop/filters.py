@@ -1,0 +1,80 @@
+"""Whether what a predicate leaves out of a read is nothing that it asks for, on every column."""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+from compare import multiset
+from ours import OurTable
+
+from tablestore_engine.schema.predicate import Compare, IsNull, Predicate
+from tablestore_engine.schema.types import AtomicType, DataField
+
+_OPERATORS = {"=": operator.eq, "<": operator.lt, ">=": operator.ge}
+_UNORDERED = ("FLOAT", "DOUBLE", "CHAR", "BINARY", "VARBINARY", "BYTES", "TIME")
+
+
+def check_filters(table: OurTable, own: pa.Table) -> None:
+    """Fail when a pruned read lacks rows of `own`, which are all."""
+    for field in table.table.schema.fields:
+        values = own.column(field.name).to_pylist()
+        for predicate in _predicates(field, values):
+            found = table.table.to_arrow([field.name], predicate).column(0).to_pylist()
+            assert _taken(found, predicate) == _taken(values, predicate), predicate
+
+
+def check_spark_filters(spark_store: Any, table: OurTable, own: pa.Table) -> None:
+    """The same of queries, whole rows: one or two for each column."""
+    name = table.name.split(".")[1]
+    for field in table.table.schema.fields:
+        values = own.column(field.name).to_pylist()
+        for predicate in _predicates(field, values):
+            if isinstance(predicate, Compare):
+                if predicate.op != "=":
+                    continue
+                assert isinstance(field.type, AtomicType)
+                condition = f"= {_literal(predicate.value, field.type)}"
+            else:
+                condition = "IS NULL"
+            found = spark_store.sql(f"SELECT * FROM {name} WHERE `{field.name}` {condition}").toArrow()
+            kept = [i for i, value in enumerate(values) if _accepts(predicate, value)]
+            assert multiset(found) == multiset(own.take(pa.array(kept, pa.int64()))), f"{field.name} {condition}"
+
+
+def _predicates(field: DataField, values: Sequence[Any]) -> Iterator[Predicate]:
+    if not isinstance(field.type, AtomicType) or field.type.root in _UNORDERED:
+        return
+    yield IsNull(field.name)
+    known = sorted({value for value in values if value is not None})
+    if known:
+        yield from (Compare(field.name, op, known[len(known) // 2]) for op in _OPERATORS)
+
+
+def _taken(values: Sequence[Any], predicate: Predicate) -> Counter[Any]:
+    return Counter(value for value in values if _accepts(predicate, value))
+
+
+def _accepts(predicate: Predicate, value: Any) -> bool:
+    if isinstance(predicate, IsNull):
+        return value is None
+    assert isinstance(predicate, Compare)
+    return value is not None and bool(_OPERATORS[predicate.op](value, predicate.value))
+
+
+def _literal(value: Any, data_type: AtomicType) -> str:
+    root = data_type.root
+    if root in ("STRING", "VARCHAR"):
+        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    if root == "BOOLEAN":
+        return str(value).lower()
+    if root == "DATE":
+        return f"DATE '{value.isoformat()}'"
+    if root == "TIMESTAMP":
+        return f"TIMESTAMP_NTZ '{value.isoformat(' ')}'"
+    if root == "TIMESTAMP_LTZ":
+        return f"TIMESTAMP '{value.replace(tzinfo=None).isoformat(' ')}+00:00'"
+    return f"CAST('{value}' AS {data_type.as_nullable(True)})"

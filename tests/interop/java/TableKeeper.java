@@ -1,0 +1,112 @@
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Paths;
+import org.apache.paimon.fs.Path;
+import org.apache.paimon.fs.local.LocalFileIO;
+import org.apache.paimon.operation.LocalOrphanFilesClean;
+import org.apache.paimon.schema.SchemaChange;
+import org.apache.paimon.schema.SchemaManager;
+import org.apache.paimon.schema.SchemaValidation;
+import org.apache.paimon.schema.TableSchema;
+import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.ObjectMapper;
+import org.apache.paimon.table.FileStoreTable;
+import org.apache.paimon.table.FileStoreTableFactory;
+import org.apache.paimon.types.DataType;
+import org.apache.paimon.types.DataTypeJsonParser;
+import org.apache.paimon.utils.JsonSerdeUtil;
+
+/**
+ * What else becomes of tables in new versions of Paimon.
+ *
+ * <pre>
+ *   define   path  file              makes a table of a schema as it is stored, from a file; nested types and all
+ *   alter    path  change …          add column type [first | after other]; rename column name; drop column;
+ *                                    type column type; default column text; move column first | after other;
+ *                                    nullable column true|false; set key value; unset key. A column inside of another
+ *                                    one is named with dots; a type that is nested is JSON.
+ *   branch   path  name [tag]
+ *   tag      path  name [snapshot]
+ *   rollback path  snapshot
+ *   orphans  path                    removes all orphans, however young; says how many
+ * </pre>
+ */
+public final class TableKeeper {
+    private TableKeeper() {}
+
+    public static String keep(String[] command) throws Exception {
+        Path path = new Path(command[1]);
+        if (command[0].equals("define")) {
+            String text = new String(Files.readAllBytes(Paths.get(command[2])), StandardCharsets.UTF_8);
+            TableSchema schema = JsonSerdeUtil.fromJson(text, TableSchema.class);
+            SchemaValidation.validateTableSchema(schema);
+            new SchemaManager(LocalFileIO.create(), path).commit(schema);
+            return "";
+        }
+        if (command[0].equals("alter")) {
+            new SchemaManager(LocalFileIO.create(), path).commitChanges(change(command));
+            return "";
+        }
+        FileStoreTable table = FileStoreTableFactory.create(LocalFileIO.create(), path);
+        switch (command[0]) {
+            case "branch":
+                if (command.length > 3) {
+                    table.createBranch(command[2], command[3]);
+                } else {
+                    table.createBranch(command[2]);
+                }
+                return "";
+            case "tag":
+                if (command.length > 3) {
+                    table.createTag(command[2], Long.parseLong(command[3]));
+                } else {
+                    table.createTag(command[2]);
+                }
+                return "";
+            case "rollback":
+                table.rollbackTo(Long.parseLong(command[2]));
+                return "";
+            case "orphans":
+                return "" + new LocalOrphanFilesClean(table, System.currentTimeMillis() + 60_000).clean()
+                        .getDeletedFileCount();
+            default:
+                throw new IllegalArgumentException("unknown command " + command[0]);
+        }
+    }
+
+    private static SchemaChange change(String[] command) throws Exception {
+        String[] column = command[3].split("\\.");
+        switch (command[2]) {
+            case "add":
+                return SchemaChange.addColumn(column, type(command[4]), null,
+                        command.length > 5 ? move(column[column.length - 1], command, 5) : null);
+            case "rename":
+                return SchemaChange.renameColumn(column, command[4]);
+            case "drop":
+                return SchemaChange.dropColumn(column);
+            case "type":
+                return SchemaChange.updateColumnType(column, type(command[4]), true);
+            case "default":
+                return SchemaChange.updateColumnDefaultValue(column, command[4]);
+            case "nullable":
+                return SchemaChange.updateColumnNullability(column, Boolean.parseBoolean(command[4]));
+            case "move":
+                return SchemaChange.updateColumnPosition(move(command[3], command, 4));
+            case "set":
+                return SchemaChange.setOption(command[3], command[4]);
+            case "unset":
+                return SchemaChange.removeOption(command[3]);
+            default:
+                throw new IllegalArgumentException("unknown change " + command[2]);
+        }
+    }
+
+    private static SchemaChange.Move move(String column, String[] command, int at) {
+        return command[at].equals("first") ? SchemaChange.Move.first(column)
+                : SchemaChange.Move.after(column, command[at + 1]);
+    }
+
+    private static DataType type(String text) throws Exception {
+        ObjectMapper mapper = new ObjectMapper();
+        return DataTypeJsonParser.parseDataType(text.startsWith("{") ? mapper.readTree(text) : mapper.valueToTree(text));
+    }
+}

@@ -1,0 +1,214 @@
+"""Columns and fields that Java Paimon adds, renames, moves, drops and widens: files from before read as Java reads them, in
+the engine and in Spark, and after our own writes and compactions as well. What would change values is refused.
+"""
+
+from __future__ import annotations
+
+import json
+from random import Random
+
+import pytest
+from compare import assert_same
+from filters import check_filters, check_spark_filters
+from ours import OurTable
+from random_values import random_rows
+
+from tablestore_engine.errors import UnsupportedTypeError
+from tablestore_engine.schema.table_schema import TableSchema
+from tablestore_engine.schema.types import ArrayType, DataField, DataType, MapType, RowType, parse_type
+
+pytestmark = pytest.mark.spark
+
+
+def _row(**fields: DataType) -> RowType:
+    return RowType(tuple(DataField(0, name, kind) for name, kind in fields.items()))
+
+
+INT, TEXT = parse_type("INT"), parse_type("STRING")
+COLUMNS = {
+    "id": parse_type("BIGINT"),
+    "a": INT,
+    "b": TEXT,
+    "small": parse_type("TINYINT"),
+    "f": parse_type("FLOAT"),
+    "d": parse_type("DECIMAL(10, 2)"),
+    "at": parse_type("TIMESTAMP(3)"),
+    "due": parse_type("DATE"),
+    "v": parse_type("VARCHAR(20)"),
+    "ok": parse_type("BOOLEAN"),
+    "s": _row(x=INT, y=TEXT, z=_row(q=INT, r=TEXT)),
+    "l": ArrayType(_row(x=INT, y=TEXT)),
+    "m": MapType(TEXT, _row(x=INT, y=TEXT)),
+    "ll": ArrayType(ArrayType(_row(x=INT))),
+}
+STEPS = {
+    "columns": (
+        ("add", "c", "STRING", "after", "a"),
+        ("rename", "b", "b two"),
+        ("drop", "a"),
+        ("add", "a", "STRING"),
+        ("rename", "f", "b"),
+        ("move", "due", "first"),
+    ),
+    "types": (
+        ("type", "a", "BIGINT"),
+        ("type", "small", "SMALLINT"),
+        ("type", "f", "DOUBLE"),
+        ("type", "d", "DECIMAL(20, 4)"),
+        ("type", "at", "TIMESTAMP(6)"),
+        ("type", "v", "STRING"),
+        ("type", "small", "DECIMAL(10, 0)"),
+        ("type", "a", "STRING"),
+        ("type", "ok", "STRING"),
+        ("type", "due", "TIMESTAMP(6)"),
+    ),
+    "fields_of_rows": (
+        ("add", "s.w", "STRING"),
+        ("rename", "s.y", "y-y"),
+        ("drop", "s.x"),
+        ("add", "s.x", "STRING"),
+        ("type", "s.z.q", "BIGINT"),
+        ("drop", "s.z.r"),
+        ("add", "s.z.r", "INT"),
+        ("rename", "s", "s two"),
+    ),
+    "fields_inside": (
+        ("add", "l.element.w", "STRING"),
+        ("drop", "l.element.x"),
+        ("rename", "l.element.y", "x"),
+        ("drop", "m.value.x"),
+        ("add", "m.value.x", "BIGINT"),
+        ("rename", "m.value.y", "why"),
+        ("add", "ll.element.element.y", "DOUBLE"),
+        ("type", "ll.element.element.x", "BIGINT"),
+    ),
+}
+LOSSY = (
+    ("a", "SMALLINT"),
+    ("a", "BOOLEAN"),
+    ("a", "DECIMAL(5, 0)"),
+    ("f", "INT"),
+    ("f", "STRING"),
+    ("d", "DECIMAL(10, 1)"),
+    ("d", "INT"),
+    ("d", "STRING"),
+    ("at", "TIMESTAMP(0)"),
+    ("at", "DATE"),
+    ("at", "TIMESTAMP(3) WITH LOCAL TIME ZONE"),
+    ("v", "VARCHAR(2)"),
+    ("v", "CHAR(20)"),
+    ("v", "INT"),
+    ("s.x", "SMALLINT"),
+)
+
+
+@pytest.fixture
+def made(java, catalog, name, tmp_path):
+    """A table that Java makes of `COLUMNS`, and what writes rows of its present columns into it."""
+
+    def make(key=(), options=None):
+        catalog.create_database("db", if_not_exists=True)
+        path = f"{catalog.warehouse}/db.db/{name}"
+        columns = [(n, kind, None) for n, kind in COLUMNS.items()]
+        schema = TableSchema.create(columns, key, (), {"bucket": "2", **(options or {})} if key else options or {})
+        file = tmp_path / "schema.json"
+        file.write_text(schema.to_json())
+        java.ask("define", path, str(file))
+        table = OurTable(catalog, "db", name)
+        count = iter(range(1000))
+
+        def add(rows, verb="copy"):
+            now = {f.name: f.type.as_nullable(True) for f in table.table.schema.fields}
+            more = OurTable.create(catalog, f"{name}_more_{next(count)}", now)
+            more.write(rows)
+            java.ask(verb, path, more.table.path)
+
+        return table, add
+
+    return make
+
+
+def _alter(java, table, change):
+    java.ask("alter", table.table.path, *change)
+
+
+@pytest.mark.parametrize("key", [[], ["id"]], ids=["append", "keyed"])
+@pytest.mark.parametrize("case", STEPS)
+def test_changes(java, java_reads, made, spark_store, case, key):
+    rng = Random(case)
+    table, add = made(key)
+    name = table.name.split(".")[1]
+
+    def check(*, spark=True):
+        own = java_reads(table)
+        if spark:
+            assert_same(spark_store.read(name).toArrow(), own, "Spark")
+        return own
+
+    def rows(count):
+        return random_rows(rng, table.table.schema, count)
+
+    add(rows(40))
+    for at, change in enumerate(STEPS[case]):
+        _alter(java, table, change)
+        check(spark=at % 3 == 0)
+        if at % 2:
+            table.write(rows(15))
+        else:
+            add(rows(15))
+        if key and at % 3 == 2:
+            table.delete(rows(5))
+        check_filters(table, check(spark=False))
+    check_spark_filters(spark_store, table, check())
+    for snapshot in table.table.snapshots():
+        if snapshot.schema_id == table.table.schema.id:
+            java_reads(table, snapshot.id)
+    before = check()
+    table.compact(full=True)
+    assert_same(check(), before, "after our compaction")
+    if key:
+        add(rows(15))
+        add(rows(5), "delete")
+        before = check()
+        java.ask("compact", table.table.path)
+        assert_same(check(), before, "after Java's compaction")
+
+
+@pytest.mark.parametrize("change", LOSSY, ids=" ".join)
+def test_what_would_change_values_is_refused(java, made, spark_store, change):
+    column, kind = change
+    table, add = made(["id"], {"write-only": "true", "bucket": "1"})
+    name = table.name.split(".")[1]
+    rng = Random(1)
+    for _ in range(2):
+        add(random_rows(rng, table.table.schema, 20))
+    before = table.table.latest_snapshot()
+    _alter(java, table, ("type", column, kind))
+    for verb in (
+        table.read,
+        lambda: table.compact(full=True),
+        lambda: spark_store.sql(f"SELECT * FROM {name}").collect(),
+        lambda: spark_store.sql(f"SELECT count(*) FROM {name} WHERE id > 3").collect(),
+    ):
+        with pytest.raises(UnsupportedTypeError, match=rf"'{column}' has files in which it is .* not read as"):
+            verb()
+    assert table.table.latest_snapshot() == before
+    # Rows of before are read as of then.
+    assert len(spark_store.sql(f"SELECT * FROM {name} VERSION AS OF 1").collect()) == 20
+
+
+def test_default_values(java, java_reads, made, spark_store):
+    table, add = made(["id"])
+    name = table.name.split(".")[1]
+    for column, text in (("a", "7"), ("b", "'it''s'"), ("due", "2024-02-29"), ("d", "1.25"), ("ok", "true")):
+        _alter(java, table, ("default", column, text))
+    add([{"id": 1}])
+    spark_store.sql(f"INSERT INTO {name} (id) VALUES (2)")
+    spark_store.sql(f"MERGE INTO {name} t USING (SELECT 3L AS k) s ON t.id = s.k WHEN NOT MATCHED THEN INSERT (id) VALUES (k)")
+    one, two, three = java_reads(table).sort_by("id").to_pylist()
+    assert one["a"] == 7
+    assert {**one, "id": 2} == two
+    assert {**one, "id": 3} == three
+    _alter(java, table, ("add", "more", json.dumps(INT.to_json()).strip('"')))
+    schema = table.table.schema
+    assert [schema.field(c).default_value for c in ("a", "due")] == ["7", "2024-02-29"]
