@@ -92,7 +92,10 @@ class RollingWriter:
         self._files: list[DataFileMeta] = []
         self._made_directory = False
         self._open: _OpenFile | None = None
-        self._with_nan: set[str] = set()
+        # A file that ends where NaN begins would end between two keys that others cannot order (pypaimon loses the
+        # second), so float keys have no bounds from the start.
+        keys = target.schema.primary_keys
+        self._with_nan = {one.name for one in self._floats() if one.name.removeprefix(KEY_PREFIX) in keys}
 
     @property
     def next_index(self) -> int:
@@ -113,14 +116,13 @@ class RollingWriter:
 
     def _finds_nan(self, rows: pa.Table) -> bool:
         """Whether a column has its first NaN here; from now on files keep no bounds of it (`leaves_with_stats`)."""
-        floats = (f.name for f in self._arrow_schema if pa.types.is_floating(f.type) and f.name in rows.column_names)
-        found = {
-            name
-            for name in floats
-            if name not in self._with_nan and pc.any(pc.is_nan(rows.column(name))).as_py()
-        }
+        unseen = {f.name for f in self._floats()} - self._with_nan
+        found = {n for n in unseen.intersection(rows.column_names) if pc.any(pc.is_nan(rows.column(n))).as_py()}
         self._with_nan |= found
         return bool(found)
+
+    def _floats(self) -> Iterator[pa.Field]:
+        return (f for f in self._arrow_schema if pa.types.is_floating(f.type))
 
     def roll(self) -> None:
         """Close the current file, so that the next rows start a new one."""
