@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Protocol
 from uuid import uuid4
 
 from tablestore_engine.errors import StorageError
+from tablestore_engine.storage.exclusive_rename import rename_exclusively
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -141,10 +142,11 @@ class LocalFileIO:
                 return True
             if error.errno not in _NO_LINKS:
                 raise
-        return self._create_exclusively(path, data)
+        renamed = rename_exclusively(temporary, path)
+        return self._create_exclusively(path, data) if renamed is None else renamed
 
     def _create_exclusively(self, path: str, data: bytes) -> bool:
-        # Without links a reader may see the file before it is complete, but still only one writer makes it.
+        # With neither, a reader may see the file before it is complete, but still only one writer makes it.
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
         except FileExistsError:
@@ -250,6 +252,11 @@ class LocalFileIO:
             os.link(src, dst)
         except FileExistsError:
             return False
+        except OSError as error:
+            renamed = rename_exclusively(src, dst) if error.errno in _NO_LINKS else None
+            if renamed is None:
+                raise
+            return renamed
         os.unlink(src)
         return True
 

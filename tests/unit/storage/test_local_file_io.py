@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import pickle
+import sys
 import threading
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
@@ -12,6 +13,8 @@ from multiprocessing import get_context
 import pytest
 
 from tablestore_engine.errors import StorageError
+from tablestore_engine.storage import file_io
+from tablestore_engine.storage.exclusive_rename import rename_exclusively
 from tablestore_engine.storage.file_io import LocalFileIO
 
 IO = LocalFileIO()
@@ -131,8 +134,19 @@ def _no_links(*_):
     raise OSError(errno.EPERM, "Operation not permitted")
 
 
-def test_create_without_hard_links(root, monkeypatch):
+def _no_renames(*_):
+    return None
+
+
+def _without_links(monkeypatch, renames):
     monkeypatch.setattr(os, "link", _no_links)
+    if not renames:
+        monkeypatch.setattr(file_io, "rename_exclusively", _no_renames)
+
+
+@pytest.mark.parametrize("renames", [True, False], ids=["renames", "no renames"])
+def test_create_without_hard_links(root, monkeypatch, renames):
+    _without_links(monkeypatch, renames)
     assert IO.create(f"{root}/file", b"one")
     monkeypatch.setattr(os.path, "lexists", lambda _: False)
     assert not IO.create(f"{root}/file", b"two")
@@ -162,10 +176,30 @@ def _race_threads(directory, contenders):
         return list(pool.map(create, range(contenders)))
 
 
-@pytest.mark.parametrize("links", [True, False], ids=["links", "no links"])
-def test_one_of_many_threads_creates(root, monkeypatch, links):
-    if not links:
-        monkeypatch.setattr(os, "link", _no_links)
+@pytest.mark.skipif(sys.platform not in ("linux", "darwin"), reason="the system has no such call")
+def test_without_hard_links_no_reader_sees_half_a_file(root, monkeypatch):
+    monkeypatch.setattr(os, "link", _no_links)
+    opened = []
+    real = os.open
+    monkeypatch.setattr(os, "open", lambda path, *rest: opened.append(path) or real(path, *rest))
+    assert IO.create(f"{root}/file", b"one")
+    assert IO.rename(f"{root}/file", f"{root}/moved")
+    assert IO.create(f"{root}/file", b"two")
+    assert not IO.rename(f"{root}/file", f"{root}/moved")
+    assert (IO.read(f"{root}/moved"), IO.read(f"{root}/file")) == (b"one", b"two")
+    # Nothing but the hidden file was ever written to.
+    assert all(os.path.basename(path).startswith(".") for path in opened)
+
+
+def test_a_rename_that_fails_is_no_answer(root):
+    with pytest.raises(OSError, match="No such file"):
+        rename_exclusively(f"{root}/none", f"{root}/file")
+
+
+@pytest.mark.parametrize("how", ["links", "renames", "neither"])
+def test_one_of_many_threads_creates(root, monkeypatch, how):
+    if how != "links":
+        _without_links(monkeypatch, how == "renames")
     monkeypatch.setattr(os.path, "lexists", lambda _: False)  # everybody gets as far as the decision
     for attempt in range(20):
         directory = f"{root}/{attempt}"
