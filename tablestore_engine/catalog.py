@@ -109,7 +109,7 @@ class Catalog:
 
         Raises:
             DatabaseNotFound: there is none, unless `if_exists`.
-            DependencyError: it is not empty and `cascade` is not set.
+            DependencyError: it is not empty, or files of others lie in its folder, and `cascade` is not set.
         """
         found = self._database(name)
         if found is None:
@@ -124,10 +124,25 @@ class Catalog:
                     f"Schema '{found}' is not empty: it holds {', '.join(inside[:10])}.",
                     hint="Drop them first, or use DROP SCHEMA … CASCADE.",
                 )
+            strange = self._files_of_others(self.paths.database_dir(found))
+            if strange:
+                raise DependencyError(
+                    f"Files that belong to no table lie in the folder of schema '{found}': {', '.join(strange[:10])}.",
+                    hint="Move them away, or remove them too by DROP SCHEMA … CASCADE.",
+                )
         gone = f"{self.warehouse}/.{found}.{self._new_id()}"
         directory = self.paths.database_dir(found)
         if self.io.exists(directory) and self.io.rename(directory, gone):
             self.io.delete_tree(gone)
+
+    def _files_of_others(self, directory: str) -> list[str]:
+        """Paths of what lies in the folder of a database that has no tables; empty folders are nothing to lose."""
+        found: list[str] = []
+        for one in self.io.list(directory):
+            if is_hidden(one.name):
+                continue
+            found += self._files_of_others(one.path) if one.is_dir else [one.path]
+        return found
 
     # -- tables ----------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from engine_support import make_table, read, schema_of, write
@@ -85,6 +86,19 @@ def test_dropping_what_is_not_empty(catalog):
     catalog.drop_database("d", cascade=True)
     assert catalog.list_databases() == ["default"]
     assert os.listdir(catalog.warehouse) == []
+
+
+def test_dropping_a_folder_with_files_of_others(catalog):
+    catalog.create_database("d")
+    folder = catalog.paths.database_dir("d")
+    os.makedirs(f"{folder}/notes/2026")
+    Path(folder, "notes/2026/mine.csv").write_text("kept")
+    with pytest.raises(DependencyError, match=r"notes/2026/mine\.csv"):
+        catalog.drop_database("d")
+    assert Path(folder, "notes/2026/mine.csv").read_text() == "kept"
+    os.unlink(f"{folder}/notes/2026/mine.csv")
+    catalog.drop_database("d")
+    assert not catalog.database_exists("d")
 
 
 def test_tables(catalog):
