@@ -164,7 +164,7 @@ def test_keyed(java, made, all_agree, case):
     if "ignore-delete" not in KEYED[case]:
         table.delete(rows(5))
     own = all_agree(table)
-    java.ask("compact", path)
+    java.ask("compact", path, "write-only=false")
     assert_same(all_agree(table), own, "after Java's compaction")
     table.write(rows(20))
     before = table.read()
@@ -383,7 +383,7 @@ def test_what_the_old_version_makes(old_java, java, catalog, all_agree, name, ca
         all_agree(table)
     table.write(rows(30))
     own = all_agree(table)
-    java.ask("compact", path)
+    java.ask("compact", path, "write-only=false")
     assert_same(all_agree(table), own, "after Java's compaction")
     table.write(rows(20))
     table.compact(full=True)
