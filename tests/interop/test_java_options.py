@@ -172,7 +172,7 @@ def test_keyed(java, made, all_agree, case):
     assert_same(all_agree(table), before, "after our compaction")
     more.overwrite(rows(30))
     java.ask("copy", path, more.table.path)
-    all_agree(table, filters=True, most=6)
+    all_agree(table, spark=True, filters=True, most=6)
     java.ask("expire", path, "1")
     all_agree(table)
     assert java.ask("orphans", path) == "0", "we left nothing behind, and Java knows all that there is"
