@@ -48,7 +48,7 @@ def _constant(tokens: list[Token], i: int) -> tuple[Constant, int] | None:
     key, after = token.key, tokens[i + 1] if i + 1 < len(tokens) else token
     if key in ("-", "+") and after.kind == NUMBER:
         number = number_value(after.text)
-        return None if number is None else (-number if key == "-" else number, i + 2)
+        return None if number is None else (_negated(number) if key == "-" else number, i + 2)
     if key in ("TRUE", "FALSE"):
         return (key == "TRUE", i + 1)
     if key == "(":
@@ -113,6 +113,11 @@ def number_value(text: str) -> int | Decimal | float | None:
     if "e" in body or "E" in body:
         return float(body)
     return Decimal(body) if "." in body else int(body)
+
+
+def _negated(number: int | Decimal | float) -> int | Decimal | float:
+    """Exactly: a minus sign rounds a Decimal to 28 digits."""
+    return number.copy_negate() if isinstance(number, Decimal) and number else -number
 
 
 def _parse_date(text: str) -> date | None:

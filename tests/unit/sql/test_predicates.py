@@ -41,6 +41,8 @@ def of_table(query: str, name: str = "t") -> Predicate | None:
         ("5 < a", Compare("a", ">", 5)),
         ("a >= -5", Compare("a", ">=", -5)),
         ("`a b` < 1.50", Compare("a b", "<", Decimal("1.50"))),
+        ("a = -9999999999999999999999999.99999", Compare("a", "=", Decimal("-9999999999999999999999999.99999"))),
+        ("a < -0.00", Compare("a", "<", Decimal("0.00"))),
         ("a < 1e3", Compare("a", "<", 1000.0)),
         ("a = 5L", Compare("a", "=", 5)),
         ("a = true", Compare("a", "=", True)),
