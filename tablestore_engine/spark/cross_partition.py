@@ -4,26 +4,42 @@ What becomes of a row whose key is in another partition already, by merge engine
 puts the row into its own partition; *partial-update* and *aggregation* fold the row into the old partition; *first-row*
 drops it.
 
-Vocabulary: a *home* is the partition and bucket where a key is now. Homes are found by reading the keys of the whole
-table, so the cost of a write follows the table; the write conflicts with whatever was committed meanwhile.
+Vocabulary: a *home* is the partition and bucket where a key is now. Homes are found by reading the keys of the table, of
+few rows only those of files that may hold one of their keys; the write conflicts with whatever was committed meanwhile.
+
+Two ways: rows that are few are collected and sent home in this process (`operation.homes`), others by joins.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql import types as T
 
 from tablestore_engine.errors import DuplicateKeyError
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.attempts import remove_files
 from tablestore_engine.operation.dynamic_bucket import fill_rule
+from tablestore_engine.operation.homes import (
+    HOME_COLUMN,
+    TableFiles,
+    are_few,
+    duplicates_in,
+    files_with,
+    homes_of,
+    one_of_each,
+    records_of,
+    sent_home,
+    with_kinds,
+)
 from tablestore_engine.operation.scan import BucketScan, ScanPlan
+from tablestore_engine.operation.write import check_not_null, write_table
 from tablestore_engine.operation.write_job import (
     BUCKET_COLUMN,
     ORDINAL_COLUMN,
@@ -31,18 +47,18 @@ from tablestore_engine.operation.write_job import (
     WriteJob,
     WriteResult,
 )
+from tablestore_engine.operation.write_rows import table_rows
 from tablestore_engine.schema.arrow import to_arrow_type
 from tablestore_engine.schema.merge_engine import MergeEngine
 from tablestore_engine.schema.row_kind import DELETE_KIND
 from tablestore_engine.schema.system import SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.spark.bucket_column import HASH_COLUMN, hash_column
-from tablestore_engine.spark.file_scan import escaped_path
+from tablestore_engine.spark.file_scan import FILE_COLUMN, FileScans
 from tablestore_engine.spark.names import quoted
 from tablestore_engine.spark.placing import NEW_BUCKET, OPENING_TYPES, beside, key_counts, openings
 from tablestore_engine.spark.run import collect_arrow
-from tablestore_engine.spark.types import to_spark_schema
-from tablestore_engine.spark.writer import Rows, write_rows
+from tablestore_engine.spark.writer import Rows, few_rows, small_rows, write_rows
 from tablestore_engine.table import Table
 
 _FILE, _HOME, _OLD_BUCKET, _MOVES = "__file_name", "__home", "__old_bucket", "__moves"
@@ -73,33 +89,80 @@ def write_home(
     """
     if not job.schema.crosses_partitions:
         return write_rows(spark, job, rows)
-    with _sent_home(Homes(spark, table, snapshot), job, rows) as (placed_job, placed):
-        return write_rows(spark, placed_job, placed)
+    job = job.of_rows(rows.frame.columns)
+    homes = Homes(spark, table, snapshot)
+    given = few_rows(rows, job.schema)
+    if given is not None:
+        return _write_few(homes, job, given)
+    with ExitStack() as kept:
+        frame = _kept(rows.frame, kept)
+        if frame.count() <= small_rows(job.schema):
+            return _write_few(homes, job, collect_arrow(frame))
+        placed = _sent_home(homes, job, frame, kept)
+        # What is left has each key once in a bucket, but for those that the merge engine folds.
+        return write_rows(spark, replace(job, refuse_duplicates=False), Rows(placed, rows.input_bytes))
 
 
-@contextmanager
-def _sent_home(homes: Homes, job: WriteJob, rows: Rows) -> Iterator[tuple[WriteJob, Rows]]:
+def _kept(frame: DataFrame, kept: ExitStack) -> DataFrame:
+    """The frame, of which Spark keeps the rows for as long as the stack is open."""
+    frame = frame.persist()
+    kept.callback(frame.unpersist)
+    return frame
+
+
+def _write_few(homes: Homes, job: WriteJob, given: pa.Table) -> WriteResult:
+    schema = job.schema
+    rows = with_kinds(table_rows(given, schema))
+    check_not_null(rows, schema)
+    if job.refuse_duplicates:
+        _refuse(duplicates_in(rows, job))
+    rows = one_of_each(rows, job)
+    buckets = homes.plan.buckets
+    found = homes_of(rows, _records(homes, schema, buckets, rows), schema)
+    placed = sent_home(rows, found, buckets, schema)
+    try:
+        return write_table(replace(job, refuse_duplicates=False), placed)
+    except BaseException:
+        remove_files(job.target)
+        raise
+
+
+def _records(homes: Homes, schema: TableSchema, buckets: Sequence[BucketScan], rows: pa.Table) -> pa.Table:
+    """What the files of the table hold of the keys of some rows: see `homes_of`."""
+    files = files_with(buckets, schema, rows)
+    table = homes.table
+    if are_few(files):
+        return records_of(TableFiles(table.io, table.paths, table.schemas.load), schema, files, rows)
+    scanned = FileScans(homes.spark, table, schema).scan(
+        [(bucket, file) for _, bucket, file in files], system=True, positions=True
+    )
+    keys = list(schema.primary_keys)
+    sought = homes.spark.createDataFrame(rows.select(keys)).distinct()
+    columns = [*_key(schema), FILE_COLUMN, SEQUENCE_NUMBER.name, VALUE_KIND.name]
+    found = collect_arrow(scanned.select(*columns).join(F.broadcast(sought), keys, "left_semi"))
+    # Names of files are unique in a table.
+    names = pc.replace_substring_regex(found.column(FILE_COLUMN), "^.*/", "")
+    at = pc.index_in(names, value_set=pa.array([file.file_name for _, _, file in files]))
+    numbers = pa.array([number for number, _, _ in files], pa.int32()).take(at.combine_chunks())
+    return found.append_column(HOME_COLUMN, numbers)
+
+
+def _sent_home(homes: Homes, job: WriteJob, frame: DataFrame, kept: ExitStack) -> DataFrame:
     """The rows with their `BUCKET_COLUMN` and kind, and deletes for those that move away.
 
     Raises:
         DuplicateKeyError: a key that stands twice, where the job refuses that.
     """
     schema = job.schema
-    job = job.of_rows(rows.frame.columns)
-    frame = rows.frame.withColumn(ORDINAL_COLUMN, F.monotonically_increasing_id())
+    frame = frame.withColumn(ORDINAL_COLUMN, F.monotonically_increasing_id())
     if ROW_KIND_COLUMN not in frame.columns:
         frame = frame.withColumn(ROW_KIND_COLUMN, F.lit(0).cast("tinyint"))
-    frame = frame.persist()
-    try:
-        if job.refuse_duplicates:
-            _refuse_duplicates(frame, job)
-        one_each = _one_each(frame, job)
-        buckets = homes.plan.buckets
-        placed = _placed(homes, schema, one_each, buckets)
-        # What is left has each key once in a bucket, but for those that the merge engine folds.
-        yield replace(job, refuse_duplicates=False), Rows(placed, rows.input_bytes)
-    finally:
-        frame.unpersist()
+    if job.refuse_duplicates:
+        _refuse_duplicates(frame, job)
+    buckets = homes.plan.buckets
+    # Looking homes up reads the keys of the table, and what follows goes over the rows several times.
+    found = _kept(_with_homes(homes, schema, _one_each(frame, job), buckets), kept)
+    return _placed(homes, schema, found, buckets)
 
 
 def _key(schema: TableSchema) -> list[str]:
@@ -112,12 +175,17 @@ def _refuse_duplicates(frame: DataFrame, job: WriteJob) -> None:
     found = (
         frame.groupBy(*_key(job.schema)).agg(twice.alias("twice")).where("twice").drop("twice").limit(_SAMPLE)
     )
-    keys = collect_arrow(found).to_pylist()
-    if keys:
-        shown = "; ".join(", ".join(f"{k}={v!r}" for k, v in key.items()) for key in keys)
+    _refuse(collect_arrow(found))
+
+
+def _refuse(keys: pa.Table) -> None:
+    """Raise for keys that stand twice, if there are any."""
+    if keys.num_rows:
+        sample = keys.slice(0, _SAMPLE).to_pylist()
+        shown = "; ".join(", ".join(f"{k}={v!r}" for k, v in key.items()) for key in sample)
         raise DuplicateKeyError(
             f"Duplicate primary key in the rows to write: {shown}.",
-            hint=f"Keep one row per ({', '.join(job.schema.primary_keys)}).",
+            hint=f"Keep one row per ({', '.join(keys.column_names)}).",
         )
 
 
@@ -132,9 +200,8 @@ def _one_each(frame: DataFrame, job: WriteJob) -> DataFrame:
     return frame.groupBy(*_key(job.schema)).agg(F.expr(row)).select("row.*")
 
 
-def _placed(homes: Homes, schema: TableSchema, rows: DataFrame, buckets: tuple[BucketScan, ...]) -> DataFrame:
+def _placed(homes: Homes, schema: TableSchema, found: DataFrame, buckets: tuple[BucketScan, ...]) -> DataFrame:
     engine = schema.merge_engine
-    found = _with_homes(homes, schema, rows, buckets)
     columns = [*schema.field_names, ROW_KIND_COLUMN, ORDINAL_COLUMN]
     old = {name: F.col(_old(i)).alias(name) for i, name in enumerate(schema.partition_keys)}
     at_home = [old[c] if c in old else F.col(quoted(c)) for c in columns]
@@ -220,13 +287,7 @@ def _lives(engine: MergeEngine) -> str:
 
 def _live_keys(homes: Homes, schema: TableSchema, buckets: tuple[BucketScan, ...]) -> DataFrame:
     """Each key of the table and the number of the bucket scan that it is in."""
-    table = homes.table
     files = [(number, bucket, file) for number, bucket in enumerate(buckets) for file in bucket.files]
-    keys = tuple(schema.field(name) for name in schema.primary_keys)
-    struct = T.StructType(
-        [*to_spark_schema((SEQUENCE_NUMBER, VALUE_KIND)).fields, *to_spark_schema(keys).fields]
-    )
-    paths = [table.io.local_path(bucket.path_of(table.paths, file)) for _, bucket, file in files]
     # Names of files are unique in a table.
     names = homes.spark.createDataFrame(
         pa.table(
@@ -234,9 +295,10 @@ def _live_keys(homes: Homes, schema: TableSchema, buckets: tuple[BucketScan, ...
             names=[_FILE, _HOME],
         )
     )
-    scanned = homes.spark.read.schema(struct).parquet(*[escaped_path(p) for p in paths])
-    columns = [*_key(schema), SEQUENCE_NUMBER.name, VALUE_KIND.name]
-    scanned = scanned.selectExpr(*columns, f"_metadata.file_name AS {_FILE}")
+    placed = [(bucket, file) for _, bucket, file in files]
+    scanned = FileScans(homes.spark, homes.table, schema).scan(placed, system=True, positions=True)
+    name = f"substring_index({FILE_COLUMN}, '/', -1) AS {_FILE}"
+    scanned = scanned.selectExpr(*_key(schema), SEQUENCE_NUMBER.name, VALUE_KIND.name, name)
     scanned = scanned.join(F.broadcast(names), [_FILE]).drop(_FILE)
     last = f"max_by({VALUE_KIND.name}, {SEQUENCE_NUMBER.name}) AS kind"
     alive = scanned.groupBy(*_key(schema), _HOME).agg(F.expr(last)).where(_lives(schema.merge_engine))

@@ -76,19 +76,23 @@ def write_rows(spark: SparkSession, job: WriteJob, rows: Rows) -> WriteResult:
 def _write_rows(spark: SparkSession, job: WriteJob, rows: Rows) -> WriteResult:
     frame = rows.frame
     job = job.of_rows(frame.columns)
-    # How much is read is asked of the frame that may be collected: Spark optimises the query of each frame by itself.
-    most = small_rows(job.schema)
-    few = frame.limit(most + 1)
-    size = input_bytes(few) if rows.input_bytes is None else rows.input_bytes
-    # Trying is worth it: it costs at most one pass over a small input.
-    if size <= SMALL_INPUT_BYTES:
-        collected = _collected(few, most)
-        if collected is not None:
-            return write_table(job, _in_arrival_order(collected, job.schema))
+    collected = few_rows(rows, job.schema)
+    if collected is not None:
+        return write_table(job, _in_arrival_order(collected, job.schema))
     job, placed_rows = with_buckets(spark, job, _with_same_keys(frame, job.schema))
     result = _distributed(job, placed_rows)
     result.add_repaired(job)
     return result
+
+
+def few_rows(rows: Rows, schema: TableSchema) -> pa.Table | None:
+    """All rows, where they come from a small input and are few enough to be written in this process; else None."""
+    # How much is read is asked of the frame that may be collected: Spark optimises the query of each frame by itself.
+    most = small_rows(schema)
+    few = rows.frame.limit(most + 1)
+    size = input_bytes(few) if rows.input_bytes is None else rows.input_bytes
+    # Trying is worth it: it costs at most one pass over a small input.
+    return _collected(few, most) if size <= SMALL_INPUT_BYTES else None
 
 
 def _with_same_keys(frame: DataFrame, schema: TableSchema) -> DataFrame:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from engine_support import check_invariants
 
-from tablestore_engine.errors import DuplicateKeyError, OptionError, UserError
+from tablestore_engine.errors import DuplicateKeyError, OptionError, PrimaryKeyError, UserError
 from tablestore_engine.spark import dml
 
 pytestmark = pytest.mark.spark
@@ -15,16 +15,25 @@ TABLE = """
     WITH ('bucket' = '-1', 'dynamic-bucket.target-row-num' = '10'{})
 """
 
-# The other tests write in this process.
-THROUGH_TASKS = pytest.mark.parametrize("path", ["distributed"], indirect=True)
+
+
+@pytest.fixture(params=["here", "records by Spark", "kept by Spark", "tasks"])
+def way(request, monkeypatch):
+    """How rows are sent home: in this process, or partly or all by Spark."""
+    if request.param == "records by Spark":
+        monkeypatch.setattr("tablestore_engine.operation.homes.MAX_FILES", 0)
+    elif request.param != "here":
+        monkeypatch.setattr("tablestore_engine.spark.writer.SMALL_INPUT_BYTES", -1)
+    if request.param == "tasks":
+        monkeypatch.setattr("tablestore_engine.spark.cross_partition.small_rows", lambda schema: -1)
+    return request.param
 
 
 def rows(store):
     return sorted((tuple(row) for row in store.sql("SELECT id, dt, v FROM t").collect()), key=repr)
 
 
-@THROUGH_TASKS
-def test_a_key_moves(store, path):
+def test_a_key_moves(store, way):
     store.execute(TABLE.format(""))
     store.execute("INSERT INTO t SELECT 'a', cast(id AS INT), 1 FROM range(30)")
     table = store.table("t")
@@ -66,7 +75,6 @@ def test_a_key_moves(store, path):
     check()
 
 
-@THROUGH_TASKS
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
@@ -77,7 +85,7 @@ def test_a_key_moves(store, path):
     ],
     ids=["partial-update", "aggregation", "first-row"],
 )  # fmt: skip
-def test_other_merge_engines_keep_the_old_partition(store, path, options, expected):
+def test_other_merge_engines_keep_the_old_partition(store, way, options, expected):
     store.execute(TABLE.format(options))
     store.execute("INSERT INTO t VALUES ('a', 1, 1), ('b', 2, 2)")
     store.spark.sql(
@@ -183,3 +191,50 @@ def test_a_write_in_between_conflicts(store, monkeypatch):
     store.execute("INSERT INTO t VALUES ('c', 1, 3)")
     assert runs == [1, 1, 2], "the one in between, and then once more"
     assert rows(store) == [(1, "c", 3)]
+
+
+@pytest.mark.parametrize("refuse", [False, True])
+def test_keys_of_several_columns_and_types(store, way, refuse):
+    """Floats are equal as the table holds them, a null partition is one, and part of the key may be in the partition."""
+    store.execute("""
+        CREATE TABLE t (dt STRING, region STRING, f DOUBLE, at TIMESTAMP, d DECIMAL(20, 2), v INT,
+            PRIMARY KEY (region, f, at, d) NOT ENFORCED)
+        PARTITIONED BY (region, dt) WITH ('bucket' = '-1')
+    """)
+    row = "SELECT {dt} AS dt, '{r}' AS region, double({f}) AS f, timestamp'2024-05-05 10:00:00Z' AS at, 1.50BD AS d, {v} AS v"
+    one = [("'a'", "x", 0, 1), ("'a'", "y", 0, 1), ("'a'", "x", "'NaN'", 1), ("NULL", "x", 7, 1)]
+    two = [("'b'", "x", "'-0'", 2), ("NULL", "y", 1, 2), ("'b'", "x", "'NaN'", 2), ("NULL", "x", 7, 2)]
+    for rows_ in (one, two):
+        selects = (row.format(dt=dt, r=r, f=f, v=v) for dt, r, f, v in rows_)
+        store.execute("INSERT INTO t " + " UNION ALL ".join(selects), refuse_duplicates=refuse)
+    found = store.sql("SELECT region, dt, string(f), v FROM t").collect()
+    assert sorted(map(tuple, found), key=repr) == sorted(
+        [("x", "b", "0.0", 2), ("x", "b", "NaN", 2), ("x", None, "7.0", 2), ("y", "a", "0.0", 1), ("y", None, "1.0", 2)],
+        key=repr,
+    )
+
+
+def test_rows_that_are_given_twice(store, way):
+    store.execute(TABLE.format(""))
+    store.execute("INSERT INTO t VALUES ('a', 1, 1), ('a', 2, 1)")
+    with pytest.raises(DuplicateKeyError, match="id=2"):
+        store.execute("INSERT INTO t VALUES ('a', 2, 2), ('b', 2, 2), ('b', 1, 2)", refuse_duplicates=True)
+    with pytest.raises(PrimaryKeyError, match="'id'"):
+        store.execute("INSERT INTO t VALUES ('a', 3, 2), ('b', NULL, 2)")
+    store.execute("MERGE INTO t USING (VALUES ('b', 1, 5), ('c', 3, 5)) AS s(dt, id, v) ON t.id = s.id"
+                  " WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *")  # fmt: skip
+    assert rows(store) == [(1, "b", 5), (2, "a", 1), (3, "c", 5)]
+    check_invariants(store.table("t"))
+
+
+def test_what_is_not_looked_at(store, monkeypatch):
+    """Of few rows, only files that may hold one of their keys are read, and no Spark job looks at any."""
+    from tablestore_engine.operation import homes
+
+    store.execute(TABLE.format(""))
+    store.execute("INSERT INTO t SELECT string(id div 10), int(id), 0 FROM range(300)")
+    read, looked = homes.read_batches, []
+    monkeypatch.setattr(homes, "read_batches", lambda io, path, *args, **kwargs: looked.append(path) or read(io, path, *args, **kwargs))
+    monkeypatch.setattr("tablestore_engine.spark.file_scan.FileScans.scan", None)
+    store.execute("INSERT INTO t VALUES ('x', 15, 1), ('x', 213, 1), ('x', 999, 1)")
+    assert sorted(path.split("/dt=")[1].split("/")[0] for path in looked) == ["1", "21"]
