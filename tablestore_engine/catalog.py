@@ -34,7 +34,7 @@ from tablestore_engine.schema.changes import SchemaChange, apply_changes
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.storage import clock
 from tablestore_engine.storage.file_io import FileIO, LocalFileIO
-from tablestore_engine.storage.paths import TablePaths, WarehousePaths, check_name, is_hidden
+from tablestore_engine.storage.paths import TablePaths, WarehousePaths, check_name, is_hidden, local_folder
 from tablestore_engine.storage.schemas import SchemaStore
 from tablestore_engine.storage.snapshots import SnapshotStore
 from tablestore_engine.table import Table
@@ -56,7 +56,7 @@ class Catalog:
         new_id: Callable[[], str] = lambda: uuid.uuid4().hex,
         now_millis: Callable[[], int] = clock.now_millis,
     ) -> None:
-        root = os.path.abspath(os.path.expanduser(os.fspath(warehouse))).rstrip("/")
+        root = os.path.abspath(local_folder(os.fspath(warehouse))).rstrip("/")
         self.paths = WarehousePaths(root)
         self.io = io or LocalFileIO()
         self._new_id = new_id

@@ -60,7 +60,9 @@ class TableStoreError(Exception):
         self.hint = hint
 
     def __str__(self) -> str:
-        return f"{self.message} {self.hint}" if self.hint else self.message
+        if not self.hint:
+            return self.message
+        return self.message + ("\n" if self.message.endswith("^") else " ") + self.hint  # ^ marks a place above it
 
 
 class UserError(TableStoreError):

@@ -187,21 +187,29 @@ class TableStore:
         name: str,
         columns: Mapping[str, str | DataType] | Sequence[tuple[str, str | DataType]],
         *,
-        primary_key: Sequence[str] = (),
-        partition_by: Sequence[str] = (),
-        options: Mapping[str, str] | None = None,
+        primary_key: str | Sequence[str] = (),
+        partition_by: str | Sequence[str] = (),
+        options: Mapping[str, str | float] | None = None,
         comment: str | None = None,
         if_not_exists: bool = False,
     ) -> Table:
         """Make an empty table. Column types are table types or Spark type texts (`"decimal(10, 2)"`).
+
+        `primary_key` and `partition_by` are one column or several.
 
         Raises:
             SchemaError, OptionError, TableAlreadyExists, DatabaseNotFound
         """
         pairs = columns.items() if isinstance(columns, Mapping) else columns
         typed = [(n, parse_sql_type(t, n) if isinstance(t, str) else t, None) for n, t in pairs]
+        texts = {name: _option_text(value) for name, value in (options or {}).items()}
         schema = TableSchema.create(
-            typed, primary_key, partition_by, {**self._options, **(options or {})}, comment, now_millis()
+            typed,
+            _names(primary_key),
+            _names(partition_by),
+            {**self._options, **texts},
+            comment,
+            now_millis(),
         )
         database, _, table = name.rpartition(".")
         return self.catalog.create_table(database or self.database, table, schema, if_not_exists)
@@ -272,3 +280,11 @@ def _check_complete(frame: DataFrame, table: Table) -> None:
             f"The rows do not fit the table: no column {', '.join(missing)}.",
             hint=f"The table has: {', '.join(table.schema.field_names)}.",
         )
+
+
+def _names(columns: str | Sequence[str]) -> Sequence[str]:
+    return [columns] if isinstance(columns, str) else columns
+
+
+def _option_text(value: str | float) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -224,11 +224,11 @@ class Table:
 
     def to_arrow(
         self,
-        columns: Sequence[str] | None = None,
+        columns: str | Sequence[str] | None = None,
         predicate: Predicate | None = None,
         snapshot: Snapshot | None = None,
     ) -> pa.Table:
-        """Read rows into memory without Spark: for small tables and single columns.
+        """Read rows into memory without Spark: for small tables, one column or some.
 
         `predicate` prunes files; rows are not filtered by it.
         """
@@ -237,13 +237,14 @@ class Table:
         from tablestore_engine.operation.arrow_read import output_schema, read_rows
 
         plan = self.scan(snapshot, predicate)
-        names = tuple(self.schema.field(c).name for c in columns) if columns else self.schema.field_names
+        wanted = (columns,) if isinstance(columns, str) else columns
+        names = tuple(self.schema.field(c).name for c in wanted) if wanted else self.schema.field_names
         return pa.Table.from_batches(
             read_rows(self.io, self.paths, plan, self.schemas.load, names), output_schema(plan.schema, names)
         )
 
     def write(
-        self, rows: pa.Table | Iterable[pa.RecordBatch], properties: Mapping[str, str] | None = None
+        self, rows: pa.Table | pa.RecordBatch | Iterable[pa.RecordBatch], properties: Mapping[str, str] | None = None
     ) -> Snapshot:
         """Append rows, or upsert them by key, without Spark.
 

@@ -6,11 +6,12 @@ not fit into the write buffer waits on local disk, and a conflict is the caller'
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Protocol
 
 import pyarrow as pa
 
+from tablestore_engine.errors import SchemaError
 from tablestore_engine.metadata.index_manifest import IndexEntry
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
@@ -69,7 +70,9 @@ class Writable(Protocol):
 
 
 def write_arrow(
-    table: Writable, rows: pa.Table | Iterable[pa.RecordBatch], properties: Mapping[str, str] | None = None
+    table: Writable,
+    rows: pa.Table | pa.RecordBatch | Iterable[pa.RecordBatch],
+    properties: Mapping[str, str] | None = None,
 ) -> Snapshot:
     """Write rows that have the table's columns, in any order. Returns the snapshot that holds them.
 
@@ -79,12 +82,14 @@ def write_arrow(
         ConflictError: others replaced the table, or won every time; batches can be read once, so with them the first
             time is the only one.
     """
+    if isinstance(rows, pa.RecordBatch):
+        rows = pa.Table.from_batches([rows])
     if isinstance(rows, pa.Table):
         fitting = table_rows(rows, table.schema)
         return retrying(lambda: _write(table, lambda job: write_table(job, fitting), properties))
 
     def stream(job: WriteJob) -> WriteResult:
-        tables = (table_rows(pa.Table.from_batches([batch]), table.schema) for batch in rows)
+        tables = (table_rows(pa.Table.from_batches([batch]), table.schema) for batch in _batches(rows))
         return write_tables(job, tables, BufferSizes.of(table.options))
 
     return _write(table, stream, properties)
@@ -109,3 +114,14 @@ def _write(table: Writable, write: Write, properties: Mapping[str, str] | None) 
         table.compact_after_commit({(e.partition, e.bucket) for e in entries})
     table.expire_after_commit()
     return written
+
+
+def _batches(rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The batches. Raises SchemaError for what is none."""
+    for batch in rows if isinstance(rows, Iterable) else [rows]:
+        if not isinstance(batch, pa.RecordBatch):
+            raise SchemaError(
+                f"Rows come as an Arrow table or as record batches, and this is a {type(rows).__name__}.",
+                hint="pyarrow makes a table of it: pa.table(columns), pa.Table.from_pylist(rows), pa.Table.from_pandas(frame).",
+            )
+        yield batch

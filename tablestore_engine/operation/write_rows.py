@@ -40,7 +40,7 @@ def table_rows(rows: pa.Table, schema: TableSchema) -> pa.Table:
     for field in schema.fields:
         column, target = rows.column(given[field.name.lower()]), to_arrow_type(field.type)
         try:
-            column = column if column.type == target else column.cast(target)
+            column = column if column.type == target else _cast(column, target)
         except pa.ArrowException as error:
             raise SchemaError(f"Column '{field.name}' cannot be written as {field.type}: {error}.") from error
         # Of one key there is one row, in the bucket that its bytes say: 0.0 and -0.0 are the same key.
@@ -50,6 +50,13 @@ def table_rows(rows: pa.Table, schema: TableSchema) -> pa.Table:
         arrays.append(rows.column(ROW_KIND_COLUMN).cast(pa.int8()))
         names.append(ROW_KIND_COLUMN)
     return pa.table(arrays, names=names)
+
+
+def _cast(column: pa.ChunkedArray, target: pa.DataType) -> pa.ChunkedArray:
+    if pa.types.is_integer(column.type) and pa.types.is_decimal(target):
+        # Arrow wants room for all integers of the type; whether these fit, the second cast says.
+        column = column.cast(pa.decimal256(20 + target.scale, target.scale))
+    return column.cast(target)
 
 
 def _numbered_kinds(rows: pa.Table, schema: TableSchema) -> pa.Table:

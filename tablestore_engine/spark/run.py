@@ -7,7 +7,7 @@ the error condition and its first sentence for what a user did, the root cause f
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pyarrow as pa
@@ -29,6 +29,7 @@ from tablestore_engine.errors import (
 )
 from tablestore_engine.mergetree.counting import NEGATIVE, NEGATIVE_HINT
 from tablestore_engine.schema.row_kind import KINDS_HINT, UNKNOWN_KIND
+from tablestore_engine.spark.messages import own_words, reason_and_place
 
 _MAX_MESSAGE = 2_000
 _NOT_FOUND = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND")
@@ -36,35 +37,44 @@ _NOT_FOUND = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND")
 _CLASS = re.compile(r"^(?:[a-z][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error|Throwable)?:\s*")
 _STACK = re.compile(r"\n\s*(?:at [\w.$<>]+\(|\.\.\. \d+ more|JVM stacktrace:|Driver stacktrace:)")
 
+# Words of py4j's and of waiting threads' own, behind which the reason is in a cause.
+_CALLING = re.compile(r"^An error occurred while calling [^\n]*\n: ")
+_NOTHING_SAID = re.compile(r"(?:[\w.$]+: )?Exception thrown in awaitResult:\s*")
+_CAUSE = re.compile(r"^Caused by: (.*?)(?=^\s+(?:at |\.\.\. )|\Z)", re.DOTALL | re.MULTILINE)
+
 
 @contextmanager
-def translated() -> Iterator[None]:
-    """Raise this engine's errors for Spark's."""
+def translated(text: str = "", place: Callable[[int], str] | None = None) -> Iterator[None]:
+    """Raise this engine's errors for Spark's. `place` says how an offset of the text that Spark is given is shown."""
     try:
         yield
     except TableStoreError:
         raise
     except PySparkException as error:
-        raise translate(error) from None
+        raise translate(error, text, place) from None
     except Exception as error:
         if type(error).__module__.startswith(("py4j", "grpc")):
             raise ExecutionError(short_message(str(error)) or type(error).__name__) from None
         raise
 
 
-def translate(error: PySparkException) -> TableStoreError:
+def translate(
+    error: PySparkException, text: str = "", place: Callable[[int], str] | None = None
+) -> TableStoreError:
     """This engine's error for one of Spark's."""
+    if isinstance(error, (ParseException, AnalysisException)):
+        told = reason_and_place(_without_java(_text(error)))
+        shown = "" if told.place is None or place is None else place(_offset(text, *told.place))
+        message = _cut(told.reason) + (f"\n{shown}" if shown else "")
+        condition = error.getCondition() if hasattr(error, "getCondition") else None
+        if isinstance(error, ParseException):
+            return ParseError(message)
+        missing = condition is not None and condition.startswith(_NOT_FOUND)
+        return TableNotFound(message) if missing else SqlError(message)
     message = short_message(_text(error))
-    condition = error.getCondition() if hasattr(error, "getCondition") else None
-    if isinstance(error, ParseException):
-        return ParseError(message)
-    if isinstance(error, AnalysisException):
-        if condition and condition.startswith(_NOT_FOUND):
-            return TableNotFound(message)
-        return SqlError(message)
     if NEGATIVE in message:
-        told = message[message.index(NEGATIVE) :].partition(" SQLSTATE: ")[0]
-        return NegativeCountError(told, hint=NEGATIVE_HINT)
+        reason = message[message.index(NEGATIVE) :].partition(" SQLSTATE: ")[0]
+        return NegativeCountError(reason, hint=NEGATIVE_HINT)
     unknown = message.find(UNKNOWN_KIND)
     end = message.find(KINDS_HINT, unknown)
     if 0 <= unknown < end:
@@ -79,9 +89,27 @@ def _text(error: PySparkException) -> str:
     return text
 
 
+def _offset(text: str, line: int, offset: int) -> int:
+    """The offset in a text of a place in one of its lines, counted from 1."""
+    return sum(len(one) + 1 for one in text.split("\n")[: line - 1]) + offset
+
+
 def short_message(text: str) -> str:
-    """The message without Java's stack, class names and the frames of Spark's own Python."""
+    """The message without Java's stack, class names and the frames of Spark's own Python, in the user's words."""
+    return _cut(own_words(_without_java(text)))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MAX_MESSAGE else text[:_MAX_MESSAGE] + " …"
+
+
+def _without_java(text: str) -> str:
+    text = _CALLING.sub("", text)
     stack = _STACK.search(text)
+    if stack and _NOTHING_SAID.fullmatch(text[: stack.start()]):
+        told = _CAUSE.findall(text)
+        text = told[-1] if told else text
+        stack = _STACK.search(text)
     if stack:
         text = text[: stack.start()]
     cause = re.findall(r"Caused by: ([^\n]+)", text)
@@ -101,7 +129,7 @@ def short_message(text: str) -> str:
     while previous != text:
         previous = text
         text = _CLASS.sub("", text).strip()
-    return text if len(text) <= _MAX_MESSAGE else text[:_MAX_MESSAGE] + " …"
+    return text
 
 
 def collect_arrow(frame: DataFrame) -> pa.Table:

@@ -15,8 +15,9 @@ import threading
 from collections import deque
 from weakref import ReferenceType, ref
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession, functions
 
+from tablestore_engine.spark.messages import STAND_IN_NUMBER
 from tablestore_engine.spark.names import quoted
 from tablestore_engine.spark.run import translated
 
@@ -68,3 +69,9 @@ def ends_with_session(spark: SparkSession, name: str) -> bool:
     """Whether a bare name for which `is_temporary` holds is a temporary view, and no table of Spark's."""
     with translated():
         return bool(spark.catalog.getTable(quoted(name)).isTemporary)
+
+
+def named_plan(answer: DataFrame) -> DataFrame:
+    """The answer of EXPLAIN with the names of tables for those of their stand-ins."""
+    (column,) = answer.columns
+    return answer.select(functions.regexp_replace(column, STAND_IN_NUMBER, "$1").alias(column))

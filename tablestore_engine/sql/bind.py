@@ -64,10 +64,24 @@ class Binding:
 
 @dataclass(frozen=True)
 class BoundQuery:
-    """The rewritten text and the references that were bound in it, in order of appearance."""
+    """The rewritten text, the references that were bound in it, in order of appearance, and what it was made of: the
+    query, and the edits (start, end, replacement) in order."""
 
     text: str
     references: tuple[TableReference, ...]
+    source: str
+    edits: tuple[tuple[int, int, str], ...] = ()
+
+    def origin(self, offset: int) -> int:
+        """Where in the query stands what stands at an offset of the rewritten text."""
+        shift = 0
+        for start, end, replacement in self.edits:
+            if offset < start + shift:
+                break
+            if offset < start + shift + len(replacement):
+                return start
+            shift += len(replacement) - (end - start)
+        return offset - shift
 
 
 Resolver = Callable[[TableReference], "Binding | None"]
@@ -173,7 +187,9 @@ class _Rewrite:
                 self._rewrite_name(name, owner)
         for table in self.bound:
             self._bind(table)
-        return BoundQuery(self._apply(), tuple(reference for reference, _ in self.bound.values()))
+        self.edits.sort()
+        bound = tuple(reference for reference, _ in self.bound.values())
+        return BoundQuery(self._apply(), bound, self.text, tuple(self.edits))
 
     def _bind(self, table: Relation) -> None:
         view = quote(self.bound[table][1].view)
@@ -251,7 +267,7 @@ class _Rewrite:
 
     def _apply(self) -> str:
         pieces, position = [], 0
-        for start, end, replacement in sorted(self.edits):
+        for start, end, replacement in self.edits:
             pieces += [self.text[position:start], replacement]
             position = end
         return "".join([*pieces, self.text[position:]])

@@ -11,7 +11,7 @@ from tablestore_engine.errors import SchemaError, SqlError, TableAlreadyExists, 
 from tablestore_engine.schema.types import DataField
 from tablestore_engine.spark.compactor import compact_table
 from tablestore_engine.spark.run import translated
-from tablestore_engine.spark.stand_ins import ends_with_session
+from tablestore_engine.spark.stand_ins import ends_with_session, named_plan
 from tablestore_engine.spark.types import columns_of
 from tablestore_engine.sql.execute_analyze import execute_analyze
 from tablestore_engine.sql.execute_changes import execute_delete, execute_merge, execute_update
@@ -47,8 +47,10 @@ def _query(statement: Query, context: RowContext) -> StatementResult:
 
 def _query_inside(statement: QueryInside, context: RowContext) -> StatementResult:
     frames = context.frames(lasting=statement.kind == "CACHE TABLE")
-    text = statement.prefix + frames.bound(statement.query_sql) + statement.suffix
-    return StatementResult(statement.kind, dataframe=frames.run(text))
+    answer = frames.run(frames.bound(statement.query_sql), statement.prefix, statement.suffix)
+    return StatementResult(
+        statement.kind, dataframe=named_plan(answer) if statement.kind == "EXPLAIN" else answer
+    )
 
 
 def _explain(statement: Explain, context: RowContext) -> StatementResult:
@@ -58,7 +60,8 @@ def _explain(statement: Explain, context: RowContext) -> StatementResult:
         raise SqlError(f"EXPLAIN of {type(inner).__name__} is not supported.", hint="EXPLAIN its query.")
     mode = f"{statement.mode} " if statement.mode else ""
     frames = context.frames()
-    return StatementResult("EXPLAIN", dataframe=frames.run(f"EXPLAIN {mode}{frames.bound(query)}"))
+    plan = frames.run(frames.bound(query), f"EXPLAIN {mode}")
+    return StatementResult("EXPLAIN", dataframe=named_plan(plan))
 
 
 def _pass_through(statement: PassThrough | ForeignStatement, context: RowContext) -> StatementResult:
@@ -77,7 +80,7 @@ def _compact(statement: Compact, context: RowContext) -> StatementResult:
 def _create_view(statement: CreateView, context: RowContext) -> StatementResult:
     frames = context.frames(lasting=statement.temporary)
     if statement.temporary:
-        frames.run(statement.prefix + frames.bound(statement.query_sql))
+        frames.run(frames.bound(statement.query_sql), statement.prefix)
         return StatementResult("CREATE VIEW")
     catalog = context.catalog
     database, name = context.place(statement.view)

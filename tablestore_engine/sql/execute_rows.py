@@ -201,9 +201,18 @@ def execute_create_as(statement: CreateTableAs, context: RowContext) -> Statemen
         size = input_bytes(frame)
     schema = _schema_of_query(statement, context, frame, size)
     rows = Rows(align(frame, schema), size)
-    if kind == "table":
-        return retrying(lambda: _replace(context, database, name, schema, rows))
-    return _create(statement, context, database, name, schema, rows)
+    if kind is None:
+        created = _create(context, database, name, schema, rows)
+        if created is not None:
+            return created
+        if statement.if_not_exists:
+            return StatementResult("CREATE TABLE", 0)
+        if not statement.replace:
+            raise TableAlreadyExists(
+                f"Table '{database}.{name}' was created by somebody else meanwhile.",
+                hint="Use CREATE OR REPLACE TABLE.",
+            )
+    return retrying(lambda: _replace(context, database, name, schema, rows))
 
 
 def _schema_of_query(
@@ -243,8 +252,9 @@ def _check_kinds(has: bool, wanted: bool | None) -> None:
 
 
 def _create(
-    statement: CreateTableAs, context: RowContext, database: str, name: str, schema: TableSchema, rows: Rows
-) -> StatementResult:
+    context: RowContext, database: str, name: str, schema: TableSchema, rows: Rows
+) -> StatementResult | None:
+    """A new table with rows; None when somebody else created one of this name meanwhile."""
     catalog = context.catalog
     staged = catalog.stage_table(database, name, schema)
     try:
@@ -259,9 +269,7 @@ def _create(
         catalog.io.delete_tree(staged.path)
         raise
     catalog.io.delete_tree(staged.path)
-    if statement.if_not_exists:
-        return StatementResult("CREATE TABLE", 0)
-    raise TableAlreadyExists(f"Table '{database}.{name}' was created by somebody else meanwhile.")
+    return None
 
 
 def _refuses(context: RowContext, schema: TableSchema) -> bool:

@@ -17,12 +17,13 @@ from tablestore_engine.errors import BrokenViewError, SqlError, TableNotFound, T
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.schema.predicate import Predicate
 from tablestore_engine.spark.frame_cache import FrameCache
+from tablestore_engine.spark.messages import excerpt
 from tablestore_engine.spark.reader import read_plan
 from tablestore_engine.spark.run import translated
 from tablestore_engine.spark.stand_ins import StandIns, is_temporary
 from tablestore_engine.spark.system_tables import FRAME_TABLES, system_table
 from tablestore_engine.sql import information_schema
-from tablestore_engine.sql.bind import Binding, TableReference, bind, bind_expression
+from tablestore_engine.sql.bind import Binding, BoundQuery, TableReference, bind, bind_expression
 from tablestore_engine.sql.lexer import quote
 from tablestore_engine.sql.structure import TimeTravel
 from tablestore_engine.sql.view_columns import positions, references_of_view
@@ -80,14 +81,14 @@ class Frames:
 
     def bound(
         self, sql: str, database: str | None = None, known: Sequence[TableReference] = ()
-    ) -> str:
-        """The query's text with its tables bound to temporary views. `known` are its references, with what is known
-        of their rows besides."""
+    ) -> BoundQuery:
+        """The query with its tables bound to temporary views. `known` are its references, with what is known of their
+        rows besides."""
         if _FILES.search(sql):
             self._unknown = True
         current = database or self.database
         better = iter(known)
-        return bind(sql, lambda reference: self._resolve(next(better, reference), current)).text
+        return bind(sql, lambda reference: self._resolve(next(better, reference), current))
 
     def expression(self, sql: str, qualifiers: Mapping[tuple[str, str], str]) -> str:
         """An expression with the tables of its subqueries bound."""
@@ -108,13 +109,16 @@ class Frames:
         bind(sql, look)
         return found[0] if found else None
 
-    def run(self, bound_sql: str) -> DataFrame:
-        """Give a bound text to Spark."""
+    def run(self, bound: BoundQuery | str, prefix: str = "", suffix: str = "") -> DataFrame:
+        """Give a bound query to Spark, with what is said around it, or a text of the engine's own."""
+        if isinstance(bound, str):
+            bound = BoundQuery(bound, (), "")
+        text = f"{prefix}{bound.text}{suffix}"
         try:
-            with translated():
-                return self.spark.sql(bound_sql)
+            with translated(text, lambda offset: _place(bound, offset - len(prefix))):
+                return self.spark.sql(text)
         except TableNotFound as error:
-            missing = error.message.partition("\n")[0].lower()  # Spark's plan behind it names all others, too
+            missing = error.message.partition("\n")[0].lower()
             for database, name, quoted in self._unresolved:
                 if quoted in missing:
                     self._catalog.load_table(database, name)  # says where it was looked for, and what is like it
@@ -256,9 +260,12 @@ class Frames:
             return table.version(text)
         assert travel.timestamp_sql is not None
         bound = self.expression(travel.timestamp_sql, {})
-        row = self.run(f"SELECT unix_millis(CAST({bound} AS TIMESTAMP)) AS t").first()
+        row = self.run(f"SELECT unix_millis(TRY_CAST({bound} AS TIMESTAMP)) AS t").first()
         if row is None or row[0] is None:
-            raise SqlError(f"TIMESTAMP AS OF {travel.timestamp_sql} is not a time.")
+            raise SqlError(
+                f"TIMESTAMP AS OF {travel.timestamp_sql} is not a time.",
+                hint="Write it like TIMESTAMP AS OF '2024-01-31 08:00:00'.",
+            )
         return table.snapshot_at(int(row[0]))
 
 
@@ -276,6 +283,12 @@ def _columns_of_view(view: View, full: str, frame: DataFrame) -> DataFrame:
         return frame.toDF(*names)
     by_name = {c.lower() for c in frame.columns}
     return frame.select(*map(quote, names)) if all(n.lower() in by_name for n in names) else frame
+
+
+def _place(bound: BoundQuery, offset: int) -> str:
+    """What is shown of an offset in a bound query: the line of the user's. Nothing of what the engine wrote itself."""
+    inside = bound.source and 0 <= offset <= len(bound.text)
+    return excerpt(bound.source, bound.origin(offset)) if inside else ""
 
 
 def _split_suffix(name: str) -> tuple[str, str]:

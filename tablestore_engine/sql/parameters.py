@@ -37,9 +37,16 @@ def with_parameters(text: str, given: Parameters) -> str:
         ]
     pieces, position = [], 0
     for start, end, literal in found:
-        pieces += [text[position:start], literal]
+        pieces += [text[position:start], _between(text[:start], literal), literal, _between(literal, text[end:])]
         position = end
     return "".join([*pieces, text[position:]])
+
+
+def _between(left: str, right: str) -> str:
+    """A space where two texts would become one token, or the two minus signs with which a comment begins."""
+    before, after = left[-1:], right[:1]
+    words = (before.isalnum() or before == "_") and (after.isalnum() or after == "_")
+    return " " if words or before == after == "-" else ""
 
 
 def _named(tokens: list[Token], given: Mapping[str, Any]) -> Iterator[tuple[int, int, str]]:

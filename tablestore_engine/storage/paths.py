@@ -5,6 +5,7 @@ A name that begins with a dot is *hidden*: it is being built or being removed, a
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 
@@ -16,7 +17,24 @@ _TAG = "tag-"
 _CONSUMER = "consumer-"
 _SNAPSHOT = re.compile(r"snapshot-(\d+)")
 _SCHEMA = re.compile(r"schema-(\d+)")
+_SCHEME = re.compile(r"[A-Za-z][\w+.-]*://")
 _COMPACTION_NOTE = re.compile(r"(\d{17})\.([a-z]+)(?:\.(\d+))?")
+
+
+def local_folder(warehouse: str) -> str:
+    """The path of a warehouse, which may be relative and may be written as the address of a file.
+
+    Raises:
+        UserError: it is in an object store.
+    """
+    if warehouse.startswith("file:"):
+        return "/" + warehouse[len("file:") :].lstrip("/")
+    if _SCHEME.match(warehouse):
+        raise UserError(
+            f"The warehouse '{warehouse}' is not a local folder, and only local ones can be used now.",
+            hint="Mount it, and give the path of the folder.",
+        )
+    return os.path.expanduser(warehouse)
 
 
 def snapshot_id_of(name: str) -> int | None:

@@ -119,3 +119,50 @@ def test_bad_input_leaves_nothing(store, arguments, error, message):
     assert store.catalog.list_tables("default") == []
     with pytest.raises(TableNotFound):
         store.table("t")
+
+
+def test_one_column_is_a_name_and_options_are_values(store):
+    columns = {"day": "date", "v": "int"}
+    made = store.create_table("t", columns, primary_key="day", options={"bucket": 2, "write-only": True})
+    assert made.schema.primary_keys == ("day",)
+    assert (made.options.bucket, made.options.write_only) == (2, True)
+    assert store.create_table("u", columns, partition_by="day").schema.partition_keys == ("day",)
+    assert store.table("u").to_arrow("day").column_names == ["day"]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [{"id": [1]}, [{"id": 1}], pa.table({"id": [1]}).to_pandas(), 7, [pa.table({"id": [1]})]],
+    ids=lambda rows: type(rows).__name__,
+)
+def test_rows_that_are_no_arrow(store, rows):
+    table = store.create_table("t", {"id": "int"})
+    with pytest.raises(SchemaError, match=rf"this is a {type(rows).__name__}\. pyarrow makes a table of it"):
+        table.write(rows)
+    assert table.latest_snapshot() is None
+
+
+def test_a_record_batch_is_rows(store):
+    table = store.create_table("t", {"id": "bigint"})
+    table.write(pa.record_batch({"id": [1, 2]}))
+    assert table.to_arrow().to_pydict() == {"id": [1, 2]}
+
+
+def test_integers_are_decimals_where_they_fit(store):
+    table = store.create_table("t", {"d": "decimal(5, 2)", "e": "decimal(38, 30)"})
+    table.write(pa.table({"d": [999, None], "e": [-7, 99_999_999]}))
+    assert [str(one) for one in table.to_arrow("d").column(0).to_pylist()] == ["999.00", "None"]
+    with pytest.raises(SchemaError, match="'d' cannot be written as DECIMAL"):
+        table.write(pa.table({"d": [1000], "e": [1]}))
+    with pytest.raises(SchemaError, match="'e' cannot be written as DECIMAL"):
+        table.write(pa.table({"d": [1], "e": pa.array([2**64 - 1], pa.uint64())}))
+
+
+@pytest.mark.parametrize("warehouse", ["s3://bucket/wh", "hdfs://host/x", "abfss://a@b/c"])
+def test_a_warehouse_that_is_no_local_folder(warehouse):
+    with pytest.raises(UserError, match="is not a local folder"):
+        TableStore(warehouse)
+
+
+def test_a_warehouse_by_the_address_of_its_folder(tmp_path):
+    assert TableStore(f"file://{tmp_path}").catalog.warehouse == str(tmp_path)

@@ -16,8 +16,8 @@ from dbt.adapters.contracts.connection import Credentials
 from dbt_common.exceptions import DbtConfigError
 
 from dbt.adapters.tablestore.target_type import NAME, SparkLike
-
-_REMOTE_SCHEMES = ("s3://", "s3a://", "gs://", "abfs://", "abfss://", "hdfs://", "oss://")
+from tablestore_engine.errors import UserError
+from tablestore_engine.storage.paths import local_folder
 
 
 @dataclass
@@ -90,14 +90,10 @@ class TableStoreCredentials(Credentials):
 
 
 def _absolute(warehouse: str) -> str:
-    text = warehouse.strip()
-    if text.startswith(_REMOTE_SCHEMES):
-        raise DbtConfigError(
-            f"`warehouse: {warehouse}` is not a local folder; only local warehouses can be used now."
-        )
-    if text.startswith("file:"):
-        text = "/" + text[len("file:") :].lstrip("/")
-    return os.path.abspath(os.path.join(_project_dir(), os.path.expanduser(text)))
+    try:
+        return os.path.abspath(os.path.join(_project_dir(), local_folder(warehouse.strip())))
+    except UserError as error:
+        raise DbtConfigError(str(error)) from error
 
 
 def _project_dir() -> str:

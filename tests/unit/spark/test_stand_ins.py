@@ -46,7 +46,10 @@ def test_a_text_that_is_read_again_reads_the_rows_of_its_time(days, made, monkey
 def test_statements_of_one_session_do_not_meet(days):
     """What two threads do at the same time, step by step."""
     one, other = (Frames(days.spark, days.catalog, "default") for _ in range(2))
-    texts = [one.bound("SELECT id FROM t WHERE day = 'a'"), other.bound("SELECT id FROM t WHERE day = 'b'")]
+    texts = [
+        one.bound("SELECT id FROM t WHERE day = 'a'").text,
+        other.bound("SELECT id FROM t WHERE day = 'b'").text,
+    ]
     assert [frames.run(text).collect()[0][0] for frames, text in zip((one, other), texts, strict=True)] == [1, 2]
 
 

@@ -27,6 +27,28 @@ def test_named(text):
     assert with_parameters(text, GIVEN) == (text if TEXTS[text] is None else TEXTS[text])
 
 
+@pytest.mark.parametrize(
+    ("text", "bound"),
+    [
+        ("select 10 -?", "select 10 - -5"),
+        ("select 10-? -- rest", "select 10- -5 -- rest"),
+        ("select ?and x", "select -5 and x"),
+        ("limit?", "limit-5"),
+        ("select (?)", "select (-5)"),
+    ],
+)
+def test_a_value_stays_a_token_of_its_own(text, bound):
+    assert with_parameters(text, [-5]) == bound
+
+
+def test_a_named_value_stays_a_token_of_its_own():
+    assert with_parameters("select 10 -:a", {"a": -5}) == "select 10 - -5"
+
+
+def test_a_number_is_no_part_of_a_word():
+    assert with_parameters("limit?union", [5]) == "limit 5 union"
+
+
 def test_marks():
     assert with_parameters("select ?, '?' where x = ? -- ?", [2, "?"]) == "select 2, '?' where x = '?' -- ?"
     for values in ([], [1, 2]):
