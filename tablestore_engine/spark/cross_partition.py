@@ -57,7 +57,7 @@ from tablestore_engine.spark.bucket_column import HASH_COLUMN, hash_column
 from tablestore_engine.spark.file_scan import FILE_COLUMN, FileScans
 from tablestore_engine.spark.names import quoted
 from tablestore_engine.spark.placing import NEW_BUCKET, OPENING_TYPES, beside, key_counts, openings
-from tablestore_engine.spark.run import collect_arrow
+from tablestore_engine.spark.run import collect_arrow, translated
 from tablestore_engine.spark.writer import Rows, few_rows, small_rows, write_rows
 from tablestore_engine.table import Table
 
@@ -96,11 +96,15 @@ def write_home(
         return _write_few(homes, job, given)
     with ExitStack() as kept:
         frame = _kept(rows.frame, kept)
-        if frame.count() <= small_rows(job.schema):
+        with translated():
+            number = frame.count()
+        if number <= small_rows(job.schema):
             return _write_few(homes, job, collect_arrow(frame))
         placed = _sent_home(homes, job, frame, kept)
         # What is left has each key once in a bucket, but for those that the merge engine folds.
-        return write_rows(spark, replace(job, refuse_duplicates=False), Rows(placed, rows.input_bytes))
+        result = write_rows(spark, replace(job, refuse_duplicates=False), Rows(placed, rows.input_bytes))
+        result.rows_in = number  # without the deletes of rows that move
+        return result
 
 
 def _kept(frame: DataFrame, kept: ExitStack) -> DataFrame:
@@ -121,10 +125,12 @@ def _write_few(homes: Homes, job: WriteJob, given: pa.Table) -> WriteResult:
     found = homes_of(rows, _records(homes, schema, buckets, rows), schema)
     placed = sent_home(rows, found, buckets, schema)
     try:
-        return write_table(replace(job, refuse_duplicates=False), placed)
+        result = write_table(replace(job, refuse_duplicates=False), placed)
     except BaseException:
         remove_files(job.target)
         raise
+    result.rows_in = given.num_rows  # without the deletes of rows that move
+    return result
 
 
 def _records(homes: Homes, schema: TableSchema, buckets: Sequence[BucketScan], rows: pa.Table) -> pa.Table:

@@ -49,7 +49,7 @@ def test_a_key_moves(store, way):
     # Some stay, some move, some are new; one comes twice, and its last row counts.
     new = "SELECT * FROM VALUES ('a', 1, 2), ('b', 2, 2), ('b', 3, 2), ('a', 3, 3), (NULL, 4, 2), ('b', 99, 2) AS x(dt, id, v)"
     store.spark.sql(new).coalesce(1).createOrReplaceTempView("x")
-    store.execute("INSERT INTO t SELECT * FROM x")
+    assert store.execute("INSERT INTO t SELECT * FROM x").rows_affected == 6, "deletes of rows that move are not counted"
     state |= {1: ("a", 2), 2: ("b", 2), 3: ("a", 3), 4: (None, 2), 99: ("b", 2)}
     check()
     # There and back again: old records of a key lie in several partitions now.
