@@ -82,7 +82,13 @@ class TableStoreCredentials(Credentials):
         return ("warehouse", "schema", "master", "remote", "class_data_sharing", "user")
 
     def connection_info(self, *, with_aliases: bool = False) -> Iterable[Tuple[str, Any]]:  # noqa: UP006
-        """The keys that are set. What is not stays undefined in `target`, as dbt projects expect."""
+        """The keys that are set. What is not stays undefined in `target`, as dbt projects expect.
+
+        But `target.database` is an empty text, which says none: packages give it to sources and models that have no
+        database of their own, and dbt refuses what is undefined there. `dbt debug` does not show it.
+        """
+        if with_aliases:
+            yield "database", ""
         for key in self._connection_keys():
             value = getattr(self, key)
             if value is not None:

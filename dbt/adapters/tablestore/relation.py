@@ -59,8 +59,8 @@ class TableStoreRelation(BaseRelation):
         type: Optional[RelationType] = None,  # noqa: UP045
         **kwargs: Any,
     ) -> Self:
-        """See `BaseRelation.create`. Packages pass on `target.database`, which is undefined here."""
-        known = database if isinstance(database, str) else None
+        """See `BaseRelation.create`. Packages pass on `target.database`, which is empty or undefined here."""
+        known = database if isinstance(database, str) and database else None
         return super().create(known, schema, identifier, type, **kwargs)  # type: ignore[misc,no-any-return]
 
     @property

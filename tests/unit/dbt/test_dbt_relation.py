@@ -57,3 +57,9 @@ def test_packages_pass_on_a_database_that_is_undefined():
     relation = Relation.create(database=Undefined(name="database"), schema="s", identifier="t")
     assert relation.render() == "`s`.`t`"
     assert relation.database is None
+
+
+def test_an_empty_database_is_none():
+    own, none = (Relation.create(database=one, schema="s", identifier="i") for one in ("", None))
+    assert own == none
+    assert own.database is None
