@@ -152,10 +152,8 @@ def execute_delete(statement: Delete, context: RowContext) -> StatementResult:
         table = context.table(statement.table)
         _check_engine(table, "DELETE", deletes=True)
         target = _target(context.frames(), table, statement.alias, _rows_where(where))
-        if not target.plan.buckets:
-            return WriteOutcome(None, 0)
         items = [*_own_columns(target), f"{DELETE_KIND} AS {ACTION_COLUMN}"]
-        return target.apply(_select(target, items, where))
+        return _changed(target, _select(target, items, where))
 
     return result_of("DELETE", retrying(attempt))
 
@@ -168,8 +166,6 @@ def execute_update(statement: Update, context: RowContext) -> StatementResult:
         _check_engine(table, "UPDATE", deletes=False)
         target = _target(context.frames(), table, statement.alias, _rows_where(statement.where_sql))
         values = _values(target, statement.assignments)
-        if not target.plan.buckets:
-            return WriteOutcome(None, 0)
         items = [
             f"CAST({values[n.lower()]} AS {_sql_type(target, n)}) AS {quote(n)}"
             if n.lower() in values
@@ -177,9 +173,14 @@ def execute_update(statement: Update, context: RowContext) -> StatementResult:
             for n in table.schema.field_names
         ]
         items += [f"{quote(target.alias)}.{c}" for c in target.source_columns()]
-        return target.apply(_select(target, [*items, f"0 AS {ACTION_COLUMN}"], statement.where_sql))
+        return _changed(target, _select(target, [*items, f"0 AS {ACTION_COLUMN}"], statement.where_sql))
 
     return result_of("UPDATE", retrying(attempt))
+
+
+def _changed(target: _Target, changes: DataFrame) -> WriteOutcome:
+    """Write the changed rows. Where there are no files there is nothing to run; that the statement is right, is known."""
+    return target.apply(changes) if target.plan.buckets else WriteOutcome(None, 0)
 
 
 def _sql_type(target: _Target, column: str) -> str:
