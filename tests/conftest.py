@@ -14,6 +14,14 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.xdist_group("spark"))
 
 
+@pytest.fixture(autouse=True)
+def warn_anew():
+    """A process says the same warning once; each test is to hear its own, whichever ran before it."""
+    from tablestore_engine.operation.after_commit import _warn_once
+
+    _warn_once.cache_clear()
+
+
 @pytest.fixture(scope="session")
 def spark():
     """The process's session: small, and shared by all tests."""

@@ -157,7 +157,6 @@ def written(table, v):
 
 
 def test_what_stops_expiration_is_told_once(tmp_path, caplog):
-    after_commit._warn_once.cache_clear()
     options = {"bucket": "1", "snapshot.num-retained.min": "1", "snapshot.num-retained.max": "1"}
     table = make_table(tmp_path, {"id": "INT", "v": "INT"}, ["id"], options=options)
     for v in range(3):
