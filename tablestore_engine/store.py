@@ -14,6 +14,8 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from tablestore_engine.catalog import DEFAULT_DATABASE, Catalog
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.schema.table_schema import TableSchema
@@ -227,18 +229,18 @@ class TableStore:
     def write(
         self,
         name: str,
-        frame: DataFrame,
+        frame: DataFrame | pa.Table,
         *,
         overwrite: bool = False,
         refuse_duplicates: bool = False,
         properties: Mapping[str, str] | None = None,
     ) -> int:
-        """Append a DataFrame by column name, or upsert it by key; returns the number of rows given.
+        """Append a DataFrame, or an Arrow table, by column name, or upsert it by key; returns the number of rows given.
 
         It has all columns of the table, unless a merge engine keeps the values of those that it leaves out.
 
         Raises:
-            SchemaError: columns that do not fit. PrimaryKeyError: null or duplicate keys.
+            SchemaError: rows of another kind, or columns that do not fit. PrimaryKeyError: null or duplicate keys.
             ConflictError: others changed the table every time that this was tried.
         """
         from tablestore_engine.operation.attempts import retrying
@@ -247,10 +249,12 @@ class TableStore:
         from tablestore_engine.spark.dml import overwrite as replace
         from tablestore_engine.spark.writer import Rows
 
+        given = _spark_frame(self.spark, frame)
+
         def attempt() -> int:
             table = self.table(name)
-            _check_complete(frame, table)
-            rows = Rows(align(frame, table.schema, by_name=True))
+            _check_complete(given, table)
+            rows = Rows(align(given, table.schema, by_name=True))
             if overwrite:
                 return replace(
                     self.spark, table, rows, replaces=lambda entry: True, refuse_duplicates=refuse_duplicates,
@@ -269,6 +273,19 @@ class TableStore:
         if self._spark is not None and self._session_factory is None:
             stop_session(self._spark)
             self._spark = None
+
+
+def _spark_frame(spark: SparkSession, rows: DataFrame | pa.Table) -> DataFrame:
+    from pyspark.sql import DataFrame
+
+    if isinstance(rows, DataFrame):
+        return rows
+    if isinstance(rows, pa.Table):
+        return spark.createDataFrame(rows)
+    raise SchemaError(
+        f"Rows come as a DataFrame of Spark or an Arrow table, and this is a {type(rows).__name__}.",
+        hint="`spark.createDataFrame(...)` and `pyarrow.table(...)` make one of most things.",
+    )
 
 
 def _check_complete(frame: DataFrame, table: Table) -> None:

@@ -1,6 +1,7 @@
 """What a condition says about single relations: ``a.x > 5 AND b.y = a.x AND …`` → a: x > 5.
 
-``read_condition`` returns *necessary* conditions only: whatever it does not understand is taken as true.
+``read_condition`` returns *necessary* conditions only: whatever it does not understand is taken as true. So does
+``read_equalities``, for columns of two relations.
 """
 
 from __future__ import annotations
@@ -60,6 +61,14 @@ def read_condition(tokens: list[Token], start: int, end: int, owner: Owner[R]) -
     return _Reader(tokens, owner).condition(start, end)
 
 
+def read_equalities(
+    tokens: list[Token], start: int, end: int, owner: Owner[R]
+) -> list[tuple[tuple[R, str], tuple[R, str]]]:
+    """Pairs of columns that are equal, and not null, in every row on which tokens ``start`` to ``end`` (exclusive) are
+    true."""
+    return _Reader(tokens, owner).equalities(start, end)
+
+
 def translate(predicate: Predicate, owner: Callable[[str], tuple[R, str] | None]) -> Facts[R]:
     """A predicate over the output of a query as facts about the relations that it is read from."""
     if isinstance(predicate, And):
@@ -117,6 +126,20 @@ class _Reader(Generic[R]):
             return self.condition(start + 1, end - 1)
         fact = self._comparison(start, end)
         return {} if fact is None else {fact[0]: [fact[1]]}
+
+    def equalities(self, start: int, end: int) -> list[tuple[tuple[R, str], tuple[R, str]]]:
+        if len(self._split(start, end, "OR")) != 1:
+            return []
+        terms = self._split(start, end, "AND")
+        if len(terms) > 1:
+            return [pair for term in terms for pair in self.equalities(*term)]
+        if end - start > 2 and self.tokens[start].key == "(" and self._closing(start) == end - 1:
+            return self.equalities(start + 1, end - 1)
+        left = self._column(start)
+        if left is None or self.tokens[left[1]].key not in ("=", "=="):
+            return []
+        right = self._column(left[1] + 1)
+        return [(left[0], right[0])] if right is not None and right[1] == end else []
 
     def _split(self, start: int, end: int, operator: str) -> list[tuple[int, int]]:
         """The operands of ``operator`` at this level; one operand when the level has none, and none at all

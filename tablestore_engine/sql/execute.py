@@ -14,8 +14,9 @@ from tablestore_engine.spark.run import translated
 from tablestore_engine.spark.stand_ins import ends_with_session, named_plan
 from tablestore_engine.spark.types import columns_of
 from tablestore_engine.sql.execute_analyze import execute_analyze
-from tablestore_engine.sql.execute_changes import execute_delete, execute_merge, execute_update
+from tablestore_engine.sql.execute_changes import execute_delete, execute_update
 from tablestore_engine.sql.execute_layout import execute_add_primary_key, execute_cluster
+from tablestore_engine.sql.execute_merge import execute_merge
 from tablestore_engine.sql.execute_rows import (
     RowContext,
     execute_create_as,

@@ -25,6 +25,8 @@ from tablestore_engine.operation.schedule import schedule
 from tablestore_engine.operation.scheduled_run import run_next
 from tablestore_engine.storage.clock import now_millis
 
+PROCESSES = 4  # that race in a test
+
 
 def sequence():
     """As the Spark side draws them: a clock with random bits, so that writers do not tie."""
@@ -62,21 +64,29 @@ def increment(table, number, count):
     return {"commits": done, "retries": retries}
 
 
+def until_stopped(table):
+    """Turns until the file `stop` is there, and one more, which nobody is in the way of."""
+    stopped = False
+    while not stopped:
+        stopped = os.path.exists(os.path.join(table.path, "..", "stop"))
+        yield
+        time.sleep(0.01)
+
+
 def compact_until_stopped(table, number, count):
     done = lost = 0
-    while not os.path.exists(os.path.join(table.path, "..", "stop")):
+    for _ in until_stopped(table):
         try:
             done += compact(table, full=(done + lost) % 5 == 0) is not None
         except ConflictError:
             lost += 1
-        time.sleep(0.01)
     return {"commits": done, "lost": lost}
 
 
 def schedule_until_stopped(table, number, count):
     """Plans of its own and of others; an attempt that was overtaken is rolled back and told as lost."""
     done, lost = [], 0
-    while not os.path.exists(os.path.join(table.path, "..", "stop")):
+    for _ in until_stopped(table):
         try:
             schedule(table.compactions, "full" if number else "minor", now_millis())
             result = run_next(table.compactions, f"racer-{number}", now_millis)
@@ -84,7 +94,6 @@ def schedule_until_stopped(table, number, count):
                 done.append(result.plan.instant)
         except ConflictError:
             lost += 1
-        time.sleep(0.01)
     return {"plans": done, "lost": lost}
 
 
@@ -112,14 +121,29 @@ def endless(table, number, count):
             compact(table, full=generation % 8 == 0)
 
 
+def meet(table, number):
+    """Wait for the others."""
+    folder = os.path.join(table.path, "..", "meeting")
+    os.makedirs(folder, exist_ok=True)
+    open(os.path.join(folder, str(number)), "w").close()
+    while len(os.listdir(folder)) < PROCESSES:
+        time.sleep(0.005)
+
+
 def place(table, number, count):
-    """Upserts the same new keys as the others, so that all of them look for a bucket for each key."""
+    """Upserts the same new keys as the others, so that all of them look for a bucket for each key.
+
+    They meet when each has begun its first write, so that all but one have to look again.
+    """
     retries = 0
     for i in range(count):
         rows = [{"id": i * 5 + k, "v": number} for k in range(8)]
-        for _ in range(1_000):
+        for attempt in range(1_000):
             try:
-                write(table, rows, job=new_job(table, sequence=sequence()))
+                job = new_job(table, sequence=sequence())
+                if i == attempt == 0:
+                    meet(table, number)
+                write(table, rows, job=job)
                 break
             except ConflictError:
                 retries += 1

@@ -12,6 +12,7 @@ import time
 
 import pytest
 from engine_support import by_key, check_invariants, compact, data_files, live_paths, make_table, read, write
+from racer import PROCESSES
 
 from tablestore_engine.metadata.compaction_plan import PlanState
 from tablestore_engine.operation.schedule import schedule
@@ -19,7 +20,7 @@ from tablestore_engine.operation.scheduled_run import PLAN_PROPERTY
 from tablestore_engine.storage.clock import now_millis
 
 RACER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "racer.py")
-PROCESSES, COMMITS = 4, 20
+COMMITS = 20
 
 
 def start(warehouse, role, number=0, count=COMMITS):
@@ -170,7 +171,7 @@ def test_dynamic_buckets_have_each_key_once(tmp_path):
     table = make_table(tmp_path, {"id": "INT", "v": "INT"}, ["id"], options=options)
     racers = [start(tmp_path, "place", n) for n in range(PROCESSES)]
     results = [result(racer) for racer in racers]
-    assert sum(one["retries"] for one in results) > 0, "they did not meet"
+    assert sum(one["retries"] for one in results) >= PROCESSES - 1, "of those that met, one was first"
     assert set(by_key(table)) == set(range((COMMITS - 1) * 5 + 8))
     check_invariants(table)
     assert sum(e.row_count for e in table.index_files()) == len(by_key(table))

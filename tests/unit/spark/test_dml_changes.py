@@ -21,7 +21,8 @@ SOURCE = [
 
 
 @pytest.fixture(params=["keyed", "keyless"])
-def target(request, store):
+def target(request, store, monkeypatch):
+    monkeypatch.setattr("tablestore_engine.spark.source_bounds.LARGE_FILES", 0)  # for which MERGE looks at its source first
     key = ", PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '2'" if request.param == "keyed" else ""
     store.execute(f"CREATE TABLE t (id INT, v INT, s STRING{key})")
     values = ", ".join(f"({i}, {v}, {'NULL' if s is None else repr(s)})" for i, v, s in TARGET)
@@ -381,35 +382,6 @@ def test_a_row_that_only_goes_may_match_several(target, monkeypatch, small):
             "MERGE INTO t USING (SELECT * FROM VALUES (5, 1), (5, 2) AS x(id, v)) s ON t.id = s.id"
             " WHEN MATCHED AND s.v > 0 THEN DELETE"
         )
-
-
-@pytest.mark.parametrize("key", ["", ", PRIMARY KEY (day, id) NOT ENFORCED"])
-def test_merge_reads_what_can_match(store, monkeypatch, key):
-    from tablestore_engine.sql import execute_changes
-
-    store.execute(f"CREATE TABLE t (day STRING, id INT, v INT{key}) PARTITIONED BY (day)")
-    store.execute("INSERT INTO t SELECT day, id, 0 FROM range(3) CROSS JOIN VALUES ('a'), ('b'), ('c') AS d(day)")
-    read = []
-    for name in ("read_plan", "read_positions"):
-        real = getattr(execute_changes, name)
-
-        def noting(spark, table, plan, *rest, real=real):
-            read.append({b.partition[0] for b in plan.buckets})
-            return real(spark, table, plan, *rest)
-
-        monkeypatch.setattr(execute_changes, name, noting)
-    source = "(SELECT id, 'b' AS day FROM range(2) UNION ALL SELECT 7, 'c') s"
-    merge = f"MERGE INTO t USING {source} ON t.id = s.id AND t.day = s.day AND {{}} WHEN MATCHED THEN UPDATE SET v = 1"
-    store.execute(merge.format("t.day = 'b'") + " WHEN NOT MATCHED THEN INSERT (day, id, v) VALUES (s.day, s.id, 9)")
-    store.execute(merge.format("t.day IN ('b', 'c')"))
-    store.execute(merge.format("t.day = 'b'") + " WHEN NOT MATCHED BY SOURCE AND t.day = 'a' THEN UPDATE SET v = 2")
-    assert read == [{"b"}, {"b", "c"}, {"a", "b", "c"}]
-    found = {(r[0], r[1]): r[2] for r in rows_any(store)}
-    assert found == {
-        **{("a", i): 2 for i in range(3)}, ("b", 0): 1, ("b", 1): 1, ("b", 2): 0,
-        **{("c", i): 0 for i in range(3)}, ("c", 7): 1,
-    }  # fmt: skip
-    check(store)
 
 
 def test_default_is_null(target):

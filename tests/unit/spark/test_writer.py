@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+import pyarrow as pa
 import pytest
 from engine_support import check_invariants, data_files, live_paths, schema_of
 
@@ -45,6 +46,15 @@ def test_the_last_of_equal_keys_wins_both_ways(store, path):
     assert store.write("t", frame) == 100
     assert {r[0]: r[1] for r in store.sql("SELECT * FROM t").collect()} == {i: 90 + i for i in range(10)}
     check_invariants(store.table("t"))
+
+
+def test_rows_of_other_kinds(store):
+    store.execute("CREATE TABLE t (id INT, v INT)")
+    assert store.write("t", pa.table({"v": [1, 2], "ID": pa.array([3, 4], pa.int32())})) == 2
+    assert sorted(map(tuple, store.sql("SELECT * FROM t").collect())) == [(3, 1), (4, 2)]
+    for rows in ([{"id": 1, "v": 2}], {"id": [1], "v": [2]}):
+        with pytest.raises(SchemaError, match=f"DataFrame of Spark or an Arrow table, and this is a {type(rows).__name__}"):
+            store.write("t", rows)
 
 
 def test_a_bulk_load_with_duplicates_keeps_the_last(store, path):

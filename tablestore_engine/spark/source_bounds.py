@@ -1,0 +1,84 @@
+"""What the rows of a MERGE's source tell of the rows of the target that they can match.
+
+A row that `t.a = s.b` holds for has a value of `s.b` in `t.a`, so files without one need not be read. It pays to look for
+these values when the target is large: the source is computed before the join then.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from tablestore_engine.operation.scan import ScanPlan
+from tablestore_engine.schema.predicate import Compare, In, Predicate
+from tablestore_engine.schema.table_schema import TableSchema
+from tablestore_engine.spark.names import quoted
+from tablestore_engine.spark.run import collect_arrow
+from tablestore_engine.spark.types import to_spark_type
+
+LARGE_BYTES = 64 << 20
+LARGE_FILES = 64
+FEW_VALUES = 100  # that are looked for in every file one by one
+_INTEGERS = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
+_ORDERED = (T.StringType, T.DateType, T.TimestampType, T.TimestampNTZType, T.DecimalType)
+"""Types whose values are ordered in Python, and in files' statistics, as they are in Spark; floats are not: NaN."""
+
+
+def is_large(plan: ScanPlan) -> bool:
+    """Whether reading less of a target is worth a look at the source."""
+    return plan.file_size >= LARGE_BYTES or len(plan.files) >= LARGE_FILES
+
+
+def comparable_columns(
+    pairs: list[tuple[str, str]], schema: TableSchema, source: DataFrame
+) -> list[tuple[str, str]]:
+    """The pairs of a column of the target and one of the source, in any spelling, whose values both types compare as they
+    are, as they are called. Spark converts others first, and not always so that the order stays."""
+    given = {f.name.lower(): f for f in source.schema.fields}
+    found = [(schema.field(name), given[column.lower()]) for name, column in pairs]
+    return [(own.name, it.name) for own, it in found if _compare_alike(to_spark_type(own.type), it.dataType)]
+
+
+def _compare_alike(target: T.DataType, source: T.DataType) -> bool:
+    if isinstance(target, _INTEGERS):
+        return isinstance(source, _INTEGERS)
+    if isinstance(target, T.DecimalType):
+        return isinstance(source, T.DecimalType)
+    return isinstance(target, _ORDERED) and target == source
+
+
+def source_bounds(source: DataFrame, pairs: list[tuple[str, str]], schema: TableSchema) -> list[Predicate]:
+    """What holds for every row of the target that a row of the source matches.
+
+    Ranges of all columns; of partition columns, and of all when rows are few, the values. One job, or two.
+    """
+    items = [F.count(F.lit(1)).alias("rows")]
+    for i, (_, column) in enumerate(pairs):
+        value = F.col(quoted(column))
+        items += [F.min(value).alias(f"min{i}"), F.max(value).alias(f"max{i}")]
+    try:
+        found = collect_arrow(source.agg(*items)).to_pylist()[0]
+        if any(found[f"min{i}"] is None for i in range(len(pairs))):
+            return [In(pairs[0][0], ())]  # nothing equals null
+        ranges = [
+            Compare(name, op, found[f"{end}{i}"])
+            for i, (name, _) in enumerate(pairs)
+            for op, end in ((">=", "min"), ("<=", "max"))
+        ]
+        few = found["rows"] <= FEW_VALUES
+        return [*ranges, *_values(source, [p for p in pairs if few or p[0] in schema.partition_keys])]
+    except (OverflowError, ValueError):
+        return []  # a time that Python has none for, as after the year 9999
+
+
+def _values(source: DataFrame, pairs: list[tuple[str, str]]) -> list[Predicate]:
+    """That each column has one of the source's values, unless these are many."""
+    if not pairs:
+        return []
+    chosen = source.select(*(F.col(quoted(column)).alias(str(i)) for i, (_, column) in enumerate(pairs)))
+    rows = collect_arrow(chosen.distinct().limit(FEW_VALUES + 1))
+    if rows.num_rows > FEW_VALUES:
+        return []
+    values = (rows.column(i).drop_null().unique().to_pylist() for i in range(len(pairs)))
+    return [In(name, tuple(found)) for (name, _), found in zip(pairs, values, strict=True)]
