@@ -22,6 +22,10 @@ def warn_anew():
     _warn_once.cache_clear()
 
 
+# Queries of a few rows run for less time than Spark compiles them. Those of dbt's tests and of other processes it compiles.
+UNCOMPILED = ("spark.sql.codegen.wholeStage", "false")
+
+
 @pytest.fixture(scope="session")
 def spark():
     """The process's session: small, and shared by all tests."""
@@ -32,7 +36,9 @@ def spark():
         "spark.driver.memory": "1500m",
         "spark.ui.enabled": "false",
     }
-    return start_session(SessionConfig(master="local[2]", spark_config=settings))
+    session = start_session(SessionConfig(master="local[2]", spark_config=settings))
+    session.conf.set(*UNCOMPILED)
+    return session
 
 
 @pytest.fixture
@@ -41,7 +47,9 @@ def store(spark, tmp_path):
     from tablestore_engine.spark.session import new_session
     from tablestore_engine.store import TableStore
 
-    return TableStore(tmp_path / "warehouse", new_session(spark))
+    session = new_session(spark)
+    session.conf.set(*UNCOMPILED)
+    return TableStore(tmp_path / "warehouse", session)
 
 
 @pytest.fixture(params=["small", "distributed"])
