@@ -61,8 +61,8 @@ demo: $(VENV)/.demo  ## Play the year 2013 of New York's flights through dbt (2 
 
 # ------------------------------------------------------------------------------------------------------ tests
 
-# What needs no Spark session runs beside what does.
-SIDE_BY_SIDE := --numprocesses 2 --dist loadgroup
+# Two processes, each with a Spark session; a class, or a module, makes its fixtures in one of them.
+SIDE_BY_SIDE := --numprocesses 2 --dist loadscope
 
 .PHONY: test
 test: $(VENV)/.dev  ## Run the default suite: unit, functional and fault tests

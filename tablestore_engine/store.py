@@ -14,8 +14,6 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from tablestore_engine.catalog import DEFAULT_DATABASE, Catalog
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.schema.table_schema import TableSchema
@@ -229,13 +227,13 @@ class TableStore:
     def write(
         self,
         name: str,
-        frame: DataFrame | pa.Table,
+        frame: DataFrame,
         *,
         overwrite: bool = False,
         refuse_duplicates: bool = False,
         properties: Mapping[str, str] | None = None,
     ) -> int:
-        """Append a DataFrame, or an Arrow table, by column name, or upsert it by key; returns the number of rows given.
+        """Append a DataFrame by column name, or upsert it by key; returns the number of rows given.
 
         It has all columns of the table, unless a merge engine keeps the values of those that it leaves out.
 
@@ -249,12 +247,12 @@ class TableStore:
         from tablestore_engine.spark.dml import overwrite as replace
         from tablestore_engine.spark.writer import Rows
 
-        given = _spark_frame(self.spark, frame)
+        _check_frame(frame)
 
         def attempt() -> int:
             table = self.table(name)
-            _check_complete(given, table)
-            rows = Rows(align(given, table.schema, by_name=True))
+            _check_complete(frame, table)
+            rows = Rows(align(frame, table.schema, by_name=True))
             if overwrite:
                 return replace(
                     self.spark, table, rows, replaces=lambda entry: True, refuse_duplicates=refuse_duplicates,
@@ -275,17 +273,14 @@ class TableStore:
             self._spark = None
 
 
-def _spark_frame(spark: SparkSession, rows: DataFrame | pa.Table) -> DataFrame:
+def _check_frame(rows: object) -> None:
     from pyspark.sql import DataFrame
 
-    if isinstance(rows, DataFrame):
-        return rows
-    if isinstance(rows, pa.Table):
-        return spark.createDataFrame(rows)
-    raise SchemaError(
-        f"Rows come as a DataFrame of Spark or an Arrow table, and this is a {type(rows).__name__}.",
-        hint="`spark.createDataFrame(...)` and `pyarrow.table(...)` make one of most things.",
-    )
+    if not isinstance(rows, DataFrame):
+        raise SchemaError(
+            f"Rows come as a DataFrame of Spark, and this is a {type(rows).__name__}.",
+            hint="`store.spark.createDataFrame(...)` makes one; `store.table(...).write(...)` takes Arrow tables.",
+        )
 
 
 def _check_complete(frame: DataFrame, table: Table) -> None:

@@ -1,17 +1,8 @@
-"""Makes `engine_support` importable from every test below; one Spark session for all tests that need one."""
+"""Makes `engine_support` importable from every test below; one Spark session for all tests of a process."""
 
 from __future__ import annotations
 
 import pytest
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items):
-    """One worker has the Spark session and all tests that need one, where `make test` runs two."""
-    for item in items:
-        own_jvms = "fault" in item.path.parts
-        if not own_jvms and ("spark" in item.fixturenames or item.get_closest_marker("spark")):
-            item.add_marker(pytest.mark.xdist_group("spark"))
 
 
 @pytest.fixture(autouse=True)
@@ -22,7 +13,7 @@ def warn_anew():
     _warn_once.cache_clear()
 
 
-# Queries of a few rows run for less time than Spark compiles them. Those of dbt's tests and of other processes it compiles.
+# Queries of a few rows run for less time than Spark compiles them. It does in other processes: guides, cluster, interop, demo.
 UNCOMPILED = ("spark.sql.codegen.wholeStage", "false")
 
 

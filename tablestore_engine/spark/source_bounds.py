@@ -6,7 +6,11 @@ these values when the target is large: the source is computed before the join th
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
@@ -14,11 +18,12 @@ from tablestore_engine.operation.scan import ScanPlan
 from tablestore_engine.schema.predicate import Compare, In, Predicate
 from tablestore_engine.schema.table_schema import TableSchema
 from tablestore_engine.spark.names import quoted
-from tablestore_engine.spark.run import collect_arrow
+from tablestore_engine.spark.run import collect_arrow, translated
 from tablestore_engine.spark.types import to_spark_type
 
 LARGE_BYTES = 64 << 20
 LARGE_FILES = 64
+MAX_DIGITS = 38
 FEW_VALUES = 100  # that are looked for in every file one by one
 _INTEGERS = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
 _ORDERED = (T.StringType, T.DateType, T.TimestampType, T.TimestampNTZType, T.DecimalType)
@@ -33,8 +38,8 @@ def is_large(plan: ScanPlan) -> bool:
 def comparable_columns(
     pairs: list[tuple[str, str]], schema: TableSchema, source: DataFrame
 ) -> list[tuple[str, str]]:
-    """The pairs of a column of the target and one of the source, in any spelling, whose values both types compare as they
-    are, as they are called. Spark converts others first, and not always so that the order stays."""
+    """The pairs of a column of the target and one of the source, in any spelling, of whose types Spark compares the values
+    as they are; it converts others first, and not always so that the order stays. Named as they are called."""
     given = {f.name.lower(): f for f in source.schema.fields}
     found = [(schema.field(name), given[column.lower()]) for name, column in pairs]
     return [(own.name, it.name) for own, it in found if _compare_alike(to_spark_type(own.type), it.dataType)]
@@ -43,15 +48,20 @@ def comparable_columns(
 def _compare_alike(target: T.DataType, source: T.DataType) -> bool:
     if isinstance(target, _INTEGERS):
         return isinstance(source, _INTEGERS)
-    if isinstance(target, T.DecimalType):
-        return isinstance(source, T.DecimalType)
+    if isinstance(target, T.DecimalType) and isinstance(source, T.DecimalType):
+        # Those that no decimal holds all digits of are rounded to be compared.
+        whole = max(target.precision - target.scale, source.precision - source.scale)
+        return whole + max(target.scale, source.scale) <= MAX_DIGITS
     return isinstance(target, _ORDERED) and target == source
 
 
-def source_bounds(source: DataFrame, pairs: list[tuple[str, str]], schema: TableSchema) -> list[Predicate]:
+def bounds_of(source: DataFrame, pairs: list[tuple[str, str]], schema: TableSchema) -> list[Predicate]:
     """What holds for every row of the target that a row of the source matches.
 
     Ranges of all columns; of partition columns, and of all when rows are few, the values. One job, or two.
+
+    Raises:
+        TableStoreError: the source cannot be computed.
     """
     items = [F.count(F.lit(1)).alias("rows")]
     for i, (_, column) in enumerate(pairs):
@@ -70,6 +80,23 @@ def source_bounds(source: DataFrame, pairs: list[tuple[str, str]], schema: Table
         return [*ranges, *_values(source, [p for p in pairs if few or p[0] in schema.partition_keys])]
     except (OverflowError, ValueError):
         return []  # a time that Python has none for, as after the year 9999
+
+
+@contextmanager
+def kept(spark: SparkSession, view: str) -> Iterator[DataFrame]:
+    """The rows of a view (quoted), which are computed once: also by queries that name it. No other view has its plan."""
+    with translated():
+        rows = spark.table(view).persist()
+    try:
+        yield rows
+    finally:
+        rows.unpersist()
+
+
+def with_own_plan(source: DataFrame) -> DataFrame:
+    """The rows, by a plan that no other query has: with what is kept of a plan, Spark answers all that have it, and it is
+    gone for all when one lets it go. There is one column more."""
+    return source.selectExpr("*", f"'{uuid.uuid4().hex}' AS __tablestore_kept")
 
 
 def _values(source: DataFrame, pairs: list[tuple[str, str]]) -> list[Predicate]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import PrimaryKeyError, SchemaError, SqlError
@@ -20,8 +21,7 @@ from tablestore_engine.spark.changes import ACTION_COLUMN
 from tablestore_engine.spark.default_value import default_sql
 from tablestore_engine.spark.dml import WriteOutcome
 from tablestore_engine.spark.retracting import OLD_COLUMN
-from tablestore_engine.spark.run import translated
-from tablestore_engine.spark.source_bounds import comparable_columns, is_large, source_bounds
+from tablestore_engine.spark.source_bounds import bounds_of, comparable_columns, is_large, kept, with_own_plan
 from tablestore_engine.spark.types import to_spark_type
 from tablestore_engine.sql.change_target import ChangeTarget, check_engine, probe_of, target_of
 from tablestore_engine.sql.execute_rows import RowContext, result_of
@@ -69,8 +69,16 @@ def execute_merge(statement: Merge, context: RowContext) -> StatementResult:
     return result_of("MERGE", retrying(attempt))
 
 
+@dataclass(frozen=True)
+class _Source:
+    """The rows that a MERGE brings: their columns, and the view (quoted) to read them from."""
+
+    frame: DataFrame
+    view: str
+
+
 @contextmanager
-def _read_once(statement: Merge, frames: Frames, table: Table) -> Iterator[tuple[ChangeTarget, DataFrame]]:
+def _read_once(statement: Merge, frames: Frames, table: Table) -> Iterator[tuple[ChangeTarget, _Source]]:
     """The target, without files of which nothing becomes, and the source.
 
     Where the target is large, the source is computed first and kept, and its keys tell more of those files.
@@ -87,18 +95,15 @@ def _read_once(statement: Merge, frames: Frames, table: Table) -> Iterator[tuple
 
     on = probe_of(frames, table, statement.target_alias, matching)
     target = target_where(on)
-    source = frames.query(f"SELECT * FROM {statement.source_sql}" + _source_alias(statement))
-    pairs = equal_columns(statement, table.schema.field_names, source.columns)
-    pairs = comparable_columns(pairs, table.schema, source)
+    frame = frames.query(f"SELECT * FROM {statement.source_sql}" + _source_alias(statement))
+    pairs = equal_columns(statement, table.schema.field_names, frame.columns)
+    pairs = comparable_columns(pairs, table.schema, frame)
     if not pairs or not is_large(target.plan) or None in others:
-        yield target, source
+        yield target, _Source(frame, quote(frames.register(_SOURCE, frame)))
         return
-    with translated():
-        source = source.persist()
-    try:
-        yield target_where(on, *source_bounds(source, pairs, table.schema)), source
-    finally:
-        source.unpersist()
+    source = _Source(frame, quote(frames.register(_SOURCE, with_own_plan(frame))))
+    with kept(frames.spark, source.view) as rows:
+        yield target_where(on, *bounds_of(rows, pairs, table.schema)), source
 
 
 def _of_unmatched(clause: MergeClause, frames: Frames, table: Table, statement: Merge) -> Predicate | None:
@@ -120,14 +125,14 @@ def _removed_once(statement: Merge, target: ChangeTarget, changes: DataFrame) ->
     return numbered.dropDuplicates([*places, _NUMBER]).drop(_NUMBER)
 
 
-def _merge_changes(statement: Merge, target: ChangeTarget, source: DataFrame) -> DataFrame:
+def _merge_changes(statement: Merge, target: ChangeTarget, read: _Source) -> DataFrame:
     """The rows that a MERGE puts or removes, each with its action."""
     frames = target.frames
+    source = read.frame
     source_names = [c.lower() for c in source.columns]
-    source_view = quote(frames.register(_SOURCE, source))
     alias = quote(statement.source_alias or _SOURCE)
     qualifiers = dict(target.qualifiers)
-    if statement.source_name is not None:
+    if statement.source_name is not None and statement.source_name.name == statement.source_alias:
         database = statement.source_name.database or frames.database
         qualifiers[database.lower(), statement.source_name.name.lower()] = alias.strip("`")
 
@@ -146,7 +151,7 @@ def _merge_changes(statement: Merge, target: ChangeTarget, source: DataFrame) ->
     text = clause_rows(
         join_sql=(
             f"(SELECT *, true AS {_IN_TARGET} FROM {view}) AS {quote(target.alias)} "
-            f"{_join_kind(statement)} JOIN (SELECT *, true AS {_IN_SOURCE} FROM {source_view}) AS {alias} "
+            f"{_join_kind(statement)} JOIN (SELECT *, true AS {_IN_SOURCE} FROM {read.view}) AS {alias} "
             f"ON {bound(statement.on_sql)}"
         ),
         target=Side(quote(target.alias), _IN_TARGET, tuple(f.name for f in fields)),

@@ -10,7 +10,7 @@ import os
 import sys
 
 from tablestore_engine.errors import PrimaryKeyError, TableStoreError
-from tablestore_engine.spark import compactor, writer
+from tablestore_engine.spark import compactor, source_bounds, writer
 from tablestore_engine.spark.session import SessionConfig, start_session
 from tablestore_engine.store import TableStore
 
@@ -26,6 +26,7 @@ SETTINGS = {
 
 def main(warehouse, url):
     writer.SMALL_INPUT_BYTES = compactor.LOCAL_BYTES = -1
+    source_bounds.LARGE_FILES = 0
     if url.startswith("sc://"):
         config = SessionConfig(remote=url)
     else:
@@ -51,6 +52,11 @@ def main(warehouse, url):
         "MERGE INTO t USING (SELECT id + 499 AS id FROM range(2)) s ON t.id = s.id"
         " WHEN MATCHED THEN UPDATE SET v = 7 WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, 9)"
     ).rows_affected
+    chance = "500 + abs(hash(reflect('java.util.UUID', 'randomUUID'))) % 100"
+    store.execute(
+        f"MERGE INTO t USING (SELECT DISTINCT {chance} AS id FROM range(20)) s ON t.id = s.id"
+        " WHEN MATCHED AND t.v < 0 THEN DELETE WHEN NOT MATCHED THEN INSERT (id, v) VALUES (-s.id, 9)"
+    )  # changes nothing, unless the rows that are joined are others than those that were looked at
     answers["pinned"] = before.collect()[0][0]
     ask("changed", "SELECT count(*), sum(v), max(id) FROM t")
     store.execute("CALL sys.compact(table => 't')")

@@ -122,11 +122,14 @@ def endless(table, number, count):
 
 
 def meet(table, number):
-    """Wait for the others."""
+    """Wait for the others, for a minute."""
+    deadline = time.monotonic() + 60
     folder = os.path.join(table.path, "..", "meeting")
     os.makedirs(folder, exist_ok=True)
     open(os.path.join(folder, str(number)), "w").close()
     while len(os.listdir(folder)) < PROCESSES:
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"Only {os.listdir(folder)} came.")
         time.sleep(0.005)
 
 

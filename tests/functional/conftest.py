@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 from dbt.tests.fixtures.project import *
 
-SPARK_SETTINGS = {"spark.sql.shuffle.partitions": 2, "spark.driver.memory": "1500m"}
+SPARK_SETTINGS = {
+    "spark.sql.shuffle.partitions": 2,
+    "spark.driver.memory": "1500m",
+    "spark.sql.codegen.wholeStage": False,  # of a few rows: compiling takes longer than running
+}
 
 
 @pytest.fixture(scope="session")

@@ -384,6 +384,14 @@ def test_a_row_that_only_goes_may_match_several(target, monkeypatch, small):
         )
 
 
+def test_a_table_merged_into_itself(target):
+    target.execute(
+        "MERGE INTO default.t USING default.t AS s ON default.t.id = s.v / 10 + 1"
+        " WHEN MATCHED AND s.id < 3 THEN UPDATE SET v = s.id + 1000"
+    )
+    assert rows(target) == sorted((i, 999 + i if i in (1, 2, 3) else v, s) for i, v, s in TARGET)
+
+
 def test_default_is_null(target):
     target.execute("INSERT INTO t VALUES (50, DEFAULT, 'DEFAULT'), (51, default, \"default\")")
     target.execute("UPDATE t SET v = DEFAULT, s = default WHERE id = 1")

@@ -31,7 +31,12 @@ def days(request, store, monkeypatch):
     table = store.table("t")
     for i, day in enumerate(DAYS):
         rows = arrow_rows(table.schema, [{"day": day, "id": 10 * i + k, "v": 0} for k in range(10)])
-        store.write("t", rows) if request.param == "crossing" else table.write(rows)
+        if request.param == "crossing":
+            store.write("t", store.spark.createDataFrame(rows))
+            continue
+        table.write(rows)
+        if request.param == "keyed":
+            table.write(rows.slice(3, 5))  # a second run
     return store
 
 
@@ -50,7 +55,7 @@ def damage(store, days):
             with open(path, "wb") as file:
                 file.write(content)
 
-    assert len(kept) == len(days)
+    assert len(kept) >= len(days)
     return mend
 
 
@@ -120,7 +125,8 @@ def test_rows_that_the_source_does_not_match(days):
 @pytest.mark.parametrize("days", ["append", "keyed"], indirect=True)
 def test_a_source_is_computed_once(days):
     """Or a row whose key was looked for would not be the one that is joined."""
-    source = "(SELECT DISTINCT CAST(rand() * 30 + 30 * floor(rand() * 2) AS INT) AS id FROM range(4)) s"
+    chance = "abs(hash(reflect('java.util.UUID', 'randomUUID'))) % 60"
+    source = f"(SELECT DISTINCT {chance} AS id FROM range(4)) s"
     days.execute(
         f"MERGE INTO t USING {source} ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = v + 1"
         " WHEN NOT MATCHED THEN INSERT (day, id, v) VALUES ('z', s.id, -1)"
@@ -153,8 +159,8 @@ def test_the_same_with_and_without_a_look_at_the_source(days, monkeypatch):
 
 @pytest.mark.parametrize("days", ["keyed"], indirect=True)
 def test_a_small_target_is_joined_at_once(days, monkeypatch):
-    monkeypatch.setattr(source_bounds, "LARGE_FILES", 7)
-    monkeypatch.setattr("tablestore_engine.sql.execute_merge.source_bounds", lambda *given: pytest.fail("looked"))
+    monkeypatch.setattr(source_bounds, "LARGE_FILES", 13)
+    monkeypatch.setattr("tablestore_engine.sql.execute_merge.bounds_of", lambda *given: pytest.fail("looked"))
     source = "(SELECT 'b' AS day, 12 AS id) s"
     merge = f"MERGE INTO t USING {source} ON t.day = s.day AND t.id = s.id WHEN MATCHED THEN DELETE"
     assert days.execute(merge).rows_affected == 1

@@ -15,12 +15,12 @@ from tablestore_engine.sql.parse import parse
 
 TARGET = {
     "id": "INT", "Day": "DATE", "name": "STRING", "price": "DECIMAL(10, 2)", "f": "DOUBLE", "at": "TIMESTAMP(6)",
-    "local": "TIMESTAMP(6) WITH LOCAL TIME ZONE", "code": "VARCHAR(5)", "only": "BIGINT",
+    "local": "TIMESTAMP(6) WITH LOCAL TIME ZONE", "code": "VARCHAR(5)", "only": "BIGINT", "big": "DECIMAL(38, 0)",
 }  # fmt: skip
 SOURCE = {
     "id": T.LongType(), "day": T.DateType(), "name": T.StringType(), "price": T.DecimalType(12, 4), "f": T.DoubleType(),
     "at": T.TimestampNTZType(), "local": T.TimestampType(), "code": T.StringType(), "key": T.IntegerType(),
-    "text": T.StringType(), "folded": T.StringType("UTF8_LCASE"), "twice": T.IntegerType(), "Twice": T.IntegerType(),
+    "fine": T.DecimalType(38, 18), "text": T.StringType(), "folded": T.StringType("UTF8_LCASE"), "twice": T.IntegerType(), "Twice": T.IntegerType(),
 }  # fmt: skip
 
 
@@ -43,6 +43,7 @@ def found(on, source="source AS s", target="db.t AS t"):
         ("t.name = s.text AND t.price = s.price", [("name", "text"), ("price", "price")]),
         ("t.at = s.at AND t.local = s.local", [("at", "at"), ("local", "local")]),
         ("t.code = s.code", [("code", "code")]),
+        ("t.price = s.fine", [("price", "fine")]),
         # what does not have to be equal
         ("t.id = s.id OR t.day = s.day", []),
         ("NOT (t.id = s.id)", []),
@@ -62,6 +63,7 @@ def found(on, source="source AS s", target="db.t AS t"):
         ("t.at = s.local", []),
         ("t.name = s.folded", []),
         ("t.price = s.id", []),
+        ("t.big = s.fine", []),  # 1.4 is 1 there
         # one side only, or whose it is is not certain
         ("t.id = t.only", []),
         ("s.id = s.key", []),
