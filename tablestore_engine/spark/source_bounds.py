@@ -23,11 +23,11 @@ from tablestore_engine.spark.types import to_spark_type
 
 LARGE_BYTES = 64 << 20
 LARGE_FILES = 64
-MAX_DIGITS = 38
 FEW_VALUES = 100  # that are looked for in every file one by one
+_MAX_PRECISION = 38  # of a decimal
 _INTEGERS = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
-_ORDERED = (T.StringType, T.DateType, T.TimestampType, T.TimestampNTZType, T.DecimalType)
-"""Types whose values are ordered in Python, and in files' statistics, as they are in Spark; floats are not: NaN."""
+_ORDERED = (T.StringType, T.DateType, T.TimestampType, T.TimestampNTZType)
+"""Other types whose values are ordered in Python, and in statistics of files, as in Spark; floats are not: NaN."""
 
 
 def is_large(plan: ScanPlan) -> bool:
@@ -51,7 +51,7 @@ def _compare_alike(target: T.DataType, source: T.DataType) -> bool:
     if isinstance(target, T.DecimalType) and isinstance(source, T.DecimalType):
         # Those that no decimal holds all digits of are rounded to be compared.
         whole = max(target.precision - target.scale, source.precision - source.scale)
-        return whole + max(target.scale, source.scale) <= MAX_DIGITS
+        return whole + max(target.scale, source.scale) <= _MAX_PRECISION
     return isinstance(target, _ORDERED) and target == source
 
 
@@ -82,6 +82,18 @@ def bounds_of(source: DataFrame, pairs: list[tuple[str, str]], schema: TableSche
         return []  # a time that Python has none for, as after the year 9999
 
 
+def _values(source: DataFrame, pairs: list[tuple[str, str]]) -> list[Predicate]:
+    """That each column has one of the source's values, unless these are many."""
+    if not pairs:
+        return []
+    chosen = source.select(*(F.col(quoted(column)).alias(str(i)) for i, (_, column) in enumerate(pairs)))
+    rows = collect_arrow(chosen.distinct().limit(FEW_VALUES + 1))
+    if rows.num_rows > FEW_VALUES:
+        return []
+    values = (rows.column(i).drop_null().unique().to_pylist() for i in range(len(pairs)))
+    return [In(name, tuple(found)) for (name, _), found in zip(pairs, values, strict=True)]
+
+
 @contextmanager
 def kept(spark: SparkSession, view: str) -> Iterator[DataFrame]:
     """The rows of a view (quoted), which are computed once: also by queries that name it. No other view has its plan."""
@@ -97,15 +109,3 @@ def with_own_plan(source: DataFrame) -> DataFrame:
     """The rows, by a plan that no other query has: with what is kept of a plan, Spark answers all that have it, and it is
     gone for all when one lets it go. There is one column more."""
     return source.selectExpr("*", f"'{uuid.uuid4().hex}' AS __tablestore_kept")
-
-
-def _values(source: DataFrame, pairs: list[tuple[str, str]]) -> list[Predicate]:
-    """That each column has one of the source's values, unless these are many."""
-    if not pairs:
-        return []
-    chosen = source.select(*(F.col(quoted(column)).alias(str(i)) for i, (_, column) in enumerate(pairs)))
-    rows = collect_arrow(chosen.distinct().limit(FEW_VALUES + 1))
-    if rows.num_rows > FEW_VALUES:
-        return []
-    values = (rows.column(i).drop_null().unique().to_pylist() for i in range(len(pairs)))
-    return [In(name, tuple(found)) for (name, _), found in zip(pairs, values, strict=True)]

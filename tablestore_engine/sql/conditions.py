@@ -122,7 +122,7 @@ class _Reader(Generic[R]):
         terms = self._split(start, end, "AND")
         if len(terms) > 1:
             return _all([self.condition(*term) for term in terms])
-        if end - start > 2 and self.tokens[start].key == "(" and self._closing(start) == end - 1:
+        if self._in_parentheses(start, end):
             return self.condition(start + 1, end - 1)
         fact = self._comparison(start, end)
         return {} if fact is None else {fact[0]: [fact[1]]}
@@ -133,7 +133,7 @@ class _Reader(Generic[R]):
         terms = self._split(start, end, "AND")
         if len(terms) > 1:
             return [pair for term in terms for pair in self.equalities(*term)]
-        if end - start > 2 and self.tokens[start].key == "(" and self._closing(start) == end - 1:
+        if self._in_parentheses(start, end):
             return self.equalities(start + 1, end - 1)
         left = self._column(start)
         if left is None or self.tokens[left[1]].key not in ("=", "=="):
@@ -165,6 +165,9 @@ class _Reader(Generic[R]):
                     first = i + 1
         parts.append((first, end))
         return parts if depth == 0 else []
+
+    def _in_parentheses(self, start: int, end: int) -> bool:
+        return end - start > 2 and self.tokens[start].key == "(" and self._closing(start) == end - 1
 
     def _closing(self, start: int) -> int:
         depth, i = 0, start

@@ -96,9 +96,11 @@ def _read_once(statement: Merge, frames: Frames, table: Table) -> Iterator[tuple
     on = probe_of(frames, table, statement.target_alias, matching)
     target = target_where(on)
     frame = frames.query(f"SELECT * FROM {statement.source_sql}" + _source_alias(statement))
-    pairs = equal_columns(statement, table.schema.field_names, frame.columns)
-    pairs = comparable_columns(pairs, table.schema, frame)
-    if not pairs or not is_large(target.plan) or None in others:
+    pairs = []
+    if is_large(target.plan) and None not in others:
+        pairs = equal_columns(statement, table.schema.field_names, frame.columns)
+        pairs = comparable_columns(pairs, table.schema, frame)
+    if not pairs:
         yield target, _Source(frame, quote(frames.register(_SOURCE, frame)))
         return
     source = _Source(frame, quote(frames.register(_SOURCE, with_own_plan(frame))))
@@ -132,9 +134,8 @@ def _merge_changes(statement: Merge, target: ChangeTarget, read: _Source) -> Dat
     source_names = [c.lower() for c in source.columns]
     alias = quote(statement.source_alias or _SOURCE)
     qualifiers = dict(target.qualifiers)
-    if statement.source_name is not None and statement.source_name.name == statement.source_alias:
-        database = statement.source_name.database or frames.database
-        qualifiers[database.lower(), statement.source_name.name.lower()] = alias.strip("`")
+    if (name := statement.unaliased_source) is not None:
+        qualifiers[(name.database or frames.database).lower(), name.name.lower()] = name.name
 
     def bound(sql: str) -> str:
         return frames.expression(sql, qualifiers)

@@ -29,12 +29,11 @@ def equal_columns(statement: Merge, target: Sequence[str], source: Sequence[str]
 
 def _qualifiers(statement: Merge, side: str) -> list[list[str]]:
     """What columns of the target, or of the source, may be qualified by, in lower case."""
-    alias, name = statement.source_alias, statement.source_name
+    alias, name = statement.source_alias, statement.unaliased_source
     if side == "target":
-        alias, name = statement.target_alias or statement.target.name, statement.target
-    if alias is None:
-        return []
-    called = [[alias.lower()]]
-    if name is not None and name.database is not None and name.name == alias:
-        called.append([name.database.lower(), name.name.lower()])
-    return called
+        alias = statement.target_alias or statement.target.name
+        name = None if statement.target_alias else statement.target
+    called = [[alias]] if alias else []
+    if name is not None and name.database is not None:
+        called.append([name.database, name.name])
+    return [[part.lower() for part in parts] for parts in called]

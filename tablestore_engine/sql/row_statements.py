@@ -78,3 +78,8 @@ class Merge(Statement):
     not_matched: tuple[MergeClause, ...] = ()
     not_matched_by_source: tuple[MergeClause, ...] = ()
     schema_evolution: bool = False
+
+    @property
+    def unaliased_source(self) -> TableName | None:
+        """The source's name, when it is a table that has no other alias: all of it may qualify columns."""
+        return self.source_name if self.source_name and self.source_name.name == self.source_alias else None

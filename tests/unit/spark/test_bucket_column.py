@@ -58,7 +58,7 @@ def compare(spark, kinds, rows, buckets):
     assert found == [bucket_of(row, types, buckets) for row in rows]
 
 
-@settings(max_examples=2, phases=[Phase.generate], deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=4, phases=[Phase.generate], deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_every_type_that_spark_hashes_itself(spark, data):
     kinds = [k for k in STRATEGIES if k not in PYTHON_PATH]

@@ -85,7 +85,6 @@ def test_a_key_moves(store, way):
     ],
     ids=["partial-update", "aggregation", "first-row"],
 )  # fmt: skip
-@pytest.mark.parametrize("way", ["here", "tasks"], indirect=True)
 def test_other_merge_engines_keep_the_old_partition(store, way, options, expected):
     store.execute(TABLE.format(options))
     store.execute("INSERT INTO t VALUES ('a', 1, 1), ('b', 2, 2)")

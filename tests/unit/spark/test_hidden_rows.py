@@ -72,6 +72,7 @@ def test_every_plan_gives_the_same_rows(store, spark, tmp_path):
     last = table.latest_snapshot().id
     queries = {
         "SELECT * FROM t WHERE id = 25": None,
+        "SELECT big, x FROM t WHERE day < date'2024-01-20'": None,
         "SELECT * FROM t": 800,
         "SELECT * FROM t WHERE p = 2": 0,
         f"SELECT * FROM t VERSION AS OF {last - 1}": 850,

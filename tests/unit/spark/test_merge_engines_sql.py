@@ -88,7 +88,7 @@ def by_arrow(store):
     return sorted(str([normal(v) for v in row.values()]) for row in rows)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(3))
 def test_every_function(store, seed):
     rng = random.Random(seed)
     columns = ", ".join(f"{quote(name)} {kind}" for name, kind, *_ in COLUMNS)
