@@ -67,7 +67,7 @@ SIDE_BY_SIDE := --numprocesses 2 --dist loadscope
 .PHONY: test
 test: $(VENV)/.dev  ## Run the default suite: unit, functional and fault tests
 	@sh scripts/check_java.sh
-	$(PY) -m pytest $(SIDE_BY_SIDE) -m 'not variant' tests/unit tests/property tests/functional tests/fault $(PYTEST)
+	$(PY) -m pytest $(SIDE_BY_SIDE) -m 'not variant' tests/unit tests/spark tests/property tests/functional tests/fault $(PYTEST)
 
 .PHONY: test-unit
 test-unit: $(VENV)/.dev  ## Run the unit tests only

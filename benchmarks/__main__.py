@@ -13,7 +13,7 @@ from benchmarks.merge_tree import MergeTreeBenchmark
 from benchmarks.report import print_report, write_report
 from benchmarks.tables import TableBenchmark, driver_peak_mib, worker_peak_mib
 from tablestore_engine import TableStore
-from tablestore_engine.spark.session import SessionConfig, start_session
+from tablestore_engine.spark.session.session import SessionConfig, start_session
 
 
 def main() -> None:

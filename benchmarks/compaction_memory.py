@@ -21,20 +21,21 @@ import numpy as np
 import pyarrow as pa
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.operation.commit import Change
-from tablestore_engine.operation.compact_plan import plan_compaction
-from tablestore_engine.operation.new_write import new_identity, new_job
-from tablestore_engine.operation.write import placed, write_sorted
-from tablestore_engine.operation.write_job import WriteJob
-from tablestore_engine.schema.table_schema import TableSchema
-from tablestore_engine.schema.types import parse_type
+from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.identity import new_identity
+from tablestore_engine.operation.compact.compact_plan import plan_compaction
+from tablestore_engine.operation.write.new_write import new_job
+from tablestore_engine.operation.write.write import placed, write_sorted
+from tablestore_engine.operation.write.write_job import WriteJob
+from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.table import Table
 
 _ROWS = 50_000  # of a table that is written
 _ROW_BYTES = 100  # on disk, at least: random letters cannot be compressed much
 _WORKER = """
 import pickle, sys
-from tablestore_engine.operation.compact import run_compaction
+from tablestore_engine.operation.compact.compact import run_compaction
 def peak():  # of this program alone: what getrusage tells is that of its parent, too
     with open("/proc/self/status") as file:
         return next(line.split()[1] for line in file if line.startswith("VmHWM"))
@@ -79,7 +80,7 @@ def _measure(work: str, memory: int, times: float, runs: int) -> int:
 
 def _filled(work: str, rows: int, runs: int) -> Table:
     columns = [("id", parse_type("BIGINT"), None), *((f"s{i}", parse_type("STRING"), None) for i in range(4))]
-    schema = TableSchema.create(columns, ["id"], [], {"bucket": "1", "write-only": "true"})
+    schema = create_schema(columns, ["id"], [], {"bucket": "1", "write-only": "true"})
     table = Catalog(work).create_table("default", "t", schema)
     for run in range(runs):
         live = table.live_files()

@@ -12,9 +12,10 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from tablestore_engine.spark.system_tables import FRAME_TABLES, SNAPSHOT_TABLES, SYSTEM_TABLES
-from tablestore_engine.sql.procedure import Procedure
-from tablestore_engine.sql.procedures import PROCEDURES
+from tablestore_engine.spark.read.system_frames import FRAME_TABLES
+from tablestore_engine.sql.procedures.procedure import Procedure
+from tablestore_engine.sql.procedures.procedures import PROCEDURES
+from tablestore_engine.system.system_tables import SNAPSHOT_TABLES, SYSTEM_TABLES
 
 PAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs", "sql.md")
 
@@ -22,7 +23,7 @@ INTRODUCTION = """\
 # Procedures and system tables
 
 *Generated from the code by `make docs`; edit the docstrings in `tablestore_engine/sql/*_procedures.py` and
-`tablestore_engine/spark/system_tables.py` instead.*
+`tablestore_engine/system/system_tables.py` instead.*
 
 Both are named as in Apache Paimon. [How to maintain tables](how-to/maintain.md) and
 [how to travel in time](how-to/time-travel.md) show them at work.

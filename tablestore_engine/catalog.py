@@ -30,8 +30,8 @@ from tablestore_engine.errors import (
     nearest,
 )
 from tablestore_engine.metadata.view import View
-from tablestore_engine.schema.changes import SchemaChange, apply_changes
-from tablestore_engine.schema.table_schema import TableSchema
+from tablestore_engine.schema.table.schema_changes import SchemaChange, apply_changes
+from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage import clock
 from tablestore_engine.storage.file_io import FileIO, LocalFileIO
 from tablestore_engine.storage.paths import TablePaths, WarehousePaths, check_name, is_hidden, local_folder

@@ -20,7 +20,7 @@ from tablestore_engine.errors import NotFoundError, TableStoreError, UserError
 if TYPE_CHECKING:
     from tablestore_engine.catalog import Catalog
     from tablestore_engine.sql.result import StatementResult
-    from tablestore_engine.sql.statements import Statement, TableName
+    from tablestore_engine.sql.statements.statement import Statement, TableName
     from tablestore_engine.store import TableStore
 
 WRONG, FAILED, RETRY, INTERRUPTED = 1, 3, 75, 130
@@ -89,7 +89,7 @@ def _schema(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("text")
 def sql(warehouse: str, schema: str, limit: int, text: str) -> None:
     """Run the statements of TEXT, or of standard input when TEXT is a dash."""
-    from tablestore_engine.sql.parse import split_statements
+    from tablestore_engine.sql.parse.parse import split_statements
 
     statements = split_statements(sys.stdin.read() if text == "-" else text)
     store = _open(warehouse, schema)
@@ -157,7 +157,7 @@ def tables(warehouse: str, schema: str | None) -> None:
 @click.argument("table")
 def describe(warehouse: str, schema: str, table: str) -> None:
     """Show columns, keys, options and figures of TABLE, which may be a view."""
-    from tablestore_engine.sql.show_statements import Describe
+    from tablestore_engine.sql.statements.show import Describe
 
     catalog = _catalog(warehouse)
     _answered(_answer(catalog, Describe(sql="", table=_table_name(schema, table), extended=True)))()
@@ -170,7 +170,7 @@ def describe(warehouse: str, schema: str, table: str) -> None:
 @click.argument("table")
 def snapshots(warehouse: str, schema: str, limit: int, table: str) -> None:
     """List the snapshots of TABLE that can be read."""
-    from tablestore_engine.sql.execute_context import utc
+    from tablestore_engine.sql.catalog.execute_context import utc
 
     catalog = _catalog(warehouse)
     found = catalog.load_table(*_resolved(catalog, schema, table)).snapshots()[::-1]
@@ -206,7 +206,7 @@ def _catalog(warehouse: str) -> Catalog:
 
 
 def _table_name(schema: str, name: str) -> TableName:
-    from tablestore_engine.sql.statements import TableName
+    from tablestore_engine.sql.statements.statement import TableName
 
     database, _, bare = name.rpartition(".")
     return TableName(database or schema, bare)
@@ -219,7 +219,7 @@ def _resolved(catalog: Catalog, schema: str, name: str) -> tuple[str, str]:
 
 
 def _answer(catalog: Catalog, statement: Statement) -> StatementResult:
-    from tablestore_engine.sql.execute_catalog import CatalogContext, execute
+    from tablestore_engine.sql.catalog.execute_catalog import CatalogContext, execute
 
     result = execute(statement, CatalogContext(catalog))
     assert result is not None
@@ -259,7 +259,7 @@ def _compact_each(store: TableStore, places: Sequence[tuple[str, str]], full: bo
 
 def _compact_one(store: TableStore, place: tuple[str, str], full: bool) -> tuple[str, int]:
     """What was done, and the exit code for it."""
-    from tablestore_engine.spark.due import compact_due
+    from tablestore_engine.spark.compact.compact_due import compact_due
 
     try:
         done = compact_due(lambda: store.spark, store.catalog.load_table(*place), full=full)

@@ -16,20 +16,20 @@ from typing import TYPE_CHECKING
 
 from tablestore_engine.catalog import DEFAULT_DATABASE, Catalog
 from tablestore_engine.errors import SchemaError
-from tablestore_engine.schema.table_schema import TableSchema
-from tablestore_engine.schema.types import DataType
-from tablestore_engine.sql.cursor import OWN_CATALOGS
-from tablestore_engine.sql.execute_catalog import CatalogContext
-from tablestore_engine.sql.execute_catalog import execute as execute_catalog
-from tablestore_engine.sql.parameters import Parameters, with_parameters
-from tablestore_engine.sql.parse import parse
+from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.types.types import DataType
+from tablestore_engine.sql.catalog.execute_catalog import CatalogContext
+from tablestore_engine.sql.catalog.execute_catalog import execute as execute_catalog
+from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.schema_statements import ShowCurrentSchema, Use
-from tablestore_engine.sql.show_statements import Describe, ShowColumns
-from tablestore_engine.sql.statements import Noop, PassThrough, Statement
-from tablestore_engine.sql.table_statements import ForeignStatement
-from tablestore_engine.sql.types import parse_sql_type
-from tablestore_engine.sql.view_statements import DropView
+from tablestore_engine.sql.statements.schema import ShowCurrentSchema, Use
+from tablestore_engine.sql.statements.show import Describe, ShowColumns
+from tablestore_engine.sql.statements.statement import Noop, PassThrough, Statement
+from tablestore_engine.sql.statements.table import ForeignStatement
+from tablestore_engine.sql.statements.view import DropView
+from tablestore_engine.sql.text.cursor import OWN_CATALOGS
+from tablestore_engine.sql.text.parameters import Parameters, with_parameters
+from tablestore_engine.sql.text.types import parse_sql_type
 from tablestore_engine.storage.clock import now_millis
 from tablestore_engine.table import Table
 
@@ -67,7 +67,7 @@ class TableStore:
     @property
     def spark(self) -> SparkSession:
         """The Spark session; started now if it was not."""
-        from tablestore_engine.spark.session import prepare_session, start_session
+        from tablestore_engine.spark.session.session import prepare_session, start_session
 
         if self._spark is None:
             self._spark = self._session_factory() if self._session_factory else start_session()
@@ -147,7 +147,7 @@ class TableStore:
         """Whether a bare name is that of a temporary view of the session. Starts no session: it would have none."""
         if self._spark is None:
             return False
-        from tablestore_engine.spark.stand_ins import is_temporary
+        from tablestore_engine.spark.run.temp_views import is_temporary
 
         return is_temporary(self._spark, name)
 
@@ -159,7 +159,7 @@ class TableStore:
         properties: Mapping[str, str] | None,
     ) -> StatementResult:
         from tablestore_engine.sql.execute import execute
-        from tablestore_engine.sql.execute_rows import RowContext
+        from tablestore_engine.sql.rows.execute_rows import RowContext
 
         context = RowContext(
             catalog=self.catalog,
@@ -203,7 +203,7 @@ class TableStore:
         pairs = columns.items() if isinstance(columns, Mapping) else columns
         typed = [(n, parse_sql_type(t, n) if isinstance(t, str) else t, None) for n, t in pairs]
         texts = {name: _option_text(value) for name, value in (options or {}).items()}
-        schema = TableSchema.create(
+        schema = create_schema(
             typed,
             _names(primary_key),
             _names(partition_by),
@@ -216,7 +216,7 @@ class TableStore:
 
     def read(self, name: str, snapshot_id: int | None = None) -> DataFrame:
         """A table's rows as a DataFrame, pinned to its latest snapshot or to the one given."""
-        from tablestore_engine.spark.reader import read_table
+        from tablestore_engine.spark.read.reader import read_table
 
         table = self.table(name)
         if snapshot_id is None:
@@ -241,11 +241,11 @@ class TableStore:
             SchemaError: rows of another kind, or columns that do not fit. PrimaryKeyError: null or duplicate keys.
             ConflictError: others changed the table every time that this was tried.
         """
-        from tablestore_engine.operation.attempts import retrying
-        from tablestore_engine.spark.align import align
-        from tablestore_engine.spark.dml import insert
-        from tablestore_engine.spark.dml import overwrite as replace
-        from tablestore_engine.spark.writer import Rows
+        from tablestore_engine.operation.write.cleanup import retrying
+        from tablestore_engine.spark.verbs.dml import insert
+        from tablestore_engine.spark.verbs.dml import overwrite as replace
+        from tablestore_engine.spark.write.align import align
+        from tablestore_engine.spark.write.writer import Rows
 
         _check_frame(frame)
 
@@ -266,7 +266,7 @@ class TableStore:
 
     def stop(self) -> None:
         """Stop the Spark session, if this store started it."""
-        from tablestore_engine.spark.session import stop_session
+        from tablestore_engine.spark.session.session import stop_session
 
         if self._spark is not None and self._session_factory is None:
             stop_session(self._spark)

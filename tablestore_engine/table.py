@@ -19,20 +19,20 @@ from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.statistics import Statistics
 from tablestore_engine.metadata.tag import Lifetime
-from tablestore_engine.operation.after_commit import warned_of
-from tablestore_engine.operation.commit import Committer
-from tablestore_engine.operation.data_file_writer import WriteTarget
-from tablestore_engine.operation.expire import Retention, expire_snapshots
-from tablestore_engine.operation.history import History, load_living
-from tablestore_engine.operation.index_files import index_entries
-from tablestore_engine.operation.partition_choice import PartitionFilter
-from tablestore_engine.operation.row_count import RowCount, row_count
-from tablestore_engine.operation.scan import ScanPlan, live_entries, plan_scan, readable_buckets
-from tablestore_engine.operation.schedule import CompactedTable
-from tablestore_engine.operation.tags import create_tag, delete_tag, expire_tags
+from tablestore_engine.operation.commit.after_commit import warned_of
+from tablestore_engine.operation.commit.commit import Committer
+from tablestore_engine.operation.compact.schedule import CompactedTable
+from tablestore_engine.operation.files.data_file_writer import WriteTarget
+from tablestore_engine.operation.files.index_files import index_entries
+from tablestore_engine.operation.history.expire import Retention, expire_snapshots
+from tablestore_engine.operation.history.history import History, load_living
+from tablestore_engine.operation.history.tags import create_tag, delete_tag, expire_tags
+from tablestore_engine.operation.scan.partition_filter import PartitionFilter
+from tablestore_engine.operation.scan.row_count import RowCount, row_count
+from tablestore_engine.operation.scan.scan import ScanPlan, live_entries, plan_scan, readable_buckets
 from tablestore_engine.options import CoreOptions
-from tablestore_engine.schema.predicate import Predicate
-from tablestore_engine.schema.table_schema import TableSchema
+from tablestore_engine.schema.table.predicate import Predicate
+from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage import clock
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.manifests import ManifestStore
@@ -234,7 +234,7 @@ class Table:
         """
         import pyarrow as pa
 
-        from tablestore_engine.operation.arrow_read import output_schema, read_rows
+        from tablestore_engine.operation.scan.arrow_read import output_schema, read_rows
 
         plan = self.scan(snapshot, predicate)
         wanted = (columns,) if isinstance(columns, str) else columns
@@ -257,7 +257,7 @@ class Table:
             ConflictError: others replaced the table, or won every time; batches can be read once, so with them the
                 first time is the only one.
         """
-        from tablestore_engine.operation.arrow_write import write_arrow
+        from tablestore_engine.operation.write.arrow_write import write_arrow
 
         return write_arrow(self, rows, properties)
 
@@ -312,8 +312,8 @@ class Table:
             SnapshotNotFound, TagNotFound
             ConflictError: others keep changing the table.
         """
-        from tablestore_engine.operation.attempts import retrying
-        from tablestore_engine.operation.rollback import roll_back
+        from tablestore_engine.operation.history.rollback import roll_back
+        from tablestore_engine.operation.write.cleanup import retrying
 
         snapshot = retrying(lambda: roll_back(self, self.version(version)))
         self.expire_after_commit()
@@ -350,13 +350,13 @@ class Table:
     def _expire_partitions(self, now_millis: int) -> None:
         if self.options.partition_expiration_time_millis is None:
             return
-        from tablestore_engine.operation.partition_expire import expire_when_due
+        from tablestore_engine.operation.history.partition_expire import expire_when_due
 
         expire_when_due(self, now_millis)
 
     def remove_orphan_files(self, older_than_millis: int, *, dry_run: bool = False) -> list[str]:
         """Remove files that no snapshot and no tag names and that were last changed before a time. Returns them."""
-        from tablestore_engine.operation.orphans import remove_orphans
+        from tablestore_engine.operation.history.orphans import remove_orphans
 
         return remove_orphans(self.history, older_than_millis, dry_run=dry_run)
 
@@ -370,7 +370,7 @@ class Table:
 
         `touched` are partitions and bucket numbers. Only small merges are made in this process.
         """
-        from tablestore_engine.operation.auto_compaction import compact_small
+        from tablestore_engine.operation.compact.auto_compaction import compact_small
 
         compact_small(self, touched)
 

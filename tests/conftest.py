@@ -8,7 +8,7 @@ import pytest
 @pytest.fixture(autouse=True)
 def warn_anew():
     """A process says the same warning once; each test is to hear its own, whichever ran before it."""
-    from tablestore_engine.operation.after_commit import _warn_once
+    from tablestore_engine.operation.commit.after_commit import _warn_once
 
     _warn_once.cache_clear()
 
@@ -21,7 +21,7 @@ UNCOMPILED = ("spark.sql.codegen.wholeStage", "false")
 @pytest.fixture(scope="session")
 def spark():
     """The process's session: small, and shared by all tests."""
-    from tablestore_engine.spark.session import SessionConfig, start_session
+    from tablestore_engine.spark.session.session import SessionConfig, start_session
 
     settings = {
         "spark.sql.shuffle.partitions": "2",
@@ -36,7 +36,7 @@ def spark():
 @pytest.fixture
 def store(spark, tmp_path):
     """A store with an empty warehouse, and a session whose temporary views are its own."""
-    from tablestore_engine.spark.session import new_session
+    from tablestore_engine.spark.session.session import new_session
     from tablestore_engine.store import TableStore
 
     session = new_session(spark)
@@ -48,5 +48,5 @@ def store(spark, tmp_path):
 def path(request, monkeypatch):
     """Runs a test twice: writing in this process, and through executors."""
     if request.param == "distributed":
-        monkeypatch.setattr("tablestore_engine.spark.writer.SMALL_INPUT_BYTES", -1)
+        monkeypatch.setattr("tablestore_engine.spark.write.writer.SMALL_INPUT_BYTES", -1)
     return request.param

@@ -25,7 +25,13 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import lru_cache
 from typing import Any
 
-from tablestore_engine.schema.types import BINARY_ROOTS, STRING_ROOTS, TIMESTAMP_ROOTS, AtomicType, DataType
+from tablestore_engine.schema.types.types import (
+    BINARY_ROOTS,
+    STRING_ROOTS,
+    TIMESTAMP_ROOTS,
+    AtomicType,
+    DataType,
+)
 
 MAX_COMPACT_DECIMAL = 18
 MAX_COMPACT_TIMESTAMP = 3

@@ -17,8 +17,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tablestore_engine.metadata.binary_row import MAX_INLINE, encode_row, is_compact, null_bits_size
-from tablestore_engine.schema.arrow import to_arrow_type
-from tablestore_engine.schema.types import BINARY_ROOTS, STRING_ROOTS, TIMESTAMP_ROOTS, AtomicType, DataType
+from tablestore_engine.schema.types.arrow import to_arrow_type
+from tablestore_engine.schema.types.types import (
+    BINARY_ROOTS,
+    STRING_ROOTS,
+    TIMESTAMP_ROOTS,
+    AtomicType,
+    DataType,
+)
 
 SEED = 42
 MASK = 0xFFFFFFFF

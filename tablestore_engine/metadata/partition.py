@@ -15,10 +15,16 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from tablestore_engine.metadata.binary_row import decode_row, encode_row, from_unscaled, unscaled
-from tablestore_engine.schema.types import BINARY_ROOTS, INTEGER_ROOTS, STRING_ROOTS, AtomicType, DataType
+from tablestore_engine.schema.types.types import (
+    BINARY_ROOTS,
+    INTEGER_ROOTS,
+    STRING_ROOTS,
+    AtomicType,
+    DataType,
+)
 
 if TYPE_CHECKING:
-    from tablestore_engine.schema.table_schema import TableSchema
+    from tablestore_engine.schema.table.table_schema import TableSchema
 
 DEFAULT_NAME = "__DEFAULT_PARTITION__"
 

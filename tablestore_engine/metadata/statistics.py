@@ -16,7 +16,7 @@ from decimal import Decimal
 from typing import Any
 
 from tablestore_engine.metadata.partition import java_float_text
-from tablestore_engine.schema.types import INTEGER_ROOTS, AtomicType, DataType
+from tablestore_engine.schema.types.types import INTEGER_ROOTS, AtomicType, DataType
 
 _EPOCH = date(1970, 1, 1)
 

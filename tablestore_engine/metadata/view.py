@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tablestore_engine.schema.types import DataField, parse_field
+from tablestore_engine.schema.types.types import DataField, parse_field
 
 
 @dataclass(frozen=True)

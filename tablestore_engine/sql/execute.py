@@ -8,30 +8,37 @@ from typing import Any
 
 from tablestore_engine.catalog import View
 from tablestore_engine.errors import SchemaError, SqlError, TableAlreadyExists, ViewNotFound
-from tablestore_engine.schema.types import DataField
-from tablestore_engine.spark.compactor import compact_table
-from tablestore_engine.spark.run import translated
-from tablestore_engine.spark.stand_ins import ends_with_session, named_plan
-from tablestore_engine.spark.types import columns_of
-from tablestore_engine.sql.execute_analyze import execute_analyze
-from tablestore_engine.sql.execute_changes import execute_delete, execute_update
-from tablestore_engine.sql.execute_layout import execute_add_primary_key, execute_cluster
-from tablestore_engine.sql.execute_merge import execute_merge
-from tablestore_engine.sql.execute_rows import (
+from tablestore_engine.schema.types.types import DataField
+from tablestore_engine.spark.compact.compactor import compact_table
+from tablestore_engine.spark.expressions.types import columns_of
+from tablestore_engine.spark.run.run import translated
+from tablestore_engine.spark.run.temp_views import ends_with_session, named_plan
+from tablestore_engine.sql.catalog.partition_spec import clause_values, partition_filter
+from tablestore_engine.sql.procedures.procedures import execute_call
+from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.rows.execute_analyze import execute_analyze
+from tablestore_engine.sql.rows.execute_changes import execute_delete, execute_update
+from tablestore_engine.sql.rows.execute_layout import execute_add_primary_key, execute_cluster
+from tablestore_engine.sql.rows.execute_merge import execute_merge
+from tablestore_engine.sql.rows.execute_rows import (
     RowContext,
     execute_create_as,
     execute_insert,
     execute_overwrite,
     execute_truncate,
 )
-from tablestore_engine.sql.layout_statements import AddPrimaryKey, AnalyzeTable, ClusterTable, Compact
-from tablestore_engine.sql.partition_spec import clause_values
-from tablestore_engine.sql.procedures import execute_call, partition_filter
-from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.row_statements import Delete, InsertInto, InsertOverwrite, Merge, Update
-from tablestore_engine.sql.statements import Call, Explain, PassThrough, Query, QueryInside, Statement
-from tablestore_engine.sql.table_statements import CreateTableAs, ForeignStatement, Truncate
-from tablestore_engine.sql.view_statements import CreateView
+from tablestore_engine.sql.statements.layout import AddPrimaryKey, AnalyzeTable, ClusterTable, Compact
+from tablestore_engine.sql.statements.row import Delete, InsertInto, InsertOverwrite, Merge, Update
+from tablestore_engine.sql.statements.statement import (
+    Call,
+    Explain,
+    PassThrough,
+    Query,
+    QueryInside,
+    Statement,
+)
+from tablestore_engine.sql.statements.table import CreateTableAs, ForeignStatement, Truncate
+from tablestore_engine.sql.statements.view import CreateView
 
 
 def execute(statement: Statement, context: RowContext) -> StatementResult:

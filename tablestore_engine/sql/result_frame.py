@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tablestore_engine.sql.lexer import quote
 from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.text.lexer import quote
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

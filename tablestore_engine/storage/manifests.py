@@ -27,7 +27,7 @@ from tablestore_engine.metadata.manifest import (
     encode_entries,
     encode_metas,
 )
-from tablestore_engine.schema.types import DataType
+from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.paths import TablePaths
 

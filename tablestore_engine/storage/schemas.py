@@ -7,7 +7,7 @@ latest only once a snapshot has been committed with it or a later one; a build t
 from __future__ import annotations
 
 from tablestore_engine.errors import CorruptMetadataError, SchemaError, StorageError
-from tablestore_engine.schema.table_schema import TableSchema
+from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.paths import TablePaths, schema_id_of
 

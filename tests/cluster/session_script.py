@@ -10,8 +10,10 @@ import os
 import sys
 
 from tablestore_engine.errors import PrimaryKeyError, TableStoreError
-from tablestore_engine.spark import compactor, source_bounds, writer
-from tablestore_engine.spark.session import SessionConfig, start_session
+from tablestore_engine.spark.compact import compactor
+from tablestore_engine.spark.read import source_bounds
+from tablestore_engine.spark.session.session import SessionConfig, start_session
+from tablestore_engine.spark.write import writer
 from tablestore_engine.store import TableStore
 
 SETTINGS = {

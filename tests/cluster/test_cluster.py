@@ -13,7 +13,7 @@ import time
 
 import pyspark
 import pytest
-from engine_support import check_invariants, data_files, live_paths
+from support.tables import check_invariants, data_files, live_paths
 
 from tablestore_engine.catalog import Catalog
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import uuid
 
-from engine_support import (
+from support.tables import (
     DELETE,
     PUT,
     arrow_rows,
@@ -22,15 +22,15 @@ from engine_support import (
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import TableNotFound
-from tablestore_engine.operation.commit import Change
-from tablestore_engine.operation.expire import Retention
-from tablestore_engine.operation.replace import next_schema, replace_all, schema_publisher
-from tablestore_engine.operation.schedule import schedule
-from tablestore_engine.operation.scheduled_run import run_next
-from tablestore_engine.operation.write import write_table
-from tablestore_engine.operation.write_job import WriteJob
-from tablestore_engine.schema.changes import AddColumn
-from tablestore_engine.schema.types import parse_type
+from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.replace import next_schema, replace_all, schema_publisher
+from tablestore_engine.operation.compact.schedule import schedule
+from tablestore_engine.operation.compact.scheduled_run import run_next
+from tablestore_engine.operation.history.expire import Retention
+from tablestore_engine.operation.write.write import write_table
+from tablestore_engine.operation.write.write_job import WriteJob
+from tablestore_engine.schema.table.schema_changes import AddColumn
+from tablestore_engine.schema.types.types import parse_type
 
 COLUMNS = {"p": "STRING", "id": "INT", "v": "INT"}
 KEYS, PARTITION = ["p", "id"], ["p"]

@@ -16,13 +16,13 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from engine_support import DELETE, arrow_rows, by_key, compact, new_job, write
+from support.tables import DELETE, arrow_rows, by_key, compact, new_job, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConflictError
 from tablestore_engine.metadata.compaction_plan import PlanState
-from tablestore_engine.operation.schedule import schedule
-from tablestore_engine.operation.scheduled_run import run_next
+from tablestore_engine.operation.compact.schedule import schedule
+from tablestore_engine.operation.compact.scheduled_run import run_next
 from tablestore_engine.storage.clock import now_millis
 
 PROCESSES = 4  # that race in a test

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from tablestore_engine.spark import writer
-from tablestore_engine.spark.session import SessionConfig, start_session
+from tablestore_engine.spark.session.session import SessionConfig, start_session
+from tablestore_engine.spark.write import writer
 from tablestore_engine.store import TableStore
 
 if __name__ == "__main__":

@@ -13,13 +13,13 @@ import sys
 
 import pytest
 from actions import ACTIONS, load, prepare, state
-from engine_support import check_invariants, data_files, live_paths
 from fault_io import Fault, FaultInjectingFileIO
+from support.tables import check_invariants, data_files, live_paths
 
 from tablestore_engine.errors import TableNotFound, TableStoreError
 from tablestore_engine.metadata.compaction_plan import PlanState
-from tablestore_engine.operation.orphans import named_files
-from tablestore_engine.operation.scheduled_run import PLAN_PROPERTY
+from tablestore_engine.operation.compact.scheduled_run import PLAN_PROPERTY
+from tablestore_engine.operation.history.orphans import named_files
 
 
 @pytest.fixture(scope="module")

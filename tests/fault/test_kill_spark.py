@@ -10,7 +10,7 @@ import sys
 import time
 
 import pytest
-from engine_support import check_invariants, data_files, live_paths
+from support.tables import check_invariants, data_files, live_paths
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import TableNotFound

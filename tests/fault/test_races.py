@@ -11,12 +11,12 @@ import sys
 import time
 
 import pytest
-from engine_support import by_key, check_invariants, compact, data_files, live_paths, make_table, read, write
 from racer import PROCESSES
+from support.tables import by_key, check_invariants, compact, data_files, live_paths, make_table, read, write
 
 from tablestore_engine.metadata.compaction_plan import PlanState
-from tablestore_engine.operation.schedule import schedule
-from tablestore_engine.operation.scheduled_run import PLAN_PROPERTY
+from tablestore_engine.operation.compact.schedule import schedule
+from tablestore_engine.operation.compact.scheduled_run import PLAN_PROPERTY
 from tablestore_engine.storage.clock import now_millis
 
 RACER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "racer.py")

@@ -84,7 +84,7 @@ class Reader:
 
     def take(self, step):
         if step.path == "skip":
-            from tablestore_engine.sql.parse import parse
+            from tablestore_engine.sql.parse.parse import parse
 
             parse(step.text)
         elif step.path == "profiles.yml":

@@ -34,8 +34,8 @@ def no_spark(monkeypatch):
     def refuse(config=None):
         raise AssertionError("Spark was started")
 
-    monkeypatch.setattr("dbt.adapters.tablestore.environment._roots", {})
-    monkeypatch.setattr("tablestore_engine.spark.session.start_in_background", refuse)
+    monkeypatch.setattr("dbt.adapters.tablestore.connection.environment._roots", {})
+    monkeypatch.setattr("tablestore_engine.spark.session.session.start_in_background", refuse)
 
 
 class Parsed(Exception):
@@ -55,8 +55,8 @@ def until_parsed(monkeypatch):
         events.append("dbt parses")
         raise Parsed
 
-    monkeypatch.setattr("dbt.adapters.tablestore.environment._roots", {})
-    monkeypatch.setattr("tablestore_engine.spark.session.start_in_background", start)
+    monkeypatch.setattr("dbt.adapters.tablestore.connection.environment._roots", {})
+    monkeypatch.setattr("tablestore_engine.spark.session.session.start_in_background", start)
     monkeypatch.setattr("dbt.parser.manifest.ManifestLoader.load", parse)
     return events
 
@@ -68,7 +68,9 @@ class TestWithoutSpark:
 
     @pytest.fixture(scope="class", autouse=True)
     def tables(self, project):
-        from tablestore_engine.schema import AtomicType, TableSchema
+        from tablestore_engine.schema.table.creation import create_schema
+        from tablestore_engine.schema.table.table_schema import TableSchema
+        from tablestore_engine.schema.types.types import AtomicType
 
         catalog = project.adapter.catalog
         for name in ("events", "dated"):
@@ -76,7 +78,7 @@ class TestWithoutSpark:
                 ("id", AtomicType("BIGINT"), None),
                 ("at", AtomicType("TIMESTAMP_LTZ"), "when it came"),
             ]
-            catalog.create_table(project.test_schema, name, TableSchema.create(columns))
+            catalog.create_table(project.test_schema, name, create_schema(columns))
 
     @pytest.mark.parametrize("command", [["parse"], ["list"], ["compile"], ["debug"], ["docs", "generate"]])
     def test_commands_without_rows(self, project, no_spark, command):

@@ -117,7 +117,7 @@ def old_java_reads(old_java):
 @pytest.fixture(scope="session")
 def spark_store(spark, catalog):
     """A store on the warehouse of these tests, with Spark."""
-    from tablestore_engine.spark.session import new_session
+    from tablestore_engine.spark.session.session import new_session
     from tablestore_engine.store import TableStore
 
     catalog.create_database("db", if_not_exists=True)

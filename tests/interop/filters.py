@@ -12,9 +12,9 @@ import pyarrow as pa
 from compare import multiset
 from ours import OurTable
 
-from tablestore_engine.schema.predicate import Compare, IsNull, Predicate
-from tablestore_engine.schema.types import AtomicType, DataField
-from tablestore_engine.sql.bind import references
+from tablestore_engine.schema.table.predicate import Compare, IsNull, Predicate
+from tablestore_engine.schema.types.types import AtomicType, DataField
+from tablestore_engine.sql.query.bind import references
 
 _OPERATORS = {"=": operator.eq, "<": operator.lt, ">=": operator.ge}
 _UNORDERED = ("FLOAT", "DOUBLE", "CHAR", "BINARY", "VARBINARY", "BYTES", "TIME")

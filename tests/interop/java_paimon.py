@@ -13,8 +13,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from tablestore_engine.schema.table_schema import TableSchema
-from tablestore_engine.schema.types import (
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.types import (
     BINARY_ROOTS,
     TIMESTAMP_ROOTS,
     ArrayType,

@@ -11,18 +11,20 @@ import pyarrow as pa
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commit import Change, CommitIdentity
-from tablestore_engine.operation.compact import run_compaction
-from tablestore_engine.operation.compact_plan import plan_compaction
-from tablestore_engine.operation.index_commit import index_change
-from tablestore_engine.operation.new_write import new_job
-from tablestore_engine.operation.write import write_table
-from tablestore_engine.operation.write_job import ROW_KIND_COLUMN
-from tablestore_engine.schema.arrow import to_arrow_type
-from tablestore_engine.schema.changes import SchemaChange
-from tablestore_engine.schema.row_kind import DELETE_KIND
-from tablestore_engine.schema.table_schema import TableSchema
-from tablestore_engine.schema.types import DataType
+from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.identity import CommitIdentity
+from tablestore_engine.operation.compact.compact import run_compaction
+from tablestore_engine.operation.compact.compact_plan import plan_compaction
+from tablestore_engine.operation.write.index_change import index_change
+from tablestore_engine.operation.write.new_write import new_job
+from tablestore_engine.operation.write.write import write_table
+from tablestore_engine.operation.write.write_job import ROW_KIND_COLUMN
+from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.row_kind import DELETE_KIND
+from tablestore_engine.schema.table.schema_changes import SchemaChange
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.arrow import to_arrow_type
+from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.table import Table
 
 _commits = count(1)
@@ -66,7 +68,7 @@ class OurTable:
     ) -> OurTable:
         """Make an empty table in the database `db`."""
         triples = [(n, t, None) for n, t in columns.items()]
-        schema = TableSchema.create(triples, key, partition, dict(options or {}), comment, 1_700_000_000_000)
+        schema = create_schema(triples, key, partition, dict(options or {}), comment, 1_700_000_000_000)
         catalog.create_database("db", if_not_exists=True)
         catalog.create_table("db", name, schema)
         return cls(catalog, "db", name)

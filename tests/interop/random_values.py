@@ -7,8 +7,8 @@ from decimal import Decimal
 from random import Random
 from typing import Any
 
-from tablestore_engine.schema.table_schema import TableSchema
-from tablestore_engine.schema.types import (
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.types import (
     BINARY_ROOTS,
     INTEGER_ROOTS,
     STRING_ROOTS,

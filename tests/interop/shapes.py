@@ -7,7 +7,7 @@ from datetime import date, datetime, time, timezone
 from decimal import Decimal
 from typing import Any
 
-from tablestore_engine.schema.types import ArrayType, AtomicType, DataField, DataType, MapType, RowType
+from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, DataType, MapType, RowType
 
 
 @dataclass(frozen=True)

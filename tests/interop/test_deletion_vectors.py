@@ -8,12 +8,12 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 from compare import assert_same
-from deletion_vectors import delete_positions, with_options
 from ours import OurTable
 from readers import EVERY_READER, READERS
+from support.deletion_vectors import delete_positions, with_options
 
 from tablestore_engine.errors import OptionError
-from tablestore_engine.schema.types import AtomicType
+from tablestore_engine.schema.types.types import AtomicType
 
 VECTORS = {"deletion-vectors.enabled": "true"}
 COLUMNS = {"id": AtomicType("BIGINT"), "v": AtomicType("STRING")}

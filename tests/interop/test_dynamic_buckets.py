@@ -7,13 +7,13 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 from compare import assert_same
-from engine_support import check_index, check_invariants
 from ours import OurTable, rows_of
 from readers import READERS
+from support.tables import check_index, check_invariants
 
 from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.schema.changes import SetOption
-from tablestore_engine.schema.types import AtomicType
+from tablestore_engine.schema.table.schema_changes import SetOption
+from tablestore_engine.schema.types.types import AtomicType
 
 ID, TEXT, AMOUNT = AtomicType("BIGINT"), AtomicType("STRING"), AtomicType("DECIMAL", True, 12, 2)
 COLUMNS = {"id": ID, "code": TEXT, "day": AtomicType("INT"), "text": TEXT, "amount": AMOUNT}

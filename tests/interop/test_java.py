@@ -8,8 +8,8 @@ from java_paimon import JavaPaimonError, multiset_of
 from ours import OurTable, rows_of
 from shapes import ATOMIC, EVERYTHING, TIMES, value_rows
 
-from tablestore_engine.schema.changes import AddColumn
-from tablestore_engine.schema.types import AtomicType
+from tablestore_engine.schema.table.schema_changes import AddColumn
+from tablestore_engine.schema.types.types import AtomicType
 
 ID, INT, TEXT = AtomicType("BIGINT"), AtomicType("INT"), AtomicType("STRING")
 COLUMNS = {"id": ID, "day": INT, "text": TEXT}

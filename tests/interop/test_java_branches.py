@@ -7,8 +7,8 @@ from java_paimon import multiset_of
 from ours import OurTable
 
 from tablestore_engine.errors import OptionError, TableStoreError, UserError
-from tablestore_engine.operation.expire import Retention
-from tablestore_engine.schema.types import AtomicType
+from tablestore_engine.operation.history.expire import Retention
+from tablestore_engine.schema.types.types import AtomicType
 
 COLUMNS = {"id": "BIGINT", "text": "STRING"}
 OURS = {name: AtomicType(kind) for name, kind in COLUMNS.items()}

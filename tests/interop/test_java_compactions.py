@@ -12,7 +12,7 @@ from compare import assert_same, multiset
 from ours import OurTable
 from readers import READERS
 
-from tablestore_engine.schema.types import AtomicType
+from tablestore_engine.schema.types.types import AtomicType
 
 pytestmark = pytest.mark.spark
 

@@ -8,7 +8,7 @@ from ours import OurTable
 
 from tablestore_engine.errors import OptionError
 from tablestore_engine.metadata.index_manifest import DELETION_VECTORS
-from tablestore_engine.schema.types import AtomicType
+from tablestore_engine.schema.types.types import AtomicType
 
 pytestmark = pytest.mark.spark
 

@@ -12,8 +12,8 @@ from java_paimon import multiset_of
 from ours import OurTable, new_identity
 
 from tablestore_engine.metadata.statistics import ColumnStatistics, Statistics, has_bounds, value_text
-from tablestore_engine.operation.commit import Change
-from tablestore_engine.schema.types import AtomicType
+from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.schema.types.types import AtomicType
 from tablestore_engine.storage.statistics import StatisticsStore
 
 ID, TEXT = AtomicType("BIGINT"), AtomicType("STRING")

@@ -9,7 +9,7 @@ from compare import assert_same
 from java_paimon import JavaPaimonError
 from ours import OurTable
 
-from tablestore_engine.schema.types import AtomicType
+from tablestore_engine.schema.types.types import AtomicType
 
 pytestmark = pytest.mark.spark
 

@@ -6,17 +6,17 @@ import json
 import random
 from decimal import Decimal
 
-import naive_sketches as naive
 import numpy as np
 import pyarrow as pa
 import pytest
 from java_paimon import multiset_of
 from ours import OurTable, rows_of
+from support import naive_sketches as naive
 
-from tablestore_engine.mergetree.kernels import Groups, fold_values
-from tablestore_engine.operation.write_job import ROW_KIND_COLUMN
-from tablestore_engine.schema.merge_engine import Fold
-from tablestore_engine.schema.types import ArrayType, AtomicType
+from tablestore_engine.mergetree.merge.kernels import Groups, fold_values
+from tablestore_engine.operation.write.write_job import ROW_KIND_COLUMN
+from tablestore_engine.schema.merge.merge_engine import Fold
+from tablestore_engine.schema.types.types import ArrayType, AtomicType
 
 COLUMNS = {
     "id": AtomicType("BIGINT"),

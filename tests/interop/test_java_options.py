@@ -15,7 +15,7 @@ from ours import OurTable
 from random_values import random_rows
 
 from tablestore_engine.errors import OptionError
-from tablestore_engine.schema.types import parse_type
+from tablestore_engine.schema.types.types import parse_type
 
 pytestmark = pytest.mark.spark
 

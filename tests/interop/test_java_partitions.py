@@ -7,8 +7,8 @@ from compare import assert_same, multiset
 from ours import OurTable
 from shapes import ATOMIC
 
-from tablestore_engine.schema.table_schema import TableSchema
-from tablestore_engine.schema.types import AtomicType
+from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.types.types import AtomicType
 
 pytestmark = pytest.mark.spark
 
@@ -21,7 +21,7 @@ def test_values(java, java_reads, catalog, spark_store, name, tmp_path, kind, le
     options = {"partition.default-name": "none here", "partition.legacy-name": legacy}
     catalog.create_database("db", if_not_exists=True)
     file = tmp_path / "schema.json"
-    schema = TableSchema.create([(n, t, None) for n, t in columns.items()], (), ("p", "q"), options)
+    schema = create_schema([(n, t, None) for n, t in columns.items()], (), ("p", "q"), options)
     file.write_text(schema.to_json())
     java.ask("define", f"{catalog.warehouse}/db.db/{name}", str(file))
     table = OurTable(catalog, "db", name)

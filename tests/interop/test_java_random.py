@@ -18,9 +18,9 @@ from ours import OurTable
 from random_values import random_rows, random_value
 from shapes import ATOMIC
 
-from tablestore_engine.schema.changes import AddColumn
-from tablestore_engine.schema.table_schema import TableSchema
-from tablestore_engine.schema.types import ArrayType, DataField, DataType, MapType, RowType
+from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.schema_changes import AddColumn
+from tablestore_engine.schema.types.types import ArrayType, DataField, DataType, MapType, RowType
 
 pytestmark = pytest.mark.spark
 
@@ -144,7 +144,7 @@ def test_random_tables(java, java_reads, catalog, spark_store, tmp_path, seed):
     name = f"random_{seed}"
     given = [(n, kind, None) for n, kind in columns.items()]
     file = tmp_path / "schema.json"
-    file.write_text(TableSchema.create(given, key, partition, options).to_json())
+    file.write_text(create_schema(given, key, partition, options).to_json())
     java.ask("define", f"{catalog.warehouse}/db.db/{name}", str(file))
     table = OurTable(catalog, "db", name)
     more = OurTable.create(catalog, f"{name}_more", columns)

@@ -14,8 +14,8 @@ from ours import OurTable
 from random_values import random_rows
 
 from tablestore_engine.errors import UnsupportedTypeError
-from tablestore_engine.schema.table_schema import TableSchema
-from tablestore_engine.schema.types import ArrayType, DataField, DataType, MapType, RowType, parse_type
+from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.types.types import ArrayType, DataField, DataType, MapType, RowType, parse_type
 
 pytestmark = pytest.mark.spark
 
@@ -110,7 +110,7 @@ def made(java, catalog, name, tmp_path):
         catalog.create_database("db", if_not_exists=True)
         path = f"{catalog.warehouse}/db.db/{name}"
         columns = [(n, kind, None) for n, kind in COLUMNS.items()]
-        schema = TableSchema.create(columns, key, (), {"bucket": "2", **(options or {})} if key else options or {})
+        schema = create_schema(columns, key, (), {"bucket": "2", **(options or {})} if key else options or {})
         file = tmp_path / "schema.json"
         file.write_text(schema.to_json())
         java.ask("define", path, str(file))

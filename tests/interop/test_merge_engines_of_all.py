@@ -10,8 +10,8 @@ from compare import assert_same
 from ours import OurTable, rows_of
 from readers import EVERY_READER, OtherReaderError
 
-from tablestore_engine.operation.write_job import ROW_KIND_COLUMN
-from tablestore_engine.schema.types import ArrayType, AtomicType, DataField, MapType, RowType
+from tablestore_engine.operation.write.write_job import ROW_KIND_COLUMN
+from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, MapType, RowType
 
 COLUMNS = {
     "id": AtomicType("BIGINT"),

@@ -13,8 +13,8 @@ from random_values import random_rows
 from readers import READERS
 
 from tablestore_engine.errors import OptionError
-from tablestore_engine.schema.arrow import to_arrow_type
-from tablestore_engine.schema.types import parse_type
+from tablestore_engine.schema.types.arrow import to_arrow_type
+from tablestore_engine.schema.types.types import parse_type
 
 COLUMNS = {
     "id": "BIGINT", "day": "INT", "n": "INT", "text": "STRING", "amount": "DECIMAL(12, 2)", "at": "TIMESTAMP(6)",

@@ -7,8 +7,8 @@ from ours import OurTable
 from readers import EVERY_READER
 from shapes import EVERYTHING, TIMES, value_rows
 
-from tablestore_engine.schema.changes import AddColumn, SetComment, SetOption
-from tablestore_engine.schema.types import ArrayType, AtomicType, DataField, RowType
+from tablestore_engine.schema.table.schema_changes import AddColumn, SetComment, SetOption
+from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, RowType
 
 ID, INT, TEXT = AtomicType("BIGINT"), AtomicType("INT"), AtomicType("STRING")
 COLUMNS = {"id": ID, "text": TEXT, "day": INT}

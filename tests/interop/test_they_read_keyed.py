@@ -8,7 +8,7 @@ import pytest
 from ours import OurTable
 from shapes import ATOMIC, EVERYTHING, SPECIAL, TIMES, value_rows
 
-from tablestore_engine.schema.types import AtomicType
+from tablestore_engine.schema.types.types import AtomicType
 
 ID, TEXT, AMOUNT = AtomicType("BIGINT"), AtomicType("STRING"), AtomicType("DECIMAL", True, 12, 2)
 COLUMNS = {"id": ID, "text": TEXT, "amount": AMOUNT}

@@ -6,7 +6,7 @@ import pytest
 from ours import OurTable
 from shapes import ATOMIC
 
-from tablestore_engine.schema.types import AtomicType
+from tablestore_engine.schema.types.types import AtomicType
 
 ID, TEXT = AtomicType("BIGINT"), AtomicType("STRING")
 STRANGE = (

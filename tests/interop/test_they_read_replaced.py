@@ -7,11 +7,12 @@ from compare import assert_same
 from ours import OurTable, new_identity, rows_of
 from readers import EVERY_READER
 
-from tablestore_engine.operation.replace import next_schema, replace_all, schema_publisher
-from tablestore_engine.operation.write import write_table
-from tablestore_engine.operation.write_job import WriteJob
-from tablestore_engine.schema.table_schema import TableSchema
-from tablestore_engine.schema.types import AtomicType
+from tablestore_engine.operation.commit.replace import next_schema, replace_all, schema_publisher
+from tablestore_engine.operation.write.write import write_table
+from tablestore_engine.operation.write.write_job import WriteJob
+from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.types import AtomicType
 
 ID, INT, TEXT = AtomicType("BIGINT"), AtomicType("INT"), AtomicType("STRING")
 OLD = {"id": ID, "text": TEXT}
@@ -35,7 +36,7 @@ def test_other_columns(catalog, all_read, name, key):
     options = {"bucket": "2"} if key else {}
     table = OurTable.create(catalog, name, OLD, key=key, options=options)
     table.write([{"id": i, "text": f"old{i}"} for i in range(10)])
-    _replace(table, TableSchema.create(NEW, key, (), options), ROWS)
+    _replace(table, create_schema(NEW, key, (), options), ROWS)
     found = all_read(table).sort_by("id")
     assert found.to_pylist() == [{n: r[n] for n in ("text", "id", "new")} for r in ROWS]
     table.write([{"id": 2, "text": 9}, {"id": 3}])
@@ -47,7 +48,7 @@ def test_other_columns(catalog, all_read, name, key):
 def test_other_key(catalog, all_read, name):
     table = OurTable.create(catalog, name, OLD, key=["id"], options={"bucket": "2"})
     table.write([{"id": i, "text": f"old{i}"} for i in range(10)])
-    _replace(table, TableSchema.create(NEW, ["new"], (), {"bucket": "3"}), ROWS)
+    _replace(table, create_schema(NEW, ["new"], (), {"bucket": "3"}), ROWS)
     assert all_read(table).num_rows == 2
     table.write([{"id": 5, "new": "x"}])
     assert all_read(table).num_rows == 2
@@ -57,7 +58,7 @@ def test_other_key(catalog, all_read, name):
 def test_other_partitions(catalog, all_read, name, before):
     table = OurTable.create(catalog, name, OLD, partition=before)
     table.write([{"id": i, "text": f"old{i}"} for i in range(5)])
-    _replace(table, TableSchema.create(NEW, (), ("new", "text")), ROWS)
+    _replace(table, create_schema(NEW, (), ("new", "text")), ROWS)
     assert all_read(table).num_rows == 2
     table.write([{"id": 5, "new": "x", "text": 7}])
     assert all_read(table).num_rows == 3
@@ -73,7 +74,7 @@ def test_replacement_that_died_half_way(catalog, paimon, name):
     table.write([{"id": i, "text": f"old{i}"} for i in range(10)])
     old = table.read()
     now = table.table
-    assert now.schemas.try_create(next_schema(now.schema, TableSchema.create(NEW), 0))
+    assert now.schemas.try_create(next_schema(now.schema, create_schema(NEW), 0))
     assert_same(table.read(), old, "tablestore")
     for reader in EVERY_READER:
         assert_same(paimon.read(reader, table.warehouse, table.name), old, reader)

@@ -10,7 +10,7 @@ from compare import multiset
 from ours import OurTable
 from shapes import ATOMIC
 
-from tablestore_engine.schema.types import ArrayType, AtomicType
+from tablestore_engine.schema.types.types import ArrayType, AtomicType
 
 KINDS = {
     "bigint": "Int64",

@@ -11,9 +11,9 @@ from ours import OurTable, rows_of
 from readers import EVERY_READER, READERS
 from shapes import ATOMIC, EVERYTHING, value_rows
 
-from tablestore_engine.schema.arrow import to_arrow_type
-from tablestore_engine.schema.changes import AddColumn
-from tablestore_engine.schema.types import AtomicType
+from tablestore_engine.schema.table.schema_changes import AddColumn
+from tablestore_engine.schema.types.arrow import to_arrow_type
+from tablestore_engine.schema.types.types import AtomicType
 
 ID, INT, TEXT = pa.int64(), pa.int32(), pa.string()
 

@@ -8,7 +8,7 @@ from ours import OurTable, rows_of
 from readers import EVERY_READER, OtherReaderError
 
 from tablestore_engine.errors import OptionError, UnsupportedTypeError
-from tablestore_engine.schema.types import AtomicType
+from tablestore_engine.schema.types.types import AtomicType
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), False), ("a", pa.int32()), ("b", pa.string())])
 KEYED = {

@@ -9,8 +9,8 @@ from ours import OurTable
 from readers import EVERY_READER
 from shapes import ATOMIC, EVERYTHING, value_rows
 
-from tablestore_engine.schema.arrow import to_arrow_type
-from tablestore_engine.schema.types import AtomicType
+from tablestore_engine.schema.types.arrow import to_arrow_type
+from tablestore_engine.schema.types.types import AtomicType
 from tablestore_engine.store import TableStore
 
 pytestmark = pytest.mark.spark
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.spark
 
 @pytest.fixture(scope="module")
 def store(catalog):
-    from tablestore_engine.spark.session import SessionConfig, start_session
+    from tablestore_engine.spark.session.session import SessionConfig, start_session
 
     settings = {"spark.sql.shuffle.partitions": "2", "spark.driver.memory": "1g", "spark.ui.enabled": "false"}
     session = start_session(SessionConfig(master="local[2]", spark_config=settings))

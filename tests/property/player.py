@@ -14,7 +14,9 @@ import itertools
 from dataclasses import dataclass
 from typing import Any
 
-from engine_support import (
+from hypothesis import note
+from hypothesis import strategies as st
+from support.tables import (
     PUT,
     check_invariants,
     compact,
@@ -25,16 +27,14 @@ from engine_support import (
     write,
     write_files,
 )
-from hypothesis import note
-from hypothesis import strategies as st
 
 from tablestore_engine.errors import ConflictError
 from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.operation.commit import Change
-from tablestore_engine.operation.index_commit import index_change
-from tablestore_engine.operation.schedule import schedule
-from tablestore_engine.operation.scheduled_run import run_next
-from tablestore_engine.operation.write_buffer import BufferSizes
+from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.compact.schedule import schedule
+from tablestore_engine.operation.compact.scheduled_run import run_next
+from tablestore_engine.operation.write.index_change import index_change
+from tablestore_engine.operation.write.write_buffer import BufferSizes
 
 WRITES = ("write", "buffer", "begin", "overtaken")
 NUMBERS_OF_A_WRITE = 1_000  # each layer takes one

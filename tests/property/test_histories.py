@@ -14,10 +14,10 @@ import os
 from datetime import date, datetime, timezone
 from decimal import Decimal
 
-from engine_support import make_table, scratch_directory
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from player import Player, play, steps_of
+from support.tables import make_table, scratch_directory
 
 EXAMPLES = int(os.environ.get("TABLESTORE_SOAK", "16"))
 PROFILE = settings(

@@ -9,7 +9,9 @@ from __future__ import annotations
 import shutil
 import tempfile
 
-from engine_support import (
+from hypothesis import given, note
+from hypothesis import strategies as st
+from support.tables import (
     DELETE,
     PUT,
     check_invariants,
@@ -20,15 +22,13 @@ from engine_support import (
     read,
     write,
 )
-from hypothesis import given, note
-from hypothesis import strategies as st
 from test_histories import PROFILE
 
 from tablestore_engine.errors import SnapshotNotFound
 from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.operation.expire import Retention
-from tablestore_engine.operation.partition_expire import drop_partitions
-from tablestore_engine.operation.tags import expire_tags, replace_tag
+from tablestore_engine.operation.history.expire import Retention
+from tablestore_engine.operation.history.partition_expire import drop_partitions
+from tablestore_engine.operation.history.tags import expire_tags, replace_tag
 from tablestore_engine.storage import manifests
 
 ROWS = st.lists(

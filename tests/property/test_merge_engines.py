@@ -11,18 +11,18 @@ from datetime import date, datetime
 from decimal import Decimal
 from unittest import mock
 
-import naive_folds as naive
-import naive_sketches as sketches
 import pytest
-from engine_support import compact, make_table, read, scratch_directory, write
 from hypothesis import given
 from hypothesis import strategies as st
 from player import WRITES, Player, steps_of
 from player import play as played
+from support import naive_folds as naive
+from support import naive_sketches as sketches
+from support.tables import compact, make_table, read, scratch_directory, write
 from test_histories import PROFILE, bucket_options
 
-from tablestore_engine.operation import compact as compaction
-from tablestore_engine.operation import write as writing
+from tablestore_engine.operation.compact import compact as compaction
+from tablestore_engine.operation.write import write as writing
 
 INSERT, BEFORE, AFTER, DELETE = 0, 1, 2, 3
 INTS = {"type": "ARRAY", "element": "INT"}

@@ -21,20 +21,21 @@ from unittest import mock
 
 import pyarrow as pa
 import pytest
-from engine_support import arrow_rows, check_invariants, compact, identity, make_table, read
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
+from support.tables import arrow_rows, check_invariants, compact, identity, make_table, read
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import NegativeCountError
-from tablestore_engine.mergetree import retractions
+from tablestore_engine.mergetree.multiset import retractions
 from tablestore_engine.metadata.manifest import FileKind
-from tablestore_engine.operation import identifying
-from tablestore_engine.operation.commit import Change
-from tablestore_engine.operation.compact import CompactTask, run_compaction
-from tablestore_engine.schema.row_kind import ROW_KIND
-from tablestore_engine.spark import hidden_rows
-from tablestore_engine.spark.session import new_session
+from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.compact.compact import run_compaction
+from tablestore_engine.operation.compact.compact_task import CompactTask
+from tablestore_engine.operation.scan import discriminating_columns as identifying
+from tablestore_engine.schema.table.row_kind import ROW_KIND
+from tablestore_engine.spark.read import multiset_hidden_rows as hidden_rows
+from tablestore_engine.spark.session.session import new_session
 from tablestore_engine.store import TableStore
 
 PROFILE = settings(

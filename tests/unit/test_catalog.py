@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from engine_support import make_table, read, schema_of, write
+from support.tables import make_table, read, schema_of, write
 
 from tablestore_engine.catalog import Catalog, View
 from tablestore_engine.errors import (
@@ -24,11 +24,12 @@ from tablestore_engine.errors import (
     UserError,
     ViewNotFound,
 )
-from tablestore_engine.operation.commit import Change, CommitIdentity
-from tablestore_engine.operation.replace import next_schema, replace_all
-from tablestore_engine.schema.changes import AddColumn
-from tablestore_engine.schema.table_schema import TableSchema
-from tablestore_engine.schema.types import DataField, parse_type
+from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.identity import CommitIdentity
+from tablestore_engine.operation.commit.replace import next_schema, replace_all
+from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.schema_changes import AddColumn
+from tablestore_engine.schema.types.types import DataField, parse_type
 from tablestore_engine.storage.file_io import LocalFileIO
 
 SCHEMA = schema_of({"id": "INT"})
@@ -334,7 +335,7 @@ def test_a_warehouse_that_is_a_file(tmp_path):
 def test_columns_added_while_the_table_is_replaced(catalog):
     catalog.create_table("default", "t", SCHEMA)
     table = catalog.load_table("default", "t")
-    wanted = next_schema(table.schema, TableSchema.create([("x", parse_type("INT"), None)]), 0)
+    wanted = next_schema(table.schema, create_schema([("x", parse_type("INT"), None)]), 0)
 
     def publish():
         assert table.schemas.try_create(wanted)

@@ -19,7 +19,7 @@ def run(tmp_path, monkeypatch):
     def refuse():
         raise AssertionError("Spark was started")
 
-    monkeypatch.setattr("tablestore_engine.spark.session.start_session", refuse)
+    monkeypatch.setattr("tablestore_engine.spark.session.session.start_session", refuse)
 
     def call(*arguments, warehouse=tmp_path / "w", input=None):
         command, *rest = arguments

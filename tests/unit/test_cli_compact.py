@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 from click.testing import CliRunner
-from engine_support import by_key, live_paths, make_table, write
+from support.tables import by_key, live_paths, make_table, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.cli import main
-from tablestore_engine.operation.schedule import schedule
+from tablestore_engine.operation.compact.schedule import schedule
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def run(tmp_path, monkeypatch):
     def refuse():
         raise AssertionError("Spark was started")
 
-    monkeypatch.setattr("tablestore_engine.spark.session.start_session", refuse)
+    monkeypatch.setattr("tablestore_engine.spark.session.session.start_session", refuse)
     return lambda *arguments: CliRunner().invoke(main, ["compact", "-w", str(tmp_path), *arguments])
 
 
@@ -78,7 +78,7 @@ def test_what_others_overtake_may_be_tried_again(run, tables, monkeypatch):
     def lose(*arguments, **more):
         raise ConflictError("Others keep winning.")
 
-    monkeypatch.setattr("tablestore_engine.spark.due.compact_table", lose)
+    monkeypatch.setattr("tablestore_engine.spark.compact.compact_due.compact_table", lose)
     result = run("due")
     assert (result.exit_code, result.stdout) == (75, "default.due  FAILED: Others keep winning.\n")
 

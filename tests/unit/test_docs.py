@@ -10,9 +10,9 @@ from dataclasses import fields
 
 import pytest
 
-from dbt.adapters.tablestore.credentials import TableStoreCredentials
-from dbt.adapters.tablestore.foreign_config import FOREIGN_KEYS, MERGE_KEYS
-from dbt.adapters.tablestore.model_config import IGNORED_SPARK_KEYS, TableStoreConfig
+from dbt.adapters.tablestore.config.foreign_config import FOREIGN_KEYS, MERGE_KEYS
+from dbt.adapters.tablestore.config.model_config import IGNORED_SPARK_KEYS, TableStoreConfig
+from dbt.adapters.tablestore.connection.credentials import TableStoreCredentials
 from dbt.adapters.tablestore.verbs import BUILTIN_STRATEGIES
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))

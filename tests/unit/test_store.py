@@ -14,7 +14,7 @@ from tablestore_engine.errors import (
     TableNotFound,
     UserError,
 )
-from tablestore_engine.schema import AtomicType
+from tablestore_engine.schema.types.types import AtomicType
 
 
 @pytest.fixture

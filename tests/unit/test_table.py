@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 import pytest
-from engine_support import DELETE, PUT, compact, make_table, read, write
+from support.tables import DELETE, PUT, compact, make_table, read, write
 
 from tablestore_engine.errors import ConflictError, SnapshotNotFound
 from tablestore_engine.table import TableStats
@@ -71,7 +71,7 @@ def test_an_updated_row_counts_once(table, monkeypatch):
     found = table.statistics()
     assert (found.row_count, found.row_count_exact, found.row_count_text) == (11, True, "11")
     # So many that they are not counted one by one, until a compaction has settled what belongs together.
-    monkeypatch.setattr("tablestore_engine.operation.row_count.READ_ROWS", 5)
+    monkeypatch.setattr("tablestore_engine.operation.scan.row_count.READ_ROWS", 5)
     found = table.statistics()
     assert (found.row_count, found.row_count_exact) == (10 + 7 + 2 - 2, False)
     assert found.row_count_text.endswith(" at most")
@@ -91,7 +91,7 @@ def test_a_file_of_which_nobody_says_how_many_deletes_it_holds(table, monkeypatc
     assert {e.file.delete_row_count for e in table.live_files()} == {None}
     found = table.statistics()
     assert (found.row_count, found.row_count_exact) == (7, True), "its keys were read"
-    monkeypatch.setattr("tablestore_engine.operation.row_count.READ_ROWS", 5)
+    monkeypatch.setattr("tablestore_engine.operation.scan.row_count.READ_ROWS", 5)
     assert table.statistics().row_count_text == "10 at most"
     compact(table)
     assert table.statistics().row_count_text == "7"
@@ -137,7 +137,7 @@ def test_the_user_of_a_commit_begins_as_the_option_says(tmp_path):
 
 
 def test_a_write_that_lost_once_is_tried_again(table, monkeypatch):
-    from tablestore_engine.operation.commit import Committer
+    from tablestore_engine.operation.commit.commit import Committer
 
     commit, calls = Committer.commit, []
 

@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 
 import pytest
-from engine_support import write
+from support.tables import write
 
 from tablestore_engine.catalog import Catalog, View
 from tablestore_engine.errors import ExecutionError, StorageError
@@ -123,7 +123,7 @@ def test_rows_for_a_table_whose_folder_takes_none(store, path):
     "text", ["CREATE TABLE t AS SELECT 1 AS id", "CREATE VIEW v AS SELECT 1 AS id"], ids=["table", "view"]
 )
 def test_a_table_and_a_view_of_a_query_below_a_file(spark, tmp_path, text):
-    from tablestore_engine.spark.session import new_session
+    from tablestore_engine.spark.session.session import new_session
 
     (tmp_path / "file").write_text("mine")
     store = TableStore(tmp_path / "file" / "warehouse", new_session(spark))

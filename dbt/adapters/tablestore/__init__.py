@@ -5,11 +5,11 @@
 
 from dbt.adapters.base import AdapterPlugin
 
-from dbt.adapters.tablestore.column import TableStoreColumn
-from dbt.adapters.tablestore.connections import TableStoreConnectionManager
-from dbt.adapters.tablestore.credentials import TableStoreCredentials
+from dbt.adapters.tablestore.connection.connections import TableStoreConnectionManager
+from dbt.adapters.tablestore.connection.credentials import TableStoreCredentials
 from dbt.adapters.tablestore.impl import TableStoreAdapter
-from dbt.adapters.tablestore.relation import TableStoreRelation
+from dbt.adapters.tablestore.relation.column import TableStoreColumn
+from dbt.adapters.tablestore.relation.relation import TableStoreRelation
 from dbt.include import tablestore
 
 Plugin = AdapterPlugin(

@@ -16,11 +16,11 @@ from dbt.adapters.contracts.relation import RelationConfig
 from dbt_common.contracts.constraints import ConstraintType
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.tablestore.column import TableStoreColumn
-from dbt.adapters.tablestore.connections import TableStoreConnectionManager
-from dbt.adapters.tablestore.environment import COMMANDS_WITH_ROWS, environment_of
-from dbt.adapters.tablestore.model_config import TableStoreConfig
-from dbt.adapters.tablestore.relation import TableStoreRelation, schema_of
+from dbt.adapters.tablestore.config.model_config import TableStoreConfig
+from dbt.adapters.tablestore.connection.connections import TableStoreConnectionManager
+from dbt.adapters.tablestore.connection.environment import COMMANDS_WITH_ROWS, environment_of
+from dbt.adapters.tablestore.relation.column import TableStoreColumn
+from dbt.adapters.tablestore.relation.relation import TableStoreRelation, schema_of
 from dbt.adapters.tablestore.verbs import TableStoreVerbs
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class TableStoreAdapter(TableStoreVerbs):
         self.cache.drop_schema(None, schema)
 
     def list_relations_without_caching(self, schema_relation: BaseRelation) -> list[BaseRelation]:
-        from dbt.adapters.tablestore.metadata import list_relations
+        from dbt.adapters.tablestore.relation.metadata import list_relations
 
         with self.connections.exception_handler("list relations"):
             return list(list_relations(self.catalog, schema_of(schema_relation)))
@@ -95,7 +95,7 @@ class TableStoreAdapter(TableStoreVerbs):
     @available.parse_list
     def get_columns_in_relation(self, relation: BaseRelation) -> list[TableStoreColumn]:  # type: ignore[override]
         """The columns of a table, view or temporary view; empty when there is none of that name."""
-        from dbt.adapters.tablestore.metadata import columns_of
+        from dbt.adapters.tablestore.relation.metadata import columns_of
 
         if isinstance(relation, TableStoreRelation) and relation.is_session_name:
             return self.get_column_schema_from_query(f"select * from {relation.render()}")  # type: ignore[return-value]
@@ -166,7 +166,7 @@ class TableStoreAdapter(TableStoreVerbs):
         from dbt.adapters.events.types import CatalogGenerationError
         from dbt_common.events.functions import warn_or_error
 
-        from dbt.adapters.tablestore.metadata import catalog_table, describe
+        from dbt.adapters.tablestore.relation.metadata import catalog_table, describe
 
         descriptions, failures = [], list[Exception]()
         for relation in relations:
@@ -184,7 +184,7 @@ class TableStoreAdapter(TableStoreVerbs):
     def get_catalog_for_single_relation(self, relation: BaseRelation) -> CatalogTable | None:
         from dbt_common.contracts.metadata import CatalogTable, ColumnMetadata, TableMetadata
 
-        from dbt.adapters.tablestore.metadata import describe, stats_of
+        from dbt.adapters.tablestore.relation.metadata import describe, stats_of
 
         with self.connections.exception_handler("catalog"):
             one = describe(self.catalog, schema_of(relation), str(relation.identifier))
@@ -210,7 +210,7 @@ class TableStoreAdapter(TableStoreVerbs):
         macro_resolver: MacroResolverProtocol | None = None,
     ) -> tuple[AdapterResponse | None, FreshnessResponse]:
         """Freshness by a column: from the table's files where that needs no expression, else by a query."""
-        from dbt.adapters.tablestore.freshness import newest
+        from dbt.adapters.tablestore.relation.freshness import newest
 
         if not filter:
             with self.connections.exception_handler("freshness"):
@@ -224,7 +224,7 @@ class TableStoreAdapter(TableStoreVerbs):
         self, sources: list[BaseRelation], macro_resolver: MacroResolverProtocol | None = None
     ) -> tuple[list[AdapterResponse | None], dict[BaseRelation, FreshnessResponse]]:
         """Freshness by the time of the last commit that changed data; compaction does not count."""
-        from dbt.adapters.tablestore.metadata import last_modified
+        from dbt.adapters.tablestore.relation.metadata import last_modified
 
         now = datetime.now(timezone.utc)
         answers: dict[BaseRelation, FreshnessResponse] = {}
@@ -238,7 +238,7 @@ class TableStoreAdapter(TableStoreVerbs):
 
     def debug_query(self) -> None:
         """Check what a run would need: a warehouse that can be written, and Java where Spark runs here."""
-        from dbt.adapters.tablestore.checks import check_environment
+        from dbt.adapters.tablestore.build.checks import check_environment
 
         with self.connections.exception_handler("debug"):
             check_environment(self.config.credentials)

@@ -16,26 +16,27 @@ from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.sql import SQLAdapter
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.tablestore import contracts, incremental, operations, seeds
-from dbt.adapters.tablestore.column import TableStoreColumn
-from dbt.adapters.tablestore.environment import Environment, environment_of
-from dbt.adapters.tablestore.errors import KeyValuesError
-from dbt.adapters.tablestore.foreign_config import notices
-from dbt.adapters.tablestore.model_config import (
+from dbt.adapters.tablestore.build import incremental, operations, seeds
+from dbt.adapters.tablestore.config import contracts
+from dbt.adapters.tablestore.config.foreign_config import notices
+from dbt.adapters.tablestore.config.model_config import (
     LOOSE_KEY_HINT,
     TableLayout,
     check_key,
     check_spelling,
     key_of_upserts,
     strategy_of,
-    text_literal,
     unique_keys,
 )
-from dbt.adapters.tablestore.option_changes import option_changes
-from dbt.adapters.tablestore.relation import schema_of
-from dbt.adapters.tablestore.response import response
-from tablestore_engine.schema.changes import SetColumnComment, SetOption
-from tablestore_engine.schema.row_kind import ROW_KIND
+from dbt.adapters.tablestore.config.option_changes import option_changes
+from dbt.adapters.tablestore.connection.environment import Environment, environment_of
+from dbt.adapters.tablestore.connection.errors import KeyValuesError
+from dbt.adapters.tablestore.connection.literals import text_literal
+from dbt.adapters.tablestore.connection.response import response
+from dbt.adapters.tablestore.relation.column import TableStoreColumn
+from dbt.adapters.tablestore.relation.relation import schema_of
+from tablestore_engine.schema.table.row_kind import ROW_KIND
+from tablestore_engine.schema.table.schema_changes import SetColumnComment, SetOption
 
 if TYPE_CHECKING:
     import agate
@@ -286,7 +287,7 @@ class TableStoreVerbs(SQLAdapter):
     @available.parse(lambda *a, **k: "")
     def tablestore_python_model(self, model: Mapping[str, Any], compiled_code: str) -> str:
         """Run a Python model; returns the query of its result."""
-        from dbt.adapters.tablestore import python_models
+        from dbt.adapters.tablestore.build import python_models
 
         handle = self.connections.get_thread_connection().handle
         with self.connections.exception_handler(compiled_code), handle.work("create temporary view") as store:

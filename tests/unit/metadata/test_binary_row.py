@@ -6,13 +6,13 @@ from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 
 import pytest
-from binary_row_cases import GOLDEN, UTC, VALUES
 from hypothesis import given
 from hypothesis import strategies as st
+from support.binary_row_cases import GOLDEN, UTC, VALUES
 
 from tablestore_engine.metadata.binary_row import EMPTY_ROW, decode_row, encode_row
 from tablestore_engine.metadata.bucket import hash_words
-from tablestore_engine.schema.types import ArrayType, parse_type
+from tablestore_engine.schema.types.types import ArrayType, parse_type
 
 
 @pytest.mark.parametrize(("types", "values", "data", "hashed"), GOLDEN, ids=lambda one: str(one)[:40])

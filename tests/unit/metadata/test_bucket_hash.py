@@ -8,13 +8,13 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 import pytest
-from binary_row_cases import GOLDEN, VALUES
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.binary_row_cases import GOLDEN, VALUES
 
 from tablestore_engine.metadata.bucket import bucket_ids, bucket_of, row_hashes
-from tablestore_engine.schema.arrow import to_arrow_type
-from tablestore_engine.schema.types import ArrayType, parse_type
+from tablestore_engine.schema.types.arrow import to_arrow_type
+from tablestore_engine.schema.types.types import ArrayType, parse_type
 
 
 @pytest.mark.parametrize(("types", "values", "data", "hashed"), GOLDEN, ids=lambda one: str(one)[:40])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from deletion_vectors import vector
 from hypothesis import given
 from hypothesis import strategies as st
+from support.deletion_vectors import vector
 
 from tablestore_engine.metadata.deletion_vector import deleted_positions, words_of
 

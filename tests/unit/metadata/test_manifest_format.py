@@ -25,7 +25,7 @@ from tablestore_engine.metadata.manifest import (
     encode_metas,
     merge_entries,
 )
-from tablestore_engine.schema.types import parse_type
+from tablestore_engine.schema.types.types import parse_type
 
 GOLDEN = Path(__file__).parent / "golden"
 INT = [parse_type("INT")]

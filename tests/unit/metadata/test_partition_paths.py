@@ -19,8 +19,8 @@ from tablestore_engine.metadata.partition import (
     unescape,
     value_from_text,
 )
-from tablestore_engine.schema.table_schema import TableSchema
-from tablestore_engine.schema.types import parse_type
+from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.types.types import parse_type
 
 UTC = timezone.utc
 
@@ -128,11 +128,11 @@ def test_floats_lead_back(value):
 
 def test_format_of_a_table():
     columns = [("v", parse_type("INT"), None), ("d", parse_type("DATE"), None)]
-    created = PartitionFormat(TableSchema.create(columns, partition_keys=["d"]))
+    created = PartitionFormat(create_schema(columns, partition_keys=["d"]))
     row = created.encode([date(2024, 1, 1)])
     assert row == encode_row([date(2024, 1, 1)], [parse_type("DATE")])
     assert created.path_of(row) == "d=2024-01-01"
     assert created.parse("d=2024-01-01") == (date(2024, 1, 1),)
     assert created.decode(row) == (date(2024, 1, 1),)
-    foreign = PartitionFormat(TableSchema.create(columns, (), ["d"], {"partition.legacy-name": "true"}))
+    foreign = PartitionFormat(create_schema(columns, (), ["d"], {"partition.legacy-name": "true"}))
     assert foreign.path_of(row) == "d=19723"

@@ -16,7 +16,7 @@ from tablestore_engine.metadata.statistics import (
     value_shown,
     value_text,
 )
-from tablestore_engine.schema.types import parse_type
+from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.storage.file_io import LocalFileIO
 from tablestore_engine.storage.paths import TablePaths
 from tablestore_engine.storage.statistics import StatisticsStore

@@ -11,7 +11,7 @@ from tablestore_engine.errors import CorruptMetadataError, StorageError
 from tablestore_engine.metadata.binary_row import EMPTY_ROW, decode_row, encode_row
 from tablestore_engine.metadata.data_file import EMPTY_STATS, DataFileMeta
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
-from tablestore_engine.schema.types import parse_type
+from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.storage import manifests
 from tablestore_engine.storage.file_io import LocalFileIO
 from tablestore_engine.storage.manifests import ManifestStore

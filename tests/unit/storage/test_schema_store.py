@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 
 from tablestore_engine.errors import CorruptMetadataError, SchemaError, UnsupportedTypeError
-from tablestore_engine.schema.table_schema import TableSchema
-from tablestore_engine.schema.types import parse_type
+from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.storage.file_io import LocalFileIO
 from tablestore_engine.storage.paths import TablePaths
 from tablestore_engine.storage.schemas import SchemaStore
 
-SCHEMA = TableSchema.create([("id", parse_type("INT"), None)], ["id"])
+SCHEMA = create_schema([("id", parse_type("INT"), None)], ["id"])
 
 
 @pytest.fixture

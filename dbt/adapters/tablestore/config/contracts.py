@@ -1,0 +1,70 @@
+"""Enforced contracts: constraints checked while the table is written, so that a bad row keeps the old table.
+
+A NOT NULL column fails on its first null, a CHECK on the first row for which it is false; both by an expression
+that Spark evaluates as it writes. A primary key constraint becomes the table's key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dbt.adapters.tablestore.connection.literals import text_literal
+
+
+def select_list(model: Mapping[str, Any]) -> list[str]:
+    """The columns of the contract as select items, each with the checks that it has."""
+    items = []
+    for column in model["columns"].values():
+        name = quoted_name(column)
+        value = name
+        for constraint in column.get("constraints") or ():
+            value = _checked(value, name, column["name"], constraint)
+        items.append(value if value == name else f"{value} as {name}")
+    first = next(iter(model["columns"].values()), None)
+    if first is not None:
+        for constraint in model.get("constraints") or ():
+            if _type_of(constraint) == "not_null":
+                continue
+            name = quoted_name(first)
+            value = _checked(items[0].rsplit(" as ", 1)[0], name, constraint.get("name") or "", constraint)
+            items[0] = value if value == name else f"{value} as {name}"
+    return items
+
+
+def primary_key(model: Mapping[str, Any]) -> tuple[str, ...]:
+    """The columns of the contract's primary key constraint; empty when there is none."""
+    for constraint in model.get("constraints") or ():
+        if _type_of(constraint) == "primary_key":
+            return tuple(constraint.get("columns") or ())
+    return tuple(
+        name for name, constraint in _column_constraints(model) if _type_of(constraint) == "primary_key"
+    )
+
+
+def quoted_name(column: Mapping[str, Any]) -> str:
+    """A contract column as it is written in SQL."""
+    return "`" + str(column["name"]).replace("`", "``") + "`"
+
+
+def _column_constraints(model: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for column in (model.get("columns") or {}).values():
+        for constraint in column.get("constraints") or ():
+            yield str(column["name"]), constraint
+
+
+def _checked(value: str, name: str, label: str, constraint: Mapping[str, Any]) -> str:
+    kind = _type_of(constraint)
+    if kind == "not_null":
+        message = f'null value in column "{label}" violates not-null constraint'
+        return f"coalesce({value}, raise_error({text_literal(message)}))"
+    if kind == "check" and constraint.get("expression"):
+        named = f' "{constraint["name"]}"' if constraint.get("name") else ""
+        message = f"a row violates check constraint{named}: {constraint['expression']}"
+        return f"if(not ({constraint['expression']}), raise_error({text_literal(message)}), {value})"
+    return value
+
+
+def _type_of(constraint: Mapping[str, Any]) -> str:
+    kind = constraint.get("type")
+    return str(getattr(kind, "value", kind))

@@ -1,0 +1,114 @@
+"""The profile of `type: tablestore`.
+
+Only `type`, `warehouse` and `schema` are needed. Invariant: a `TableStoreCredentials` that exists is usable: the
+warehouse is an absolute local path, the schema is a name and every value has its type; what is wrong in a profile
+is said once, by name, when the profile is read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Dict, Optional, Tuple  # noqa: UP035 - mashumaro reads these at run time
+
+from dbt.adapters.contracts.connection import Credentials
+from dbt_common.exceptions import DbtConfigError
+
+from dbt.adapters.tablestore.connection.target_type import NAME, SparkLike
+from tablestore_engine.errors import UserError
+from tablestore_engine.storage.paths import local_folder
+
+
+@dataclass
+class TableStoreCredentials(Credentials):
+    """Where the tables live and which Spark does the work.
+
+    warehouse: the folder that holds the schemas, local for now; relative to the dbt project.
+    master: a Spark master (`local[4]`, `spark://…`); by default all cores of this machine.
+    remote: a Spark Connect address (`sc://host:15002`) to use in place of a master.
+    spark_config: Spark settings, given to the session when it starts.
+    class_data_sharing: whether a local Java start-up is sped up by an archive in the user's cache folder.
+    user: informative; packages and hooks may read `target.user`.
+    like_spark: whether `target.type == 'spark'` holds in projects and packages, beside `'tablestore'`.
+    """
+
+    database: Optional[str] = None  # type: ignore[assignment]  # noqa: UP045
+    schema: str = ""
+    warehouse: str = ""
+    master: Optional[str] = None  # noqa: UP045
+    remote: Optional[str] = None  # noqa: UP045
+    spark_config: Dict[str, Any] = field(default_factory=dict)  # noqa: UP006
+    class_data_sharing: bool = True
+    user: Optional[str] = None  # noqa: UP045
+    like_spark: bool = True
+
+    _ALIASES: ClassVar[Dict[str, str]] = {"path": "warehouse", "dbname": "database"}  # noqa: UP006
+
+    def __post_init__(self) -> None:
+        if not self.warehouse:
+            raise DbtConfigError(
+                "The profile needs `warehouse`: the folder in which the tables live, for example "
+                "`warehouse: ./warehouse`."
+            )
+        if not self.schema:
+            raise DbtConfigError("The profile needs `schema`: the schema in which models are built.")
+        if self.database and self.database != self.schema:
+            raise DbtConfigError(
+                f"The profile sets `database: {self.database}`, but tables have no database here, only a schema. "
+                "Remove `database`."
+            )
+        if self.master and self.remote:
+            raise DbtConfigError(
+                "The profile sets both `master` and `remote`. Keep the one that should do the work."
+            )
+        if self.remote and not self.remote.startswith("sc://"):
+            raise DbtConfigError(
+                f"`remote: {self.remote}` is not a Spark Connect address. It looks like `sc://host:15002`."
+            )
+        self.database = None
+        self.warehouse = _absolute(self.warehouse)
+        self.spark_config = {str(key): _setting(value) for key, value in self.spark_config.items()}
+
+    @property
+    def type(self) -> str:
+        return SparkLike(NAME) if self.like_spark else NAME
+
+    @property
+    def unique_field(self) -> str:
+        return self.warehouse
+
+    def _connection_keys(self) -> Tuple[str, ...]:  # noqa: UP006
+        return ("warehouse", "schema", "master", "remote", "class_data_sharing", "user")
+
+    def connection_info(self, *, with_aliases: bool = False) -> Iterable[Tuple[str, Any]]:  # noqa: UP006
+        """The keys that are set. What is not stays undefined in `target`, as dbt projects expect.
+
+        But `target.database` is an empty text, which says none: packages give it to sources and models that have no
+        database of their own, and dbt refuses what is undefined there. `dbt debug` does not show it.
+        """
+        if with_aliases:
+            yield "database", ""
+        for key in self._connection_keys():
+            value = getattr(self, key)
+            if value is not None:
+                yield key, value
+
+
+def _absolute(warehouse: str) -> str:
+    try:
+        return os.path.abspath(os.path.join(_project_dir(), local_folder(warehouse.strip())))
+    except UserError as error:
+        raise DbtConfigError(str(error)) from error
+
+
+def _project_dir() -> str:
+    """The folder that a relative warehouse starts from: dbt's project, wherever dbt was called from."""
+    from dbt.flags import get_flags
+
+    return str(getattr(get_flags(), "PROJECT_DIR", None) or os.getcwd())
+
+
+def _setting(value: Any) -> str:
+    """A YAML value as Spark writes it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,213 @@
+"""The cursor: SQL texts in, rows and a response out.
+
+Every text that dbt, its packages, hooks and tests send goes through `Cursor.execute` to `TableStore.execute`. A
+query is planned there and runs when rows are fetched, or by `drain` when nobody wants them.
+
+Invariant: whatever runs in Spark on behalf of a connection runs in a session that nobody else uses meanwhile, so
+that `cancel` stops exactly its work.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.contracts.connection import AdapterResponse
+
+from dbt.adapters.tablestore.connection import results
+from dbt.adapters.tablestore.connection.errors import StatementCancelledError
+from dbt.adapters.tablestore.connection.response import response
+from dbt.adapters.tablestore.connection.statements import changes_session, split
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from dbt.adapters.tablestore.connection.environment import Environment, Lease
+    from tablestore_engine.sql.result import StatementResult
+    from tablestore_engine.store import TableStore
+
+_INTERRUPT_SECONDS = 0.5
+
+
+class Handle:
+    """One dbt connection: a store with a Spark session of its own, taken when first needed.
+
+    refuse_duplicates: whether a key that stands twice in the rows of one write is an error; set while models are built.
+    row_kinds: whether the rows of a new table must say their kind, or must not; set while models are built.
+    """
+
+    def __init__(self, environment: Environment, database: str) -> None:
+        self.environment = environment
+        self.database = database
+        self.closed = False
+        self.refuse_duplicates = False
+        self.row_kinds: bool | None = None
+        self._cancelled = False
+        self._working = False
+        self._lease: Lease | None = None
+
+    def cursor(self) -> Cursor:
+        return Cursor(self)
+
+    @contextmanager
+    def work(self, statement: str | None = None) -> Iterator[TableStore]:
+        """The store, for one piece of work that `cancel` can stop.
+
+        statement: what will run, if it is a statement; one that changes the session keeps it from being lent again.
+        """
+        outermost, self._working = not self._working, True
+        try:
+            if self._lease is None:
+                self._lease = self.environment.acquire(self.database)
+            if statement is not None and changes_session(statement):
+                self._lease.reusable = False
+            self._refuse_when_cancelled()
+            yield self._lease.store
+        except Exception:
+            self._refuse_when_cancelled()
+            raise
+        finally:
+            self._working = not outermost
+
+    def cancel(self) -> None:
+        """Stop what runs now, and refuse whatever this connection is asked to run later."""
+        self._cancelled = True
+        threading.Thread(target=self._interrupt, name="tablestore-cancel", daemon=True).start()
+
+    def _interrupt(self) -> None:
+        """Interrupt until the work ends: a statement may be between two jobs when it is told first."""
+        while self._working:
+            if self._lease is not None:
+                self.environment.interrupt(self._lease)
+            time.sleep(_INTERRUPT_SECONDS)
+
+    def close(self) -> None:
+        self.closed = True
+        lease, self._lease = self._lease, None
+        if lease is not None:
+            self.environment.release(lease)
+
+    def commit(self) -> None:
+        """Nothing to do: every statement commits by itself."""
+
+    def rollback(self) -> None:
+        """Nothing to do: a statement that fails leaves nothing behind."""
+
+    def _refuse_when_cancelled(self) -> None:
+        if self._cancelled:
+            raise StatementCancelledError("The statement was cancelled.") from None
+
+
+class Cursor:
+    """One statement text at a time, and its rows."""
+
+    def __init__(self, handle: Handle) -> None:
+        self._handle = handle
+        self._frame: DataFrame | None = None
+        self._names: list[str] | None = None
+        self._types: list[str | None] = []
+        self._rows: list[results.Row] | None = None
+        self._position = 0
+        self.response: AdapterResponse = response("OK")
+        self.rowcount = -1
+
+    def execute(self, sql: str, bindings: Sequence[Any] | None = None) -> None:
+        """Run a text of one or more statements; the last one's rows can be fetched.
+
+        bindings: values for `%s` in a text, as some packages pass them; rendered as Spark literals.
+        """
+        if bindings:
+            from dbt.adapters.tablestore.connection.literals import literal
+
+            sql = sql % tuple(literal(one) for one in bindings)
+        statements = split(sql)
+        if not statements:
+            self._take(None)
+        for index, statement in enumerate(statements):
+            with self._handle.work(statement) as store:
+                self._take(
+                    store.execute(
+                        statement,
+                        refuse_duplicates=self._handle.refuse_duplicates,
+                        row_kinds=self._handle.row_kinds,
+                    )
+                )
+            if index + 1 < len(statements):
+                self.drain()
+
+    def _take(self, result: StatementResult | None) -> None:
+        self._frame, self._names, self._types, self._rows, self._position = None, None, [], None, 0
+        self.rowcount = -1
+        if result is None:
+            self.response = response("OK")
+            return
+        rows_affected = result.rows_affected
+        has_rows = result.rows is not None or result.dataframe is not None
+        self.response = response("SELECT" if has_rows else result.kind, rows_affected)
+        self.rowcount = -1 if rows_affected is None else rows_affected
+        if result.rows is not None:
+            self._names = list(result.columns or ())
+            self._types = list(result.types or [None] * len(self._names))
+            self._rows = [tuple(one) for one in result.rows]
+        elif result.dataframe is not None:
+            self._frame = result.dataframe
+
+    @property
+    def description(self) -> list[tuple[Any, ...]] | None:
+        """DB-API's column descriptions (name, type text, and five Nones); None when there are no rows to fetch."""
+        if self._frame is not None and self._names is None:
+            with self._handle.work():
+                self._names = list(self._frame.columns)
+                self._types = list(results.types_of(self._frame))
+        if self._names is None:
+            return None
+        return [
+            (name, kind, None, None, None, None, None)
+            for name, kind in zip(self._names, self._types, strict=False)
+        ]
+
+    def drain(self) -> None:
+        """Run a query whose rows nobody fetches, for its effects and errors."""
+        frame = self._frame
+        if frame is not None and self._rows is None:
+            with self._handle.work():
+                results.run(frame)
+
+    def fetchall(self) -> list[results.Row]:
+        """All rows that were not fetched yet."""
+        rows = self._load()[self._position :]
+        self._position += len(rows)
+        return rows
+
+    def fetchone(self) -> results.Row | None:
+        """The next row; None behind the last."""
+        rows = self.fetchmany(1)
+        return rows[0] if rows else None
+
+    def fetchmany(self, size: int = 1) -> list[results.Row]:
+        """The next `size` rows, or fewer at the end."""
+        rows = self._load()[self._position : self._position + size]
+        self._position += len(rows)
+        return rows
+
+    def first(self, limit: int) -> list[results.Row]:
+        """The first `limit` rows, fetching no more than those."""
+        if self._rows is not None or self._frame is None:
+            return self._load()[:limit]
+        with self._handle.work():
+            return results.rows_of(self._frame, limit)
+
+    def close(self) -> None:
+        self._take(None)
+
+    def _load(self) -> list[results.Row]:
+        if self._rows is None:
+            if self._frame is None:
+                return []
+            with self._handle.work():
+                self._rows = results.rows_of(self._frame)
+            self.rowcount = len(self._rows)
+        return self._rows

@@ -1,0 +1,4 @@
+"""Relations and columns as dbt sees them, and their metadata: catalog, freshness.
+
+Knows `config` and `connection`.
+"""

@@ -1,0 +1,1 @@
+"""Arrow kernels over columns of values that pyarrow does not have: comparison, row ids. Pure."""

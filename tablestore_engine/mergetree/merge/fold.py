@@ -1,0 +1,161 @@
+"""Folding the records of a key into one row with Arrow kernels: what writers and compactions do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from tablestore_engine.mergetree.columns.values import Indices, Mask, one_array, with_kinds
+from tablestore_engine.mergetree.merge.kernels import Groups, fold_values
+from tablestore_engine.mergetree.merge.merge import Reduce, SortColumn, last_of_key_mask, sort_stable
+from tablestore_engine.mergetree.merge.retract import cleared, fold_undoing, negated
+from tablestore_engine.mergetree.merge.sequence_group_deletes import after_removals
+from tablestore_engine.schema.merge.merge_engine import MergeEngine, Undo
+from tablestore_engine.schema.table.row_kind import DELETE_KIND, UPDATE_BEFORE_KIND
+from tablestore_engine.schema.types.system import VALUE_KIND
+
+
+def fold_sorted(table: pa.Table, last: Mask, engine: MergeEngine, kinds: str | None = None) -> pa.Table:
+    """One row per key, of rows sorted by key and, within a key, by age. `last` marks the last row of each key.
+
+    `kinds` names the column of row kinds (0 +I, 1 -U, 2 +U, 3 -D), where there is one. Retractions are settled: these
+    are all records of their keys. A row that was removed stays as a row of kind -D.
+
+    Columns without a function of their own (keys, system columns) are those of the row that decides the key's place
+    among other runs: the last one.
+
+    Raises:
+        ExecutionError: a sum or product does not fit the column's type.
+        RowKindError: a retraction where a column's function cannot take anything back.
+    """
+    unique = bool(last.all())
+    if engine.keeps_last:
+        return table if unique else table.filter(pa.array(last))
+    starts = np.flatnonzero(np.append(True, last[:-1]))
+    if engine.keeps_first:
+        return table if unique else table.take(pa.array(starts))
+    retracts = retractions(table, kinds)
+    if unique and not engine.changes_single_rows and (retracts is None or engine.grouped):
+        return table
+    if retracts is None or kinds is None:
+        return _folded(table, Groups(starts, table.num_rows), engine, None)
+    if engine.grouped:
+        return _folded_in_groups(table, starts, engine, kinds)
+    gone = np.zeros(table.num_rows, bool)
+    if engine.removes_on_delete:
+        kept, gone = _after_deletes(table, starts, kinds)
+        table, gone, last = table.filter(pa.array(kept)), gone[kept], _last_of_kept(last, kept)
+        starts = np.flatnonzero(np.append(True, last[:-1]))
+        retracts = retracts[kept] & ~gone
+    groups = Groups(starts, table.num_rows)
+    folded = _folded(table, groups, engine, retracts if retracts.any() else None)
+    return with_kinds(folded, kinds, np.where(gone[groups.ends], DELETE_KIND, 0))
+
+
+def retractions(table: pa.Table, kinds: str | None) -> Mask | None:
+    """Which rows are retractions; None when none is."""
+    if kinds is None or kinds not in table.column_names:
+        return None
+    found: Mask = (table.column(kinds).to_numpy() & 1) == 1
+    return found if found.any() else None
+
+
+def reducer(keys: Sequence[str], order: Sequence[SortColumn], engine: MergeEngine) -> Reduce:
+    """The reduce of a merge: per key the fold of its rows in the order of `order`, then as given."""
+    columns = [*(SortColumn(k) for k in keys), *order]
+
+    def reduce(table: pa.Table) -> pa.Table:
+        ordered = sort_stable(table, columns)
+        return fold_sorted(ordered, last_of_key_mask(ordered, keys), engine, VALUE_KIND.name)
+
+    return reduce
+
+
+def _folded(table: pa.Table, groups: Groups, engine: MergeEngine, retracts: Mask | None) -> pa.Table:
+    kept = table.take(pa.array(groups.ends))
+    given = {fold.sequence: _given(table, fold.sequence) for fold in engine.folds if fold.sequence}
+    winners = {sequence: _winners(table, sequence, groups, given[sequence]) for sequence in given}
+    for fold in engine.folds:
+        index = table.schema.get_field_index(fold.column)
+        field = table.schema.field(index)
+        if fold.picks_by_sequence:
+            values = one_array(table.column(index))
+            if retracts is not None and fold.undo is Undo.CLEAR:
+                values = cleared(values, retracts)
+            folded = values.take(winners[fold.sequence])
+        elif retracts is not None:
+            folded = fold_undoing(fold, _counting(table, index, given.get(fold.sequence)), groups, retracts)
+        elif fold.function == "last_value":
+            continue
+        else:
+            folded = fold_values(fold, _counting(table, index, given.get(fold.sequence)), groups)
+        kept = kept.set_column(index, field, folded)
+    return kept
+
+
+def _folded_in_groups(table: pa.Table, starts: Indices, engine: MergeEngine, kinds: str) -> pa.Table:
+    hidden = DELETE_KIND
+    if engine.removing_groups:
+        table, starts = after_removals(table, starts, engine, kinds)
+        # A -D would remove what comes after it once more; what is left of it and of others is no such delete.
+        hidden = UPDATE_BEFORE_KIND
+    retracts = (table.column(kinds).to_numpy() & 1) == 1
+    folded = _folded(table, Groups(starts, table.num_rows), engine, retracts)
+    # A key shows as soon as one of its records is no retraction; until then all of it is one retraction.
+    only = np.logical_and.reduceat(retracts, starts)
+    return with_kinds(_as_retractions(folded, only, engine), kinds, np.where(only, hidden, 0))
+
+
+def _as_retractions(table: pa.Table, rows: Mask, engine: MergeEngine) -> pa.Table:
+    """Rows of which some are to be taken back: there, numbers that were negated are what they were."""
+    for fold in engine.folds if rows.any() else ():
+        if fold.undo is Undo.NEGATE:
+            index = table.schema.get_field_index(fold.column)
+            values = negated(fold, one_array(table.column(index)), rows)
+            table = table.set_column(index, table.schema.field(index), values)
+    return table
+
+
+def _given(table: pa.Table, sequence: tuple[str, ...]) -> Mask:
+    """Which rows have a sequence: some column of it is not null."""
+    found: Mask = np.logical_or.reduce([table.column(name).is_valid().to_numpy() for name in sequence])
+    return found
+
+
+def _counting(table: pa.Table, index: int, given: Mask | None) -> pa.Array:
+    """The values of a column, without those of records that have no sequence for it."""
+    values = one_array(table.column(index))
+    return values if given is None or given.all() else cleared(values, ~given)
+
+
+def _winners(table: pa.Table, sequence: tuple[str, ...], groups: Groups, given: Mask) -> pa.Array:
+    """The row of each group, of those with a sequence, that is greatest in it (of equals the last); null without one."""
+    number, group = "__row", "__group"
+    rows = table.select(list(sequence))
+    rows = rows.append_column(number, pa.array(np.arange(table.num_rows)))
+    rows = rows.append_column(group, pa.array(groups.ids)).filter(pa.array(given))
+    ordered = sort_stable(rows, [SortColumn(group), *(SortColumn(name) for name in sequence)])
+    ids = ordered.column(group).to_numpy()
+    last = np.flatnonzero(np.append(ids[1:] != ids[:-1], True)) if len(ids) else np.zeros(0, np.int64)
+    found = np.full(groups.count, -1)
+    found[ids[last]] = ordered.column(number).to_numpy()[last]
+    return pa.array(found, mask=found < 0)
+
+
+def _after_deletes(table: pa.Table, starts: Indices, kinds: str) -> tuple[Mask, Mask]:
+    """The rows after the last -D of their key, or that -D where nothing follows; and which are such."""
+    rows = np.arange(table.num_rows)
+    deletes = np.where(table.column(kinds).to_numpy() == DELETE_KIND, rows, -1)
+    ends = np.append(starts[1:], table.num_rows) - 1
+    last_delete = np.repeat(np.maximum.reduceat(deletes, starts), ends - starts + 1)
+    end = np.repeat(ends, ends - starts + 1)
+    gone = (rows == last_delete) & (rows == end)
+    return (rows > last_delete) | gone, gone
+
+
+def _last_of_kept(last: Mask, kept: Mask) -> Mask:
+    # The last row of a key is always kept.
+    found: Mask = last[kept]
+    return found

@@ -1,0 +1,159 @@
+"""Rows on their way into files: what a merge engine makes of each by itself, before any are folded.
+
+Records that the table ignores are left out, those that it cannot take are refused, and what is left is written so that
+merging in any groups gives one answer: a count becomes the number that it stands for, a record without a sequence says
+nothing about its group, and a retraction becomes an ordinary record wherever every column can say it as one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tablestore_engine.errors import RowKindError
+from tablestore_engine.mergetree.columns.values import Mask, one_array, with_kinds
+from tablestore_engine.mergetree.merge.retract import cleared, negated
+from tablestore_engine.mergetree.sketch.sketches import SKETCHES, check_sketches
+from tablestore_engine.schema.merge.merge_engine import Fold, MergeEngine, Undo
+from tablestore_engine.schema.table.row_kind import DELETE_KIND, UPDATE_BEFORE_KIND
+
+
+def arrived(rows: pa.Table, engine: MergeEngine, kinds: str) -> pa.Table:
+    """The records that rows become. `kinds` names the column of their kinds, which is left out where it says nothing.
+
+    Raises:
+        RowKindError: a retraction that the merge engine cannot take back.
+        ExecutionError: a number to take back has no opposite in its type, or a value is no sketch where one is asked for.
+    """
+    retracts = None
+    if kinds in rows.column_names:
+        rows = without_ignored(rows, engine, kinds)
+        if engine.keeps_last:
+            return rows
+        numbers = rows.column(kinds).to_numpy()
+        retracts = (numbers & 1) == 1
+        _check(rows, numbers, engine, kinds)
+        if not (engine.stores_retractions or engine.grouped):
+            rows = rows.drop_columns([kinds])
+    for fold in engine.folds:
+        if fold.function in SKETCHES:
+            check_sketches(fold, _column(rows, fold))
+        if fold.function == "count":
+            rows = _with(rows, fold, pc.is_valid(_column(rows, fold)).cast(_column(rows, fold).type))
+    if retracts is not None and retracts.any() and not (engine.stores_retractions or engine.grouped):
+        for fold in engine.folds:
+            rows = _with(rows, fold, _as_ordinary(fold, _column(rows, fold), retracts))
+    if engine.grouped:
+        rows = _without_empty_groups(rows, engine)
+    if engine.removing_groups and kinds in rows.column_names:
+        # A -D without a sequence that could remove the row takes its values back like a -U.
+        idle = _without_removing_sequence(rows, engine, kinds)
+        rows = with_kinds(rows, kinds, np.where(idle, UPDATE_BEFORE_KIND, rows.column(kinds).to_numpy()))
+    return rows
+
+
+def check_removable(rows: pa.Table, engine: MergeEngine, kinds: str) -> None:
+    """Raise a RowKindError for a -D, of a row that the table shows, that would not remove it."""
+    idle = _without_removing_sequence(rows, engine, kinds)
+    if idle.any():
+        named = " or ".join(", ".join(sequence) for sequence in engine.removing_groups)
+        raise RowKindError(
+            f"A row cannot be deleted, since it has no sequence in {named}: {_sample(rows, idle, kinds)}.",
+            hint="INSERT OVERWRITE replaces rows.",
+        )
+
+
+def _without_removing_sequence(rows: pa.Table, engine: MergeEngine, kinds: str) -> Mask:
+    """Which rows are deletes that have no sequence by which they could remove a row."""
+    given = [rows.column(name).is_valid().to_numpy() for group in engine.removing_groups for name in group]
+    found: Mask = (rows.column(kinds).to_numpy() == DELETE_KIND) & ~np.logical_or.reduce(given)
+    return found
+
+
+def without_ignored(rows: pa.Table, engine: MergeEngine, kinds: str) -> pa.Table:
+    """The rows without those of kinds that the table leaves out."""
+    numbers = rows.column(kinds).to_numpy()
+    ignored = np.zeros(len(numbers), bool)
+    if engine.ignores_deletes:
+        ignored |= (numbers & 1) == 1
+    if engine.ignores_updates_before or (engine.name == "partial-update" and engine.removes_on_delete):
+        ignored |= numbers == UPDATE_BEFORE_KIND
+    return rows.filter(pa.array(~ignored)) if ignored.any() else rows
+
+
+def _check(
+    rows: pa.Table, numbers: np.ndarray[Any, np.dtype[np.int8]], engine: MergeEngine, kinds: str
+) -> None:
+    for kind in (UPDATE_BEFORE_KIND, DELETE_KIND):
+        of_kind = numbers == kind
+        if not of_kind.any():
+            continue
+        obstacle = engine.obstacle(kind)
+        if obstacle is not None:
+            raise _refused(rows, of_kind, kinds, obstacle, _way_out(engine))
+        if kind == DELETE_KIND and engine.removes_on_delete:
+            continue
+        for fold in engine.folds:
+            if fold.function == "product" and fold.undo is Undo.IN_ORDER:
+                zero = pc.equal(_column(rows, fold), pa.scalar(0, _column(rows, fold).type)).fill_null(False)
+                zeros = of_kind & zero.to_numpy(zero_copy_only=False)
+                if zeros.any():
+                    raise _refused(
+                        rows, zeros, kinds, f"the product of '{fold.column}' cannot take back a zero", None
+                    )
+
+
+def _refused(rows: pa.Table, which: Mask, kinds: str, obstacle: str, hint: str | None) -> RowKindError:
+    shown = _sample(rows, which, kinds)
+    return RowKindError(f"A retraction (-U or -D) cannot be written, since {obstacle}: {shown}.", hint=hint)
+
+
+def _sample(rows: pa.Table, which: Mask, kinds: str) -> dict[str, Any]:
+    row = rows.filter(pa.array(which)).slice(0, 1).drop_columns([kinds]).to_pylist()[0]
+    return {name: value for name, value in row.items() if not name.startswith("__")}
+
+
+def _way_out(engine: MergeEngine) -> str:
+    if engine.name == "aggregation":
+        return (
+            "Write +I and +U rows only, or make the table with 'fields.<column>.ignore-retract' = 'true', or with "
+            "'aggregation.remove-record-on-delete' = 'true' (for -D)."
+        )
+    if engine.name == "partial-update":
+        return (
+            "Write +I and +U rows only, or make the table with 'ignore-delete', "
+            "'partial-update.remove-record-on-delete' or sequence groups."
+        )
+    return "Write +I and +U rows only, or make the table with 'ignore-delete' = 'true'."
+
+
+def _column(rows: pa.Table, fold: Fold) -> pa.Array:
+    return one_array(rows.column(fold.column))
+
+
+def _with(rows: pa.Table, fold: Fold, values: pa.Array) -> pa.Table:
+    index = rows.schema.get_field_index(fold.column)
+    return rows.set_column(index, rows.schema.field(index), values)
+
+
+def _as_ordinary(fold: Fold, values: pa.Array, retracts: Mask) -> pa.Array:
+    if fold.undo is Undo.NEGATE:
+        return negated(fold, values, retracts)
+    return cleared(values, retracts) if fold.undo is Undo.CLEAR else values
+
+
+def _without_empty_groups(rows: pa.Table, engine: MergeEngine) -> pa.Table:
+    """Records whose sequence is null say nothing about the columns of its group."""
+    empty: dict[tuple[str, ...], Mask] = {}
+    for fold in engine.folds:
+        if not fold.sequence:
+            continue
+        if fold.sequence not in empty:
+            nulls = [rows.column(name).is_null().to_numpy() for name in fold.sequence]
+            empty[fold.sequence] = np.logical_and.reduce(nulls)
+        if empty[fold.sequence].any():
+            rows = _with(rows, fold, cleared(_column(rows, fold), empty[fold.sequence]))
+    return rows

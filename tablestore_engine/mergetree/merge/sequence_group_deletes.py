@@ -1,0 +1,76 @@
+"""Deletes that remove a row where sequence groups say whether they come too late.
+
+A -D with a sequence of a *removing group* removes the row, unless a record before it has a greater one. From a removal
+on the row begins anew: nothing of the records before it is left, and of the removal itself only its sequences, below
+which later records still come too late. So whether a delete removes depends on all records before it, and it stays apart
+from them in files until they meet (`layers`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from tablestore_engine.mergetree.columns.values import Indices, how_often_before, one_array
+from tablestore_engine.mergetree.merge.merge import SortColumn, last_of_key_mask, sort_stable
+from tablestore_engine.mergetree.merge.retract import cleared, starts_of_stretches
+from tablestore_engine.schema.merge.merge_engine import MergeEngine
+from tablestore_engine.schema.table.row_kind import DELETE_KIND
+
+
+def after_removals(
+    table: pa.Table, starts: Indices, engine: MergeEngine, kinds: str
+) -> tuple[pa.Table, Indices]:
+    """The rows from the last removal of each group on, and where the groups begin now.
+
+    Rows come, and stay, in the order of their records; groups begin at `starts`. A removal keeps its kind, its sequences
+    and the columns without a function.
+    """
+    found = last_removals(table, starts, engine.removing_groups, kinds)
+    if (found < 0).all():
+        return table, starts
+    rows = np.arange(table.num_rows)
+    removal = np.repeat(found, np.diff(np.append(starts, table.num_rows)))
+    for fold in engine.folds:
+        if fold.column not in fold.sequence:
+            index = table.schema.get_field_index(fold.column)
+            values = cleared(one_array(table.column(index)), rows == removal)
+            table = table.set_column(index, table.schema.field(index), values)
+    kept = rows >= removal
+    sizes = np.add.reduceat(kept.astype(np.int64), starts)
+    return table.filter(pa.array(kept)), np.cumsum(sizes) - sizes
+
+
+def last_removals(
+    table: pa.Table, starts: Indices, removing: Sequence[tuple[str, ...]], kinds: str
+) -> Indices:
+    """For each group the row that removes what comes before it, the last one of these; -1 without one."""
+    deletes = table.column(kinds).to_numpy() == DELETE_KIND
+    stretches = starts_of_stretches(starts, deletes)
+    owners = np.searchsorted(starts, stretches, "right") - 1
+    ranks = np.stack([np.maximum.reduceat(_ranks(table, sequence), stretches) for sequence in removing])
+    reached = np.full((len(removing), len(starts)), -1)
+    found = np.full(len(starts), -1)
+    # The first stretches of all groups, then the second ones, and so on.
+    step_of = how_often_before(owners)
+    order = np.argsort(step_of, kind="stable")
+    for at in np.split(order, np.flatnonzero(np.diff(step_of[order])) + 1):
+        owner, given, had = owners[at], ranks[:, at], reached[:, owners[at]]
+        removes = deletes[stretches[at]] & ((given >= 0) & (given >= had)).any(axis=0)
+        reached[:, owner] = np.where(removes, given, np.maximum(given, had))
+        found[owner[removes]] = stretches[at[removes]]
+    return found
+
+
+def _ranks(table: pa.Table, sequence: tuple[str, ...]) -> Indices:
+    """The rank of each row's sequence, equal for equal ones; -1 for a row without a sequence."""
+    number = "__row"
+    rows = table.select(list(sequence)).append_column(number, pa.array(np.arange(table.num_rows)))
+    ordered = sort_stable(rows, [SortColumn(name) for name in sequence])
+    following = np.append(0, last_of_key_mask(ordered, sequence)[:-1])
+    ranks = np.empty(table.num_rows, np.int64)
+    ranks[ordered.column(number).to_numpy()] = np.cumsum(following)
+    given = np.logical_or.reduce([table.column(name).is_valid().to_numpy() for name in sequence])
+    return np.where(given, ranks, -1)

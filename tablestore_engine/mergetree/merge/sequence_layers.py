@@ -1,0 +1,144 @@
+"""Rows of one write that must stay apart, as layers: each is a run of its own.
+
+A file holds one row per key, and a stored retraction is not folded with other rows of its key until all of them meet
+(with sequence groups: only a -D that may remove the row is stored so). So the rows of a key are cut into stretches, as in
+`undo`: the first stretch of every key makes the first layer, the second stretches make the second one, and so on; each
+layer gets a higher sequence number than the one before it. A factor of a product that rounds begins a stretch, too, for
+it has to be multiplied into all that came before.
+
+A long changelog of one key does not make many layers: an ordinary row that is taken back at once, with another one
+after it, leaves no trace, and neither does anything before a -D that removes the row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tablestore_engine.mergetree.columns.values import (
+    Indices,
+    Mask,
+    how_often_before,
+    one_array,
+    valid_mask,
+    with_kinds,
+)
+from tablestore_engine.mergetree.merge.fold import fold_sorted
+from tablestore_engine.mergetree.merge.merge import last_of_key_mask
+from tablestore_engine.mergetree.merge.retract import starts_of_stretches
+from tablestore_engine.schema.merge.merge_engine import MergeEngine
+from tablestore_engine.schema.table.row_kind import DELETE_KIND, UPDATE_BEFORE_KIND
+
+LAYER_COLUMN = "__layer"
+MOST_LAYERS = 800
+"""Layers of one write to a bucket that has data: each is a file, which is open until all are written."""
+
+
+def layered(table: pa.Table, keys: Sequence[str], engine: MergeEngine, kinds: str | None) -> pa.Table:
+    """One row per stretch, with its layer from 0; rows come, and stay, sorted by key and age.
+
+    `kinds` names the column of row kinds, None when all rows are ordinary. Rows that are layered may be layered again,
+    without the column, together with later ones.
+    """
+    if kinds is not None and not engine.grouped:
+        table = _shortened(table, keys, engine, kinds)
+    starts = _starts(table, keys)
+    apart = np.zeros(table.num_rows, bool)
+    if kinds is not None:
+        apart = _deletes(table, kinds) if engine.grouped else _retracts(table, kinds)
+    begins = _factors(table, engine)
+    begins[starts_of_stretches(starts, apart)] = True
+    stretches = np.flatnonzero(begins)
+    last = np.zeros(table.num_rows, bool)
+    last[np.append(stretches[1:], table.num_rows) - 1] = True
+    owners = np.searchsorted(starts, stretches, "right")
+    layers = pa.array(how_often_before(owners).astype(np.int32))
+    if kinds is not None and engine.grouped:
+        folded = fold_sorted(table, last, replace(engine, removing_groups=()), kinds)
+        # Of retractions only a stretch is one that removes nothing.
+        hides = _deletes(folded, kinds) & ~apart[stretches]
+        folded = with_kinds(folded, kinds, np.where(hides, UPDATE_BEFORE_KIND, folded.column(kinds).to_numpy()))
+    else:
+        folded = fold_sorted(table, last, engine)
+    return folded.append_column(LAYER_COLUMN, layers)
+
+
+def _factors(table: pa.Table, engine: MergeEngine) -> Mask:
+    """Which rows have a value in a column that rounds."""
+    found = np.zeros(table.num_rows, bool)
+    for fold in engine.folds:
+        if fold.rounds:
+            found |= valid_mask(one_array(table.column(fold.column)))
+    return found
+
+
+def _starts(table: pa.Table, keys: Sequence[str]) -> Indices:
+    return np.flatnonzero(np.append(True, last_of_key_mask(table, keys)[:-1]))
+
+
+def _retracts(table: pa.Table, kinds: str) -> Mask:
+    found: Mask = (table.column(kinds).to_numpy() & 1) == 1
+    return found
+
+
+def _deletes(table: pa.Table, kinds: str) -> Mask:
+    found: Mask = table.column(kinds).to_numpy() == DELETE_KIND
+    return found
+
+
+def _shortened(table: pa.Table, keys: Sequence[str], engine: MergeEngine, kinds: str) -> pa.Table:
+    if engine.removes_on_delete:
+        starts = _starts(table, keys)
+        rows, ends = np.arange(table.num_rows), np.append(starts[1:], table.num_rows)
+        deletes = np.where(table.column(kinds).to_numpy() == DELETE_KIND, rows, -1)
+        kept = rows >= np.repeat(np.maximum.reduceat(deletes, starts), ends - starts)
+        table = table if kept.all() else table.filter(pa.array(kept))
+    undone = _undone_at_once(table, keys, engine, kinds)
+    return table if undone is None else table.filter(pa.array(~undone))
+
+
+def _undone_at_once(table: pa.Table, keys: Sequence[str], engine: MergeEngine, kinds: str) -> Mask | None:
+    """Pairs of an ordinary row and its retraction that another ordinary row of their key follows.
+
+    Only where the functions make nothing of such a pair: then what came before is left as it was, but for last values,
+    which the row after the pair gives. None when there is no pair.
+    """
+    plain = ("sum", "count", "product", "last_value", "last_non_null_value")
+    if any(fold.function not in plain or fold.ignore_retract for fold in engine.folds) or table.num_rows < 3:
+        return None
+    retracts, same_key = _retracts(table, kinds), ~last_of_key_mask(table, keys)
+    first = ~retracts[:-2] & retracts[1:-1] & ~retracts[2:] & same_key[:-2] & same_key[1:-1]
+    if engine.removes_on_delete:
+        first &= table.column(kinds).to_numpy()[1:-1] == UPDATE_BEFORE_KIND
+    for fold in engine.folds:
+        if not first.any():
+            return None
+        values = one_array(table.column(fold.column))
+        if pa.types.is_nested(values.type) or (
+            fold.function == "product" and pa.types.is_decimal(values.type)
+        ):
+            return None  # not compared here; and a product that was rounded is not what it was
+        first &= _same_as_next(values)[:-1]
+        if (
+            fold.function != "last_value"
+        ):  # a null after the pair would leave what the pair made: a zero, or nothing
+            there = valid_mask(values)
+            first &= ~there[:-2] | there[2:]
+    if not first.any():
+        return None
+    undone = np.zeros(table.num_rows, bool)
+    undone[:-2] |= first
+    undone[1:-1] |= first
+    return undone
+
+
+def _same_as_next(values: pa.Array) -> Mask:
+    """Whether each value but the last is equal to the next one; nulls are equal."""
+    this, following = values.slice(0, len(values) - 1), values.slice(1)
+    equal = pc.equal(this, following).fill_null(False).to_numpy(zero_copy_only=False)
+    found: Mask = equal | ~(valid_mask(this) | valid_mask(following))
+    return found

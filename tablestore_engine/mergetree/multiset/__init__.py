@@ -1,0 +1,1 @@
+"""Tables without a key that take retractions: rows with counts. Pure."""

@@ -1,0 +1,93 @@
+"""Tables without a key that take retractions: the key of their merge tree is the whole row, its value a count.
+
+A *plain file* has the table's columns, and each of its rows counts +1: the same file that an append table has. A
+*retraction file* has the column `COUNT` besides, and says of each of its rows how often it is taken away, as a negative
+number; its metadata counts all of its rows as deleted. How often a row stands in the table is the sum over all files,
+so files of one bucket may merge in any groups and any order. A sum of zero is no row. A sum below zero is no table: some
+row was removed more often than it was added, and whoever sees all files says which (`negative_count`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from tablestore_engine.errors import NegativeCountError
+from tablestore_engine.mergetree.compaction.levels import sorted_runs
+from tablestore_engine.mergetree.compaction.small_files import pick_small
+from tablestore_engine.mergetree.compaction.universal import CompactionUnit
+from tablestore_engine.metadata.data_file import FILE_SOURCE_COMPACT, DataFileMeta
+
+NEGATIVE = "A row was removed more often than it was added"
+NEGATIVE_HINT = "Add the missing rows, or go back to a snapshot before the change that removed too much."
+
+
+def is_retraction(file: DataFileMeta) -> bool:
+    """Whether a file of a table without a key takes rows away."""
+    return bool(file.delete_row_count)
+
+
+def counted_rows(file: DataFileMeta) -> int:
+    """The rows that a file adds to a table without a key, or takes away (a negative number).
+
+    A file takes as many sequence numbers as rows that it stands for.
+    """
+    if is_retraction(file):
+        return file.min_sequence_number - file.max_sequence_number - 1
+    return file.row_count
+
+
+def negative_count(row: Mapping[str, Any], count: int) -> NegativeCountError:
+    """The error for a row whose sum is below zero."""
+    return NegativeCountError(f"{NEGATIVE} (total {count}): {dict(row)}.", hint=NEGATIVE_HINT)
+
+
+def pick_counting(
+    files: Iterable[DataFileMeta],
+    *,
+    full: bool,
+    target_file_size: int,
+    min_file_num: int,
+    max_size_amplification_percent: int,
+    total_size_threshold: int | None = None,
+) -> CompactionUnit | None:
+    """What to merge of one bucket that has retraction files; None when nothing is due.
+
+    `full` merges everything, and so do files that hold far more records than there are rows (as the option
+    `compaction.max-size-amplification-percent` says) or that together are smaller than a threshold, unless such a merge
+    left them; otherwise small files merge once there are enough of them. `drop_deletes` says that the result may hold no
+    retraction, because nothing that they refer to lies elsewhere.
+    """
+    found = list(files)
+    everything = full or (
+        not _is_merged(found)
+        and (_amplified(found, max_size_amplification_percent) or _is_small_bucket(found, total_size_threshold))
+    )
+    if not everything:
+        found = pick_small(found, target_file_size, min_file_num)
+    if not found:
+        return None
+    found.sort(key=lambda f: (f.creation_time_millis or 0, f.file_name))
+    runs = tuple(run for f in found for run in sorted_runs([f]))
+    return CompactionUnit(runs, output_level=0, drop_deletes=full)
+
+
+def _is_small_bucket(files: Sequence[DataFileMeta], threshold: int | None) -> bool:
+    """Whether files are kept as one as long as they are so few bytes; a single one is that already."""
+    return threshold is not None and len(files) > 1 and sum(f.file_size for f in files) < threshold
+
+
+def _is_merged(files: Sequence[DataFileMeta]) -> bool:
+    """Whether files are what a merge of all of them would leave: rows in one file, and in one what they lack."""
+    if any(f.file_source != FILE_SOURCE_COMPACT for f in files):
+        return False
+    return len(files) == 1 or (len(files) == 2 and sum(map(is_retraction, files)) == 1)
+
+
+def _amplified(files: Iterable[DataFileMeta], percent: int) -> bool:
+    """Whether the records beyond those that a compacted bucket had are more than a percentage of these."""
+    records = rows = 0
+    for file in files:
+        records += file.row_count
+        rows += counted_rows(file)
+    return (records - rows) * 100 > percent * max(rows, 0)

@@ -1,0 +1,1 @@
+"""Sketches for approximate counts, as binary values that Paimon's readers understand. Pure."""

@@ -1,0 +1,70 @@
+"""Folding columns of sketches: what the functions hll_sketch and theta_sketch make of binary values.
+
+One sketch of a group stays as it is, several are united by the module of their kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from tablestore_engine.errors import ExecutionError
+from tablestore_engine.mergetree.columns.values import Indices, Mask, valid_mask
+from tablestore_engine.mergetree.sketch import hll_sketch, theta_sketch
+from tablestore_engine.schema.merge.merge_engine import Fold
+
+_SHOWN = 8
+
+
+@dataclass(frozen=True)
+class _Kind:
+    name: str
+    made_by: str
+    are_sketches: Callable[[pa.Array], Mask]
+    union: Callable[[pa.Array, Indices, int], pa.Array]
+
+
+_KINDS = {
+    "hll_sketch": _Kind("HLL", "hll_sketch_agg", hll_sketch.are_sketches, hll_sketch.union),
+    "theta_sketch": _Kind("Theta", "theta_sketch_agg", theta_sketch.are_sketches, theta_sketch.union),
+}
+SKETCHES = tuple(_KINDS)
+
+
+def check_sketches(fold: Fold, values: pa.Array) -> None:
+    """Raise an ExecutionError for a value, not null, that is no sketch of the column's function."""
+    kind, present = _KINDS[fold.function], values.drop_null()
+    wrong = np.flatnonzero(~kind.are_sketches(present))
+    if len(wrong):
+        given = present[int(wrong[0])].as_py()
+        shown = given[:_SHOWN].hex() + ("…" if len(given) > _SHOWN else "")
+        raise ExecutionError(
+            f"Column '{fold.column}' takes {kind.name} sketches of Apache DataSketches, and X'{shown}' is none.",
+            hint=f"Spark's {kind.made_by} makes them.",
+        )
+
+
+def fold_sketches(fold: Fold, values: pa.Array, ids: Indices, count: int) -> pa.Array:
+    """The union of the values of each of `count` groups; `ids`, which ascend, say to which a value belongs.
+
+    Raises:
+        ExecutionError: a value is no sketch, or sketches do not go together.
+    """
+    check_sketches(fold, values)
+    rows = np.flatnonzero(valid_mask(values))
+    owners = ids[rows]
+    source = np.full(count, -1)
+    source[owners] = rows
+    several = np.bincount(owners, minlength=count) > 1
+    if not several.any():
+        return values.take(pa.array(source, mask=source < 0))
+    many = several[owners]
+    numbers = np.cumsum(several) - 1
+    united = _KINDS[fold.function].union(
+        values.take(pa.array(rows[many])), numbers[owners[many]], int(several.sum())
+    )
+    source[several] = len(values) + np.arange(int(several.sum()))
+    return pa.concat_arrays([values, united.cast(values.type)]).take(pa.array(source, mask=source < 0))

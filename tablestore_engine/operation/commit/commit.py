@@ -1,0 +1,394 @@
+"""Committing: turning added and removed files into the next snapshot, atomically and at most once.
+
+Steps of one attempt: (1) read the latest snapshot; (2) for a commit that carries its own identity, look whether
+it is there already; (3) let the change *plan* itself against the live files and check conflicts; (4) write the
+manifests; (5) create the snapshot file, which is the one atomic step. Losing the race for (5) starts over with
+the new latest snapshot, a bounded number of times, with jitter. A failure before (5) removes what (4) wrote. A
+failure in (5) whose outcome is unknown removes nothing: it looks for its own snapshot first.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tablestore_engine.errors import (
+    CommitOutcomeUnknownError,
+    CommitTimeoutError,
+    ConflictError,
+    SnapshotNotFound,
+    StorageError,
+)
+from tablestore_engine.metadata.manifest import FileKind, ManifestEntry, ManifestFileMeta, merge_entries
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.commit.conflicts import (
+    NewFiles,
+    Place,
+    check_conflicts,
+    dropped_deletes,
+    newest_numbers,
+)
+from tablestore_engine.operation.commit.identity import CommitIdentity
+from tablestore_engine.operation.commit.index_commit import (
+    IndexChange,
+    changed_partitions,
+    next_index,
+    restored_index,
+)
+from tablestore_engine.operation.commit.restore import entries_to_restore
+from tablestore_engine.operation.commit.table_change import READ_SNAPSHOT, Change
+from tablestore_engine.operation.files.index_files import index_entries
+from tablestore_engine.operation.scan.scan import live_entries
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.storage import clock
+from tablestore_engine.storage.manifests import ManifestStore
+from tablestore_engine.storage.schemas import SchemaStore
+from tablestore_engine.storage.snapshots import SnapshotStore
+
+__all__ = ["READ_SNAPSHOT", "Change", "CommitIdentity", "Committer"]
+
+
+@dataclass(frozen=True)
+class Committer:
+    """Commits to one table. `new_id`, `now_millis`, `sleep` and `random` are passed in so that a run replays."""
+
+    schema: TableSchema
+    snapshots: SnapshotStore
+    manifests: ManifestStore
+    schemas: SchemaStore
+    now_millis: Callable[[], int] = clock.now_millis
+    sleep: Callable[[float], None] = time.sleep
+    jitter: Callable[[], float] = random.random
+    new_id: Callable[[], str] = field(default=lambda: str(uuid.uuid4()))
+
+    def commit(
+        self,
+        change: Change,
+        identity: CommitIdentity,
+        properties: Mapping[str, str] | None = None,
+        *,
+        new_schema: Callable[[], TableSchema] | None = None,
+    ) -> Snapshot:
+        """Publish a change. Returns the snapshot that holds it (an earlier one when it was committed before).
+
+        `new_schema` creates the schema version that the snapshot shall carry, right before the snapshot.
+
+        Raises:
+            ConflictError: the change no longer fits, or retries are used up; nothing is visible.
+            CommitTimeoutError: time is used up; nothing is visible.
+            CommitOutcomeUnknownError: the storage failed while publishing; nothing was removed.
+        """
+        options = self.schema.core_options
+        # An identity that is new can only stand behind the snapshot that the first attempt began on.
+        searched = 0
+        began = self.now_millis()
+        for attempt in range(options.commit_max_retries + 1):
+            latest = self.snapshots.latest()
+            if latest is not None and (identity.check_duplicate or attempt):
+                done = self.snapshots.find_by_identifier(
+                    identity.user, identity.identifier, kind=change.kind, after=searched
+                )
+                if done is not None:
+                    return done
+            if attempt == 0 and latest is not None and not identity.check_duplicate:
+                searched = latest.id
+            try:
+                created = self._attempt(latest, change, identity, properties, new_schema)
+            except StorageError as error:
+                if latest is None or not error.missing or self.snapshots.exists(latest.id):
+                    raise
+                created = None  # it was overtaken for so long that what it began on has expired
+            if created is not None:
+                return created
+            timeout = options.commit_timeout_millis
+            if timeout is not None and self.now_millis() - began >= timeout:
+                raise _lost(CommitTimeoutError, attempt + 1, "commit.timeout")
+            self.sleep(self._wait_seconds(attempt))
+        raise _lost(ConflictError, options.commit_max_retries + 1, "commit.max-retries")
+
+    def _wait_seconds(self, attempt: int) -> float:
+        options = self.schema.core_options
+        ceiling = min(options.commit_max_retry_wait_millis, options.commit_min_retry_wait_millis * 2**attempt)
+        return float((0.5 + self.jitter()) * ceiling / 1000)
+
+    def _attempt(
+        self,
+        latest: Snapshot | None,
+        change: Change,
+        identity: CommitIdentity,
+        properties: Mapping[str, str] | None,
+        new_schema: Callable[[], TableSchema] | None,
+    ) -> Snapshot | None:
+        """One try; None when another commit took the snapshot id."""
+        if change.guard is not None:
+            change.guard()
+        self._check_schema(latest, change, new_schema)
+        entries = self._entries(latest, change)
+        schema = new_schema() if new_schema else self.schema
+        written: list[str] = []
+        try:
+            base = [] if change.restarts else self._base(latest, written)
+            delta = self._write_manifests(entries, written)
+            base_list, base_size = self.manifests.write_list(base)
+            written.append(base_list)
+            delta_list, delta_size = self.manifests.write_list(delta)
+            written.append(delta_list)
+            index_manifest = self._index_manifest(latest, change, written)
+        except BaseException:
+            self._remove(written)
+            raise
+        added = sum(e.file.row_count for e in entries if e.kind == FileKind.ADD)
+        gone = sum(e.file.row_count for e in entries if e.kind == FileKind.DELETE)
+        before = latest.total_record_count if latest else 0
+        if change.restarts:
+            gone = before
+        snapshot = Snapshot(
+            id=(latest.id if latest else 0) + 1,
+            uuid=self.new_id(),
+            # A write that began before a column was added does not take the column away again.
+            schema_id=max(schema.id, latest.schema_id if latest else 0),
+            base_manifest_list=base_list,
+            base_manifest_list_size=base_size,
+            delta_manifest_list=delta_list,
+            delta_manifest_list_size=delta_size,
+            index_manifest=index_manifest,
+            commit_user=identity.user,
+            commit_identifier=identity.identifier,
+            commit_kind=change.kind,
+            time_millis=max(self.now_millis(), latest.time_millis if latest else 0),
+            total_record_count=before + added - gone,
+            delta_record_count=added - gone,
+            watermark=latest.watermark if latest else None,
+            # Where rows have ids, those that were given once are never given again.
+            next_row_id=latest.next_row_id if latest else None,
+            statistics=_statistics(change, latest, schema),
+            properties=_properties(change, properties),
+        )
+        if self._publish(snapshot):
+            return snapshot
+        self._remove(written)
+        return None
+
+    def _publish(self, snapshot: Snapshot) -> bool:
+        try:
+            return self.snapshots.try_create(snapshot)
+        except StorageError as error:
+            if self._is_ours(snapshot):
+                return True
+            raise CommitOutcomeUnknownError(
+                f"Storage failed while snapshot {snapshot.id} was published ({error.reason}).",
+                hint="Look at the table's snapshots before you try again; no file was removed.",
+            ) from error
+
+    def _is_ours(self, snapshot: Snapshot) -> bool:
+        try:
+            return self.snapshots.load(snapshot.id).uuid == snapshot.uuid
+        except Exception:
+            return False
+
+    def _check_schema(
+        self, latest: Snapshot | None, change: Change, new_schema: Callable[[], TableSchema] | None
+    ) -> None:
+        """Conflict when the table was replaced, or read without its newest columns, after the schema was loaded."""
+        # A new schema was derived from the one that it replaces.
+        known = self.schema.id if new_schema is None else int(self.schema.replaces or self.schema.id)
+        committed = latest.schema_id if latest else known
+        older, newer = sorted((known, committed))
+        if not self.schemas.descends(newer, older):
+            raise ConflictError(
+                "The table was replaced by another one meanwhile.", hint="Run the statement again."
+            )
+        # A compaction says for each of its files which columns it knew.
+        reads = change.read_snapshot is not None or (change.removed and change.kind != "COMPACT")
+        if reads and committed > known:
+            raise ConflictError(
+                "The columns of the table were changed meanwhile.", hint="Run the statement again."
+            )
+
+    def _entries(self, latest: Snapshot | None, change: Change) -> list[ManifestEntry]:
+        if change.restarts:
+            return list(change.added)
+        if change.index is not None and latest is not None:
+            self._check_index(change, change.index, latest)
+        if change.began_on is not None and latest is not None and self.schema.primary_keys:
+            self._check_overtaken(change, latest)
+        live = live_entries(self.manifests, latest) if latest and self._needs_live(change) else []
+        if change.restores is not None:
+            new_names = frozenset(e.file.file_name for e in change.added)
+            return entries_to_restore(live, change.restores, new_names)
+        if change.read_snapshot is not None and latest is not None and latest.id != change.read_snapshot:
+            self._check_read(change, latest)
+        removed = list(change.removed)
+        if change.replaces is not None:
+            chosen = {e.identifier for e in removed}
+            removed += [
+                ManifestEntry(FileKind.DELETE, e.partition, e.bucket, e.total_buckets, e.file)
+                for e in live
+                if e.identifier not in chosen and change.replaces(e)
+            ]
+        added = check_conflicts(self.schema, live, NewFiles(change.added, tuple(removed), change.kind))
+        return [*removed, *added]
+
+    def _needs_live(self, change: Change) -> bool:
+        # A plain append of level-0 files cannot conflict, except that a bucket count may have changed.
+        return bool(
+            change.removed
+            or change.replaces is not None
+            or change.restores is not None
+            or self.schema.primary_keys
+            or any(e.file.level or e.total_buckets > 0 for e in change.added)
+        )
+
+    def _between(self, began: int, latest: Snapshot) -> Iterator[Snapshot]:
+        """The snapshots after `began`. Raises ConflictError when they are not known any more."""
+        for snapshot_id in range(began + 1, latest.id + 1):
+            try:
+                yield self.snapshots.load(snapshot_id)
+            except SnapshotNotFound:
+                raise ConflictError(
+                    f"Snapshot {snapshot_id}, which came after this statement began, has expired since.",
+                    hint="Run the statement again; 'snapshot.time-retained' keeps snapshots longer.",
+                ) from None
+
+    def _check_read(self, change: Change, latest: Snapshot) -> None:
+        """Conflict when rows were added or removed under a row-level change since it read."""
+        assert change.read_snapshot is not None
+        for snapshot in self._between(change.read_snapshot, latest):
+            if snapshot.commit_kind == "COMPACT":
+                continue
+            for meta in self.manifests.read_list(snapshot.delta_manifest_list):
+                for entry in self.manifests.read_manifest(meta.file_name):
+                    if change.read_buckets is None or (entry.partition, entry.bucket) in change.read_buckets:
+                        raise ConflictError(
+                            f"Snapshot {snapshot.id} changed rows that this statement had read.",
+                            hint="Run the statement again.",
+                        )
+
+    def _check_overtaken(self, change: Change, latest: Snapshot) -> None:
+        """See `Change.began_on`."""
+        assert change.began_on is not None
+        numbers: dict[Place, int] = {}
+        for entry in change.added:
+            place, number = (entry.partition, entry.bucket), entry.file.min_sequence_number
+            numbers[place] = min(number, numbers.get(place, number))
+        for snapshot in self._between(change.began_on, latest):
+            # What replaces rows wins over this write where both have a key, and would not where only this write has it.
+            read = READ_SNAPSHOT in (snapshot.properties or {}) or snapshot.commit_kind == "OVERWRITE"
+            if not read and (snapshot.commit_kind != "COMPACT" or self.schema.keeps_deletes):
+                continue
+            delta = [
+                entry
+                for meta in self.manifests.read_list(snapshot.delta_manifest_list)
+                for entry in self.manifests.read_manifest(meta.file_name)
+            ]
+            files = _files_of(delta, snapshot)
+            newest = newest_numbers(files.added) if read else dropped_deletes(files)
+            if any(newest.get(place, number) > number for place, number in numbers.items()):
+                what = "changed rows without knowing those" if read else "dropped deletes that hide rows"
+                raise ConflictError(
+                    f"Snapshot {snapshot.id} {what} of this write.", hint="Run the statement again."
+                )
+
+    def _check_index(self, change: Change, index: IndexChange, latest: Snapshot) -> None:
+        """Conflict when keys may have got other buckets since this write looked them up."""
+        before = [e for e in index_entries(self.manifests, latest) if not change.clears(e)]
+        changed = changed_partitions(before, index)
+        if changed & index.grew:
+            raise ConflictError(
+                "Another write gave buckets to new keys of the same partition.", hint="Run the statement again."
+            )
+        if not changed:
+            return
+        for snapshot in self._between(index.began_on, latest):
+            if snapshot.commit_kind != "OVERWRITE":
+                continue
+            for meta in self.manifests.read_list(snapshot.delta_manifest_list):
+                if any(e.partition in changed for e in self.manifests.read_manifest(meta.file_name)):
+                    raise ConflictError(
+                        f"Snapshot {snapshot.id} gave the keys of a partition new buckets.",
+                        hint="Run the statement again.",
+                    )
+
+    def _index_manifest(self, latest: Snapshot | None, change: Change, written: list[str]) -> str | None:
+        """The index manifest after a change: the one that was there when it says the same."""
+        name = latest.index_manifest if latest else None
+        index = change.index or IndexChange()
+        if not index.added and not index.restores and (name is None or change.kind != "OVERWRITE"):
+            return name
+        before = index_entries(self.manifests, latest)
+        if index.restores is not None:
+            after = restored_index(before, index)
+        else:
+            after = next_index(before, index.added, change.clears)
+        if after == before:
+            return name
+        if not after:
+            return None
+        written.append(self.manifests.write_index(after))
+        return written[-1]
+
+    def _base(self, latest: Snapshot | None, written: list[str]) -> list[ManifestFileMeta]:
+        """Manifests of everything before this commit, small ones merged when there are many."""
+        if latest is None:
+            return []
+        metas = [
+            *self.manifests.read_list(latest.base_manifest_list),
+            *self.manifests.read_list(latest.delta_manifest_list),
+        ]
+        options = self.schema.core_options
+        small = [m for m in metas if m.file_size < options.manifest_target_size]
+        if len(small) < options.manifest_merge_min_count:
+            return metas
+        big = [m for m in metas if m.file_size >= options.manifest_target_size]
+        # DELETE entries of a small manifest may belong to ADDs of a big one: fold all when there are any.
+        if any(m.num_deleted_files for m in small):
+            small, big = metas, []
+        merged = merge_entries(e for m in small for e in self.manifests.read_manifest(m.file_name))
+        return [*big, *self._write_manifests(merged, written)]
+
+    def _write_manifests(
+        self, entries: Sequence[ManifestEntry], written: list[str]
+    ) -> list[ManifestFileMeta]:
+        metas = []
+        target_size = self.schema.core_options.manifest_target_size
+        for meta in self.manifests.write_manifests(entries, target_size):
+            written.append(meta.file_name)
+            metas.append(meta)
+        return metas
+
+    def _remove(self, names: Iterable[str]) -> None:
+        for name in names:
+            try:
+                self.manifests.delete(name)
+            except StorageError:
+                continue  # an orphan that the orphan cleaner removes
+
+
+def _files_of(delta: Sequence[ManifestEntry], snapshot: Snapshot) -> NewFiles:
+    added = tuple(e for e in delta if e.kind == FileKind.ADD)
+    removed = tuple(e for e in delta if e.kind == FileKind.DELETE)
+    return NewFiles(added, removed, snapshot.commit_kind)
+
+
+def _lost(kind: type[ConflictError], races: int, option: str) -> ConflictError:
+    return kind(
+        f"The commit lost {races} race{'' if races == 1 else 's'} against other writers of this table.",
+        hint=f"Try again, or raise the option '{option}'.",
+    )
+
+
+def _properties(change: Change, given: Mapping[str, str] | None) -> dict[str, str] | None:
+    found = dict(given or {})
+    if change.read_snapshot is not None:
+        found[READ_SNAPSHOT] = str(change.read_snapshot)
+    return found or None
+
+
+def _statistics(change: Change, latest: Snapshot | None, schema: TableSchema) -> str | None:
+    """The statistics that a snapshot names: those of the one before, unless they no longer describe the table."""
+    if change.statistics is not None or latest is None:
+        return change.statistics
+    return latest.statistics if change.restores is None and schema.id <= latest.schema_id else None

@@ -1,0 +1,219 @@
+"""Whether a commit still fits the table as it is now. Pure.
+
+Rules: a file to remove must be live; a bucket count cannot change under a partition that keeps files; files added
+at level 1 or above must not overlap a live run there. The last rule has a way out for writes: a bulk load that
+finds its bucket no longer empty lands at level 0 instead, where overlap is normal. What a compaction writes in the place
+of other files has all columns that these may have.
+
+A compaction that drops deletes must have met all older records of their keys: one that came meanwhile, to whatever level,
+with a smaller number than a delete, would show again what the delete hides. A write that comes after such a compaction
+finds out by itself (`Change.began_on`).
+
+Where it matters in which order records fold (`MergeEngine.takes_late`), nothing may come to level 0 that is older than
+what was merged already, nor stay there while newer records are merged. Where records are kept apart, a bulk load has
+besides settled its own for good, so nothing older may have come to its bucket.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from tablestore_engine.errors import ConflictError
+from tablestore_engine.mergetree.compaction.sections import key_interval
+from tablestore_engine.metadata.manifest import ManifestEntry
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.types import DataType
+
+Place = tuple[bytes, int]
+"""A partition and a bucket."""
+
+
+@dataclass(frozen=True)
+class NewFiles:
+    """ADD and DELETE entries of one commit, and its kind."""
+
+    added: tuple[ManifestEntry, ...]
+    removed: tuple[ManifestEntry, ...]
+    kind: str
+
+
+def newest_numbers(entries: Iterable[ManifestEntry]) -> dict[Place, int]:
+    """The greatest sequence number of some files, by place."""
+    newest: dict[Place, int] = {}
+    for entry in entries:
+        place = (entry.partition, entry.bucket)
+        newest[place] = max(newest.get(place, -1), entry.file.max_sequence_number)
+    return newest
+
+
+def dropped_deletes(compaction: NewFiles) -> dict[Place, int]:
+    """Where a compaction may have dropped deletes, and the greatest number that one of them may have had.
+
+    What it merges in a bucket it merges with all deletes or without any, so where its files hold some it dropped none.
+    """
+    return newest_numbers(_with_dropped(compaction))
+
+
+def _with_dropped(compaction: NewFiles) -> list[ManifestEntry]:
+    """The merged files of which deletes may have been dropped."""
+    kept = {(e.partition, e.bucket) for e in compaction.added if e.file.delete_row_count}
+    return [
+        e for e in compaction.removed if e.file.delete_row_count != 0 and (e.partition, e.bucket) not in kept
+    ]
+
+
+def check_conflicts(
+    schema: TableSchema, live: Sequence[ManifestEntry], new: NewFiles
+) -> tuple[ManifestEntry, ...]:
+    """The ADD entries as they may be committed on top of `live`.
+
+    Raises:
+        ConflictError: see the module's rules.
+    """
+    alive = {e.identifier for e in live}
+    for entry in new.removed:
+        if entry.identifier not in alive:
+            raise ConflictError(
+                f"File {entry.file.file_name} is no longer part of the table: another commit replaced it.",
+                hint="Run the statement again.",
+            )
+    gone = {e.identifier for e in new.removed}
+    rest = [e for e in live if e.identifier not in gone]
+    _check_bucket_counts(rest, new.added)
+    if new.kind == "COMPACT":
+        _check_columns(new)
+    if not schema.primary_keys:
+        return new.added
+    if new.kind == "COMPACT" and not schema.keeps_deletes:
+        _check_deletes(schema, rest, new)
+    added = _lowered(schema, rest, new)
+    if not schema.merge_engine.takes_late:
+        _check_order(rest, added)
+    return added
+
+
+def fitting(schema: TableSchema, live: Sequence[ManifestEntry], new: NewFiles) -> NewFiles:
+    """What still fits of a compaction, which is about many buckets: that of each is right by itself."""
+    alive, added_to, removed_from = _by_place(live), _by_place(new.added), _by_place(new.removed)
+    added: list[ManifestEntry] = []
+    removed: list[ManifestEntry] = []
+    for place in {**removed_from, **added_to}:
+        one = NewFiles(tuple(added_to.get(place, ())), tuple(removed_from.get(place, ())), new.kind)
+        with suppress(ConflictError):
+            added += check_conflicts(schema, alive.get(place, ()), one)
+            removed += one.removed
+    return NewFiles(tuple(added), tuple(removed), new.kind)
+
+
+def _by_place(entries: Iterable[ManifestEntry]) -> dict[Place, list[ManifestEntry]]:
+    found: dict[Place, list[ManifestEntry]] = {}
+    for entry in entries:
+        found.setdefault((entry.partition, entry.bucket), []).append(entry)
+    return found
+
+
+def _lowered(schema: TableSchema, live: Sequence[ManifestEntry], new: NewFiles) -> tuple[ManifestEntry, ...]:
+    """The ADD entries; those of a bulk load at level 0 where their bucket is no longer empty."""
+    upper = [e for e in new.added if e.file.level > 0]
+    overlapping = _overlapping(schema, live, upper) if upper else []
+    if not overlapping:
+        return new.added
+    if new.kind == "COMPACT":
+        raise ConflictError("Another compaction of the same bucket was committed first.")
+    if schema.merge_engine.keeps_apart:
+        raise ConflictError(
+            "Another write was first to fill an empty bucket of the table.", hint="Run the statement again."
+        )
+    lowered = {(e.partition, e.bucket) for e in overlapping}
+    return tuple(
+        replace(e, file=replace(e.file, level=0)) if (e.partition, e.bucket) in lowered else e
+        for e in new.added
+    )
+
+
+def _check_columns(new: NewFiles) -> None:
+    upgraded = {e.file.file_name for e in new.removed}
+    newest: dict[tuple[bytes, int], int] = {}
+    for e in new.removed:
+        place = e.partition, e.bucket
+        newest[place] = max(newest.get(place, 0), e.file.schema_id)
+    for e in new.added:
+        if e.file.schema_id < newest.get((e.partition, e.bucket), 0) and e.file.file_name not in upgraded:
+            raise ConflictError(
+                "The columns of the table were changed meanwhile.", hint="Run the statement again."
+            )
+
+
+def _check_bucket_counts(live: Sequence[ManifestEntry], added: Sequence[ManifestEntry]) -> None:
+    counts = {e.partition: e.total_buckets for e in live}
+    for entry in added:
+        before = counts.get(entry.partition, entry.total_buckets)
+        if before != entry.total_buckets:
+            raise ConflictError(
+                f"The table now has {before} buckets and this write hashed its rows into {entry.total_buckets}.",
+                hint="Run the statement again.",
+            )
+
+
+def _check_order(live: Sequence[ManifestEntry], added: Sequence[ManifestEntry]) -> None:
+    """Raise unless the records at level 0 of every bucket are newer than those that are one row already."""
+    for fresh, merged in ((added, live), (live, added)):
+        newest = newest_numbers(e for e in merged if e.file.level > 0)
+        for entry in fresh if newest else ():
+            place = (entry.partition, entry.bucket)
+            if entry.file.level == 0 and entry.file.min_sequence_number <= newest.get(place, -1):
+                raise ConflictError(
+                    "Newer records were merged before older ones, which must not be where they fold in order only.",
+                    hint="Run the statement again.",
+                )
+
+
+def _check_deletes(schema: TableSchema, live: Sequence[ManifestEntry], new: NewFiles) -> None:
+    """Raise where records stay behind that are older than deletes which were merged, and maybe dropped."""
+    if hidden_by_deletes(schema, _with_dropped(new), live) is not None:
+        raise ConflictError(
+            "Records came that are older than deletes which this compaction has dropped.",
+            hint="Run the statement again.",
+        )
+
+
+def hidden_by_deletes(
+    schema: TableSchema, merged: Iterable[ManifestEntry], stay: Iterable[ManifestEntry]
+) -> ManifestEntry | None:
+    """A file that stays and may hold records which deletes of the merged files of its bucket hide; None without one."""
+    types = [f.type for f in schema.trimmed_key_fields]
+    deleting = _by_place(e for e in merged if e.file.delete_row_count != 0)
+    for entry in stay if deleting else ():
+        newer = [
+            other
+            for other in deleting.get((entry.partition, entry.bucket), ())
+            if entry.file.min_sequence_number < other.file.max_sequence_number
+        ]
+        if _shares_keys(entry, newer, types):
+            return entry
+    return None
+
+
+def _overlapping(
+    schema: TableSchema, live: Sequence[ManifestEntry], upper: Sequence[ManifestEntry]
+) -> list[ManifestEntry]:
+    """New files that would share a key with a file that stays at their own level."""
+    types = [f.type for f in schema.trimmed_key_fields]
+    places = _by_place(live)
+    found = []
+    for entry in upper:
+        others = places.get((entry.partition, entry.bucket), ())
+        if _shares_keys(entry, [one for one in others if one.file.level == entry.file.level], types):
+            found.append(entry)
+    return found
+
+
+def _shares_keys(entry: ManifestEntry, others: Sequence[ManifestEntry], types: Sequence[DataType]) -> bool:
+    """Whether the key interval of a file meets that of one of some others."""
+    if not others:
+        return False
+    low, high = key_interval(entry.file, types)
+    intervals = (key_interval(one.file, types) for one in others)
+    return any(low <= last and first <= high for first, last in intervals)

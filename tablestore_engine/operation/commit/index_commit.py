@@ -1,0 +1,88 @@
+"""What a commit does to the index of dynamic buckets, and whether it still may. Pure.
+
+A write that gives new keys a bucket rests on the whole index of their partition: had another write grown it meanwhile,
+both may have placed the same key, each in a bucket of its own. One that only wrote known keys rests on their buckets
+staying theirs: the index may grow, but not be made anew by an overwrite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tablestore_engine.errors import ConflictError
+from tablestore_engine.metadata.data_file import EMPTY_STATS, DataFileMeta
+from tablestore_engine.metadata.index_manifest import DELETION_VECTORS, HASH, IndexEntry, hash_entries
+from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
+
+_OF_BUCKETS = (HASH, DELETION_VECTORS)
+_NO_FILE = DataFileMeta("", 0, 0, b"", b"", EMPTY_STATS, EMPTY_STATS, 0, 0, 0, 0)
+
+
+@dataclass(frozen=True)
+class IndexChange:
+    """HASH index files of a write, each in place of its bucket's old one.
+
+    `read` holds, for each partition that was written, the names of the index files by which its rows found their
+    buckets, as of snapshot `began_on`; `grew` are the partitions in which new keys got one. `restores`, for a commit
+    that restores an old snapshot, are all HASH index files that shall be there afterwards, those of `added` among them.
+    """
+
+    added: tuple[IndexEntry, ...] = ()
+    read: Mapping[bytes, frozenset[str]] = field(default_factory=dict)
+    grew: frozenset[bytes] = frozenset()
+    began_on: int = 0
+    restores: tuple[IndexEntry, ...] | None = None
+
+
+def names_by_partition(entries: Iterable[IndexEntry]) -> dict[bytes, frozenset[str]]:
+    """The names of the HASH index files of each partition."""
+    found: dict[bytes, set[str]] = {}
+    for one in hash_entries(entries):
+        found.setdefault(one.partition, set()).add(one.file_name)
+    return {partition: frozenset(names) for partition, names in found.items()}
+
+
+def changed_partitions(before: Iterable[IndexEntry], change: IndexChange) -> frozenset[bytes]:
+    """The partitions whose index is not the one that a write rests on."""
+    now = names_by_partition(before)
+    return frozenset(p for p, names in change.read.items() if now.get(p, frozenset()) != names)
+
+
+def next_index(
+    before: Sequence[IndexEntry], added: Sequence[IndexEntry], cleared: Callable[[IndexEntry], bool]
+) -> list[IndexEntry]:
+    """The index files after a commit: without those of places that it cleared, and of a bucket the new one."""
+    replaced = {e.place for e in added}
+    kept = [
+        e
+        for e in before
+        if e.index_type not in _OF_BUCKETS
+        or (not cleared(e) and (e.index_type != HASH or e.place not in replaced))
+    ]
+    return [*kept, *added]
+
+
+def restored_index(before: Sequence[IndexEntry], change: IndexChange) -> list[IndexEntry]:
+    """The index files after a commit that restores an old snapshot: its HASH files, and what other kinds there are.
+
+    Raises:
+        ConflictError: an index file that was counted on has been replaced meanwhile. It must not come back, because
+            expiration takes it for certain that it is not needed any more.
+    """
+    assert change.restores is not None
+    there = {e.file_name for e in (*hash_entries(before), *change.added)}
+    for entry in change.restores:
+        if entry.file_name not in there:
+            raise ConflictError(
+                f"Index file {entry.file_name} is no longer part of the table: another commit replaced it.",
+                hint="Run the statement again.",
+            )
+    wanted = {e.file_name for e in change.restores}
+    kept = [e for e in before if e.index_type != HASH or e.file_name in wanted]
+    return [*kept, *change.added]
+
+
+def as_file(entry: IndexEntry) -> ManifestEntry:
+    """A stand-in for an index file before a choice of data files, which goes by their place."""
+    return ManifestEntry(FileKind.ADD, entry.partition, entry.bucket, -1, _NO_FILE)

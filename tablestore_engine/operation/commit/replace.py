@@ -1,0 +1,118 @@
+"""Replacing a table: the same name and history, other columns and rows, in one atomic step.
+
+The next schema is written first, marked as replacing; it counts only once a snapshot has been committed with it
+(`storage.schemas`). So a replacement that dies half way leaves the old table, and readers never see one without the
+other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
+from typing import Protocol
+
+from tablestore_engine.errors import ConflictError
+from tablestore_engine.metadata.manifest import ManifestEntry
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.commit.commit import Change, Committer
+from tablestore_engine.operation.commit.identity import new_identity
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.types import assign_field_ids
+from tablestore_engine.storage.schemas import SchemaStore
+
+
+def everything(entry: ManifestEntry) -> bool:
+    """Chooses all files."""
+    return True
+
+
+def next_schema(current: TableSchema, wanted: TableSchema, newest_id: int) -> TableSchema:
+    """The current schema when the wanted one says the same, else the version after `newest_id`, which replaces it."""
+    if _same(current, wanted):
+        return current
+    # New ids for all columns: old files belong to old snapshots only, which are read with their own schema.
+    ids = count(current.highest_field_id + 1)
+    fields = tuple(
+        replace(f, id=next(ids), type=assign_field_ids(f.type, lambda: next(ids))) for f in wanted.fields
+    )
+    return replace(
+        wanted,
+        id=newest_id + 1,
+        fields=fields,
+        highest_field_id=next(ids) - 1,
+        replaces=str(current.id),
+        base=None,
+    )
+
+
+def _same(current: TableSchema, wanted: TableSchema) -> bool:
+    def told(schema: TableSchema) -> tuple[object, ...]:
+        columns = [(f.name, str(f.type), f.description) for f in schema.fields]
+        return columns, schema.primary_keys, schema.partition_keys, dict(schema.options), schema.comment
+
+    return told(current) == told(wanted)
+
+
+def schema_publisher(
+    schemas: SchemaStore, current: TableSchema, schema: TableSchema
+) -> Callable[[], TableSchema] | None:
+    """What writes the next schema right before the snapshot; None when it is the current one.
+
+    The function raises ConflictError when another schema took its place.
+    """
+    if schema is current:
+        return None
+
+    def publish() -> TableSchema:
+        newest = schemas.list_ids()[-1]
+        if newest == schema.id and schemas.load(newest) == schema:
+            return schema  # written by an earlier attempt of this commit
+        if newest >= schema.id or not schemas.try_create(schema):
+            raise ConflictError(
+                "The schema of the table was changed meanwhile.", hint="Run the statement again."
+            )
+        return schema
+
+    return publish
+
+
+def restarts(current: TableSchema, schema: TableSchema) -> bool:
+    """Whether the old files cannot be described in manifests of the new schema: other partition columns."""
+    old, new = current.partition_fields, schema.partition_fields
+    return [(f.name, f.type) for f in old] != [(f.name, f.type) for f in new]
+
+
+def replace_all(current: TableSchema, schema: TableSchema, added: tuple[ManifestEntry, ...] = ()) -> Change:
+    """The change that leaves nothing but `added` in the table."""
+    if restarts(current, schema):
+        return Change("OVERWRITE", added, restarts=True)
+    return Change("OVERWRITE", added, replaces=everything)
+
+
+class Replaceable(Protocol):
+    """What is needed of a table."""
+
+    @property
+    def schema(self) -> TableSchema:
+        """The schema that counts now."""
+
+    @property
+    def schemas(self) -> SchemaStore:
+        """All schemas."""
+
+    def committer(self, schema: TableSchema | None = None) -> Committer:
+        """What commits with a schema."""
+
+
+def replace_empty(table: Replaceable, wanted: TableSchema) -> Snapshot:
+    """Make a table empty, with another schema.
+
+    Raises:
+        ConflictError: others changed the schema meanwhile; run it again on what there is now.
+    """
+    schema = next_schema(table.schema, wanted, table.schemas.list_ids()[-1])
+    identity = new_identity(schema.core_options, "replace")
+    publisher = schema_publisher(table.schemas, table.schema, schema)
+    change = replace_all(table.schema, schema)
+    return table.committer(schema).commit(change, identity, new_schema=publisher)

@@ -1,0 +1,140 @@
+"""Which buckets of a table to compact, and into what: from live files to compaction tasks. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
+
+from tablestore_engine.mergetree.compaction.levels import highest_level, sorted_runs
+from tablestore_engine.mergetree.compaction.small_files import pick_small
+from tablestore_engine.mergetree.compaction.universal import (
+    CompactionUnit,
+    UniversalOptions,
+    pick,
+    pick_full,
+    pick_unmerged,
+)
+from tablestore_engine.mergetree.multiset.multiset import is_retraction, pick_counting
+from tablestore_engine.metadata.data_file import DataFileMeta
+from tablestore_engine.operation.compact.compact import Files
+from tablestore_engine.operation.compact.compact_task import CompactTask
+from tablestore_engine.operation.files.data_file_writer import WriteTarget
+from tablestore_engine.operation.scan.scan import BucketScan
+from tablestore_engine.schema.table.table_schema import TableSchema
+
+
+def universal_options(schema: TableSchema) -> UniversalOptions:
+    """The thresholds that the table's options set."""
+    options = schema.core_options
+    return UniversalOptions(
+        run_trigger=options.num_sorted_runs_compaction_trigger,
+        max_size_amplification_percent=options.max_size_amplification_percent,
+        size_ratio=options.size_ratio,
+        num_levels=options.num_levels,
+        keep_deletes=schema.keeps_deletes,
+        settle_together=schema.merge_engine.stores_retractions,
+        from_oldest=schema.merge_engine.folds_in_order,
+        optimization_interval_millis=options.optimization_interval_millis,
+        total_size_threshold=options.total_size_threshold,
+        incremental_size_threshold=options.incremental_size_threshold,
+    )
+
+
+def plan_compaction(
+    buckets: Iterable[BucketScan],
+    target: WriteTarget,
+    load_schema: Callable[[int], TableSchema],
+    *,
+    full: bool,
+    unmerged: bool = False,
+) -> list[CompactTask]:
+    """A task for each bucket that needs one: `full` merges all runs, else the thresholds decide.
+
+    With `unmerged`, where they ask for nothing, what writes have left at level 0 is merged.
+
+    The time that they ask for is that of the target, at which the compaction began.
+    """
+    tasks = []
+    for bucket in buckets:
+        to = knowing(target, bucket.files, load_schema)
+        if to.schema.primary_keys:
+            unit = _keyed_unit(bucket, to.schema, full, unmerged, to.creation_time_millis)
+        else:
+            unit = _append_unit(bucket, to.schema, full)
+        if unit is None:
+            continue
+        tasks.append(task_of(bucket, unit, to, load_schema))
+    return tasks
+
+
+def knowing(
+    target: WriteTarget, files: Iterable[DataFileMeta], load_schema: Callable[[int], TableSchema]
+) -> WriteTarget:
+    """A target whose schema has all columns of some live files.
+
+    Others may have added a column, and written to it, after the table was loaded: a merge must not leave it out.
+    """
+    newest = max((f.schema_id for f in files), default=target.schema.id)
+    return target if newest <= target.schema.id else replace(target, schema=load_schema(newest))
+
+
+def task_of(
+    bucket: BucketScan, unit: CompactionUnit, target: WriteTarget, load_schema: Callable[[int], TableSchema]
+) -> CompactTask:
+    """The task that carries out a merge in a bucket."""
+    files = tuple(f for run in unit.runs for f in run.files)
+    rest = rest_of(target.schema, files, bucket.files)
+    return CompactTask(
+        target=target,
+        schemas={i: load_schema(i) for i in {f.schema_id for f in (*files, *rest)}},
+        partition=bucket.partition_row,
+        partition_path=bucket.partition_path,
+        bucket=bucket.bucket,
+        total_buckets=bucket.total_buckets,
+        files=files,
+        output_level=unit.output_level,
+        drop_deletes=unit.drop_deletes,
+        rest=rest,
+    )
+
+
+def rest_of(schema: TableSchema, merged: Collection[DataFileMeta], live: Iterable[DataFileMeta]) -> Files:
+    """The live files of a bucket that a task must know besides those that it merges; see `CompactTask.rest`."""
+    if not schema.merge_engine.may_outgrow:
+        return ()
+    chosen = {f.file_name for f in merged}
+    return tuple(f for f in live if f.file_name not in chosen)
+
+
+def _keyed_unit(
+    bucket: BucketScan, schema: TableSchema, full: bool, unmerged: bool, now_millis: int
+) -> CompactionUnit | None:
+    runs = sorted_runs(bucket.files)
+    options = universal_options(schema)
+    # The trigger may have been lowered, and the number of levels with it: files stay where they are.
+    options = replace(options, num_levels=max(options.num_levels, highest_level(runs) + 1))
+    if full:
+        return pick_full(runs, options)
+    return pick(runs, options, now_millis) or (pick_unmerged(runs, options) if unmerged else None)
+
+
+def _append_unit(bucket: BucketScan, schema: TableSchema, full: bool) -> CompactionUnit | None:
+    """Small files are rewritten together once there are enough of them."""
+    options = schema.core_options
+    if any(is_retraction(f) for f in bucket.files):
+        return pick_counting(
+            bucket.files,
+            full=full,
+            target_file_size=options.target_file_size,
+            min_file_num=options.compaction_min_file_num,
+            max_size_amplification_percent=options.max_size_amplification_percent,
+            total_size_threshold=options.total_size_threshold,
+        )
+    chosen = pick_small(
+        bucket.files, options.target_file_size, options.compaction_min_file_num, full=full
+    )
+    if not chosen:
+        return None
+    ordered = sorted(chosen, key=lambda f: (f.creation_time_millis or 0, f.min_sequence_number, f.file_name))
+    runs = tuple(run for f in ordered for run in sorted_runs([f]))
+    return CompactionUnit(runs, output_level=0, drop_deletes=False)

@@ -1,0 +1,38 @@
+"""One task of a compaction: the files of a bucket that become one run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from tablestore_engine.metadata.data_file import DataFileMeta
+from tablestore_engine.operation.files.data_file_writer import WriteTarget
+from tablestore_engine.schema.table.table_schema import TableSchema
+
+Files = tuple[DataFileMeta, ...]
+
+
+@dataclass(frozen=True)
+class CompactTask:
+    """Merge `files` of one bucket into `output_level`. `schemas` holds the schemas the files were written with.
+
+    `rest` are the other files of the bucket where a sum of some records may not fit its column, and that of all does: then
+    all are merged.
+    """
+
+    target: WriteTarget
+    schemas: Mapping[int, TableSchema]
+    partition: bytes
+    partition_path: str
+    bucket: int
+    total_buckets: int
+    files: tuple[DataFileMeta, ...]
+    output_level: int
+    drop_deletes: bool
+    rest: Files = ()
+
+    def of_bucket(self) -> CompactTask:
+        """The task that merges all files of the bucket, `rest` among them."""
+        files, schema = (*self.files, *self.rest), self.target.schema
+        top = max(schema.core_options.num_levels - 1, *(f.level for f in files))
+        return replace(self, files=files, rest=(), output_level=top, drop_deletes=not schema.keeps_deletes)

@@ -1,0 +1,259 @@
+"""Scheduling compactions: deciding now what to merge, for whoever carries it out later.
+
+A bucket that a pending plan merges in is left out, so that plans can be carried out in any order and side by side.
+Nothing of the table changes: a plan names files, and is void, and in nobody's way, as soon as one of them is no longer live.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from tablestore_engine.errors import ConflictError, SnapshotNotFound
+from tablestore_engine.metadata.compaction_plan import (
+    CompactionPlan,
+    Outcome,
+    PlanGroup,
+    PlannedFile,
+    PlanState,
+    ScheduledCompaction,
+    instant_of,
+    millis_of,
+)
+from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.partition import PartitionFormat
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.commit.commit import Committer
+from tablestore_engine.operation.commit.conflicts import hidden_by_deletes
+from tablestore_engine.operation.commit.identity import new_identity
+from tablestore_engine.operation.compact.compact_plan import knowing, plan_compaction, rest_of
+from tablestore_engine.operation.compact.compact_task import CompactTask
+from tablestore_engine.operation.files.data_file_writer import WriteTarget
+from tablestore_engine.operation.history.history import History
+from tablestore_engine.operation.scan.partition_filter import PartitionFilter
+from tablestore_engine.operation.scan.scan import live_entries, plan_scan
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.storage.timeline import TimelineStore
+
+STRATEGIES = ("minor", "full")
+KEPT_PLANS = 100
+"""Plans that are done and stay on the timeline."""
+_MAINTENANCE = ("COMPACT", "ANALYZE")
+_ATTEMPTS = 20
+
+
+@dataclass(frozen=True)
+class CompactedTable:
+    """What scheduling and carrying out compactions need of one table."""
+
+    history: History
+    committer: Committer
+    new_target: Callable[[], WriteTarget]
+
+    @property
+    def schema(self) -> TableSchema:
+        """The table's schema."""
+        return self.committer.schema
+
+    @property
+    def timeline(self) -> TimelineStore:
+        """The plans."""
+        return TimelineStore(self.history.io, self.history.paths)
+
+    def running(self, now_millis: int) -> list[ScheduledCompaction]:
+        """The plans at which a process works that must be left alone."""
+        return [one for one in self.timeline.pending() if one.is_running(now_millis)]
+
+    def busy_places(self, now_millis: int) -> frozenset[tuple[bytes, int]]:
+        """The buckets in which such plans merge."""
+        return frozenset(place for one in self.running(now_millis) for place in one.plan.places)
+
+
+def schedule(
+    table: CompactedTable, strategy: str, now_millis: int, chosen: PartitionFilter | None = None
+) -> CompactionPlan | None:
+    """Write a plan of what is due. Returns it, None when nothing is.
+
+    Args:
+        table: the table.
+        strategy: `minor` merges where the thresholds ask for it, and what writes have left at level 0; `full` makes
+            every bucket one run.
+        now_millis: the time now.
+        chosen: only these partitions.
+    """
+    latest = table.history.snapshots.latest()
+    if latest is None:
+        return None
+    pending = {place for one in _standing(table, latest) for place in one.places}
+    plan = plan_scan(table.history.manifests, latest, table.schema, None, chosen, table.history.schema_of)
+    free = [one for one in plan.buckets if (one.partition_row, one.bucket) not in pending]
+    tasks = plan_compaction(
+        free, table.new_target(), table.history.schema_of, full=strategy == "full", unmerged=True
+    )
+    if not tasks:
+        return None
+    made = _written(table, latest, strategy, tasks, now_millis)
+    stays = not _gives_way(table, latest, made, now_millis)
+    table.timeline.prune(KEPT_PLANS)
+    return made if stays else None
+
+
+def _standing(table: CompactedTable, latest: Snapshot) -> list[CompactionPlan]:
+    """The pending plans but for those that are void: whoever takes one of these up only notes that."""
+    pending = [one.plan for one in table.timeline.pending()]
+    if not pending:
+        return []
+    live, target = live_entries(table.history.manifests, latest), table.new_target()
+    return [one for one in pending if not isinstance(plan_tasks(one, live, target, table.history.schema_of), str)]
+
+
+def schedule_after_commit(table: CompactedTable, now_millis: int) -> CompactionPlan | None:
+    """Write a plan when as many commits as `compaction.delta-commits` says came since the last one."""
+    latest = table.history.snapshots.latest()
+    if latest is None:
+        return None
+    newest = table.timeline.newest()
+    wanted = table.schema.core_options.compaction_delta_commits
+    since = newest.snapshot_id if newest else 0
+    if since > latest.id:
+        since = 0  # the table was rolled back
+    if not enough_commits(_kinds(table, latest), latest.id - since, wanted):
+        return None
+    return schedule(table, "minor", now_millis)
+
+
+def enough_commits(kinds: Iterable[str | None], most: int, wanted: int) -> bool:
+    """Whether `wanted` of the newest `most` snapshots are writes.
+
+    Args:
+        kinds: kinds of the snapshots, newest first, looked at as far as needed; None for one that has expired, which
+            counts, as do all before it.
+        most: how many snapshots are looked at.
+        wanted: how many writes are enough.
+    """
+    count = 0
+    for seen, kind in enumerate(kinds):
+        if count >= wanted or seen >= most:
+            break
+        if kind is None:
+            return count + most - seen >= wanted
+        count += kind not in _MAINTENANCE
+    return count >= wanted
+
+
+def _kinds(table: CompactedTable, latest: Snapshot) -> Iterator[str | None]:
+    yield latest.commit_kind
+    for snapshot_id in range(latest.id - 1, 0, -1):
+        try:
+            yield table.history.snapshots.load(snapshot_id).commit_kind
+        except SnapshotNotFound:
+            yield None
+
+
+def _written(
+    table: CompactedTable, latest: Snapshot, strategy: str, tasks: Sequence[CompactTask], now_millis: int
+) -> CompactionPlan:
+    """The plan on the timeline, under the first instant from now on that is free and later than all others."""
+    groups = tuple(
+        PlanGroup(
+            task.partition,
+            task.bucket,
+            task.output_level,
+            task.drop_deletes,
+            tuple(PlannedFile(f.file_name, f.level, f.file_size) for f in task.files),
+        )
+        for task in tasks
+    )
+    # Whoever carries the plan out commits as the same user, so that nobody commits it twice.
+    scheduler = new_identity(table.schema.core_options, "compact").user
+    for _ in range(_ATTEMPTS):
+        last = max(table.timeline.instants(), default=None)
+        millis = now_millis if last is None else max(now_millis, millis_of(last) + 1)
+        instant = instant_of(millis)
+        user = f"{scheduler}-{instant}"
+        plan = CompactionPlan(instant, latest.id, strategy, user, scheduler, now_millis, groups)
+        if table.timeline.request(plan):
+            return plan
+    raise ConflictError("Others keep scheduling compactions of the same table.", hint="Try again.")
+
+
+def _gives_way(table: CompactedTable, latest: Snapshot, made: CompactionPlan, now_millis: int) -> bool:
+    """Of two plans for one bucket, made at one time by two processes, the older one stays. Whether this one goes."""
+    for other in _standing(table, latest):
+        if other.instant < made.instant and other.places & made.places:
+            message = f"plan {other.instant}, made at the same time, merges in the same buckets"
+            table.timeline.finish(made.instant, Outcome(PlanState.CANCELLED, now_millis, message=message))
+            return True
+    return False
+
+
+def tasks_of(plan: CompactionPlan, table: CompactedTable) -> list[CompactTask] | str:
+    """The tasks of a plan on the table as it is now; or, when the plan is void, why."""
+    latest = table.history.snapshots.latest()
+    live = live_entries(table.history.manifests, latest) if latest else []
+    return plan_tasks(plan, live, table.new_target(), table.history.schema_of)
+
+
+def plan_tasks(
+    plan: CompactionPlan,
+    live: Iterable[ManifestEntry],
+    target: WriteTarget,
+    load_schema: Callable[[int], TableSchema],
+) -> list[CompactTask] | str:
+    """The tasks of a plan when all its files are among the live ones; else what speaks against it. Pure."""
+    files = {
+        (e.partition, e.bucket, e.file.file_name, e.file.level): e for e in live if e.kind == FileKind.ADD
+    }
+    engine, keyed = target.schema.merge_engine, bool(target.schema.primary_keys)
+    in_place: dict[tuple[bytes, int], list[ManifestEntry]] = defaultdict(list)
+    for one in files.values():
+        in_place[one.partition, one.bucket].append(one)
+    places = PartitionFormat(target.schema)
+    tasks = []
+    for group in plan.groups:
+        found = []
+        for planned in group.files:
+            entry = files.get((group.partition, group.bucket, planned.file_name, planned.level))
+            if entry is None:
+                return f"File {planned.file_name} is no longer part of the table."
+            found.append(entry)
+        bucket = in_place[group.partition, group.bucket]
+        chosen = {e.identifier for e in found}
+        stay = [e for e in bucket if e.identifier not in chosen]
+        drops = keyed and group.drop_deletes
+        older = hidden_by_deletes(target.schema, found, stay) if drops else None
+        if older is None and not engine.takes_late:
+            older = _older_file(found, stay)
+        if older is not None:
+            name = older.file.file_name
+            return f"File {name} came since then, and holds older records than the plan merges."
+        # Where rows are counted, files that came since then may hold what retractions of the plan mean.
+        all_there = not engine.counts or len(bucket) == len(found)
+        merged = tuple(e.file for e in found)
+        rest = rest_of(target.schema, merged, (e.file for e in bucket))
+        tasks.append(
+            CompactTask(
+                target=knowing(target, (*merged, *rest), load_schema),
+                schemas={i: load_schema(i) for i in {f.schema_id for f in (*merged, *rest)}},
+                partition=group.partition,
+                partition_path=places.path_of(group.partition),
+                bucket=group.bucket,
+                total_buckets=found[0].total_buckets,
+                files=merged,
+                output_level=group.output_level,
+                drop_deletes=group.drop_deletes and all_there,
+                rest=rest,
+            )
+        )
+    return tasks
+
+
+def _older_file(merged: Sequence[ManifestEntry], stay: Iterable[ManifestEntry]) -> ManifestEntry | None:
+    """A file at level 0 of the bucket that a merge of newer records would leave behind; None without one.
+
+    A write may take its number before a plan is made and commit after it.
+    """
+    newest = max(e.file.max_sequence_number for e in merged)
+    level_0 = (e for e in stay if e.file.level == 0)
+    return next((e for e in level_0 if e.file.min_sequence_number <= newest), None)

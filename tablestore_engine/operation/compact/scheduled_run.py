@@ -1,0 +1,329 @@
+"""Carrying out scheduled compactions: once, whole or not at all, by whichever process is alive.
+
+A process takes a plan by the atomic create of an attempt, renews the attempt's lease while it works, and commits all
+groups as one snapshot under the plan's own commit user, by which the commit is found again when the process dies before
+it could note it.
+
+An attempt whose lease ran out may belong to a process that sleeps and would commit later. So it is *revoked* first, and
+then *fenced off* by a commit of nothing: every try to commit looks for the revocation after it has read the newest
+snapshot, and creates the one after that. A try that looked before the revocation aims at a snapshot that is taken, at
+the latest, by the fence. Only then is the attempt looked for in the table, and only when it is not there are its files
+removed. The clock decides when to suspect a process, never whether an answer is right.
+
+A plan that keeps failing in one way is given up: it is cancelled, so that its buckets can be planned anew.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from threading import Event, Thread
+
+from tablestore_engine.errors import (
+    CommitOutcomeUnknownError,
+    ConflictError,
+    StorageError,
+    TableStoreError,
+)
+from tablestore_engine.metadata.compaction_plan import (
+    CONFLICT,
+    INTERRUPTED,
+    LOST,
+    Attempt,
+    Claim,
+    CompactionPlan,
+    Outcome,
+    PlanState,
+    ScheduledCompaction,
+    in_order,
+)
+from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.identity import CommitIdentity, new_identity
+from tablestore_engine.operation.compact.compact import run_compaction
+from tablestore_engine.operation.compact.compact_task import CompactTask
+from tablestore_engine.operation.compact.schedule import KEPT_PLANS, CompactedTable, tasks_of
+from tablestore_engine.operation.files.data_file_writer import WriteTarget
+from tablestore_engine.operation.history.orphans import files_of_write, named_files
+from tablestore_engine.operation.write.cleanup import remove_files
+
+PLAN_PROPERTY = "tablestore.compaction"
+"""Property of a snapshot: the instant and attempt of the plan that made it."""
+_IDENTIFIER = 1
+_BEATS_PER_LEASE = 4
+_SHORTEST_PAUSE = 0.05  # seconds
+
+Execute = Callable[[Sequence[CompactTask]], list[ManifestEntry]]
+
+
+@dataclass(frozen=True)
+class PlanResult:
+    """What became of a plan that was taken up: completed or cancelled."""
+
+    plan: CompactionPlan
+    outcome: Outcome
+
+
+@dataclass(frozen=True)
+class PlanFailure:
+    """A plan that was taken up in vain, and why. It can be taken up again, unless it was given up for that."""
+
+    plan: CompactionPlan
+    error: TableStoreError
+
+
+def execute_here(tasks: Sequence[CompactTask]) -> list[ManifestEntry]:
+    """Run tasks one after the other in this process. Returns DELETE and ADD entries."""
+    return [entry for task in tasks for entry in run_compaction(task, f"c{uuid.uuid4().hex[:8]}-")]
+
+
+def run_next(
+    table: CompactedTable, owner: str, now_millis: Callable[[], int], execute: Execute = execute_here
+) -> PlanResult | None:
+    """Take up the oldest plan that nobody works on, and carry it out. None when there is none.
+
+    Args:
+        table: the table.
+        owner: who this process is, for people who look at the timeline.
+        now_millis: gives the time now.
+        execute: runs tasks and returns their entries; when it fails, files that it wrote may be left.
+
+    Raises:
+        CommitOutcomeUnknownError: the storage failed in the commit; the plan is settled when its lease has run out.
+        TableStoreError: the attempt failed and was rolled back; the plan can be taken up again, unless it was given up.
+    """
+    for taken in run_each(table, owner, now_millis, execute):
+        if isinstance(taken, PlanFailure):
+            raise taken.error
+        return taken
+    return None
+
+
+def run_each(
+    table: CompactedTable, owner: str, now_millis: Callable[[], int], execute: Execute = execute_here
+) -> Iterator[PlanResult | PlanFailure]:
+    """Take up every plan that nobody works on, each once, those first that have not failed yet. See `run_next`.
+
+    Raises:
+        TableStoreError: the timeline cannot be read.
+    """
+    tried: set[str] = set()
+    while (taken := _take_up(table, owner, now_millis, execute, tried)) is not None:
+        tried.add(taken.plan.instant)
+        yield taken
+
+
+def _take_up(
+    table: CompactedTable, owner: str, now_millis: Callable[[], int], execute: Execute, tried: Collection[str]
+) -> PlanResult | PlanFailure | None:
+    for found in in_order(table.timeline.pending(), now_millis()):
+        if found.plan.instant in tried:
+            continue
+        try:
+            result = _settle(table, found, now_millis)
+            if result is not None:
+                return result
+            number = len(found.attempts) + 1
+            claim = Claim(
+                owner, str(uuid.uuid4()), now_millis(), table.schema.core_options.compaction_lease_millis
+            )
+            if table.timeline.claim(found.plan.instant, number, claim):
+                return _attempt(table, found, Attempt(number, claim), now_millis, execute)
+        except TableStoreError as error:
+            return PlanFailure(found.plan, error)
+    return None
+
+
+# -- an attempt ----------------------------------------------------------------------------------------
+
+
+def _attempt(
+    table: CompactedTable,
+    found: ScheduledCompaction,
+    attempt: Attempt,
+    now_millis: Callable[[], int],
+    execute: Execute,
+) -> PlanResult:
+    timeline, plan = table.timeline, found.plan
+    every = max(attempt.claim.lease_millis / 1000 / _BEATS_PER_LEASE, _SHORTEST_PAUSE)
+    with beating(lambda: timeline.beat(plan.instant, attempt.number, now_millis()), every):
+        try:
+            entries = _executed(table, plan, attempt, execute)
+        except BaseException as error:
+            # Nothing can have been committed yet, whatever this is: also when the user interrupts.
+            return _failed(table, found, attempt, now_millis, error)
+        try:
+            snapshot = _committed(table, plan, attempt, entries)
+        except CommitOutcomeUnknownError:
+            raise  # the snapshot may be there, and then it names the new files
+        except TableStoreError as error:
+            return _failed(table, found, attempt, now_millis, error)
+    return _completed(table, plan, snapshot.id, now_millis)
+
+
+def _executed(
+    table: CompactedTable, plan: CompactionPlan, attempt: Attempt, execute: Execute
+) -> list[ManifestEntry]:
+    tasks = tasks_of(plan, table)
+    if isinstance(tasks, str):
+        raise ConflictError(tasks)
+    write_id = attempt.claim.write_id
+    return execute([replace(task, target=replace(task.target, write_id=write_id)) for task in tasks])
+
+
+def _committed(
+    table: CompactedTable, plan: CompactionPlan, attempt: Attempt, entries: Sequence[ManifestEntry]
+) -> Snapshot:
+    def check_lease() -> None:
+        if table.timeline.is_revoked(plan.instant, attempt.number):
+            raise ConflictError("The lease of this compaction ran out, and another process has taken it over.")
+
+    change = Change(
+        "COMPACT",
+        added=tuple(e for e in entries if e.kind == FileKind.ADD),
+        removed=tuple(e for e in entries if e.kind == FileKind.DELETE),
+        guard=check_lease,
+    )
+    properties = {PLAN_PROPERTY: f"{plan.instant}/{attempt.number}"}
+    return table.committer.commit(change, CommitIdentity(plan.commit_user, _IDENTIFIER), properties)
+
+
+def _failed(
+    table: CompactedTable,
+    found: ScheduledCompaction,
+    attempt: Attempt,
+    now_millis: Callable[[], int],
+    error: BaseException,
+) -> PlanResult:
+    """Roll back the own attempt, which will commit nothing. Raises its error, unless the plan turns out to be over."""
+    remove_files(_target(table, attempt))
+    result = None
+    with suppress(StorageError):
+        result = _verdict(table, found.plan, now_millis)
+        if result is None:
+            reason = str(error) or type(error).__name__
+            _rolled_back(table, found, attempt, now_millis, reason, _kind_of(error))
+    if result is None or not isinstance(error, TableStoreError):
+        raise error
+    return result
+
+
+def _kind_of(error: BaseException) -> str:
+    if isinstance(error, ConflictError):
+        return CONFLICT
+    return type(error).__name__ if isinstance(error, Exception) else INTERRUPTED
+
+
+def _rolled_back(
+    table: CompactedTable,
+    found: ScheduledCompaction,
+    attempt: Attempt,
+    now_millis: Callable[[], int],
+    reason: str,
+    kind: str,
+) -> PlanResult | None:
+    """Note that nothing is left of an attempt. A result when the plan is given up for it."""
+    result = None
+    if found.is_hopeless(kind):
+        # Before the attempt is over, so that nobody begins another one.
+        message = f"Given up after {attempt.number} attempts. {reason}"
+        result = _finished(table, found.plan, Outcome(PlanState.CANCELLED, now_millis(), message=message))
+    table.timeline.roll_back(found.plan.instant, attempt.number, reason, kind)
+    return result
+
+
+@contextmanager
+def beating(beat: Callable[[], None], every_seconds: float) -> Iterator[None]:
+    """Call `beat` again and again while the block runs; a beat that fails is made up for by the next one."""
+    stop = Event()
+
+    def run() -> None:
+        while not stop.wait(every_seconds):
+            with suppress(TableStoreError):
+                beat()
+
+    thread = Thread(target=run, name="compaction-heartbeat", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+# -- what others have left -----------------------------------------------------------------------------
+
+
+def _settle(
+    table: CompactedTable, found: ScheduledCompaction, now_millis: Callable[[], int]
+) -> PlanResult | None:
+    """See to it that nothing is left of the last attempt.
+
+    A result when it turns out to have been committed, or when the plan is given up because too many were lost.
+    """
+    last, plan = found.last, found.plan
+    if last is None or last.failure is not None:
+        return None
+    table.timeline.revoke(plan.instant, last.number, new_identity(table.schema.core_options, "compact").user)
+    _fence_off(table)
+    committed = _snapshot_of(table, plan)
+    if committed is not None:
+        return _completed(table, plan, committed.id, now_millis)
+    left = files_of_write(table.history, last.claim.write_id)
+    if left:
+        named = named_files(table.history)
+        if any(one.name in named for one in left):
+            # Committed so long ago that the snapshot itself has expired.
+            return _completed(table, plan, None, now_millis)
+        for one in left:
+            table.history.io.delete(one.path)
+    return _rolled_back(table, found, last, now_millis, f"{last.claim.owner} was not heard of any more", LOST)
+
+
+def _fence_off(table: CompactedTable) -> None:
+    """Take the snapshot that a try to commit may aim at which has not seen the revocation."""
+    identity = new_identity(table.schema.core_options, "fence")
+    # Who loses the race for it has seen others take it, and a table that was replaced conflicts with the attempt, too.
+    with suppress(ConflictError):
+        table.committer.commit(Change("COMPACT"), identity)
+
+
+def _verdict(
+    table: CompactedTable, plan: CompactionPlan, now_millis: Callable[[], int]
+) -> PlanResult | None:
+    """How a plan ends that cannot be carried out: somebody has committed it, or it is void. None when it can."""
+    obstacle = tasks_of(plan, table)
+    if not isinstance(obstacle, str):
+        return None
+    committed = _snapshot_of(table, plan)
+    if committed is not None:
+        return _completed(table, plan, committed.id, now_millis)
+    return _finished(table, plan, Outcome(PlanState.CANCELLED, now_millis(), message=obstacle))
+
+
+def _snapshot_of(table: CompactedTable, plan: CompactionPlan) -> Snapshot | None:
+    """The snapshot that an attempt at a plan has committed."""
+    return table.history.snapshots.find_by_identifier(
+        plan.commit_user, _IDENTIFIER, kind="COMPACT", after=plan.snapshot_id
+    )
+
+
+def _completed(
+    table: CompactedTable, plan: CompactionPlan, snapshot_id: int | None, now_millis: Callable[[], int]
+) -> PlanResult:
+    return _finished(table, plan, Outcome(PlanState.COMPLETED, now_millis(), snapshot_id))
+
+
+def _finished(table: CompactedTable, plan: CompactionPlan, outcome: Outcome) -> PlanResult:
+    table.timeline.finish(plan.instant, outcome)
+    with suppress(StorageError):
+        table.timeline.prune(KEPT_PLANS)
+    return PlanResult(plan, outcome)
+
+
+def _target(table: CompactedTable, attempt: Attempt) -> WriteTarget:
+    return replace(table.new_target(), write_id=attempt.claim.write_id)
+

@@ -1,0 +1,347 @@
+"""Rolling writer: sorted Arrow batches of one (partition, bucket) in, data files and their metadata out.
+
+Files roll at the target size. Statistics come from the Parquet footer, which the writer has computed anyway.
+Memory is one row group, and its pages while it is encoded; nothing of the bucket is held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from tablestore_engine.errors import StorageError
+from tablestore_engine.metadata.binary_row import encode_row
+from tablestore_engine.metadata.data_file import DataFileMeta, SimpleStats
+from tablestore_engine.operation.files.batch_size import slices_within
+from tablestore_engine.operation.files.column_encoding import encodings
+from tablestore_engine.operation.files.footer_stats import (
+    DEFAULT_MODE,
+    UNKNOWN,
+    ColumnStats,
+    column_stats,
+    leaves_with_stats,
+)
+from tablestore_engine.options import CoreOptions
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.arrow import arrow_schema
+from tablestore_engine.schema.types.system import COUNT, KEY_PREFIX, SEQUENCE_NUMBER, VALUE_KIND, key_field
+from tablestore_engine.schema.types.types import DataField, refuse_nanoseconds
+from tablestore_engine.storage.file_io import FileIO
+from tablestore_engine.storage.paths import TablePaths
+
+ROW_GROUP_ROWS = 1_000_000
+ROW_GROUP_BYTES = 64 << 20  # in memory; a fraction of it on disk
+_SLICE_BYTES = ROW_GROUP_BYTES // 4  # by so much a row group may be larger
+_DELETES = pa.array([1, 3], pa.int8())
+
+
+@dataclass(frozen=True)
+class WriteTarget:
+    """Where and as what files are written. Picklable: it travels to executors."""
+
+    io: FileIO
+    paths: TablePaths
+    schema: TableSchema
+    write_id: str  # unique per write; part of every file name
+    creation_time_millis: int
+
+    def file_name(self, task: str, index: int) -> str:
+        """A data file's name; `task` tells the tasks of one write apart."""
+        prefix = self.schema.core_options.data_file_prefix
+        return self.paths.new_data_file_name(self.write_id, f"{task}{index}", prefix=prefix)
+
+
+class RollingWriter:
+    """Writes the files of one bucket at one level; `close()` returns their metadata in key order.
+
+    With `retractions` they are those of a table without a key that take rows away: rows have `COUNT`.
+    """
+
+    def __init__(
+        self,
+        target: WriteTarget,
+        *,
+        partition_path: str,
+        bucket: int,
+        level: int,
+        file_source: int,
+        task: str,
+        first_index: int = 0,
+        retractions: bool = False,
+    ) -> None:
+        for field in target.schema.fields:
+            # Their statistics would not bound them, and Paimon's readers want them as INT96.
+            refuse_nanoseconds(field.name, field.type)
+        self._target = target
+        self._schema = target.schema
+        self._keyed = bool(target.schema.primary_keys)
+        self._directory = target.paths.bucket_dir(partition_path, bucket)
+        self._level = level
+        self._file_source = file_source
+        self._task = task
+        self._next_index = first_index
+        self._options = target.schema.core_options
+        fields = (COUNT, *target.schema.fields) if retractions else target.schema.fields
+        self._arrow_schema = arrow_schema(fields, target.schema.trimmed_key_fields)
+        self._files: list[DataFileMeta] = []
+        self._made_directory = False
+        self._open: _OpenFile | None = None
+        # A file that ends where NaN begins would end between two keys that others cannot order (pypaimon loses the
+        # second), so float keys have no bounds from the start.
+        keys = target.schema.primary_keys
+        self._with_nan = {one.name for one in self._floats() if one.name.removeprefix(KEY_PREFIX) in keys}
+
+    @property
+    def next_index(self) -> int:
+        """Index that the next file of this task should take."""
+        return self._next_index
+
+    def write(self, table: pa.Table) -> None:
+        """Append rows in the file layout, which continue the key order of the rows before."""
+        # Rows that come in one piece make no larger row groups and files than others.
+        for rows in slices_within(table, _SLICE_BYTES):
+            if self._finds_nan(rows):
+                self.roll()
+            if self._open is None:
+                self._open = self._start(rows)
+            self._open.write(rows)
+            if self._open.bytes_written >= self._options.target_file_size:
+                self._finish()
+
+    def _finds_nan(self, rows: pa.Table) -> bool:
+        """Whether a column has its first NaN here; from now on files keep no bounds of it (`leaves_with_stats`)."""
+        unseen = {f.name for f in self._floats()} - self._with_nan
+        found = {n for n in unseen.intersection(rows.column_names) if pc.any(pc.is_nan(rows.column(n))).as_py()}
+        self._with_nan |= found
+        return bool(found)
+
+    def _floats(self) -> Iterator[pa.Field]:
+        return (f for f in self._arrow_schema if pa.types.is_floating(f.type))
+
+    def roll(self) -> None:
+        """Close the current file, so that the next rows start a new one."""
+        if self._open is not None:
+            self._finish()
+
+    def close(self) -> list[DataFileMeta]:
+        """Close the last file. Returns the metadata of all files."""
+        self.roll()
+        return self._files
+
+    def abort(self) -> None:
+        """Remove what was written; never raises: the failure that led here matters more."""
+        paths = [f"{self._directory}/{file.file_name}" for file in self._files]
+        if self._open is not None:
+            self._open.abandon()
+            paths.append(self._open.path)
+            self._open = None
+        for path in paths:
+            with suppress(StorageError):
+                self._target.io.delete(path)
+
+    def _start(self, first: pa.Table) -> _OpenFile:
+        if not self._made_directory:
+            self._target.io.mkdirs(self._directory)
+            self._made_directory = True
+        name = self._target.file_name(self._task, self._next_index)
+        self._next_index += 1
+        return _OpenFile(
+            self._target.io,
+            f"{self._directory}/{name}",
+            name,
+            self._arrow_schema,
+            self._options,
+            encodings(first, self._schema.primary_keys, self._options),
+            leaves_with_stats(self._arrow_schema, self._with_nan),
+        )
+
+    def _finish(self) -> None:
+        assert self._open is not None
+        written = self._open.close()
+        self._open = None
+        self._files.append(self._meta(written))
+
+    def _meta(self, written: _WrittenFile) -> DataFileMeta:
+        schema = self._schema
+        value_fields = self._fields_with_stats(written.stats)
+        names = [f.name for f in value_fields]
+        value_stats = _stats(written.stats, names, [f.type for f in value_fields])
+        if self._keyed:
+            key_fields = schema.trimmed_key_fields
+            key_types = [f.type for f in key_fields]
+            key_names = [key_field(f).name for f in key_fields]
+            key_stats = _stats(written.stats, key_names, key_types)
+            min_key, max_key = encode_row(written.min_key, key_types), encode_row(written.max_key, key_types)
+        else:
+            key_stats = SimpleStats(_EMPTY_ROW, _EMPTY_ROW, ())
+            min_key = max_key = _EMPTY_ROW
+        return DataFileMeta(
+            file_name=written.name,
+            file_size=written.size,
+            row_count=written.rows,
+            min_key=min_key,
+            max_key=max_key,
+            key_stats=key_stats,
+            value_stats=value_stats,
+            min_sequence_number=written.min_sequence,
+            max_sequence_number=written.max_sequence,
+            schema_id=schema.id,
+            level=self._level,
+            creation_time_millis=self._target.creation_time_millis,
+            delete_row_count=written.deletes,
+            file_source=self._file_source,
+            value_stats_cols=None if len(names) == len(schema.fields) else tuple(names),
+        )
+
+    def _fields_with_stats(self, stats: dict[str, ColumnStats]) -> tuple[DataField, ...]:
+        """The columns that the statistics of a file speak of."""
+        fields = self._schema.fields
+        if not self._options.stats_dense_store:
+            return fields
+        return tuple(f for f in fields if stats[f.name] != UNKNOWN)
+
+
+_EMPTY_ROW = encode_row((), ())
+
+
+@dataclass(frozen=True)
+class _WrittenFile:
+    name: str
+    size: int
+    rows: int
+    deletes: int
+    min_sequence: int
+    max_sequence: int
+    min_key: tuple[Any, ...]
+    max_key: tuple[Any, ...]
+    stats: dict[str, ColumnStats]
+
+
+class _OpenFile:
+    def __init__(
+        self,
+        io: FileIO,
+        path: str,
+        name: str,
+        schema: pa.Schema,
+        options: CoreOptions,
+        encodings: dict[str, Any],
+        statistics: bool | list[str],
+    ) -> None:
+        self.path = path
+        self._name = name
+        self._schema = schema
+        self._options = options
+        self._keys = [n for n in schema.names if n.startswith(KEY_PREFIX)]
+        self._keyed = SEQUENCE_NUMBER.name in schema.names
+        self._retracts = COUNT.name in schema.names
+        self._sink = io.open_output(path)
+        self._footers: list[pq.FileMetaData] = []
+        self._writer = pq.ParquetWriter(
+            self._sink,
+            schema,
+            store_decimal_as_integer=True,
+            write_statistics=statistics,
+            metadata_collector=self._footers,
+            **encodings,
+        )
+        self._group_bytes = min(ROW_GROUP_BYTES, options.target_file_size)
+        self._held: list[pa.Table] = []
+        self._held_rows = 0
+        self._held_bytes = 0
+        self._rows = 0
+        self._deletes = 0
+        self._taken = 0
+        self._first: tuple[Any, ...] | None = None
+        self._last: tuple[Any, ...] = ()
+        self._sequence: tuple[int, int] | None = None
+
+    @property
+    def bytes_written(self) -> int:
+        return int(self._sink.tell())
+
+    def write(self, table: pa.Table) -> None:
+        table = table.select(self._schema.names).cast(self._schema)
+        if self._keyed:
+            if self._first is None:
+                self._first = tuple(table.column(k)[0].as_py() for k in self._keys)
+            self._last = tuple(table.column(k)[-1].as_py() for k in self._keys)
+            self._deletes += pc.sum(pc.is_in(table.column(VALUE_KIND.name), value_set=_DELETES)).as_py() or 0
+            bounds = pc.min_max(table.column(SEQUENCE_NUMBER.name)).as_py()
+            low, high = self._sequence or (bounds["min"], bounds["max"])
+            self._sequence = (min(low, bounds["min"]), max(high, bounds["max"]))
+        elif self._retracts:
+            self._deletes += table.num_rows
+            self._taken -= pc.sum(table.column(COUNT.name)).as_py()
+        self._rows += table.num_rows
+        self._held.append(table)
+        self._held_rows += table.num_rows
+        self._held_bytes += table.nbytes
+        if self._held_rows >= ROW_GROUP_ROWS or self._held_bytes >= self._group_bytes:
+            self._write_row_group()
+
+    def _write_row_group(self) -> None:
+        # Arrow makes a row group of every call, and small ones cost space and time.
+        if not self._held:
+            return
+        rows = pa.concat_tables(self._held)
+        self._held, self._held_rows, self._held_bytes = [], 0, 0
+        with _storage_errors(self.path):
+            self._writer.write_table(rows, row_group_size=ROW_GROUP_ROWS)
+
+    def close(self) -> _WrittenFile:
+        self._write_row_group()
+        with _storage_errors(self.path):
+            self._writer.close()
+            size = int(self._sink.tell())
+            self._sink.close()
+        footers = self._footers
+        # Without a key, a file takes as many numbers as the rows that it stands for.
+        low, high = self._sequence or (0, max((self._taken or self._rows) - 1, 0))
+        return _WrittenFile(
+            name=self._name,
+            size=size,
+            rows=self._rows,
+            deletes=self._deletes,
+            min_sequence=low,
+            max_sequence=high,
+            min_key=self._first or (),
+            max_key=self._last,
+            stats=column_stats(footers[0], self._schema, self._stats_mode),
+        )
+
+    def _stats_mode(self, name: str) -> str:
+        # Of keys there are always some: readers skip files by them.
+        return DEFAULT_MODE if name.startswith(KEY_PREFIX) else self._options.stats_mode(name)
+
+    def abandon(self) -> None:
+        """Close handles without caring for the content."""
+        try:
+            self._writer.close()
+            self._sink.close()
+        except (OSError, pa.ArrowException):
+            return
+
+
+@contextmanager
+def _storage_errors(path: str) -> Iterator[None]:
+    """Arrow writes by itself, so a full disk shows up here and not in the file IO."""
+    try:
+        yield
+    except OSError as error:
+        raise StorageError.of(path, error) from error
+
+
+def _stats(stats: dict[str, ColumnStats], names: Sequence[str], types: Sequence[Any]) -> SimpleStats:
+    chosen = [stats[name] for name in names]
+    return SimpleStats(
+        encode_row([s.minimum for s in chosen], types),
+        encode_row([s.maximum for s in chosen], types),
+        tuple(s.null_count for s in chosen),
+    )

@@ -1,0 +1,131 @@
+"""Deleted rows of a snapshot: for each data file the place of its deletion vector.
+
+A keyed table with deletion vectors is read file by file: whatever a newer file replaces is deleted in the older one, so
+nothing has to merge. What stands at level 0 has not been looked up yet; other readers leave it out until a compaction
+took it in, and so does this one. With ``deletion-vectors.merge-on-read`` it counts at once, and files merge as they do in
+other tables, without their deleted rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tablestore_engine.errors import CorruptMetadataError
+from tablestore_engine.metadata.deletion_vector import Positions, deleted_positions
+from tablestore_engine.metadata.index_manifest import DELETION_VECTORS
+from tablestore_engine.metadata.manifest import ManifestEntry
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.files.index_files import index_entries, index_path
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.storage.file_io import FileIO
+from tablestore_engine.storage.manifests import ManifestStore
+
+_SIZE_AND_CHECKSUM = 8
+POSTPONED_BUCKET = -2
+"""Bucket of rows that have none yet, and the value of the option `bucket` that says so."""
+
+
+@dataclass(frozen=True)
+class DeletedRows:
+    """Where the deletion vector of one data file stands: `offset` and `length` in bytes of the index file at `path`.
+
+    `count` is how many rows it deletes; None where the writer, an older one, did not say.
+    """
+
+    path: str
+    offset: int
+    length: int
+    count: int | None = None
+
+
+Deletions = Mapping[str, DeletedRows]
+"""The deleted rows of the files of one bucket, by the name of the file."""
+NO_DELETIONS: Deletions = {}
+
+
+def visible_entries(entries: Sequence[ManifestEntry], schema: TableSchema) -> Sequence[ManifestEntry]:
+    """The live files that a read may look at.
+
+    With `bucket` = -2 rows wait, in files of the bucket -2, until another tool gives each its bucket.
+    """
+    if schema.core_options.bucket == POSTPONED_BUCKET:
+        entries = [e for e in entries if e.bucket != POSTPONED_BUCKET]
+    return [e for e in entries if e.file.level > 0] if schema.reads_files_alone else entries
+
+
+def deletions_of(
+    manifests: ManifestStore, snapshot: Snapshot | None, schema: TableSchema
+) -> Mapping[tuple[bytes, int], Deletions]:
+    """The deleted rows of a snapshot, by partition and bucket.
+
+    Raises:
+        CorruptMetadataError: an index manifest is damaged.
+    """
+    found: dict[tuple[bytes, int], dict[str, DeletedRows]] = {}
+    if not schema.core_options.deletion_vectors:
+        return found
+    for entry in index_entries(manifests, snapshot):
+        if entry.index_type != DELETION_VECTORS:
+            continue
+        path = index_path(manifests.paths, schema, entry)
+        bucket = found.setdefault(entry.place, {})
+        for one in entry.deletion_vectors or ():
+            bucket[one["f0"]] = DeletedRows(path, one["f1"], one["f2"], one.get("_CARDINALITY"))
+    return found
+
+
+def read_positions_of(io: FileIO, deleted: Iterable[DeletedRows]) -> Iterator[Positions]:
+    """The positions of each vector, one after the other; an index file is read once for all vectors in it.
+
+    Raises:
+        CorruptMetadataError: an index file is damaged; names it.
+        StorageError: it cannot be read.
+    """
+    files: dict[str, bytes] = {}
+    for one in deleted:
+        data = files.get(one.path)
+        if data is None:
+            data = files[one.path] = io.read(one.path)
+        size = int.from_bytes(data[one.offset : one.offset + 4], "big")
+        # One form counts the size and the checksum into the length, the other does not.
+        if one.length not in (size, size + _SIZE_AND_CHECKSUM):
+            raise CorruptMetadataError(
+                one.path, f"no deletion vector of {one.length} bytes begins at byte {one.offset}"
+            )
+        try:
+            positions = deleted_positions(data[one.offset : one.offset + size + _SIZE_AND_CHECKSUM])
+        except ValueError as error:
+            raise CorruptMetadataError(one.path, str(error)) from error
+        if one.count is not None and one.count != len(positions):
+            raise CorruptMetadataError(
+                one.path, f"a deletion vector has {len(positions)} rows, its manifest says {one.count}"
+            )
+        yield positions
+
+
+def positions_in(io: FileIO, deletions: Deletions, file_name: str) -> Positions | None:
+    """The deleted positions of one file; None when all of its rows are there. Raises as `read_positions_of`."""
+    deleted = deletions.get(file_name)
+    return None if deleted is None else next(read_positions_of(io, [deleted]))
+
+
+def deleted_count(io: FileIO, deletions: Deletions, file_names: Iterable[str]) -> int:
+    """How many rows of some files are deleted. Raises as `read_positions_of`."""
+    chosen = [deletions[name] for name in file_names if name in deletions]
+    unknown = read_positions_of(io, [one for one in chosen if one.count is None])
+    return sum(one.count or 0 for one in chosen) + sum(len(positions) for positions in unknown)
+
+
+def kept_rows(
+    deleted: Positions, first: int, count: int
+) -> np.ndarray[tuple[int], np.dtype[np.bool_]] | None:
+    """For each of `count` rows from position `first` whether it stays; None when all do."""
+    low, high = np.searchsorted(deleted, [first, first + count])
+    if low == high:
+        return None
+    kept = np.ones(count, np.bool_)
+    kept[deleted[low:high] - first] = False
+    return kept

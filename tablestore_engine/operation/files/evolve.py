@@ -1,0 +1,52 @@
+"""Values of a past type as Arrow arrays of the current one (see `schema.types.evolution`), without a value leaving Arrow."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from tablestore_engine.schema.types.arrow import to_arrow_type
+from tablestore_engine.schema.types.evolution import is_same, past_field
+from tablestore_engine.schema.types.types import ArrayType, DataType, MapType, RowType
+
+
+def evolved(array: pa.Array, past: DataType, current: DataType) -> pa.Array:
+    """An array of a file, whose column had the type `past`, in the Arrow type of `current`.
+
+    The change is one that `check_readable` allows.
+    """
+    target = to_arrow_type(current)
+    if not is_same(past, current):
+        stored = to_arrow_type(past)
+        array = array if array.type == stored else array.cast(stored)
+        if isinstance(past, RowType) and isinstance(current, RowType):
+            return _row(array, past, current)
+        if isinstance(past, ArrayType) and isinstance(current, ArrayType):
+            return _nested(array, target, evolved(array.values, past.element, current.element))
+        if isinstance(past, MapType) and isinstance(current, MapType):
+            items = evolved(array.items, past.value, current.value)
+            pairs = pa.StructArray.from_arrays(
+                [array.keys.cast(target.key_type), items], fields=[target.key_field, target.item_field]
+            )
+            return _nested(array, target, pairs)
+    return array if array.type == target else array.cast(target)
+
+
+def _row(array: pa.StructArray, past: RowType, current: RowType) -> pa.Array:
+    target = to_arrow_type(current)
+    children = []
+    for i, field in enumerate(current.fields):
+        source = past_field(past, field)
+        at = -1 if source is None else array.type.get_field_index(source.name)
+        children.append(
+            pa.nulls(len(array), target.field(i).type)
+            if source is None or at < 0
+            else evolved(array.field(at), source.type, field.type)
+        )
+    fields = [target.field(i) for i in range(target.num_fields)]
+    return pa.StructArray.from_arrays(children, fields=fields, mask=array.is_null())
+
+
+def _nested(array: pa.Array, target: pa.DataType, values: pa.Array) -> pa.Array:
+    """A list or map with other values in the same places."""
+    # Where each begins and ends, and which are null, stays; a slice keeps the buffers of the whole.
+    return pa.Array.from_buffers(target, len(array), array.buffers()[:2], offset=array.offset, children=[values])

@@ -1,0 +1,191 @@
+"""Partition expiration: partitions go when their time, or their last change, lies further back than allowed.
+
+They go by one commit that removes their files; snapshots before it still have them until they expire.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from tablestore_engine.errors import ConflictError, SnapshotNotFound, UserError
+from tablestore_engine.metadata.manifest import ManifestEntry
+from tablestore_engine.metadata.partition import PartitionFormat
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.commit.commit import Change, Committer
+from tablestore_engine.operation.commit.identity import new_identity
+from tablestore_engine.options import CoreOptions
+from tablestore_engine.schema.table.partition_time import PartitionTime
+from tablestore_engine.schema.table.table_schema import TableSchema
+
+STRATEGIES = ("values-time", "update-time")
+
+
+@dataclass(frozen=True)
+class PartitionRetention:
+    """Which partitions stay: those younger than `millis` by `strategy`; at most `limit` go at once."""
+
+    millis: int
+    strategy: str
+    pattern: str | None
+    formatter: str | None
+    limit: int
+
+    @classmethod
+    def of(cls, options: CoreOptions) -> PartitionRetention | None:
+        """What a table's options say; None when partitions do not expire."""
+        millis = options.partition_expiration_time_millis
+        if millis is None:
+            return None
+        return cls(
+            millis,
+            options.partition_expiration_strategy,
+            options.partition_timestamp_pattern,
+            options.partition_timestamp_formatter,
+            options.partition_expiration_max_num,
+        )
+
+
+class Partitioned(Protocol):
+    """What is needed of a table."""
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+
+    @property
+    def schema(self) -> TableSchema:
+        """The schema that counts now."""
+
+    @property
+    def options(self) -> CoreOptions:
+        """The parsed options."""
+
+    def live_files(self) -> list[ManifestEntry]:
+        """The files of the latest snapshot."""
+
+    def committer(self) -> Committer:
+        """What commits to the table."""
+
+
+class WithSnapshots(Partitioned, Protocol):
+    """What is needed of a table to know when its partitions were looked at."""
+
+    def latest_snapshot(self) -> Snapshot | None:
+        """The newest snapshot."""
+
+    def snapshot(self, snapshot_id: int) -> Snapshot:
+        """One snapshot. Raises SnapshotNotFound."""
+
+
+def drop_partitions(
+    table: Partitioned, partitions: Iterable[bytes], guard: Callable[[], None] | None = None
+) -> Snapshot | None:
+    """Remove partitions, given as BinaryRows, in one commit; None when there is nothing to remove.
+
+    What others write into them meanwhile goes too, if it was committed first, unless `guard` raises.
+    """
+    chosen = frozenset(partitions)
+    if not chosen:
+        return None
+    change = Change("OVERWRITE", replaces=lambda entry: entry.partition in chosen, guard=guard)
+    return table.committer().commit(change, new_identity(table.options, "drop-partition"))
+
+
+def expire_partitions(
+    table: Partitioned, retention: PartitionRetention, now_millis: int, *, strict: bool = False
+) -> list[str]:
+    """Remove the partitions that are due. Returns their directories, such as `dt=2024-01-01/hr=3`.
+
+    A partition without a time stays: null, or values that cannot be read as one.
+
+    Args:
+        table: the table.
+        retention: which partitions stay.
+        now_millis: the time now.
+        strict: raise when none of the partitions has a time.
+
+    Raises:
+        UserError: the table has no partitions, or the pattern or formatter cannot be used.
+        ConflictError: a partition was written to that was to go by its last change; or others won every time.
+    """
+    schema = table.schema
+    if not schema.partition_keys:
+        raise UserError(f"Table {table.name} is not partitioned, so it has no partitions that could expire.")
+    places = PartitionFormat(schema)
+    times = partition_times(table.live_files(), places, retention)
+    if strict and times and all(one is None for one in times.values()):
+        shown = ", ".join(sorted(map(places.path_of, times))[:3])
+        raise UserError(
+            f"None of the partitions of table {table.name} can be read as a time: {shown}.",
+            hint="Say how with timestamp_pattern (such as '$dt') and timestamp_formatter (such as 'yyyyMMdd'), or use "
+            "expire_strategy => 'update-time'.",
+        )
+    due = [row for row, at in times.items() if at is not None and _is_over(at, retention, now_millis)]
+    gone = sorted((places.path_of(row), row) for row in due)[: retention.limit]
+    chosen = [row for _, row in gone]
+
+    def check_still_due() -> None:
+        now = partition_times(table.live_files(), places, retention)
+        for row in chosen:
+            at = now.get(row)
+            if at is not None and not _is_over(at, retention, now_millis):
+                raise ConflictError(
+                    f"Partition {places.path_of(row)} of table {table.name} got new files when it was to expire.",
+                    hint="Run it again.",
+                )
+
+    # Values say the same time whatever is written.
+    drop_partitions(table, chosen, check_still_due if retention.strategy == "update-time" else None)
+    return [path for path, _ in gone]
+
+
+def partition_times(
+    entries: Sequence[ManifestEntry], places: PartitionFormat, retention: PartitionRetention
+) -> dict[bytes, datetime | None]:
+    """The time of each partition that has files, by its BinaryRow."""
+    if retention.strategy == "update-time":
+        newest: dict[bytes, int] = {}
+        for entry in entries:
+            newest[entry.partition] = max(
+                newest.get(entry.partition, 0), entry.file.creation_time_millis or 0
+            )
+        return {row: datetime.fromtimestamp(millis / 1000) for row, millis in newest.items()}
+    times = PartitionTime(places.names, retention.pattern, retention.formatter)
+    return {row: times.of(places.decode(row)) for row in {entry.partition for entry in entries}}
+
+
+def expire_when_due(table: WithSnapshots, now_millis: int) -> list[str]:
+    """Expire partitions as a table's options say, if its newest commit is the first in its interval."""
+    retention, latest = PartitionRetention.of(table.options), table.latest_snapshot()
+    if retention is None or latest is None:
+        return []
+    try:
+        while latest.commit_kind in ("COMPACT", "ANALYZE"):  # what a write leaves behind it
+            latest = table.snapshot(latest.id - 1)
+        before = table.snapshot(latest.id - 1).time_millis
+    except SnapshotNotFound:
+        before = 0
+    interval = table.options.partition_expiration_check_interval_millis
+    return (
+        expire_partitions(table, retention, now_millis)
+        if is_check_due(before, latest.time_millis, interval)
+        else []
+    )
+
+
+def is_check_due(before_millis: int, now_millis: int, interval_millis: int) -> bool:
+    """Whether a commit is the first in its interval of time, the one before it being of `before_millis`.
+
+    So that commits of any number of processes look for expired partitions once in an interval, without a note of it.
+    """
+    if interval_millis <= 0:
+        return True
+    return before_millis // interval_millis < now_millis // interval_millis
+
+
+def _is_over(at: datetime, retention: PartitionRetention, now_millis: int) -> bool:
+    now = datetime.fromtimestamp(now_millis / 1000)
+    return at < now - timedelta(milliseconds=retention.millis)

@@ -1,0 +1,81 @@
+"""A few columns that tell nearly all rows apart, chosen by statistics alone, so that most rows need no look at the others.
+
+Rows that differ in an *identifying* column differ. Rows that are equal in all of them may differ elsewhere: who must
+know looks at all columns of those few. A choice that tells rows apart badly makes a read slower, not wrong.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+from tablestore_engine.operation.scan.file_overlap import Values
+from tablestore_engine.schema.types.types import AtomicType, DataField, DataType
+
+ENOUGH_BITS = 48.0
+"""Rows are told apart well enough when their identifying columns could take 2 to this number of different values."""
+_MOST_COLUMNS = 4
+# A wide range may hold few different values; so no column is trusted alone.
+_MOST_BITS = 32.0
+# Decimals of more digits are no numbers in the file, but bytes.
+_LONG_DIGITS = 18
+
+
+def identifying_columns(fields: Iterable[DataField], known: Mapping[str, Values]) -> tuple[str, ...]:
+    """The names of few columns of numbers, dates and times that tell rows apart; of all columns when those do not.
+
+    `known` are the values of columns in the rows that are looked for. Columns without nulls and of wide ranges come
+    first.
+    """
+    fields = tuple(fields)
+    ranked = sorted(
+        (known[f.name].nulls, -bits, f.name)
+        for f in fields
+        if f.name in known and (bits := _bits(known[f.name], f.type)) > 0
+    )
+    chosen: list[str] = []
+    told = 0.0
+    for _, bits, name in ranked[:_MOST_COLUMNS]:
+        if told >= ENOUGH_BITS:
+            break
+        chosen.append(name)
+        told -= bits
+    return tuple(chosen) if chosen and told >= ENOUGH_BITS else tuple(f.name for f in fields)
+
+
+def _bits(values: Values, data_type: DataType) -> float:
+    """How much a column may tell: the logarithm of the width of its range, 0 for types that are not cheap to look at."""
+    if not isinstance(data_type, AtomicType) or values.low is None:
+        return 0.0
+    return min(math.log2(max(_width(values.low, values.high, data_type), 1)), _MOST_BITS)
+
+
+def _width(low: Any, high: Any, data_type: AtomicType) -> int:
+    if isinstance(low, datetime):
+        return int((high - low).total_seconds() * 1_000_000) + 1
+    if isinstance(low, date):
+        return int((high - low).days) + 1
+    if isinstance(low, Decimal):
+        short = data_type.precision is not None and data_type.precision <= _LONG_DIGITS
+        return int((high - low).scaleb(data_type.scale or 0)) + 1 if short else 1
+    return high - low + 1 if isinstance(low, int) else 1
+
+
+def narrower(known: Mapping[str, Values], others: Mapping[str, Values]) -> dict[str, Values]:
+    """The integer and date columns of `known`, without nulls, that take up less than half of the range of `others`.
+
+    Only such columns are worth a condition on the files that hold the others.
+    """
+    found = {}
+    for name, values in known.items():
+        other = others.get(name)
+        if values.nulls or values.low is None or other is None or other.low is None:
+            continue
+        if isinstance(values.low, (bool, datetime)) or not isinstance(values.low, (int, date)):
+            continue
+        if 2 * (values.high - values.low) < other.high - other.low:
+            found[name] = values
+    return found

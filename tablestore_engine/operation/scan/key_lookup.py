@@ -1,0 +1,128 @@
+"""Looking up which keys of small files a predicate accepts, in this process.
+
+A point query on a table with fresh level-0 files need not join: reading the keys of the small files here tells that
+they hold no such key, or names the few that they hold.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tablestore_engine.metadata.data_file import DataFileMeta
+from tablestore_engine.operation.files.deletion_vectors import positions_in
+from tablestore_engine.operation.files.file_read import FileColumns, read_batches
+from tablestore_engine.operation.scan.prune import comparable
+from tablestore_engine.operation.scan.scan import BucketScan
+from tablestore_engine.schema.table.predicate import And, Compare, In, Or, Predicate
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.arrow import to_arrow_type
+from tablestore_engine.storage.file_io import FileIO
+from tablestore_engine.storage.paths import TablePaths
+
+MAX_ROWS = 250_000
+MAX_FILES = 32
+_OPERATORS = {
+    "=": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
+
+
+def key_condition(predicate: Predicate | None, schema: TableSchema) -> pc.Expression | None:
+    """What a predicate demands of the primary key, as an Arrow expression; None when that is nothing.
+
+    It is a necessary condition, as the predicate is: parts on other columns and parts that Arrow may judge in another
+    way than Spark are left out.
+    """
+    if isinstance(predicate, And):
+        parts = [p for p in (key_condition(c, schema) for c in predicate.children) if p is not None]
+        return _join(parts, operator.and_)
+    if isinstance(predicate, Or):
+        choices = [key_condition(child, schema) for child in predicate.children]
+        return None if any(c is None for c in choices) else _join(choices, operator.or_)
+    if not isinstance(predicate, (Compare, In)):
+        return None
+    name = next((n for n in schema.primary_keys if n.lower() == predicate.column.lower()), None)
+    if name is None:
+        return None
+    field = schema.field(name)
+    values = predicate.values if isinstance(predicate, In) else (predicate.value,)
+    compare = _OPERATORS["=" if isinstance(predicate, In) else predicate.op]
+    terms = []
+    for value in values:
+        converted = comparable(value, field.type)
+        try:
+            scalar = None if converted is None else pa.scalar(converted, to_arrow_type(field.type))
+        except (pa.ArrowException, OverflowError, TypeError):
+            scalar = None
+        if scalar is None or scalar.as_py() != converted:
+            return None
+        terms.append(compare(pc.field(field.name), scalar))
+    return _join(terms, operator.or_)
+
+
+def _join(
+    parts: Sequence[pc.Expression | None], how: Callable[[pc.Expression, pc.Expression], pc.Expression]
+) -> pc.Expression | None:
+    joined: pc.Expression | None = None
+    for part in parts:
+        joined = part if joined is None else how(joined, part)
+    return joined
+
+
+def matching_keys(
+    io: FileIO,
+    paths: TablePaths,
+    load_schema: Callable[[int], TableSchema],
+    schema: TableSchema,
+    files: Sequence[tuple[BucketScan, DataFileMeta]],
+    predicate: Predicate | None,
+) -> pa.Table | None:
+    """The distinct primary keys of `files` that may satisfy the predicate; None when they are not worth reading.
+
+    One column per primary key column. At most `MAX_ROWS` keys are held.
+
+    Raises:
+        CorruptMetadataError, StorageError: a file cannot be read.
+    """
+    condition = key_condition(predicate, schema)
+    if condition is None:
+        return None
+    return keys_of(io, paths, load_schema, schema, files, condition)
+
+
+def keys_of(
+    io: FileIO,
+    paths: TablePaths,
+    load_schema: Callable[[int], TableSchema],
+    schema: TableSchema,
+    files: Sequence[tuple[BucketScan, DataFileMeta]],
+    condition: pc.Expression | None = None,
+) -> pa.Table | None:
+    """The distinct primary keys of `files`, those that a condition accepts; None when they are too many to hold here.
+
+    Raises:
+        CorruptMetadataError, StorageError: a file cannot be read.
+    """
+    if len(files) > MAX_FILES or sum(f.row_count for _, f in files) > MAX_ROWS:
+        return None
+    names = tuple(schema.primary_keys)
+    found: list[pa.RecordBatch] = []
+    for bucket, file in files:
+        path = bucket.path_of(paths, file)
+        deleted = positions_in(io, bucket.deletions, file.file_name)
+        for batch in read_batches(
+            io, path, load_schema(file.schema_id), schema, FileColumns(names), deleted=deleted
+        ):
+            if condition is None:
+                found.append(batch)
+            else:
+                found.extend(pa.Table.from_batches([batch]).filter(condition).to_batches())
+    arrow = pa.schema([(n, to_arrow_type(schema.field(n).type)) for n in names])
+    keys = pa.Table.from_batches([b.cast(arrow) for b in found], arrow)
+    # Arrow takes a name that begins with a dot for a path.
+    numbered = [f"k{i}" for i in range(len(names))]
+    distinct = keys.rename_columns(numbered).group_by(numbered).aggregate([])
+    return distinct.select(numbered).rename_columns(list(names))

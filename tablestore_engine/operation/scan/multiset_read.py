@@ -1,0 +1,49 @@
+"""Reading a bucket of a table that counts rows, in this process: plain files stream by, retractions take rows from them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+
+import pyarrow as pa
+
+from tablestore_engine.mergetree.multiset.multiset import is_retraction
+from tablestore_engine.mergetree.multiset.retractions import retractions_of
+from tablestore_engine.metadata.data_file import DataFileMeta
+from tablestore_engine.operation.files.file_read import FileColumns
+from tablestore_engine.operation.scan.file_overlap import touched_by
+from tablestore_engine.operation.scan.scan import BucketScan
+from tablestore_engine.schema.table.table_schema import TableSchema
+
+Batches = Callable[[BucketScan, DataFileMeta, FileColumns], Iterator[pa.RecordBatch]]
+
+
+def counted_rows_of(
+    bucket: BucketScan,
+    schema: TableSchema,
+    schemas: Callable[[int], TableSchema],
+    batches: Batches,
+    names: tuple[str, ...],
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a bucket that has retraction files; these are held in memory.
+
+    Raises:
+        NegativeCountError: a row was removed more often than it was added. Not where files were left out that no row
+            of the predicate is in: then it cannot be told.
+    """
+    gone = [f for f in bucket.files if is_retraction(f)]
+    with_counts = FileColumns(schema.field_names, counts=True)
+    taken = itertools.chain.from_iterable(batches(bucket, f, with_counts) for f in gone)
+    retractions = retractions_of(taken, schema.fields)
+    may_touch = touched_by(gone, schema, schemas)
+    for file in bucket.files:
+        if is_retraction(file):
+            continue
+        if not may_touch(file):
+            yield from batches(bucket, file, FileColumns(names))
+            continue
+        for batch in batches(bucket, file, FileColumns(schema.field_names)):
+            rows = retractions.cancel(pa.Table.from_batches([batch]))
+            yield from rows.select(list(names)).to_batches()
+    if not bucket.pruned:
+        retractions.check_done()

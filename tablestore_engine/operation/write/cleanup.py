@@ -1,0 +1,93 @@
+"""Trying a write again when others won, and removing what a failed one left."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TypeVar
+
+from tablestore_engine.errors import (
+    CommitOutcomeUnknownError,
+    CommitTimeoutError,
+    ConflictError,
+    TableStoreError,
+)
+from tablestore_engine.metadata.manifest import FileKind
+from tablestore_engine.metadata.partition import PartitionFormat
+from tablestore_engine.operation.files.data_file_writer import WriteTarget
+from tablestore_engine.operation.files.index_files import index_path
+from tablestore_engine.operation.write.write_job import WriteResult
+
+T = TypeVar("T")
+ATTEMPTS = 10
+
+
+def retrying(action: Callable[[], T]) -> T:
+    """Run a verb that reads and writes again when others changed what it read; bounded, with jitter.
+
+    Raises:
+        ConflictError: others won every time, or for as long as the table lets a commit take.
+    """
+    for attempt in range(ATTEMPTS):
+        try:
+            return action()
+        except CommitTimeoutError:
+            raise
+        except ConflictError:
+            if attempt + 1 == ATTEMPTS:
+                raise
+            time.sleep((0.05 + 0.15 * random.random()) * (attempt + 1))  # noqa: S311 - spreads retries
+    raise AssertionError("unreachable")
+
+
+@contextmanager
+def removed_unless_committed(target: WriteTarget, written: WriteResult | None = None) -> Iterator[None]:
+    """Remove the files of a write when it or its commit fails, but never what a snapshot may name.
+
+    `written` is what the write made, where that is known: then nothing is looked for.
+    """
+    try:
+        yield
+    except CommitOutcomeUnknownError:
+        raise  # the snapshot may be there, and then it names the files
+    except TableStoreError:
+        if written is None:
+            remove_files(target)
+        else:
+            remove_written(target, written)
+        raise
+
+
+def remove_written(target: WriteTarget, written: WriteResult) -> None:
+    """Remove the files that a write made and tells of. What tasks left that Spark ran twice are orphans."""
+    places = PartitionFormat(target.schema)
+    paths = [
+        target.paths.data_file(places.path_of(one.partition), one.bucket, one.file.file_name)
+        for one in written.entries
+        # A file that was only moved to another level is not of this write.
+        if one.kind == FileKind.ADD and target.write_id in one.file.file_name
+    ]
+    paths += [
+        index_path(target.paths, target.schema, one) for one in written.index if target.write_id in one.file_name
+    ]
+    for path in paths:
+        with suppress(TableStoreError):  # orphans are harmless; the failure that led here matters more
+            target.io.delete(path)
+
+
+def remove_files(target: WriteTarget) -> None:
+    """Remove every file of a write that failed, also those of tasks whose answer was lost: looks into every bucket."""
+    try:
+        _remove_below(target, target.paths.root, depth=len(target.schema.partition_keys) + 1)
+    except TableStoreError:
+        return  # orphans are harmless; the failure that led here matters more
+
+
+def _remove_below(target: WriteTarget, directory: str, depth: int) -> None:
+    for status in target.io.list(directory):
+        if status.is_dir and depth and status.name not in ("schema", "snapshot", "manifest", "tablestore"):
+            _remove_below(target, status.path, depth - 1)
+        elif not status.is_dir and target.write_id in status.name:
+            target.io.delete(status.path)

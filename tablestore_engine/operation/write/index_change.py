@@ -1,0 +1,18 @@
+"""What a write did to the index of dynamic buckets. Pure."""
+
+from __future__ import annotations
+
+from tablestore_engine.operation.commit.index_commit import IndexChange
+from tablestore_engine.operation.write.write_job import WriteJob, WriteResult
+
+
+def index_change(job: WriteJob, result: WriteResult) -> IndexChange | None:
+    """What a write did to the index; None for tables without one."""
+    buckets = job.dynamic
+    if buckets is None:
+        return None
+    made = {e.file_name for e in (*buckets.repaired, *result.index)}
+    grew = frozenset(e.partition for e in result.index)
+    written = grew.union(e.partition for e in result.entries)
+    read = {p: frozenset(e.file_name for e in buckets.of(p)) - made for p in written}
+    return IndexChange(tuple(result.index), read, grew, buckets.snapshot_id)

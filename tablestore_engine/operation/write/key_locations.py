@@ -1,0 +1,281 @@
+"""Homes of keys that cross partitions, looked up in this process for rows that are few.
+
+Vocabulary: a *home* is the number of the bucket scan where a key is now, `NOWHERE` when it is in none. A *record* is a key
+as a file holds it, with the number of its bucket scan, its sequence number and its kind; the last record of a key in a
+bucket says whether it still is there.
+
+Only files whose interval of keys holds one of the keys are looked at, and of these only the key columns and what says
+which record is the last; what is held are the records of the keys sought.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tablestore_engine.mergetree.columns.row_ids import row_ids, same_floats
+from tablestore_engine.mergetree.columns.values import one_array
+from tablestore_engine.mergetree.compaction.sections import key_interval
+from tablestore_engine.mergetree.merge.merge import comparable_key
+from tablestore_engine.metadata.bucket_filling import shares
+from tablestore_engine.metadata.data_file import DataFileMeta
+from tablestore_engine.operation.files.deletion_vectors import positions_in
+from tablestore_engine.operation.files.file_read import FileColumns, read_batches
+from tablestore_engine.operation.scan.scan import BucketScan
+from tablestore_engine.operation.write.bucket_assignment import partition_groups
+from tablestore_engine.operation.write.dynamic_bucket import Buckets, fill_rule, key_hashes
+from tablestore_engine.operation.write.write_job import BUCKET_COLUMN, ROW_KIND_COLUMN, WriteJob
+from tablestore_engine.schema.merge.merge_engine import MergeEngine
+from tablestore_engine.schema.table.row_kind import DELETE_KIND
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.arrow import to_arrow_type
+from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND
+from tablestore_engine.storage.file_io import FileIO
+from tablestore_engine.storage.paths import TablePaths
+
+MAX_ROWS = 4_000_000
+MAX_FILES = 10_000
+"""Of files to look at here; more are read by Spark."""
+HOME_COLUMN = "__home"
+NOWHERE = -1
+
+_MAX_SOUGHT = 10_000  # more keys are in nearly all files anyway
+_THREADS = 4
+
+Homes = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+Numbered = tuple[int, BucketScan, DataFileMeta]
+
+
+@dataclass(frozen=True)
+class TableFiles:
+    """What reads the data files of a table."""
+
+    io: FileIO
+    paths: TablePaths
+    load_schema: Callable[[int], TableSchema]
+
+
+def files_with(buckets: Sequence[BucketScan], schema: TableSchema, keys: pa.Table) -> list[Numbered]:
+    """The files that may hold one of the keys, with the numbers of their bucket scans."""
+    files = [(number, bucket, file) for number, bucket in enumerate(buckets) for file in bucket.files]
+    types = [f.type for f in schema.trimmed_key_fields]
+    distinct = pc.unique(keys.column(schema.trimmed_key_fields[0].name))
+    if len(distinct) > _MAX_SOUGHT:
+        return files
+    sought = sorted(comparable_key([value]) for value in distinct.to_pylist() if value is not None)
+
+    def may_hold(file: DataFileMeta) -> bool:
+        low, high = key_interval(file, types)
+        if low[0] is None or high[0] is None:
+            return True  # a time that Python does not know
+        at = bisect_left(sought, low[:1])
+        return at < len(sought) and sought[at] <= high[:1]
+
+    return [one for one in files if may_hold(one[2])]
+
+
+def are_few(files: Sequence[Numbered]) -> bool:
+    """Whether these files are worth reading in this process."""
+    return len(files) <= MAX_FILES and sum(f.row_count for _, _, f in files) <= MAX_ROWS
+
+
+def records_of(table: TableFiles, schema: TableSchema, files: Sequence[Numbered], keys: pa.Table) -> pa.Table:
+    """The records of the keys in some files: key columns, `HOME_COLUMN`, sequence number and kind.
+
+    Raises:
+        CorruptMetadataError, StorageError: a file cannot be read.
+    """
+    names = schema.primary_keys
+    sought = {name: pc.unique(same_floats(one_array(keys.column(name)))) for name in names}
+
+    def found(one: Numbered) -> list[pa.RecordBatch]:
+        return list(_records(table, schema, one, sought))
+
+    with ThreadPoolExecutor(_THREADS) as pool:
+        batches = [batch for part in pool.map(found, files) for batch in part]
+    return pa.Table.from_batches(batches, _record_schema(schema))
+
+
+def _record_schema(schema: TableSchema) -> pa.Schema:
+    fields = [(name, to_arrow_type(schema.field(name).type.as_nullable(True))) for name in schema.primary_keys]
+    return pa.schema([*fields, (HOME_COLUMN, pa.int32()), (SEQUENCE_NUMBER.name, pa.int64()), (VALUE_KIND.name, pa.int8())])
+
+
+def _records(
+    table: TableFiles, schema: TableSchema, one: Numbered, sought: Mapping[str, pa.Array]
+) -> Iterator[pa.RecordBatch]:
+    number, bucket, file = one
+    kinds = _record_schema(schema)
+    deleted = positions_in(table.io, bucket.deletions, file.file_name)
+    own, columns = table.load_schema(file.schema_id), FileColumns(schema.primary_keys, system=True)
+    path = bucket.path_of(table.paths, file)
+    for batch in read_batches(table.io, path, own, schema, columns, deleted=deleted):
+        hit = pa.array(np.ones(batch.num_rows, np.bool_))
+        for name, values in sought.items():
+            hit = pc.and_(hit, pc.is_in(same_floats(batch.column(name)), value_set=values.cast(batch.column(name).type)))
+        if not pc.any(hit).as_py():
+            continue
+        rows = batch.filter(hit)
+        arrays = [
+            pa.repeat(pa.scalar(number, pa.int32()), rows.num_rows) if f.name == HOME_COLUMN else rows.column(f.name).cast(f.type)
+            for f in kinds
+        ]
+        yield pa.RecordBatch.from_arrays(arrays, schema=kinds)
+
+
+def homes_of(rows: pa.Table, records: pa.Table, schema: TableSchema) -> Homes:
+    """The home of each row's key, where `records` are all of these keys in the table."""
+    ids = _key_ids([rows, records], schema)
+    given, found = ids[: rows.num_rows], ids[rows.num_rows :]
+    number = records.column(HOME_COLUMN).to_numpy()
+    order = np.lexsort((records.column(SEQUENCE_NUMBER.name).to_numpy(), number, found))
+    found, number = found[order], number[order]
+    last = np.append((np.diff(found) != 0) | (np.diff(number) != 0), True)[: len(found)]
+    alive = last & _lives(records.column(VALUE_KIND.name).to_numpy()[order], schema.merge_engine)
+    homes: Homes = np.full(int(ids.max(initial=-1)) + 1, NOWHERE, np.int64)
+    # Backwards: of several homes the first one counts.
+    homes[found[alive][::-1]] = number[alive][::-1]
+    return homes[given]
+
+
+def _key_ids(tables: Sequence[pa.Table], schema: TableSchema) -> npt.NDArray[np.int64]:
+    """Numbers that keys have in common exactly when they are equal."""
+    keys = [t.select(list(schema.primary_keys)).cast(pa.schema(list(_record_schema(schema))[: len(schema.primary_keys)])) for t in tables]
+    both = pa.concat_tables(keys)
+    return row_ids([one_array(column) for column in both.columns], both.num_rows)
+
+
+def _lives(kinds: npt.NDArray[Any], engine: MergeEngine) -> Mask:
+    """Whether a key whose last record has a kind has a home. Where records fold, a retraction ends no row."""
+    if engine.keeps_last:
+        return np.isin(kinds, (0, 2))
+    return kinds != DELETE_KIND if engine.removes_on_delete else np.ones(len(kinds), np.bool_)
+
+
+def duplicates_in(rows: pa.Table, job: WriteJob) -> pa.Table:
+    """One row for each key that stands twice, which is more than `job` allows: its key columns."""
+    ids = _key_ids([rows], job.schema)
+    counted = ids[_kinds(rows) == 0] if job.changes else ids
+    twice = np.flatnonzero(np.bincount(counted, minlength=1) > 1)
+    first = np.unique(ids, return_index=True)[1]
+    return rows.select(list(job.schema.primary_keys)).take(pa.array(first[twice]))
+
+
+def one_of_each(rows: pa.Table, job: WriteJob) -> pa.Table:
+    """The last row of each key, the first one where that stays, or all of them where they fold; in their order."""
+    engine = job.schema.merge_engine
+    if not (engine.keeps_last or engine.keeps_first) or not rows.num_rows:
+        return rows
+    ids, arrived = _key_ids([rows], job.schema), np.arange(rows.num_rows)
+    # Of changes, a row that takes the place of a deleted one comes after it.
+    order = np.lexsort((arrived, -_kinds(rows) if job.changes else arrived, ids))
+    differs = np.diff(ids[order]) != 0
+    chosen = np.append(differs, True) if engine.keeps_last else np.append(True, differs)
+    return rows.take(pa.array(np.sort(order[chosen])))
+
+
+def _kinds(rows: pa.Table) -> npt.NDArray[np.int8]:
+    kinds: npt.NDArray[np.int8] = rows.column(ROW_KIND_COLUMN).to_numpy()
+    return kinds
+
+
+def sent_home(rows: pa.Table, homes: Homes, buckets: Sequence[BucketScan], schema: TableSchema) -> pa.Table:
+    """Rows of which each key stands once, or is to be folded, with `BUCKET_COLUMN`: where each belongs.
+
+    Rows that move leave a delete at their home.
+
+    Raises:
+        OptionError: new keys have no place.
+    """
+    engine = schema.merge_engine
+    known = homes != NOWHERE
+    if engine.keeps_first:
+        return _opened(_where(rows, ~known), buckets, schema)
+    if not engine.keeps_last:
+        new = _together(_where(rows, ~known), schema)
+        stay = _at_home(_where(rows, known), homes[known], buckets, schema)
+        return pa.concat_tables([stay, _opened(new, buckets, schema)])
+    moves = known & ~_same_partition(rows, homes, buckets, schema)
+    retracts = (_kinds(rows) & 1) == 1
+    stays, comes = known & ~moves, (~known | moves) & ~retracts  # nothing to delete in the row's own partition
+    leaves = _at_home(_where(rows, moves), homes[moves], buckets, schema)
+    kinds = pa.repeat(pa.scalar(DELETE_KIND, pa.int8()), leaves.num_rows)
+    leaves = leaves.set_column(leaves.column_names.index(ROW_KIND_COLUMN), ROW_KIND_COLUMN, kinds)
+    stay = _at_home(_where(rows, stays), homes[stays], buckets, schema)
+    return pa.concat_tables([stay, leaves, _opened(_where(rows, comes), buckets, schema)])
+
+
+def _where(rows: pa.Table, chosen: Mask) -> pa.Table:
+    return rows.filter(pa.array(chosen))
+
+
+def _partition_columns(homes: Homes, buckets: Sequence[BucketScan], schema: TableSchema) -> dict[str, pa.Array]:
+    """The partition of each home; null for those that are nowhere."""
+    used, at = np.unique(homes, return_inverse=True)
+    columns = {}
+    for i, field in enumerate(schema.partition_fields):
+        values = [None if number == NOWHERE else buckets[number].partition[i] for number in used]
+        columns[field.name] = pa.array(values, to_arrow_type(field.type.as_nullable(True))).take(pa.array(at))
+    return columns
+
+
+def _same_partition(
+    rows: pa.Table, homes: Homes, buckets: Sequence[BucketScan], schema: TableSchema
+) -> Mask:
+    old = _partition_columns(homes, buckets, schema)
+    new = [rows.column(name) for name in old]
+    both = [pa.concat_arrays([one_array(a).cast(b.type), b]) for a, b in zip(new, old.values(), strict=True)]
+    ids = row_ids(both, 2 * rows.num_rows)
+    same: Mask = ids[: rows.num_rows] == ids[rows.num_rows :]
+    return same
+
+
+def _at_home(rows: pa.Table, homes: Homes, buckets: Sequence[BucketScan], schema: TableSchema) -> pa.Table:
+    for name, column in _partition_columns(homes, buckets, schema).items():
+        at = rows.column_names.index(name)
+        rows = rows.set_column(at, name, column.cast(rows.column(at).type))
+    used, at_used = np.unique(homes, return_inverse=True)
+    numbers = np.array([buckets[number].bucket for number in used], np.int32)[at_used]
+    return rows.append_column(BUCKET_COLUMN, pa.array(numbers, pa.int32()))
+
+
+def _together(rows: pa.Table, schema: TableSchema) -> pa.Table:
+    """Rows of a new key in the partition of the first of them."""
+    ids = _key_ids([rows], schema)
+    first = pa.array(np.unique(ids, return_index=True)[1][ids] if len(ids) else ids)
+    for name in schema.partition_keys:
+        rows = rows.set_column(rows.column_names.index(name), name, rows.column(name).take(first))
+    return rows
+
+
+def _opened(rows: pa.Table, buckets: Sequence[BucketScan], schema: TableSchema) -> pa.Table:
+    """Rows of keys that are new in their partition, in the buckets that are open there."""
+    numbers: Buckets = np.zeros(rows.num_rows, np.int32)
+    if rows.num_rows:
+        counts: dict[bytes, dict[int, int]] = {}
+        for one in buckets:
+            counts.setdefault(one.partition_row, {})[one.bucket] = sum(f.row_count for f in one.files)
+        hashes, rule = key_hashes(rows, schema), fill_rule(schema.core_options)
+        for partition, at in partition_groups(rows, schema):
+            unique, inverse = np.unique(hashes[at], return_inverse=True)
+            given = shares(counts.get(partition, {}), len(unique), rule)
+            numbers[at] = np.repeat([bucket for bucket, _ in given], [number for _, number in given])[inverse]
+    return rows.append_column(BUCKET_COLUMN, pa.array(numbers, pa.int32()))
+
+
+def with_kinds(rows: pa.Table) -> pa.Table:
+    """Rows that all say what they do; those that did not are put."""
+    if ROW_KIND_COLUMN in rows.column_names:
+        return rows
+    return rows.append_column(ROW_KIND_COLUMN, pa.repeat(pa.scalar(0, pa.int8()), rows.num_rows))
+
+

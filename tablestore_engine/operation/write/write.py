@@ -1,0 +1,242 @@
+"""Writing rows that come sorted by partition, bucket and key: what one task of a write does.
+
+The task removes duplicates of a key (the merge engine folds them, or they are an error), gives all rows the job's
+sequence number and streams them into files. One number for the whole write is enough, since a key stands in a write
+once; it makes the write win or lose against another one as a whole. Only rows that must stay apart from others
+of their key make layers (`mergetree.merge.sequence_layers`), each with files and a number of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tablestore_engine.errors import DuplicateKeyError, PrimaryKeyError, SchemaError
+from tablestore_engine.mergetree.merge.fold import fold_sorted
+from tablestore_engine.mergetree.merge.merge import SortColumn, last_of_key_mask, sort_stable
+from tablestore_engine.mergetree.merge.normalize_records import arrived as records_of
+from tablestore_engine.mergetree.merge.normalize_records import check_removable, without_ignored
+from tablestore_engine.mergetree.merge.sequence_layers import LAYER_COLUMN, layered
+from tablestore_engine.metadata.bucket import bucket_ids
+from tablestore_engine.operation.write.bucket_assignment import row_buckets
+from tablestore_engine.operation.write.bucket_switch import BucketSwitch
+from tablestore_engine.operation.write.write_job import (
+    BUCKET_COLUMN,
+    ORDINAL_COLUMN,
+    ROW_KIND_COLUMN,
+    WriteJob,
+    WriteResult,
+    order_of_key,
+)
+from tablestore_engine.schema.merge.merge_engine import MergeEngine
+from tablestore_engine.schema.table.multiset_schema import check_retractable
+from tablestore_engine.schema.table.row_kind import DELETE_KIND
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.types import AtomicType
+
+_SAMPLE = 5
+_SHOWN = 40  # characters of a value in a message
+
+
+def write_table(job: WriteJob, rows: pa.Table, task: str = "") -> WriteResult:
+    """Write rows that are in memory and in arrival order (later rows win)."""
+    job = job.of_rows(rows.column_names)
+    schema = job.schema
+    if BUCKET_COLUMN not in rows.column_names:
+        job, buckets = row_buckets(job, rows)
+        rows = rows.append_column(BUCKET_COLUMN, pa.array(buckets))
+    order = [
+        SortColumn(name) for name in (*schema.partition_keys, BUCKET_COLUMN, *schema.trimmed_primary_keys)
+    ]
+    if schema.primary_keys:
+        check_not_null(rows, schema)
+        rows = sort_stable(rows, [*order, *order_of_key(job)])
+    elif schema.partition_keys or job.total_buckets > 1:
+        rows = sort_stable(rows, order)
+    result = write_sorted(job, [rows], task)
+    result.add_repaired(job)
+    return result
+
+
+def placed(job: WriteJob, rows: pa.Table) -> pa.Table:
+    """Rows of one bucket with their `BUCKET_COLUMN`, and without `ORDINAL_COLUMN`.
+
+    Rows that have no `BUCKET_COLUMN` are all of the bucket of the first one.
+
+    Raises:
+        PrimaryKeyError, SchemaError: a null in a NOT NULL column.
+    """
+    if ORDINAL_COLUMN in rows.column_names:
+        rows = rows.drop_columns([ORDINAL_COLUMN])
+    if BUCKET_COLUMN in rows.column_names or rows.num_rows == 0:
+        return rows
+    check_not_null(rows, job.schema)  # a null key has no bucket, so it may be anywhere
+    bucket = 0
+    if job.schema.bucket_keys and job.total_buckets > 0:
+        ends = rows.select(list(job.schema.bucket_keys)).take([0, rows.num_rows - 1])
+        found = bucket_ids(ends.columns, [f.type for f in job.schema.bucket_fields], job.total_buckets)
+        if found[0] != found[1]:
+            raise AssertionError(f"rows of buckets {found[0]} and {found[1]} came to one task")
+        bucket = int(found[0])
+    return rows.append_column(BUCKET_COLUMN, pa.repeat(pa.scalar(bucket, pa.int32()), rows.num_rows))
+
+
+def write_sorted(job: WriteJob, tables: Iterable[pa.Table], task: str) -> WriteResult:
+    """Write sorted rows, given as consecutive tables. On any failure the files of this task are removed.
+
+    Raises:
+        PrimaryKeyError: a null in a key column.
+        DuplicateKeyError: a key that stands twice, where the job refuses that.
+        SchemaError: a null in a NOT NULL column, a text that is too long for its column.
+    """
+    writer = BucketSwitch(job, task)
+    try:
+        for table in _deduplicated(job, tables, writer.result):
+            for group in in_places(table, job.schema):
+                writer.write(group)
+        return writer.close()
+    except BaseException:
+        writer.abort()
+        raise
+
+
+def check_not_null(rows: pa.Table | pa.RecordBatch, schema: TableSchema) -> None:
+    """Raise for a null in a column that is NOT NULL."""
+    for column in schema.fields:
+        if column.type.nullable or rows.column(column.name).null_count == 0:
+            continue
+        if column.name in schema.primary_keys:
+            raise PrimaryKeyError(
+                f"Primary key column '{column.name}' has {rows.column(column.name).null_count} null value(s).",
+                hint="Filter these rows out or give them a key.",
+            )
+        raise SchemaError(
+            f"Column '{column.name}' is NOT NULL, but {rows.column(column.name).null_count} row(s) have no value."
+        )
+
+
+def check_lengths(rows: pa.Table, schema: TableSchema) -> None:
+    """Raise a SchemaError for a text that is longer than its column, of type CHAR or VARCHAR, allows."""
+    for field in schema.fields:
+        if not isinstance(field.type, AtomicType) or field.type.root not in ("CHAR", "VARCHAR"):
+            continue
+        lengths = pc.utf8_length(rows.column(field.name))
+        longest = pc.max(lengths).as_py()
+        if longest is not None and longest > (field.type.precision or 1):
+            text = rows.column(field.name).filter(pc.equal(lengths, longest))[0].as_py()
+            shown = text if longest <= _SHOWN else text[:_SHOWN] + "…"
+            raise SchemaError(
+                f"Column '{field.name}' has the type {field.type.as_nullable(True)}, and a value has "
+                f"{longest} characters: '{shown}'.",
+                hint=f"Cut it, for example by left({field.name}, {field.type.precision}), or use a STRING.",
+            )
+
+
+def _deduplicated(job: WriteJob, tables: Iterable[pa.Table], result: WriteResult) -> Iterator[pa.Table]:
+    """Tables with one row per key, folded as the merge engine says; a table's last key waits for the next table."""
+    schema = job.schema
+    keys = [*schema.partition_keys, BUCKET_COLUMN, *schema.trimmed_primary_keys]
+    engine = schema.merge_engine
+    held: pa.Table | None = None
+    for arrived in tables:
+        if arrived.num_rows == 0:
+            continue
+        result.rows_in += arrived.num_rows
+        given = _records(job, arrived)
+        if given.num_rows == 0:
+            continue
+        check_not_null(given, schema)
+        check_lengths(given, schema)
+        if not schema.primary_keys:
+            yield given
+            continue
+        table = given if held is None else pa.concat_tables([held, given])
+        last = last_of_key_mask(table, keys)
+        unique = bool(last.all())
+        if job.refuse_duplicates and not unique and not (job.changes and _only_replaced(table, last)):
+            raise _duplicates(table.filter(pa.array(~last)), schema)
+        if _makes_layers(table, engine):
+            table = layered(table, keys, engine, _kinds_of(table))
+            begin = _begin_of_last_key(table, keys)
+            held = table.slice(begin).drop_columns([LAYER_COLUMN])
+            yield table.slice(0, begin)
+            continue
+        folded = fold_sorted(table, last, schema.merge_engine, ROW_KIND_COLUMN)
+        held = folded.slice(folded.num_rows - 1)
+        yield folded.slice(0, folded.num_rows - 1)
+    if held is not None:
+        yield layered(held, keys, engine, _kinds_of(held)) if _makes_layers(held, engine) else held
+
+
+def _makes_layers(rows: pa.Table, engine: MergeEngine) -> bool:
+    """Whether rows of one key may have to stay apart."""
+    return engine.folds_in_order or (engine.stores_retractions and _kinds_of(rows) is not None)
+
+
+def _kinds_of(rows: pa.Table) -> str | None:
+    return ROW_KIND_COLUMN if ROW_KIND_COLUMN in rows.column_names else None
+
+
+def _begin_of_last_key(table: pa.Table, keys: Sequence[str]) -> int:
+    ends = np.flatnonzero(last_of_key_mask(table, keys))
+    return int(ends[-2]) + 1 if len(ends) > 1 else 0
+
+
+def _records(job: WriteJob, rows: pa.Table) -> pa.Table:
+    """What the rows become, each by itself; see `mergetree.merge.normalize_records`."""
+    schema = job.schema
+    if schema.primary_keys:
+        if job.changes and schema.merge_engine.removing_groups:
+            check_removable(rows, schema.merge_engine, ROW_KIND_COLUMN)
+        return rows if job.settled else records_of(rows, schema.merge_engine, ROW_KIND_COLUMN)
+    if ROW_KIND_COLUMN in rows.column_names and not job.changes:
+        rows = without_ignored(rows, schema.merge_engine, ROW_KIND_COLUMN)
+    return _checked_kinds(rows, schema)
+
+
+def _checked_kinds(rows: pa.Table, schema: TableSchema) -> pa.Table:
+    """Rows of a table without a key; without their kinds when none retracts, for then they say nothing.
+
+    Raises:
+        RowKindError: a retraction for a table that cannot take it.
+    """
+    if ROW_KIND_COLUMN not in rows.column_names:
+        return rows
+    retracts = pc.equal(pc.bit_wise_and(rows.column(ROW_KIND_COLUMN), 1), 1)
+    if pc.any(retracts).as_py():
+        row = rows.filter(retracts).slice(0, 1).drop_columns([ROW_KIND_COLUMN]).to_pylist()[0]
+        row.pop(BUCKET_COLUMN, None)
+        check_retractable(schema, row)
+        return rows
+    return rows.drop_columns([ROW_KIND_COLUMN])
+
+
+def _only_replaced(table: pa.Table, last: np.ndarray[Any, np.dtype[np.bool_]]) -> bool:
+    """Whether a key stands twice only where one row is removed and another one put in its place."""
+    kinds = table.column(ROW_KIND_COLUMN).to_numpy()
+    first = np.flatnonzero(~last)
+    return bool((kinds[first] == DELETE_KIND).all() and (kinds[first + 1] == 0).all())
+
+
+def _duplicates(rows: pa.Table, schema: TableSchema) -> DuplicateKeyError:
+    sample = rows.select(list(schema.primary_keys)).slice(0, _SAMPLE).to_pylist()
+    shown = "; ".join(", ".join(f"{k}={v!r}" for k, v in row.items()) for row in sample)
+    return DuplicateKeyError(
+        f"Duplicate primary key in the rows to write: {shown}.",
+        hint=f"Keep one row per ({', '.join(schema.primary_keys)}), or name a column that orders them ('sequence.field'; sequence_field in dbt).",
+    )
+
+
+def in_places(table: pa.Table, schema: TableSchema) -> Iterator[pa.Table]:
+    """Slices of equal partition and bucket, of rows sorted by these."""
+    if table.num_rows == 0:
+        return
+    ends = np.flatnonzero(last_of_key_mask(table, [*schema.partition_keys, BUCKET_COLUMN])) + 1
+    start = 0
+    for end in ends:
+        yield table.slice(start, int(end) - start)
+        start = int(end)

@@ -1,0 +1,244 @@
+"""The two-level write buffer: rows in any order in, data files out, in bounded memory.
+
+Vocabulary: a *place* is one bucket of one partition. Each place has a buffer, and all together have a bound. A buffer
+that reaches `write-buffer-size` is spilled: sorted by key and put on local disk as one run. When all buffers together
+reach `write-buffer-total-size`, the largest are spilled first, because they make the fewest and longest runs. In the
+end the runs of each place are merged into its files, place by place. After the two-level buffer of Hudi's Flink writer.
+
+Invariants: no more than the total size is held between two calls of `add`, and sorting takes as much again for the
+buffer that is spilled; merging holds a part of the total, however many runs there are, because batches of a run are
+small and only some runs are merged at once; rows of one key keep their order of arrival; in a run, rows of one key stand
+in one batch, without which a merge of runs would tear them apart. Besides, a file that is written holds a row group, and
+where buckets are dynamic, the keys of the partitions that rows fall into are held (`operation.write.bucket_assignment`).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from tablestore_engine.mergetree.merge.merge import SortColumn, last_of_key_mask, merge_sorted, sort_stable
+from tablestore_engine.metadata.partition import PartitionFormat
+from tablestore_engine.operation.files.batch_size import rows_within
+from tablestore_engine.operation.files.spill_file import SpilledRun, SpillFile
+from tablestore_engine.operation.write.bucket_assignment import BucketStream
+from tablestore_engine.operation.write.write import check_not_null, in_places, write_sorted
+from tablestore_engine.operation.write.write_job import BUCKET_COLUMN, WriteJob, WriteResult, order_of_key
+from tablestore_engine.options import CoreOptions
+
+MOST_RUNS = 16
+"""Runs that are merged at once; of more, neighbours are merged into one first and spilled again."""
+_BATCH_ROWS = 64_000
+# Batches that the total size has room for. A merge holds one of each run, a sorted copy of what it compares, and a copy
+# of that where the merge engine folds: three quarters of the total.
+_BATCHES = 4 * MOST_RUNS
+
+
+@dataclass(frozen=True)
+class BufferSizes:
+    """Bounds in bytes of Arrow memory: of one place, and of all places together."""
+
+    place: int
+    total: int
+
+    @classmethod
+    def of(cls, options: CoreOptions) -> BufferSizes:
+        """What a table's options say."""
+        return cls(options.write_buffer_size, options.write_buffer_total_size)
+
+
+def to_spill(sizes: Sequence[int], bounds: BufferSizes) -> list[int]:
+    """Which of some buffers, given by their sizes, to spill: those that are full, then the largest until half is free.
+
+    Half, because a total that is barely under its bound would be reached again by the next rows.
+    """
+    chosen = [i for i, size in enumerate(sizes) if size >= bounds.place]
+    others = [i for i, size in enumerate(sizes) if size < bounds.place]
+    left = sum(sizes[i] for i in others)
+    if left < bounds.total:
+        return chosen
+    for index in sorted(others, key=lambda i: -sizes[i]):
+        chosen.append(index)
+        left -= sizes[index]
+        if left <= bounds.total // 2:
+            break
+    return chosen
+
+
+@dataclass
+class _Place:
+    tables: list[pa.Table] = field(default_factory=list)
+    bytes: int = 0
+    runs: list[SpilledRun] = field(default_factory=list)
+
+
+class WriteBuffer:
+    """Takes the rows of one task of a write; `close()` writes them. On any failure call `abort()`."""
+
+    def __init__(self, job: WriteJob, sizes: BufferSizes, columns: Sequence[str], task: str = "") -> None:
+        """`columns`: the names of the columns of all rows that will come."""
+        self._job = job.of_rows(columns)
+        self._buckets = BucketStream(self._job)
+        self._sizes = sizes
+        self._batch_bytes = max(sizes.total // _BATCHES, 1)
+        self._task = task
+        self._places: dict[tuple[bytes, int], _Place] = {}
+        self._partitions = PartitionFormat(job.schema)
+        self._spill = SpillFile()
+        self._keys = job.schema.trimmed_primary_keys
+        self._order = [*(SortColumn(name) for name in self._keys), *order_of_key(self._job)]
+        self._held = 0
+        self.spilled_runs = 0
+
+    def add(self, rows: pa.Table) -> None:
+        """Take rows: the table's columns, and optionally row kinds.
+
+        Raises:
+            PrimaryKeyError, SchemaError: a null in a NOT NULL column.
+            StorageError: the disk to spill to is full, or an index of buckets cannot be read.
+            OptionError: new keys have no place.
+        """
+        if rows.num_rows == 0:
+            return
+        check_not_null(rows, self._job.schema)
+        for key, part in self._parts(rows.append_column(BUCKET_COLUMN, pa.array(self._buckets.buckets(rows)))):
+            place = self._places.setdefault(key, _Place())
+            place.tables.append(part)
+            place.bytes += part.nbytes
+            self._held += part.nbytes
+        self._make_room()
+
+    def close(self) -> WriteResult:
+        """Merge and write everything. On failure the files of this task are removed."""
+        try:
+            job = self._buckets.job
+            result = write_sorted(job, self._merged(), self._task)
+            result.add_repaired(job)
+            return result
+        finally:
+            self.abort()
+
+    def abort(self) -> None:
+        """Forget the rows."""
+        self._places.clear()
+        self._held = 0
+        self._spill.close()
+
+    def _parts(self, rows: pa.Table) -> Iterator[tuple[tuple[bytes, int], pa.Table]]:
+        """The rows of each place, as copies: a slice would keep the memory of all rows that came with it."""
+        schema = self._job.schema
+        several = bool(schema.partition_keys) or self._job.total_buckets > 1 or self._job.dynamic is not None
+        ordered = sort_stable(rows, [SortColumn(name) for name in (*schema.partition_keys, BUCKET_COLUMN)]) if several else rows
+        parts = list(in_places(ordered, schema))
+        for part in parts:
+            values = tuple(part.column(name)[0].as_py() for name in schema.partition_keys)
+            key = self._partitions.encode(values), part.column(BUCKET_COLUMN)[0].as_py()
+            yield key, part if len(parts) == 1 else part.take(np.arange(part.num_rows))
+
+    def _make_room(self) -> None:
+        if self._held < min(self._sizes.place, self._sizes.total):
+            return
+        places = list(self._places.values())
+        for index in to_spill([place.bytes for place in places], self._sizes):
+            if places[index].bytes:
+                self._spill_place(places[index])
+
+    def _spill_place(self, place: _Place) -> None:
+        rows = self._sorted(place)
+        place.runs.append(self._spill.write(rows.schema, self._batches(rows)))
+        self.spilled_runs += 1
+
+    def _sorted(self, place: _Place) -> pa.Table:
+        """The rows in memory, which the place gives away, by key and arrival."""
+        rows = pa.concat_tables(place.tables)
+        self._held -= place.bytes
+        place.tables, place.bytes = [], 0
+        return sort_stable(rows, self._order) if self._keys else rows
+
+    def _batches(self, rows: pa.Table) -> Iterator[pa.RecordBatch]:
+        """Batches that end where a key ends."""
+        whole = rows.combine_chunks()
+        ends = np.flatnonzero(last_of_key_mask(whole, self._keys)) + 1 if self._keys else None
+        start, most = 0, min(_BATCH_ROWS, rows_within(whole.num_rows, whole.nbytes, self._batch_bytes))
+        while start < whole.num_rows:
+            end = min(start + most, whole.num_rows)
+            if ends is not None:
+                end = int(ends[np.searchsorted(ends, end)])
+            yield from whole.slice(start, end - start).combine_chunks().to_batches()
+            start = end
+
+    def _merged(self) -> Iterator[pa.Table]:
+        """All rows, place by place; those of a keyed table sorted by key and arrival."""
+        for place in self._places.values():
+            if place.tables and place.runs:
+                self._spill_place(place)  # then one batch of it is in memory, as of the runs before it
+            if place.tables:
+                yield from (pa.Table.from_batches([batch]) for batch in self._batches(self._sorted(place)))
+            elif self._keys:
+                yield from self._merge(self._few(place.runs))
+            else:
+                for run in place.runs:
+                    yield from (pa.Table.from_batches([batch]) for batch in self._spill.read(run))
+
+    def _few(self, runs: list[SpilledRun]) -> list[SpilledRun]:
+        """The rows of runs, oldest first, in as many runs as can be merged at once."""
+        while len(runs) > MOST_RUNS:
+            surplus = len(runs) - MOST_RUNS
+            fewer: list[SpilledRun] = []
+            while runs:
+                size = min(surplus + 1, MOST_RUNS)
+                group, runs = runs[:size], runs[size:]
+                surplus -= len(group) - 1
+                fewer.append(self._joined(group) if len(group) > 1 else group[0])
+            runs = fewer
+        return runs
+
+    def _joined(self, runs: Sequence[SpilledRun]) -> SpilledRun:
+        """Neighbouring runs as one."""
+        windows = self._merge(runs)
+        first = next(windows)
+        return self._spill.write(first.schema, self._rebatched(itertools.chain([first], windows)))
+
+    def _rebatched(self, windows: Iterable[pa.Table]) -> Iterator[pa.RecordBatch]:
+        """What a merge yields, tables of any size that end where a key ends, as the batches of a run."""
+        held: list[pa.Table] = []
+        size = 0
+        for window in windows:
+            held.append(window)
+            size += window.nbytes
+            if size >= self._batch_bytes:
+                yield from self._batches(pa.concat_tables(held))
+                held, size = [], 0
+        if held:
+            yield from self._batches(pa.concat_tables(held))
+
+    def _merge(self, runs: Sequence[SpilledRun]) -> Iterator[pa.Table]:
+        return merge_sorted([self._spill.read(run) for run in runs], self._keys, self._in_order)
+
+    def _in_order(self, window: pa.Table) -> pa.Table:
+        # Runs come oldest first, and the sort is stable.
+        return sort_stable(window, self._order)
+
+
+def write_tables(
+    job: WriteJob, tables: Iterable[pa.Table], sizes: BufferSizes, task: str = ""
+) -> WriteResult:
+    """Write rows that come in any order, in bounded memory. Tables have the same columns.
+
+    Raises:
+        TableStoreError: what is wrong with the rows, or with the storage; the files of the task are removed.
+    """
+    buffer: WriteBuffer | None = None
+    try:
+        for rows in tables:
+            buffer = buffer or WriteBuffer(job, sizes, rows.column_names, task)
+            buffer.add(rows)
+        return buffer.close() if buffer else WriteResult()
+    finally:
+        if buffer:
+            buffer.abort()
+

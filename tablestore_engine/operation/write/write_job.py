@@ -1,0 +1,106 @@
+"""What the tasks of one write share, and what they answer.
+
+A *write job* is everything a task must know; it travels to executors. Rows are the table's columns plus
+`BUCKET_COLUMN` and, when they are not all inserts, `ROW_KIND_COLUMN` (0 +I, 1 -U, 2 +U, 3 -D); `ORDINAL_COLUMN` says
+in which order they came. A *write result* names the files that a task made; nobody sees them before a commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+from tablestore_engine.errors import StorageError
+from tablestore_engine.mergetree.merge.merge import SortColumn
+from tablestore_engine.mergetree.merge.sequence import sequence_columns
+from tablestore_engine.metadata.index_manifest import IndexEntry
+from tablestore_engine.metadata.manifest import ManifestEntry
+from tablestore_engine.operation.files.data_file_writer import WriteTarget
+from tablestore_engine.operation.files.index_files import index_path
+from tablestore_engine.operation.write.dynamic_bucket import DynamicBuckets
+from tablestore_engine.schema.table.table_schema import TableSchema
+
+BUCKET_COLUMN = "__bucket"
+ROW_KIND_COLUMN = "__row_kind"
+ORDINAL_COLUMN = "__ordinal"
+
+
+@dataclass(frozen=True)
+class WriteJob:
+    """What the tasks of one write share.
+
+    `total_buckets` is the number of buckets of a partition (-1: dynamic, or none); `partition_buckets` holds that of
+    partitions that have another one. `dynamic` is what is known of dynamic buckets, None for tables without an index.
+    """
+
+    target: WriteTarget
+    total_buckets: int
+    sequence_number: int
+    occupied: frozenset[tuple[bytes, int]] = frozenset()
+    refuse_duplicates: bool = False
+    changes: bool = False  # rows that were computed from the table: a key stands once, or leaves and comes back
+    settled: bool = False  # rows that the table itself holds, to be written again: they are records already
+    partition_buckets: Mapping[bytes, int] = field(default_factory=dict)
+    dynamic: DynamicBuckets | None = None
+
+    @property
+    def schema(self) -> TableSchema:
+        """The schema that rows are written with."""
+        return self.target.schema
+
+    def of_rows(self, columns: Sequence[str]) -> WriteJob:
+        """The job for rows with these columns: in a changelog, a key may stand any number of times."""
+        is_changelog = ROW_KIND_COLUMN in columns and not self.changes
+        return replace(self, refuse_duplicates=False) if is_changelog else self
+
+    def buckets_of(self, partition: bytes) -> int:
+        """The number of buckets of a partition."""
+        return self.partition_buckets.get(partition, self.total_buckets)
+
+    def level_of(self, partition: bytes, bucket: int) -> int:
+        """Rows of an empty bucket land at the top level at once, others at level 0."""
+        if not self.schema.primary_keys or (partition, bucket) in self.occupied:
+            return 0
+        return self.schema.core_options.num_levels - 1
+
+
+@dataclass
+class WriteResult:
+    """Files of a write as ADD entries, new index files, and how many rows were given and written."""
+
+    entries: list[ManifestEntry] = field(default_factory=list)
+    index: list[IndexEntry] = field(default_factory=list)
+    rows_in: int = 0
+    rows_out: int = 0
+
+    @property
+    def rows_kept(self) -> int:
+        """How many rows a table that has only these files shows."""
+        return sum(e.file.row_count - (e.file.delete_row_count or 0) for e in self.entries)
+
+    def add(self, other: WriteResult) -> None:
+        """Fold in the result of another task."""
+        self.entries.extend(other.entries)
+        self.index.extend(other.index)
+        self.rows_in += other.rows_in
+        self.rows_out += other.rows_out
+
+    def add_repaired(self, job: WriteJob) -> None:
+        """Take the index files that the write had to make for buckets without one, but for those that it replaced."""
+        places = {e.place for e in self.index}
+        for made in job.dynamic.repaired if job.dynamic else ():
+            if made.place not in places:
+                self.index.append(made)
+                continue
+            with suppress(StorageError):
+                job.target.io.delete(index_path(job.target.paths, job.schema, made))
+
+
+def order_of_key(job: WriteJob) -> list[SortColumn]:
+    """What says, of rows of one key in one write, which is the last: sequence fields, and then their arrival.
+
+    Changes have no order of arrival; a row that takes the place of a deleted one comes after it.
+    """
+    kinds = [SortColumn(ROW_KIND_COLUMN, descending=True)] if job.changes else []
+    return [*sequence_columns(job.schema), *kinds]

@@ -1,0 +1,78 @@
+"""Arrow rows with a table's columns in order and type."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tablestore_engine.errors import RowKindError, SchemaError
+from tablestore_engine.mergetree.columns.row_ids import same_floats
+from tablestore_engine.operation.write.write_job import ROW_KIND_COLUMN
+from tablestore_engine.schema.table.row_kind import (
+    KINDS,
+    KINDS_HINT,
+    UNKNOWN_KIND,
+    own_kind_column,
+    row_kind_column,
+)
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.arrow import to_arrow_type
+
+
+def table_rows(rows: pa.Table, schema: TableSchema) -> pa.Table:
+    """The rows as the table holds them; `ROW_KIND_COLUMN` is kept when it is there, or made from `_row_kind`.
+
+    Raises:
+        SchemaError: a column is missing, unknown, or its values do not fit the column's type.
+        RowKindError: a text that is no row kind.
+    """
+    rows = _numbered_kinds(rows, schema)
+    given = {name.lower(): name for name in rows.column_names}
+    unknown = [n for n in rows.column_names if n != ROW_KIND_COLUMN and not schema.has_field(n)]
+    missing = [n for n in schema.field_names if n.lower() not in given]
+    if unknown or missing:
+        raise SchemaError(
+            f"The rows do not fit the table: {'no column ' + ', '.join(missing) if missing else ''}"
+            f"{'; ' if missing and unknown else ''}{'unknown column ' + ', '.join(unknown) if unknown else ''}.",
+            hint=f"The table has: {', '.join(schema.field_names)}.",
+        )
+    arrays, names = [], []
+    for field in schema.fields:
+        column, target = rows.column(given[field.name.lower()]), to_arrow_type(field.type)
+        try:
+            column = column if column.type == target else _cast(column, target)
+        except pa.ArrowException as error:
+            raise SchemaError(f"Column '{field.name}' cannot be written as {field.type}: {error}.") from error
+        # Of one key there is one row, in the bucket that its bytes say: 0.0 and -0.0 are the same key.
+        arrays.append(same_floats(column) if field.name in schema.primary_keys else column)
+        names.append(field.name)
+    if ROW_KIND_COLUMN in rows.column_names:
+        arrays.append(rows.column(ROW_KIND_COLUMN).cast(pa.int8()))
+        names.append(ROW_KIND_COLUMN)
+    return pa.table(arrays, names=names)
+
+
+def _cast(column: pa.ChunkedArray, target: pa.DataType) -> pa.ChunkedArray:
+    if pa.types.is_integer(column.type) and pa.types.is_decimal(target):
+        # Arrow wants room for all integers of the type; whether these fit, the second cast says.
+        column = column.cast(pa.decimal256(20 + target.scale, target.scale))
+    return column.cast(target)
+
+
+def _numbered_kinds(rows: pa.Table, schema: TableSchema) -> pa.Table:
+    own = own_kind_column(schema)
+    name = row_kind_column(rows.column_names, schema) if own is None else own
+    if name is None or name not in rows.column_names or ROW_KIND_COLUMN in rows.column_names:
+        return rows
+    at = rows.column_names.index(name)
+    texts = rows.column(at).cast(pa.string())
+    numbers = pc.index_in(texts, pa.array(KINDS))
+    if numbers.null_count:
+        unknown = texts.filter(numbers.is_null())[0].as_py()
+        raise RowKindError(f"{UNKNOWN_KIND}{'null' if unknown is None else unknown}.", hint=KINDS_HINT)
+    kinds = numbers.cast(pa.int8())
+    return (
+        rows.set_column(at, ROW_KIND_COLUMN, kinds)
+        if own is None
+        else rows.append_column(ROW_KIND_COLUMN, kinds)
+    )

@@ -1,0 +1,1 @@
+"""Merge engines as a schema declares them: engine, aggregate functions, sequence groups. Pure."""

@@ -1,0 +1,118 @@
+"""From what options say of one column to its fold: which function supports which type, and which settings.
+
+Every mistake is an OptionError when the table is made, never an answer that is wrong later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from tablestore_engine.errors import OptionError, did_you_mean
+from tablestore_engine.options.catalog import AGGREGATE_FUNCTIONS
+from tablestore_engine.schema.merge.aggregate_functions import ANY_ORDER, rounds, supports, undo_of
+from tablestore_engine.schema.merge.merge_engine import Fold, Undo
+from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, RowType
+
+_NEEDED_BY = {
+    "distinct": ("listagg", "collect"),
+    "list-agg-delimiter": ("listagg",),
+    "nested-key": ("nested_update",),
+}
+
+
+def key_of(column: str, setting: str) -> str:
+    """The option by which a column is given a setting."""
+    return f"fields.{column}.{'aggregate-function' if setting == 'function' else setting}"
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """The names in a text that separates them by commas."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def partition_fold(field: DataField) -> Fold:
+    """The fold of a partition column that the key leaves out."""
+    return Fold(field.name, "last_value", undo=Undo.KEEP)
+
+
+def fold_of(
+    field: DataField, function: str, given: Mapping[str, str], sequence: tuple[str, ...] = ()
+) -> Fold:
+    """The fold of a column by a function, with what else it was given. Raises OptionError."""
+    _check_function(function, field)
+    ignores = _is_true(given.get("ignore-retract"))
+    fold = Fold(
+        field.name,
+        function,
+        given.get("list-agg-delimiter", ","),
+        _is_true(given.get("distinct")),
+        names_in(given.get("nested-key", "")),
+        ignores,
+        sequence,
+        undo_of(function, field.type, ignores=ignores),
+        rounds(function, field.type),
+    )
+    _check_settings(fold, given, field)
+    return fold
+
+
+def _is_true(text: str | None) -> bool:
+    return text is not None and text.strip().lower() == "true"
+
+
+def in_any_order(fold: Fold, field: DataField, what: str) -> Fold:
+    """The fold where records may come late. Raises an OptionError for a function that depends on all of their order."""
+    if fold.function not in ANY_ORDER:
+        raise OptionError(
+            f"The function '{fold.function}' of column '{field.name}' does not go with {what}: a record that comes "
+            "late would have to be put between others that are one row already.",
+            hint=f"Functions that do: {', '.join(ANY_ORDER)}.",
+        )
+    if fold.rounds:
+        raise OptionError(
+            f"The product of column '{field.name}', of type {field.type}, does not go with {what}: it rounds at each "
+            "step, and a record that comes late would have to be put between others that are one row already.",
+            hint="Let the column be DOUBLE, or DECIMAL without digits after the point.",
+        )
+    if fold.undo is not Undo.IN_ORDER:
+        return fold
+    return replace(fold, undo=Undo.REFUSE)
+
+
+def _check_function(function: str, field: DataField) -> None:
+    if function not in AGGREGATE_FUNCTIONS:
+        raise OptionError(
+            f"Unknown aggregate function '{function}' for column '{field.name}'.",
+            hint=did_you_mean(function.replace("-", "_"), AGGREGATE_FUNCTIONS),
+        )
+    if not supports(function, field.type):
+        raise OptionError(
+            f"Aggregate function '{function}' does not support {field.type}, the type of column '{field.name}'."
+        )
+
+
+def _check_settings(fold: Fold, given: Mapping[str, str], field: DataField) -> None:
+    for setting, functions in _NEEDED_BY.items():
+        if setting in given and fold.function not in functions:
+            raise OptionError(
+                f"Option '{key_of(field.name, setting)}' needs the function {' or '.join(functions)}; "
+                f"the column has '{fold.function}'."
+            )
+    if fold.function == "listagg" and not field.type.nullable:
+        raise OptionError(
+            f"Column '{field.name}' is NOT NULL, but listagg of blank texts is null.", hint="Let it be null."
+        )
+    element = field.type.element if isinstance(field.type, ArrayType) else None
+    if fold.function == "collect" and fold.distinct and not isinstance(element, AtomicType):
+        raise OptionError(
+            f"Option 'fields.{field.name}.distinct' does not support {field.type}: "
+            "only lists of single values are told apart."
+        )
+    inner = {f.name: f.type for f in element.fields} if isinstance(element, RowType) else {}
+    for name in fold.nested_key:
+        if name not in inner or not inner[name].is_atomic:
+            raise OptionError(
+                f"Option 'fields.{field.name}.nested-key' names '{name}', which is no single value of its rows.",
+                hint=did_you_mean(name, [n for n, kind in inner.items() if kind.is_atomic]),
+            )

@@ -1,0 +1,302 @@
+"""From a table's options to its merge engine: what goes together, and which columns fold how.
+
+Every mistake is an OptionError when the table is made, never an answer that is wrong later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tablestore_engine.errors import OptionError, did_you_mean
+from tablestore_engine.options import CoreOptions, spellings
+from tablestore_engine.options.catalog import COUNT_ENGINE
+from tablestore_engine.schema.merge.aggregate_functions import DEFAULT_FUNCTION
+from tablestore_engine.schema.merge.column_fold import fold_of, in_any_order, key_of, names_in, partition_fold
+from tablestore_engine.schema.merge.merge_engine import Fold, MergeEngine, Undo
+from tablestore_engine.schema.merge.multiset_columns import check_engine
+from tablestore_engine.schema.types.types import BINARY_ROOTS, STRING_ROOTS, AtomicType, DataField
+
+_SETTINGS = {
+    "fields.*.aggregate-function": "function",
+    "fields.*.list-agg-delimiter": "list-agg-delimiter",
+    "fields.*.distinct": "distinct",
+    "fields.*.nested-key": "nested-key",
+    "fields.*.ignore-retract": "ignore-retract",
+    "fields.*.sequence-group": "sequence-group",
+}
+_DEFAULT_KEY = "fields.default-aggregate-function"
+_REMOVING_KEY = "partial-update.remove-record-on-sequence-group"
+Settings = Mapping[str, Mapping[str, str]]
+
+
+def merge_engine_of(
+    fields: Sequence[DataField], keys: Sequence[str], options: CoreOptions, partition_keys: Sequence[str] = ()
+) -> MergeEngine:
+    """The merge engine that options ask for.
+
+    Partition columns are no values, also where the key leaves them out: all records of a row are in one partition.
+
+    Raises:
+        OptionError: an unknown function or column, a function on a type that it does not support, or options that do
+            not go together.
+    """
+    name = options.merge_engine
+    if name == COUNT_ENGINE:
+        check_engine(fields, keys, options.bucket_key, options.rowkind_field)
+    elif name != "deduplicate" and not keys:
+        raise OptionError(f"Option 'merge-engine' = '{name}' needs a primary key.")
+    _check_kind_column(fields, options.rowkind_field)
+    settings, groups = _column_settings(fields, options.raw)
+    _check_engine_options(name, settings, groups, options)
+    removes = (
+        options.aggregation_removes_on_delete
+        if name == "aggregation"
+        else name == "partial-update" and options.partial_update_removes_on_delete
+    )
+    if name in ("deduplicate", "first-row", COUNT_ENGINE):
+        folds: tuple[Fold, ...] = ()
+    elif name == "aggregation":
+        folds = _aggregation(fields, keys, settings, options, partition_keys)
+    else:
+        folds = _partial_update(fields, keys, settings, groups, partition_keys)
+    removing = _removing_groups(fields, folds, groups, options)
+    return MergeEngine(name, folds, options.ignore_delete, options.ignore_update_before, removes, removing)
+
+
+# -- what the options say ------------------------------------------------------------------------------
+
+
+def _check_kind_column(fields: Sequence[DataField], name: str | None) -> None:
+    if name is None:
+        return
+    found = next((f for f in fields if f.name == name), None)
+    if found is None or not (isinstance(found.type, AtomicType) and found.type.root in STRING_ROOTS):
+        texts = [f.name for f in fields if isinstance(f.type, AtomicType) and f.type.root in STRING_ROOTS]
+        raise OptionError(
+            f"Option 'rowkind.field' names '{name}', which is no column of texts.",
+            hint=did_you_mean(name, texts),
+        )
+
+
+def _column_settings(
+    fields: Sequence[DataField], options: Mapping[str, str]
+) -> tuple[dict[str, dict[str, str]], dict[tuple[str, ...], tuple[str, ...]]]:
+    """What options of the form ``fields.<column>.<setting>`` say by column, and the members of sequence groups."""
+    names = {f.name for f in fields}
+    found: dict[str, dict[str, str]] = {}
+    groups: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for key, value in options.items():
+        if not key.startswith("fields."):
+            continue
+        column, _, suffix = spellings(key)[0][len("fields.") :].rpartition(".")
+        setting = _SETTINGS.get(f"fields.*.{suffix}")
+        if not column or setting is None:
+            continue
+        if setting == "sequence-group":
+            sequence, members = names_in(column), names_in(value)
+            for one in (*sequence, *members):
+                _check_column(key, one, names)
+            groups[sequence] = members
+            continue
+        _check_column(key, column, names)
+        found.setdefault(column, {})[setting] = value
+    return found, groups
+
+
+def _check_column(key: str, column: str, names: set[str]) -> None:
+    if column not in names:
+        raise OptionError(
+            f"Option '{key}' names '{column}', which is not a column.",
+            hint=did_you_mean(column, sorted(names)),
+        )
+
+
+def _check_engine_options(
+    name: str, settings: Settings, groups: Mapping[tuple[str, ...], tuple[str, ...]], options: CoreOptions
+) -> None:
+    """Raise for an option that the merge engine has no use for."""
+    if options.sequence_field and name in ("first-row", "partial-update", COUNT_ENGINE):
+        hints = {
+            "first-row": "Leave it out: the first record that is written stays.",
+            "partial-update": "Name the column that orders others: 'fields.<column>.sequence-group' = 'a, b'.",
+            COUNT_ENGINE: "Leave it out: rows without a key have no order.",
+        }
+        raise OptionError(
+            f"Option 'sequence.field' does not go with 'merge-engine' = '{name}'.", hint=hints[name]
+        )
+    if groups and name != "partial-update":
+        _refuse(f"'fields.{','.join(next(iter(groups)))}.sequence-group'", "partial-update", name)
+    if name != "aggregation":
+        if _DEFAULT_KEY in options.raw:
+            _refuse(f"'{_DEFAULT_KEY}'", "aggregation", name)
+        if options.aggregation_removes_on_delete:
+            _refuse("'aggregation.remove-record-on-delete'", "aggregation", name)
+        named = next(((c, s) for c, given in settings.items() for s in given), None)
+        if named is not None and name != "partial-update":
+            _refuse(f"'{key_of(*named)}'", "aggregation", name)
+    if options.partial_update_removes_on_delete:
+        if name != "partial-update":
+            _refuse("'partial-update.remove-record-on-delete'", "partial-update", name)
+        if groups:
+            raise OptionError(
+                "Option 'partial-update.remove-record-on-delete' does not go with sequence groups.",
+                hint="In a sequence group a delete clears the columns that its sequence orders; "
+                f"'{_REMOVING_KEY}' names the groups in which it removes the row.",
+            )
+    if options.partial_update_removes_on_sequence_group and name != "partial-update":
+        _refuse(f"'{_REMOVING_KEY}'", "partial-update", name)
+    if options.aggregation_removes_on_delete and options.sequence_field:
+        raise OptionError(
+            "Option 'aggregation.remove-record-on-delete' does not go with 'sequence.field': records that come late "
+            "would be added to a row that was removed after them."
+        )
+
+
+def _refuse(what: str, needed: str, name: str) -> None:
+    raise OptionError(
+        f"Option {what} needs 'merge-engine' = '{needed}'; the table has '{name}'.",
+        hint="Set merge-engine, or leave the option out.",
+    )
+
+
+# -- aggregation ---------------------------------------------------------------------------------------
+
+
+def _aggregation(
+    fields: Sequence[DataField],
+    keys: Sequence[str],
+    settings: Settings,
+    options: CoreOptions,
+    partition_keys: Sequence[str],
+) -> tuple[Fold, ...]:
+    default = options.raw.get(_DEFAULT_KEY, DEFAULT_FUNCTION).strip().lower()
+    folds = []
+    for field in fields:
+        given = settings.get(field.name, {})
+        if field.name in keys:
+            if given:
+                raise OptionError(f"Column '{field.name}' is part of the key, which no function aggregates.")
+            continue
+        if field.name in partition_keys:
+            if given:
+                raise OptionError(f"Column '{field.name}' says the partition, which no function aggregates.")
+            folds.append(partition_fold(field))
+            continue
+        if field.name in options.sequence_field:
+            if "function" in given:
+                raise OptionError(
+                    f"Column '{field.name}' orders records ('sequence.field'), so no function aggregates it.",
+                    hint=f"Leave '{key_of(field.name, 'function')}' out.",
+                )
+            folds.append(Fold(field.name, "last_value", undo=Undo.KEEP))
+            continue
+        fold = fold_of(field, given.get("function", default).strip().lower(), given)
+        if options.sequence_field:
+            fold = in_any_order(fold, field, "sequence.field")
+        folds.append(fold)
+    return tuple(folds)
+
+
+# -- partial update ------------------------------------------------------------------------------------
+
+
+def _partial_update(
+    fields: Sequence[DataField],
+    keys: Sequence[str],
+    settings: Settings,
+    groups: Mapping[tuple[str, ...], tuple[str, ...]],
+    partition_keys: Sequence[str],
+) -> tuple[Fold, ...]:
+    group_of = _group_of_columns(fields, (*keys, *partition_keys), groups)
+    folds = []
+    for field in fields:
+        given = settings.get(field.name, {})
+        sequence = group_of.get(field.name, ())
+        if given and (
+            field.name in keys or field.name in sequence or not sequence or "function" not in given
+        ):
+            setting = next(iter(given))
+            raise OptionError(
+                f"Option '{key_of(field.name, setting)}' needs a column of a sequence group"
+                f"{'' if setting == 'function' else ' that has an aggregate function'}.",
+                hint="For example 'fields.<sequence column>.sequence-group' = 'a, b'; or use 'merge-engine' = 'aggregation'.",
+            )
+        if field.name in keys:
+            continue
+        if field.name in partition_keys:
+            folds.append(partition_fold(field))
+            continue
+        if not sequence:
+            # A retraction says nothing about a column that no sequence orders.
+            folds.append(Fold(field.name, DEFAULT_FUNCTION, ignore_retract=True, undo=Undo.CLEAR))
+        elif field.name in sequence:
+            folds.append(Fold(field.name, "last_value", sequence=sequence, undo=Undo.KEEP))
+        elif not given:
+            folds.append(Fold(field.name, "last_value", sequence=sequence, undo=Undo.CLEAR))
+        else:
+            fold = fold_of(field, given["function"].strip().lower(), given, sequence)
+            folds.append(in_any_order(fold, field, "a sequence group"))
+    return tuple(folds)
+
+
+def _group_of_columns(
+    fields: Sequence[DataField],
+    keys: Sequence[str],
+    groups: Mapping[tuple[str, ...], tuple[str, ...]],
+) -> dict[str, tuple[str, ...]]:
+    types = {f.name: f.type for f in fields}
+    group_of: dict[str, tuple[str, ...]] = {}
+    for sequence, members in groups.items():
+        for name in (*sequence, *members):
+            what = f"The sequence group of {', '.join(sequence)}"
+            kind = types[name]
+            if name in keys:
+                raise OptionError(f"{what} names '{name}', which is part of the key or says the partition.")
+            if name in group_of:
+                raise OptionError(f"{what} names '{name}', which is in a sequence group already.")
+            if not kind.nullable:
+                raise OptionError(
+                    f"{what} names '{name}', which is NOT NULL; records without a sequence leave it out.",
+                    hint="Let it be null.",
+                )
+            if name in sequence and (not isinstance(kind, AtomicType) or kind.root in BINARY_ROOTS):
+                raise OptionError(f"Column '{name}' has type {kind}, which orders no sequence group.")
+            group_of[name] = sequence
+    return group_of
+
+
+def _removing_groups(
+    fields: Sequence[DataField],
+    folds: Sequence[Fold],
+    groups: Mapping[tuple[str, ...], tuple[str, ...]],
+    options: CoreOptions,
+) -> tuple[tuple[str, ...], ...]:
+    """The sequence groups in which a delete removes the row."""
+    named = options.partial_update_removes_on_sequence_group
+    if not named:
+        return ()
+    if options.ignore_delete:
+        raise OptionError(
+            f"Option '{_REMOVING_KEY}' does not go with 'ignore-delete', which leaves deletes out.",
+            hint="Leave one of them out.",
+        )
+    ordering = sorted({name for sequence in groups for name in sequence})
+    for name in named:
+        if name not in ordering:
+            raise OptionError(
+                f"Option '{_REMOVING_KEY}' names '{name}', which orders no sequence group.",
+                hint=f"Columns that do: {', '.join(ordering)}."
+                if ordering
+                else "Make one: 'fields.<column>.sequence-group' = 'a, b'.",
+            )
+    folded = {fold.column for fold in folds}
+    for field in fields:
+        if field.name in folded and not field.type.nullable:
+            raise OptionError(
+                f"Column '{field.name}' is NOT NULL, but of a row that a delete removed no value is left "
+                f"('{_REMOVING_KEY}').",
+                hint="Let it be null.",
+            )
+    return tuple(sequence for sequence in groups if any(name in sequence for name in named))
+
+

@@ -1,0 +1,1 @@
+"""Table schemas: creation, changes, layout, row kinds, predicates over columns. Pure."""

@@ -1,0 +1,45 @@
+"""Tables without a key that take retractions, as schemas: which can, and what turns an append table into one.
+
+The merge engine `COUNT_ENGINE` marks such a table. Paimon does not know it, so its readers refuse the table instead of
+taking rows that were removed for rows. Nothing else changes: files that were written before count +1 for each row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from tablestore_engine.errors import RowKindError
+from tablestore_engine.options.catalog import COUNT_ENGINE
+from tablestore_engine.schema.merge.multiset_columns import obstacle
+from tablestore_engine.schema.table.table_schema import TableSchema
+
+
+def check_retractable(schema: TableSchema, row: Mapping[str, Any]) -> None:
+    """Raise a RowKindError unless a table without a key takes retractions. `row` is the first one, to be shown."""
+    if schema.core_options.retractions == "refuse" and not schema.merge_engine.counts:
+        raise RowKindError(
+            f"A retraction (-U or -D) cannot be written to a table with no primary key and 'retractions' = 'refuse': {row}.",
+            hint="Write +I and +U rows only, or set the option to 'auto'.",
+        )
+    placing = (*schema.partition_keys, *schema.bucket_keys)
+    reason = obstacle(schema.fields, placing, schema.core_options.rowkind_field)
+    if reason:
+        raise RowKindError(
+            f"A retraction (-U or -D) cannot be written to this table, because {reason}: {row}.",
+            hint="Give the table a primary key, or other columns.",
+        )
+
+
+def counting(schema: TableSchema) -> TableSchema:
+    """The same version of an append table as one that counts rows."""
+    return replace(schema, options={**schema.options, "merge-engine": COUNT_ENGINE})
+
+
+def turned(schema: TableSchema, newest_id: int, time_millis: int) -> TableSchema:
+    """The version after `newest_id` in which an append table counts rows."""
+    # A version that is void takes those made from it along; `base` says where to look.
+    direct = schema.id == newest_id and schema.base is None
+    base = None if direct else schema.id
+    return replace(counting(schema), id=newest_id + 1, time_millis=time_millis, replaces=None, base=base)

@@ -1,0 +1,190 @@
+"""The schema of a table: its columns by id, its keys and its options, as one version of a growing history.
+
+Vocabulary: *trimmed primary keys* are the primary key without the partition columns, which every row of a bucket
+shares; *bucket keys* are the columns whose hash chooses the bucket.
+
+Invariants: names are unique without regard to case; primary key columns are atomic and NOT NULL; the primary key
+of a partitioned table contains the partition columns, unless its buckets are dynamic; ``highest_field_id`` never shrinks, so that an id is never
+used twice. The JSON form is persisted and must never change.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from tablestore_engine.errors import ColumnNotFound, did_you_mean
+from tablestore_engine.options import CoreOptions
+from tablestore_engine.schema.merge.merge_engine import MergeEngine
+from tablestore_engine.schema.merge.merge_options import merge_engine_of
+from tablestore_engine.schema.types.types import DataField, parse_field
+
+CURRENT_VERSION = 3
+
+
+@dataclass(frozen=True)
+class TableSchema:
+    """One version of a table's schema. ``id`` numbers the versions from 0.
+
+    ``replaces`` is set by CREATE OR REPLACE: the schema counts only once a snapshot has been written with it, so
+    that a build that dies half way leaves the old table.
+    ``base`` is set by ALTER TABLE when versions lie between it and the one it was made from: replacements that had
+    not been committed. Should one of them be committed after all, the table is its, and this version is void. It is
+    set as well on versions that were made from such a one.
+    """
+
+    id: int
+    fields: tuple[DataField, ...]
+    highest_field_id: int
+    partition_keys: tuple[str, ...] = ()
+    primary_keys: tuple[str, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+    comment: str | None = None
+    time_millis: int = 0
+    version: int = CURRENT_VERSION
+    replaces: str | None = None
+    base: int | None = None
+
+    @cached_property
+    def _by_name(self) -> dict[str, DataField]:
+        return {one.name.lower(): one for one in self.fields}
+
+    def field(self, name: str) -> DataField:
+        """The column of that name, without regard to case. Raises ColumnNotFound, which names the nearest one."""
+        found = self._by_name.get(name.lower())
+        if found is None:
+            hint = did_you_mean(name, self.field_names)
+            raise ColumnNotFound(f"Column '{name}' does not exist.", hint=hint)
+        return found
+
+    def has_field(self, name: str) -> bool:
+        """Whether there is a column of that name, without regard to case."""
+        return name.lower() in self._by_name
+
+    @cached_property
+    def field_names(self) -> tuple[str, ...]:
+        """The names of all columns, in order."""
+        return tuple(one.name for one in self.fields)
+
+    @property
+    def is_keyed(self) -> bool:
+        """Whether the table has a primary key."""
+        return bool(self.primary_keys)
+
+    @cached_property
+    def trimmed_primary_keys(self) -> tuple[str, ...]:
+        """The primary key without the partition columns, in key order."""
+        return tuple(name for name in self.primary_keys if name not in self.partition_keys)
+
+    @cached_property
+    def trimmed_key_fields(self) -> tuple[DataField, ...]:
+        """The columns of ``trimmed_primary_keys``."""
+        return tuple(self.field(name) for name in self.trimmed_primary_keys)
+
+    @cached_property
+    def bucket_keys(self) -> tuple[str, ...]:
+        """The columns whose hash chooses the bucket; empty for an append table without ``bucket-key``."""
+        return self.core_options.bucket_key or self.trimmed_primary_keys
+
+    @cached_property
+    def bucket_fields(self) -> tuple[DataField, ...]:
+        """The columns of ``bucket_keys``."""
+        return tuple(self.field(name) for name in self.bucket_keys)
+
+    @cached_property
+    def has_dynamic_buckets(self) -> bool:
+        """Whether a key has the bucket that it was given first, instead of the one that it hashes to."""
+        return self.is_keyed and self.core_options.bucket == -1
+
+    @cached_property
+    def crosses_partitions(self) -> bool:
+        """Whether the primary key leaves a partition column out, so that a key may move to another partition."""
+        return self.is_keyed and not set(self.partition_keys) <= set(self.primary_keys)
+
+    @cached_property
+    def reads_files_alone(self) -> bool:
+        """Whether deletion vectors have settled which record of a key counts, in all files above level 0."""
+        options = self.core_options
+        return self.is_keyed and options.deletion_vectors and not options.deletion_vectors_merge_on_read
+
+    @property
+    def has_bucket_index(self) -> bool:
+        """Whether an index of hashes tells the bucket of each key. Keys that cross partitions are found by reading."""
+        return self.has_dynamic_buckets and not self.crosses_partitions
+
+    @cached_property
+    def partition_fields(self) -> tuple[DataField, ...]:
+        """The partition columns, in partition order."""
+        return tuple(self.field(name) for name in self.partition_keys)
+
+    @cached_property
+    def core_options(self) -> CoreOptions:
+        """The parsed options; tolerant, because another writer may have stored any."""
+        return CoreOptions.parse(self.options, strict=False, keyed=self.is_keyed)
+
+    @cached_property
+    def merge_engine(self) -> MergeEngine:
+        """How records of one key become one row.
+
+        Raises:
+            OptionError: the options ask for what this engine does not do.
+        """
+        return merge_engine_of(self.fields, self.primary_keys, self.core_options, self.partition_keys)
+
+    @property
+    def keeps_deletes(self) -> bool:
+        """Whether a delete outlives every merge, since a row that comes late may be older than it."""
+        return bool(self.core_options.sequence_field) or self.merge_engine.grouped
+
+    def to_json(self) -> str:
+        """The persisted form."""
+        data: dict[str, Any] = {
+            "version": self.version,
+            "id": self.id,
+            "fields": [one.to_json() for one in self.fields],
+            "highestFieldId": self.highest_field_id,
+            "partitionKeys": list(self.partition_keys),
+            "primaryKeys": list(self.primary_keys),
+            "options": dict(self.options),
+        }
+        if self.comment is not None:
+            data["comment"] = self.comment
+        data["timeMillis"] = self.time_millis
+        if self.replaces is not None:
+            data["tablestore.replaces"] = self.replaces
+        if self.base is not None:
+            data["tablestore.base"] = self.base
+        return json.dumps(data, indent=2, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> TableSchema:
+        """The schema of a persisted text.
+
+        Raises:
+            ValueError, KeyError, TypeError: the text is not a schema.
+            UnsupportedTypeError: a column has a type that this engine cannot hold.
+        """
+        data = json.loads(text)
+        version = data.get("version", 1)
+        options = dict(data.get("options") or {})
+        # What the first two versions of the format took for granted.
+        if version <= 1:
+            options.setdefault("bucket", "1")
+        if version <= 2:
+            options.setdefault("file.format", "orc")
+        return cls(
+            id=int(data["id"]),
+            fields=tuple(parse_field(one) for one in data["fields"]),
+            highest_field_id=int(data["highestFieldId"]),
+            partition_keys=tuple(data["partitionKeys"]),
+            primary_keys=tuple(data["primaryKeys"]),
+            options=options,
+            comment=data.get("comment"),
+            time_millis=int(data.get("timeMillis") or 0),
+            version=version,
+            replaces=data.get("tablestore.replaces"),
+            base=data.get("tablestore.base"),
+        )

@@ -1,0 +1,45 @@
+"""The columns that the engine adds to the data files of a keyed table, and the ids reserved for it.
+
+A row of such a file is: the trimmed key columns (``_KEY_…``), the sequence number, the value kind, then the value
+columns. A file of a table without a key has the value columns; one that takes rows away has `COUNT` in front, which says
+how often.
+Invariant: these names and ids are persisted in every data file and must never change.
+"""
+
+from __future__ import annotations
+
+from tablestore_engine.schema.types.types import AtomicType, DataField
+
+_INT_MAX = 2**31 - 1
+
+KEY_PREFIX = "_KEY_"
+KEY_FIELD_ID_START = _INT_MAX // 2
+SEQUENCE_NUMBER = DataField(_INT_MAX - 1, "_SEQUENCE_NUMBER", AtomicType("BIGINT", nullable=False))
+VALUE_KIND = DataField(_INT_MAX - 2, "_VALUE_KIND", AtomicType("TINYINT", nullable=False))
+COUNT = DataField(_INT_MAX - 1_000, "_ROW_COUNT", AtomicType("BIGINT", nullable=False))
+
+_SYSTEM_NAMES = {
+    "_sequence_number", "_value_kind", "_level", "rowkind", "_row_id", "_row_kind", "_row_count",
+}  # fmt: skip
+_STRUCTURED_ID_BASE = _INT_MAX // 4
+_STRUCTURED_DEPTH_LIMIT = 1 << 10
+
+
+def is_system_name(name: str) -> bool:
+    """Whether a column of that name would collide with the engine's own, in ours or another reader."""
+    return name.lower() in _SYSTEM_NAMES or name.upper().startswith(KEY_PREFIX)
+
+
+def key_field(field: DataField) -> DataField:
+    """The ``_KEY_…`` column that carries a primary key column in data files."""
+    return DataField(field.id + KEY_FIELD_ID_START, KEY_PREFIX + field.name, field.type)
+
+
+def element_field_id(column_id: int, depth: int) -> int:
+    """The Parquet field id of an array's element or a map's value, ``depth`` levels inside of a column."""
+    return _STRUCTURED_ID_BASE + column_id * _STRUCTURED_DEPTH_LIMIT + depth
+
+
+def map_key_field_id(column_id: int, depth: int) -> int:
+    """The Parquet field id of a map's key, ``depth`` levels inside of a column."""
+    return _STRUCTURED_ID_BASE - column_id * _STRUCTURED_DEPTH_LIMIT - depth

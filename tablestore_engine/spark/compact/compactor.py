@@ -1,0 +1,140 @@
+"""Compacting tables: in executors, one task per bucket, or in this process when there is little to do.
+
+All tasks of a compaction share one write id, which is part of the names of its files: whatever goes wrong, they are found
+and removed by it, also those of tasks whose answer was lost.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import socket
+import uuid
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from tablestore_engine.errors import ConflictError, TableStoreError
+from tablestore_engine.metadata.manifest import ManifestEntry
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.compact.auto_compaction import (
+    LOCAL_BYTES,
+    compact_touched,
+    run_and_commit,
+    size_of,
+)
+from tablestore_engine.operation.compact.compact import run_compaction
+from tablestore_engine.operation.compact.compact_plan import plan_compaction
+from tablestore_engine.operation.compact.compact_task import CompactTask
+from tablestore_engine.operation.compact.scheduled_run import PlanResult, run_next
+from tablestore_engine.operation.scan.partition_filter import PartitionFilter
+from tablestore_engine.spark.run.run import collect_arrow
+from tablestore_engine.storage.clock import now_millis
+from tablestore_engine.table import Table
+
+_ATTEMPTS = 5
+
+
+def compact_table(
+    spark: Callable[[], SparkSession],
+    table: Table,
+    partition_filter: PartitionFilter | None = None,
+    *,
+    full: bool = True,
+    skip: Collection[tuple[bytes, int]] = (),
+) -> Snapshot | None:
+    """Merge every bucket into one sorted run; unless `full`, only what the thresholds ask for.
+
+    Buckets (by partition and number) in `skip` are left alone. Returns the snapshot, None when there was nothing to do.
+
+    Raises:
+        ConflictError: other compactions keep winning.
+    """
+    done: Snapshot | None = None
+    skipped = set(skip)
+    for attempt in range(_ATTEMPTS):
+        target = table.write_target()
+        plan = table.scan(partition_filter=partition_filter)
+        buckets = [b for b in plan.buckets if (b.partition_row, b.bucket) not in skipped]
+        tasks = plan_compaction(buckets, target, table.schemas.load, full=full)
+        if not tasks:
+            return done
+        try:
+            snapshot = run_and_commit(table, tasks, lambda chosen: execute_tasks(spark, chosen))
+        except ConflictError:
+            if attempt + 1 == _ATTEMPTS and done is None:
+                raise
+            continue
+        if snapshot is None:
+            return done
+        done = snapshot
+        skipped |= _places(table, snapshot)
+        if all((one.partition, one.bucket) in skipped for one in tasks):
+            return done
+    return done
+
+
+def _places(table: Table, snapshot: Snapshot) -> set[tuple[bytes, int]]:
+    """The partitions and buckets that a snapshot changed."""
+    metas = table.manifests.read_list(snapshot.delta_manifest_list)
+    return {(e.partition, e.bucket) for meta in metas for e in table.manifests.read_manifest(meta.file_name)}
+
+
+def compact_after_write(
+    spark: SparkSession, table: Table, touched: Collection[tuple[bytes, int]]
+) -> Snapshot | None:
+    """Merge where runs have piled up past the trigger, or schedule that. Never fails the write that came before it."""
+    return compact_touched(table, touched, lambda chosen: execute_tasks(lambda: spark, chosen))
+
+
+def run_scheduled(spark: Callable[[], SparkSession], table: Table) -> PlanResult | None:
+    """Carry out the oldest scheduled compaction that nobody works on. None when there is none.
+
+    Raises:
+        TableStoreError: it failed and was rolled back.
+    """
+    return run_next(table.compactions, owner(), now_millis, lambda chosen: execute_tasks(spark, chosen))
+
+
+def owner() -> str:
+    """Who carries out a compaction, for people who look at the timeline."""
+    return f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+
+
+def execute_tasks(spark: Callable[[], SparkSession], tasks: Sequence[CompactTask]) -> list[ManifestEntry]:
+    """Run tasks, in executors unless they are small. Returns DELETE and ADD entries.
+
+    Raises:
+        TableStoreError: the first failure; files of other tasks may be left.
+    """
+    small = sum(map(size_of, tasks)) <= LOCAL_BYTES
+    outcomes = [_run_one(task) for task in tasks] if small else _run_in_executors(spark(), tasks)
+    for outcome in outcomes:
+        if isinstance(outcome, TableStoreError):
+            raise outcome
+    return [entry for outcome in outcomes for entry in outcome]
+
+
+def _run_one(task: CompactTask) -> Any:
+    try:
+        return run_compaction(task, f"c{uuid.uuid4().hex[:8]}-")
+    except TableStoreError as error:
+        return error
+
+
+def _run_in_executors(spark: SparkSession, tasks: Sequence[CompactTask]) -> list[Any]:
+    """One Spark task for each, the largest first; each is told its number by the range that it gets."""
+    pickled = [pickle.dumps(task) for task in sorted(tasks, key=size_of, reverse=True)]
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                outcome = _run_one(pickle.loads(pickled[number]))  # noqa: S301 - our own
+                data = pa.array([pickle.dumps(outcome)], pa.binary())
+                yield pa.RecordBatch.from_arrays([data], names=["payload"])
+
+    numbers = spark.range(0, len(pickled), 1, numPartitions=len(pickled))
+    payloads = collect_arrow(numbers.mapInArrow(run, "payload binary"))
+    return [pickle.loads(p) for p in payloads.column("payload").to_pylist()]  # noqa: S301 - our own

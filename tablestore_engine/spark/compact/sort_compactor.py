@@ -1,0 +1,156 @@
+"""Sort compaction: rewriting a table without a key so that rows which queries ask for together stand together.
+
+The rows are cut into ranges of the sort columns, one task for each, sorted there and written anew; the statistics of
+the new files are narrow, so queries skip more of them. It is a commit of kind COMPACT: the rows stay the same, and a
+statement that took away one of the files meanwhile wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from tablestore_engine.errors import (
+    ConflictError,
+    ExecutionError,
+    SqlError,
+)
+from tablestore_engine.mergetree.multiset.multiset import counted_rows
+from tablestore_engine.metadata.data_file import FILE_SOURCE_COMPACT
+from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.identity import new_identity
+from tablestore_engine.operation.scan.partition_filter import PartitionFilter
+from tablestore_engine.operation.scan.scan import ScanPlan
+from tablestore_engine.operation.write.cleanup import remove_files, removed_unless_committed
+from tablestore_engine.operation.write.new_write import new_job
+from tablestore_engine.operation.write.write_job import BUCKET_COLUMN, WriteJob, WriteResult
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.types import AtomicType
+from tablestore_engine.spark.compact.z_order import MAX_COLUMNS, Z_COLUMN, with_z_value
+from tablestore_engine.spark.expressions.bucket_column import bucket_column
+from tablestore_engine.spark.expressions.names import quoted
+from tablestore_engine.spark.read.reader import read_plan
+from tablestore_engine.spark.write.bucket_assignment import with_buckets
+from tablestore_engine.spark.write.writer import write_arranged
+from tablestore_engine.table import Table
+
+ORDER, Z_ORDER = "order", "zorder"
+_ATTEMPTS = 5
+_MOST_TASKS = 10_000
+
+
+@dataclass(frozen=True)
+class SortOrder:
+    """By what rows are sorted: `strategy` is `ORDER` (column by column) or `Z_ORDER` (all alike)."""
+
+    strategy: str
+    columns: tuple[str, ...]
+
+    def of(self, schema: TableSchema) -> SortOrder:
+        """The order with the columns' stored names.
+
+        Raises:
+            SqlError, ColumnNotFound: the table cannot be sorted so.
+        """
+        if schema.primary_keys:
+            raise SqlError(
+                "A table with a primary key is sorted by it, so it cannot be sorted by other columns.",
+                hint="Leave order_strategy and order_by out.",
+            )
+        if not self.columns:
+            raise SqlError(f"order_strategy '{self.strategy}' needs columns.", hint="Name them: order_by => 'a,b'.")
+        fields = [schema.field(name) for name in self.columns]
+        for field in fields:
+            if not isinstance(field.type, AtomicType):
+                raise SqlError(f"Column '{field.name}' of type {field.type} has no order to sort by.")
+        names = tuple(field.name for field in fields)
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise SqlError(f"Column '{twice}' stands twice in order_by.")
+        if self.strategy == Z_ORDER and len(names) > MAX_COLUMNS:
+            raise SqlError(f"A z-order takes {MAX_COLUMNS} columns at most; {len(names)} were named.")
+        return replace(self, columns=names)
+
+
+def sort_compact(
+    spark: Callable[[], SparkSession],
+    table: Table,
+    order: SortOrder,
+    partition_filter: PartitionFilter | None = None,
+) -> Snapshot | None:
+    """Rewrite the table, or some partitions, sorted. Returns the snapshot, None when there are no rows.
+
+    Raises:
+        SqlError, ColumnNotFound: the table cannot be sorted so; nothing was touched.
+        ConflictError: others keep replacing the files.
+    """
+    order = order.of(table.schema)
+    for attempt in range(_ATTEMPTS):
+        plan = table.scan(partition_filter=partition_filter)
+        if not plan.files:
+            return None
+        try:
+            return _rewrite(spark(), table, plan, order)
+        except ConflictError:
+            if attempt + 1 == _ATTEMPTS:
+                raise
+    return None
+
+
+def _rewrite(spark: SparkSession, table: Table, plan: ScanPlan, order: SortOrder) -> Snapshot:
+    job = new_job(table.write_target(), table.live_files(plan.snapshot))
+    try:
+        rows = _arranged(spark, job, read_plan(spark, table, plan), plan, order)
+        result = write_arranged(job, rows)
+        _check_complete(plan, result)
+    except BaseException:
+        remove_files(job.target)
+        raise
+    change = Change("COMPACT", added=_compacted(result), removed=_removed(plan))
+    with removed_unless_committed(job.target, result):
+        return table.committer().commit(change, new_identity(table.options, "compact"))
+
+
+def _arranged(
+    spark: SparkSession, job: WriteJob, frame: DataFrame, plan: ScanPlan, order: SortOrder
+) -> DataFrame:
+    """Rows with their bucket, cut into ranges of about the size of a file and sorted."""
+    schema = job.schema
+    keys = list(order.columns)
+    if order.strategy == Z_ORDER and len(keys) > 1:
+        frame = with_z_value(spark, frame, keys, plan.row_count)
+        keys = [Z_COLUMN]
+    bucketed = bool(schema.bucket_keys) and job.total_buckets > 0
+    bucket = bucket_column(schema.bucket_fields, job.total_buckets) if bucketed else F.lit(0)
+    by = [F.col(quoted(name)) for name in (*schema.partition_keys, BUCKET_COLUMN, *keys)]
+    tasks = min(_MOST_TASKS, max(1, -(-plan.file_size // schema.core_options.target_file_size)))
+    # A partition that was rescaled by itself keeps its number of buckets.
+    _, frame = with_buckets(spark, job, frame)
+    if BUCKET_COLUMN not in frame.columns:
+        frame = frame.withColumn(BUCKET_COLUMN, bucket)
+    return frame.repartitionByRange(tasks, *by).sortWithinPartitions(*by)
+
+
+def _check_complete(plan: ScanPlan, result: WriteResult) -> None:
+    rows = sum(counted_rows(f) for bucket in plan.buckets for f in bucket.files)
+    if result.rows_out != rows:
+        raise ExecutionError(
+            f"The sorted files hold {result.rows_out:,} rows instead of {rows:,}, so they were thrown away."
+        )
+
+
+def _compacted(result: WriteResult) -> tuple[ManifestEntry, ...]:
+    return tuple(replace(e, file=replace(e.file, file_source=FILE_SOURCE_COMPACT)) for e in result.entries)
+
+
+def _removed(plan: ScanPlan) -> tuple[ManifestEntry, ...]:
+    return tuple(
+        ManifestEntry(FileKind.DELETE, b.partition_row, b.bucket, b.total_buckets, f)
+        for b in plan.buckets
+        for f in b.files
+    )

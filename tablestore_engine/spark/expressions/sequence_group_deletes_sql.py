@@ -1,0 +1,72 @@
+"""Deletes that remove a row where sequence groups say whether they come too late, as SQL; see `mergetree.merge.sequence_group_deletes`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.system import KEY_PREFIX, SEQUENCE_NUMBER, VALUE_KIND
+from tablestore_engine.spark.expressions.names import formatted
+
+# Names that no column may have.
+_RECORDS, _REMOVAL = f"{KEY_PREFIX}records", f"{KEY_PREFIX}removal"
+_NUMBER = SEQUENCE_NUMBER.name
+
+
+def after_removals_sql(rows: str, schema: TableSchema, keys: str, system: Sequence[str]) -> str:
+    """Query for the rows from the last removal of each key on; a removal has its kind, its key and sequences only.
+
+    `rows` is a query of rows with the table's columns and those of `system`; `keys` name what the records of a row have
+    in common, as columns of `r`.
+    """
+    record = ", ".join(
+        [
+            f"'n', r.{_NUMBER}",
+            f"'removes', r.{VALUE_KIND.name} = 3Y",
+            *(
+                f"'g{i}', {_sequence_sql(group)}"
+                for i, group in enumerate(schema.merge_engine.removing_groups)
+            ),
+        ]
+    )
+    collected = f"collect_list(named_struct({record})) OVER (PARTITION BY {keys})"
+    cleared = {f.column for f in schema.merge_engine.folds if f.column not in f.sequence}
+    columns = [
+        f"CASE WHEN r.{_NUMBER} = r.{_REMOVAL} THEN NULL ELSE r.{formatted(name)} END AS {formatted(name)}"
+        if name in cleared
+        else f"r.{formatted(name)}"
+        for name in schema.field_names
+    ]
+    columns = [*(f"r.{name}" for name in system), *columns]
+    removal = _last_removal_sql(len(schema.merge_engine.removing_groups))
+    with_records = f"SELECT r.*, {collected} AS {_RECORDS} FROM ({rows}) r"
+    with_removal = f"SELECT r.*, {removal} AS {_REMOVAL} FROM ({with_records}) r"
+    return (
+        f"SELECT {', '.join(columns)} FROM ({with_removal}) r "
+        f"WHERE r.{_REMOVAL} IS NULL OR r.{_NUMBER} >= r.{_REMOVAL}"
+    )
+
+
+def _sequence_sql(group: Sequence[str]) -> str:
+    """A record's sequence as a struct, which compares field by field with nulls first; null where it has none."""
+    given = " OR ".join(f"r.{formatted(name)} IS NOT NULL" for name in group)
+    fields = ", ".join(f"'c{i}', r.{formatted(name)}" for i, name in enumerate(group))
+    return f"CASE WHEN {given} THEN named_struct({fields}) END"
+
+
+def _last_removal_sql(groups: int) -> str:
+    """The number of the last record that removes the row; null without one."""
+    names = [f"g{i}" for i in range(groups)]
+    by_number = "(a, b) -> CASE WHEN a.n < b.n THEN -1 WHEN a.n > b.n THEN 1 ELSE 0 END"
+    # Nulls of the right types: no record stands before the first one.
+    start = _struct({name: f"get(r.{_RECORDS}, -1).{name}" for name in ("n", *names)})
+    in_time = " OR ".join(f"coalesce(one.{g} >= acc.{g}, one.{g} IS NOT NULL)" for g in names)
+    removed = _struct({name: f"one.{name}" for name in ("n", *names)})
+    reached = _struct({"n": "acc.n", **{g: f"greatest(acc.{g}, one.{g})" for g in names}})
+    step = f"CASE WHEN one.removes AND ({in_time}) THEN {removed} ELSE {reached} END"
+    return f"reduce(array_sort(r.{_RECORDS}, {by_number}), {start}, (acc, one) -> {step}, acc -> acc.n)"
+
+
+def _struct(values: Mapping[str, str]) -> str:
+    fields = ", ".join(f"'{name}', {value}" for name, value in values.items())
+    return f"named_struct({fields})"

@@ -1,0 +1,144 @@
+"""Between table types and Spark's types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pyspark.sql import types as T
+
+from tablestore_engine.errors import UnsupportedTypeError
+from tablestore_engine.schema.types.types import (
+    ArrayType,
+    AtomicType,
+    DataField,
+    DataType,
+    MapType,
+    RowType,
+)
+from tablestore_engine.spark.expressions.names import quoted
+
+_TO_SPARK: dict[str, T.DataType] = {
+    "BOOLEAN": T.BooleanType(),
+    "TINYINT": T.ByteType(),
+    "SMALLINT": T.ShortType(),
+    "INT": T.IntegerType(),
+    "BIGINT": T.LongType(),
+    "FLOAT": T.FloatType(),
+    "DOUBLE": T.DoubleType(),
+    "DATE": T.DateType(),
+    "TIMESTAMP": T.TimestampNTZType(),
+    "TIMESTAMP_LTZ": T.TimestampType(),
+    "STRING": T.StringType(),
+    "CHAR": T.StringType(),
+    "VARCHAR": T.StringType(),
+    "BINARY": T.BinaryType(),
+    "VARBINARY": T.BinaryType(),
+    "BYTES": T.BinaryType(),
+}
+_FROM_SPARK: dict[type[T.DataType], str] = {
+    T.BooleanType: "BOOLEAN",
+    T.ByteType: "TINYINT",
+    T.ShortType: "SMALLINT",
+    T.IntegerType: "INT",
+    T.LongType: "BIGINT",
+    T.FloatType: "FLOAT",
+    T.DoubleType: "DOUBLE",
+    T.DateType: "DATE",
+    T.TimestampNTZType: "TIMESTAMP",
+    T.TimestampType: "TIMESTAMP_LTZ",
+    T.StringType: "STRING",
+    T.BinaryType: "BYTES",
+    T.NullType: "STRING",  # a column of NULLs has no type of its own; a string column takes it
+}
+
+
+def to_spark_type(data_type: DataType) -> T.DataType:
+    """The Spark type that reads a table type.
+
+    Raises:
+        UnsupportedTypeError: Spark has none (TIME).
+    """
+    if isinstance(data_type, AtomicType):
+        if data_type.root == "DECIMAL":
+            return T.DecimalType(data_type.precision or 10, data_type.scale or 0)
+        if data_type.root not in _TO_SPARK:
+            raise UnsupportedTypeError(f"Spark cannot read the type {data_type}.")
+        return _TO_SPARK[data_type.root]
+    if isinstance(data_type, ArrayType):
+        return T.ArrayType(to_spark_type(data_type.element), data_type.element.nullable)
+    if isinstance(data_type, MapType):
+        return T.MapType(
+            to_spark_type(data_type.key), to_spark_type(data_type.value), data_type.value.nullable
+        )
+    if isinstance(data_type, RowType):
+        return to_spark_schema(data_type.fields)
+    raise UnsupportedTypeError(f"Spark cannot read the type {data_type}.")
+
+
+def sql_type(data_type: DataType) -> str:
+    """The Spark type that reads a table type, as SQL writes it: fields may have any name.
+
+    Raises:
+        UnsupportedTypeError: Spark has none (TIME).
+    """
+    return _written(to_spark_type(data_type))
+
+
+def _written(kind: T.DataType) -> str:
+    if isinstance(kind, T.ArrayType):
+        return f"array<{_written(kind.elementType)}>"
+    if isinstance(kind, T.MapType):
+        return f"map<{_written(kind.keyType)}, {_written(kind.valueType)}>"
+    if isinstance(kind, T.StructType):
+        return f"struct<{', '.join(f'{quoted(f.name)}: {_written(f.dataType)}' for f in kind.fields)}>"
+    return kind.simpleString()
+
+
+def to_spark_schema(fields: Iterable[DataField]) -> T.StructType:
+    """Columns as a Spark schema. All are nullable, because a file may lack a column."""
+    return T.StructType([T.StructField(f.name, to_spark_type(f.type), True) for f in fields])
+
+
+def from_spark_type(spark_type: T.DataType, column: str, nullable: bool = True) -> DataType:
+    """The table type that holds a Spark type.
+
+    Raises:
+        UnsupportedTypeError: the table format has none (interval, variant); names the column.
+    """
+    if isinstance(spark_type, T.DecimalType):
+        return AtomicType("DECIMAL", nullable, spark_type.precision, spark_type.scale)
+    if isinstance(spark_type, T.CharType):
+        return AtomicType("CHAR", nullable, spark_type.length)
+    if isinstance(spark_type, T.VarcharType):
+        return AtomicType("VARCHAR", nullable, spark_type.length)
+    if isinstance(spark_type, T.ArrayType):
+        return ArrayType(from_spark_type(spark_type.elementType, column, spark_type.containsNull), nullable)
+    if isinstance(spark_type, T.MapType):
+        return MapType(
+            from_spark_type(spark_type.keyType, column, False),
+            from_spark_type(spark_type.valueType, column, spark_type.valueContainsNull),
+            nullable,
+        )
+    if isinstance(spark_type, T.StructType):
+        fields = (
+            DataField(i, f.name, from_spark_type(f.dataType, f"{column}.{f.name}", f.nullable))
+            for i, f in enumerate(spark_type.fields)
+        )
+        return RowType(tuple(fields), nullable)
+    precision = 6 if isinstance(spark_type, (T.TimestampType, T.TimestampNTZType)) else None
+    for kind, root in _FROM_SPARK.items():
+        if type(spark_type) is kind or (kind is T.StringType and isinstance(spark_type, kind)):
+            return AtomicType(root, nullable, precision)
+    raise UnsupportedTypeError(
+        f"Column '{column}' has the type {spark_type.simpleString()}, which a table cannot hold.",
+        hint=f"Cast it, for example: cast({column} as string).",
+    )
+
+
+def columns_of(schema: T.StructType) -> list[tuple[str, DataType, str | None]]:
+    """A query's result columns as (name, type, comment); all nullable, as a query's nullability is a guess."""
+    columns = []
+    for field in schema.fields:
+        comment = (field.metadata or {}).get("comment")
+        columns.append((field.name, from_spark_type(field.dataType, field.name), comment))
+    return columns

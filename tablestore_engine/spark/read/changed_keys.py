@@ -1,0 +1,145 @@
+"""Which rows of an old run have a key that newer runs hold too, as SQL.
+
+A join on the keys of the newer runs is right for any number of them; how keys are joined depends on what is known of
+them. When a query's predicate leaves only a few, they are read here and become constants, and the query needs no join.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any, Protocol
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+
+from tablestore_engine.spark.expressions.names import formatted
+from tablestore_engine.spark.read.join_key import KeyBlocks, Sql
+from tablestore_engine.spark.read.key_blocks import BLOCK, slot
+
+BROADCAST_ROWS = 2_000_000
+_MAX_CONSTANTS = 50
+
+
+class ChangedKeys(Protocol):
+    """The keys of the newer runs.
+
+    Queries are texts for `SparkSession.sql` with ``{bottom}``, ``{upper}`` and the names of `frames`.
+    """
+
+    @property
+    def are_few(self) -> bool:
+        """Whether a predicate left so few that each is named."""
+
+    @property
+    def frames(self) -> Mapping[str, DataFrame]:
+        """What the queries read beside the runs."""
+
+    def without(self, columns: str, where: str) -> str:
+        """Query for the rows of ``{bottom}`` with a condition whose key the newer runs do not hold."""
+
+    def only(self, columns: str) -> str:
+        """Query for the rows of ``{bottom}`` whose key the newer runs hold."""
+
+
+@dataclass(frozen=True)
+class ConstantKeys:
+    """A few keys, written into the query."""
+
+    condition: str
+    frames: Mapping[str, DataFrame] = field(default_factory=dict)
+    are_few: bool = field(default=True, init=False)
+
+    def without(self, columns: str, where: str) -> str:
+        """See `ChangedKeys`."""
+        return f"SELECT {columns} FROM {{bottom}} b WHERE NOT ({self.condition}) AND {where}"
+
+    def only(self, columns: str) -> str:
+        """See `ChangedKeys`."""
+        return f"SELECT {columns} FROM {{bottom}} b WHERE ({self.condition})"
+
+
+class _Join(ABC):
+    """Keys that rows are joined with."""
+
+    @property
+    def are_few(self) -> bool:
+        """See `ChangedKeys`."""
+        return False
+
+    def without(self, columns: str, where: str) -> str:
+        """See `ChangedKeys`."""
+        return f"{self._join('ANTI', columns)} WHERE {where}"
+
+    def only(self, columns: str) -> str:
+        """See `ChangedKeys`."""
+        return self._join("SEMI", columns)
+
+    @abstractmethod
+    def _join(self, kind: str, columns: str) -> str: ...
+
+
+@dataclass(frozen=True)
+class JoinedKeys(_Join):
+    """A join by `keys`, expressions that are equal exactly when the keys are."""
+
+    keys: tuple[Sql, ...]
+    broadcast: bool
+    frames: Mapping[str, DataFrame] = field(default_factory=dict)
+
+    def _join(self, kind: str, columns: str) -> str:
+        names = [f"__key{i}" for i in range(len(self.keys))]
+        selected = ", ".join(f"{key('u')} AS {name}" for key, name in zip(self.keys, names, strict=True))
+        # Not DISTINCT: neither join minds keys that repeat, and to leave them out would shuffle all.
+        changed = f"SELECT {selected} FROM {{upper}} u"
+        on = " AND ".join(f"{key('b')} = c.{name}" for key, name in zip(self.keys, names, strict=True))
+        hint = "/*+ BROADCAST(c) */ " if self.broadcast else ""
+        return f"SELECT {hint}{columns} FROM {{bottom}} b LEFT {kind} JOIN ({changed}) c ON {on}"
+
+
+@dataclass(frozen=True)
+class BlockedKeys(_Join):
+    """A join by blocks of keys, which were read here; `frames` has them as ``blocks``."""
+
+    keys: KeyBlocks
+    frames: Mapping[str, DataFrame]
+
+    def _join(self, kind: str, columns: str) -> str:
+        places = []
+        for number in range(self.keys.places):
+            parts = enumerate(self.keys.columns)
+            # Of a plain equality Spark would make another key of the join.
+            same = (f"({column('b')} ^ c.{slot(number, index)}) = 0" for index, column in parts)
+            places.append(f"({' AND '.join(same)})")
+        on = f"{self.keys.block('b')} = c.{BLOCK} AND ({' OR '.join(places)})"
+        return f"SELECT /*+ BROADCAST(c) */ {columns} FROM {{bottom}} b LEFT {kind} JOIN {{blocks}} c ON {on}"
+
+
+def constant_keys(keys: pa.Table) -> ConstantKeys | None:
+    """The keys (one column per key column) as constants; None when they are many or no constants."""
+    if not 0 < keys.num_rows <= _MAX_CONSTANTS:
+        return None
+    try:
+        rows = keys.to_pylist()
+    except (OverflowError, ValueError):
+        return None  # a date beyond what Python knows
+    conditions = []
+    for row in rows:
+        texts = {name: constant(value) for name, value in row.items()}
+        if None in texts.values():
+            return None
+        conditions.append(" AND ".join(f"b.{formatted(name)} = {text}" for name, text in texts.items()))
+    return ConstantKeys(" OR ".join(f"({one})" for one in conditions))
+
+
+def constant(value: Any) -> str | None:
+    # Only what means the same value whatever the session's settings are.
+    if isinstance(value, str):
+        return f"cast(X'{value.encode().hex()}' as string)"
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return f"DATE'{value.isoformat()}'"
+    if isinstance(value, int) and not isinstance(value, bool) and value != -(2**63):
+        return f"{value}L"
+    return None

@@ -1,0 +1,70 @@
+"""Scans without the rows that deletion vectors name, as SQL: no row crosses into Python.
+
+The vectors are broadcast as *words*, each 64 neighbouring rows of one file as the bits of a number: so many small sets
+cost little, and a row is looked up by its file and by the number of its word, which stay the same for 64 rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from urllib.parse import quote
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from tablestore_engine.metadata.deletion_vector import WORD_BITS, Positions, words_of
+from tablestore_engine.spark.expressions.names import formatted
+
+# Hidden columns of the scan, and the columns of the words.
+_FILE, _AT = "__deleted_file", "__deleted_at"
+# More words are left to a shuffle, which has no bound.
+_BROADCAST_WORDS = 4_000_000
+# What Java leaves in the path of a URI as it is, apart from letters and digits; beyond ASCII it leaves everything.
+_PLAIN_IN_URIS = "_-!.~'()*,;:$&+=@"
+
+
+def without_deleted(
+    spark: SparkSession, frame: DataFrame, columns: Sequence[str], deleted: Iterable[tuple[str, Positions]]
+) -> DataFrame:
+    """Columns (SQL expressions with their names) of a scan of files, without the deleted rows of each.
+
+    `frame` is the scan as Spark's reader gives it; `deleted` names each file, without its directory, with the positions
+    of its deleted rows.
+    """
+    words = _words(deleted)
+    if not words.num_rows:
+        return frame.selectExpr(*columns)
+    rows = frame.selectExpr(*columns, f"_metadata.file_name AS {_FILE}", f"_metadata.row_index AS {_AT}")
+    names = ", ".join(f"r.{formatted(name)}" for name in rows.columns[:-2])
+    hint = "/*+ BROADCAST(d) */ " if words.num_rows <= _BROADCAST_WORDS else ""
+    last = (1 << WORD_BITS) - 1
+    bit = f"shiftleft(1L, cast(r.{_AT} & {last}L AS int))"
+    on = f"r.{_FILE} = d.file AND shiftright(r.{_AT}, {WORD_BITS}) = d.word AND (d.bits & {bit}) != 0L"
+    text = f"SELECT {hint}{names} FROM {{rows}} r LEFT ANTI JOIN {{words}} d ON {on}"
+    return spark.sql(text, rows=rows, words=spark.createDataFrame(words))
+
+
+def _words(deleted: Iterable[tuple[str, Positions]]) -> pa.Table:
+    """The words of all files; the positions of one at a time are held."""
+    files: list[pa.Array] = []
+    numbers: list[Positions] = [np.zeros(0, np.int64)]
+    bits: list[Positions] = [np.zeros(0, np.int64)]
+    for name, positions in deleted:
+        of_file = words_of(positions)
+        files.append(pa.repeat(_name_in_uri(name), len(of_file[0])))
+        numbers.append(of_file[0])
+        bits.append(of_file[1])
+    words = pa.table(
+        {
+            "file": pa.chunked_array(files, pa.string()),
+            "word": np.concatenate(numbers),
+            "bits": np.concatenate(bits),
+        }
+    )
+    return words.combine_chunks()  # else there is a batch for each file
+
+
+def _name_in_uri(name: str) -> str:
+    """A file name as `_metadata.file_name` has it: as it stands in a URI that Java made of it."""
+    return "".join(quote(one, safe=_PLAIN_IN_URIS) if one.isascii() else one for one in name)

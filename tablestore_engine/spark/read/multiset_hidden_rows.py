@@ -1,0 +1,235 @@
+"""Where the rows stand that retractions hide: found once in a process, so that each read looks at places, not at rows.
+
+A *place* is a file and the number of a row in it. Files never change, so which places some retractions hide in some
+plain files is the same for ever. Spark looks for the *candidates*, first by a hash of identifying columns, of these by a
+hash of all; the candidates and the retractions come here, where equality of rows decides.
+
+Retractions that are many, and rows of which there are many copies, are not for this process: then nothing is found, and
+the reader groups rows in Spark.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from tablestore_engine.mergetree.columns.values import one_array
+from tablestore_engine.mergetree.multiset.multiset import counted_rows
+from tablestore_engine.mergetree.multiset.retractions import taken_from
+from tablestore_engine.metadata.data_file import DataFileMeta
+from tablestore_engine.operation.scan.discriminating_columns import identifying_columns, narrower
+from tablestore_engine.operation.scan.file_overlap import Values, values_of
+from tablestore_engine.schema.types.system import COUNT
+from tablestore_engine.spark.expressions.names import formatted
+from tablestore_engine.spark.read.changed_keys import constant
+from tablestore_engine.spark.read.file_scan import (
+    FILE_COLUMN,
+    POSITION_COLUMN,
+    SIZE_COLUMN,
+    FileScans,
+    Placed,
+)
+from tablestore_engine.spark.run.run import collect_arrow
+
+HELD_ROWS = 500_000
+HELD_BYTES = 16 << 20
+"""Retractions are looked at here up to this many rows, and bytes of their files."""
+_SPARE_CANDIDATES = 20_000
+_KEPT_PLACES = 4_000_000
+_PLACE = "__place"
+_LONG_BITS = 62
+
+
+@dataclass(frozen=True)
+class TouchedFiles:
+    """Retraction files, and the plain files that they may take rows from."""
+
+    plain: list[Placed] = field(default_factory=list)
+    gone: list[Placed] = field(default_factory=list)
+
+    @property
+    def retracted(self) -> int:
+        """How many rows are taken away."""
+        return -sum(counted_rows(f) for _, f in self.gone)
+
+    @property
+    def names(self) -> tuple[tuple[str, ...], ...]:
+        """The names of the files of either sort, which are never given twice in a table."""
+        return tuple(tuple(sorted(f.file_name for _, f in files)) for files in (self.plain, self.gone))
+
+
+@dataclass(frozen=True)
+class Places:
+    """Places as one BIGINT: the size of the file, and in the lowest `bits` the number of the row.
+
+    Where two files have one size, they are `named`: the path is needed, too.
+    """
+
+    bits: int
+    named: bool
+
+    @classmethod
+    def of(cls, files: Sequence[DataFileMeta]) -> Places | None:
+        """None when no BIGINT holds the places in these files."""
+        bits = max(f.row_count for f in files).bit_length()
+        if bits + max(f.file_size for f in files).bit_length() > _LONG_BITS:
+            return None
+        return cls(bits, len({f.file_size for f in files}) < len(files))
+
+    def sql(self, alias: str) -> str:
+        """The place of a row of a scan with sizes."""
+        return f"shiftleft({alias}.{SIZE_COLUMN}, {self.bits}) + {alias}.{POSITION_COLUMN}"
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of a table of places."""
+        return [_PLACE, FILE_COLUMN] if self.named else [_PLACE]
+
+    def selected(self, alias: str) -> str:
+        """These columns of the rows of a scan with sizes, as SQL."""
+        path = f", {alias}.{FILE_COLUMN}" if self.named else ""
+        return f"{self.sql(alias)} AS {_PLACE}{path}"
+
+    def joined(self, alias: str, places: str) -> str:
+        """The condition that a row of a scan with sizes stands in a place."""
+        path = f" AND {alias}.{FILE_COLUMN} = {places}.{FILE_COLUMN}" if self.named else ""
+        return f"{self.sql(alias)} = {places}.{_PLACE}{path}"
+
+
+@dataclass(frozen=True)
+class HiddenRows:
+    """The places that are hidden in some plain files.
+
+    `table` has the columns of `places`, `sizes` are the sizes of the files that the places are in. `missing` is a row that
+    was taken away more often than it stood there, with its total; None when there is none.
+    """
+
+    places: Places
+    table: pa.Table
+    sizes: frozenset[int]
+    missing: tuple[Mapping[str, Any], int] | None
+
+
+class _Known:
+    """What was found, by the files that were looked at; the least recently used goes first. Safe for many threads."""
+
+    def __init__(self, places: int) -> None:
+        self._most = places
+        self._size = 0
+        self._found: OrderedDict[Hashable, HiddenRows | None] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable) -> tuple[bool, HiddenRows | None]:
+        """Whether these files were looked at, and what was found."""
+        with self._lock:
+            if key not in self._found:
+                return False, None
+            self._found.move_to_end(key)
+            return True, self._found[key]
+
+    def put(self, key: Hashable, found: HiddenRows | None) -> None:
+        with self._lock:
+            self._size += _size(found) - (_size(self._found[key]) if key in self._found else 0)
+            self._found[key] = found
+            while self._size > self._most:
+                self._size -= _size(self._found.popitem(last=False)[1])
+
+
+def _size(found: HiddenRows | None) -> int:
+    # Few places are kept by a few hundred bytes of names.
+    return 1_000 + (found.table.num_rows if found else 0)
+
+
+_known = _Known(_KEPT_PLACES)
+
+
+class HiddenRowsFinder:
+    """Looks for the hidden rows of some files."""
+
+    def __init__(self, scans: FileScans, files: TouchedFiles) -> None:
+        self._scans = scans
+        self._schema = scans.schema
+        self._files = files
+
+    def known(self) -> HiddenRows | None:
+        """What was found before; None when that is nothing."""
+        return _known.get(self._key)[1]
+
+    def find(self) -> HiddenRows | None:
+        """What is hidden; None when the retractions are too many, or the rows that are like them."""
+        files = self._files
+        if files.retracted > HELD_ROWS or sum(f.file_size for _, f in files.gone) > HELD_BYTES:
+            return None
+        looked, found = _known.get(self._key)
+        if not looked:
+            places = Places.of([f for _, f in files.plain])
+            found = self._found(places) if places else None
+            _known.put(self._key, found)
+        return found
+
+    @property
+    def _key(self) -> tuple[object, ...]:
+        return self._scans.location, self._schema.id, *self._files.names
+
+    def _found(self, places: Places) -> HiddenRows | None:
+        files = self._files
+        most = 2 * files.retracted + _SPARE_CANDIDATES
+        retracted = self._scans.scan(files.gone, counts=True)
+        plain = self._scans.scan(files.plain, sizes=True)
+        text = f"{self._candidates(places)} LIMIT {most + 1}"
+        candidates = collect_arrow(self._scans.spark.sql(text, plain=plain, gone=retracted))
+        if candidates.num_rows > most:
+            return None
+        taken = taken_from(candidates.select(list(self._schema.field_names)), collect_arrow(retracted))
+        missing = None
+        if taken.missing is not None:
+            row = taken.missing.slice(0, 1).to_pylist()[0]
+            missing = row, row.pop(COUNT.name)
+        hidden = candidates.select(places.columns).filter(pa.array(taken.rows))
+        at = one_array(hidden.column(_PLACE)).to_numpy()
+        sizes = frozenset(np.unique(at >> places.bits).tolist())
+        if not sizes <= {f.file_size for _, f in files.plain}:
+            return None  # another writer's metadata is wrong, and sizes do not tell its files
+        return HiddenRows(places, hidden, sizes, missing)
+
+    def _candidates(self, places: Places) -> str:
+        """Query for the places and columns of the rows of ``{plain}`` that ``{gone}`` may have."""
+        schema = self._schema
+        gone = self._values(f for _, f in self._files.gone)
+        few = identifying_columns(schema.fields, gone)
+        selected = f"{_of('p', schema.field_names)}, {places.selected('p')}"
+        where = _within(narrower(gone, self._values(f for _, f in self._files.plain)), "p")
+        found = _hashed_alike("{plain} p", few, selected) + where
+        if len(few) == len(schema.fields):
+            return found
+        return _hashed_alike(f"({found}) p", schema.field_names, "p.*")
+
+    def _values(self, files: Iterable[DataFileMeta]) -> dict[str, Values]:
+        return values_of(files, self._schema, self._scans.schema_of)
+
+
+def _hashed_alike(rows: str, names: Sequence[str], selected: str) -> str:
+    """Query for the `rows` (alias p) of which a retraction has the hash of some columns."""
+    hashes = f"SELECT xxhash64({_of('r', names)}) AS h FROM {{gone}} r"
+    on = f"xxhash64({_of('p', names)}) = c.h"
+    return f"SELECT /*+ BROADCAST(c) */ {selected} FROM {rows} LEFT SEMI JOIN ({hashes}) c ON {on}"
+
+
+def _within(values: Mapping[str, Values], alias: str) -> str:
+    """The WHERE that leaves rows with these values, as far as SQL can say it; row groups of Parquet are skipped by it."""
+    parts = []
+    for name, one in values.items():
+        low, high = constant(one.low), constant(one.high)
+        if low is not None and high is not None:
+            parts.append(f"{alias}.{formatted(name)} BETWEEN {low} AND {high}")
+    return f" WHERE {' AND '.join(parts)}" if parts else ""
+
+
+def _of(alias: str, names: Iterable[str]) -> str:
+    return ", ".join(f"{alias}.{formatted(name)}" for name in names)

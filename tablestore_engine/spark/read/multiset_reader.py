@@ -1,0 +1,167 @@
+"""Reading tables without a key as SQL over Spark's own Parquet scans; where nothing was retracted, that is all there is.
+
+With R the retraction files and P the plain files that, by their statistics, may hold rows of R, there are two plans. By
+place, where the places of retracted rows are worth finding out (`hidden_rows`): P is read without them, and only the
+columns that a query asks for.
+
+    other files  ∪  (P anti-join places(R))
+
+By hash, for retractions that are too many to be held here, and for queries after few rows, which Spark looks up before
+it counts:
+
+    other files  ∪  (P anti-join hashes(R))  ∪  repeat(sum of counts by row of ((P semi-join hashes(R)) ∪ R))
+
+The hash is of identifying columns. A row whose hash no retraction has is not retracted. The others are grouped by all
+columns, so rows that only share a hash with a retracted one are told apart.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property, reduce
+
+from pyspark.sql import DataFrame
+
+from tablestore_engine.mergetree.multiset.multiset import NEGATIVE, is_retraction, negative_count
+from tablestore_engine.operation.scan.discriminating_columns import identifying_columns
+from tablestore_engine.operation.scan.file_overlap import touched_by, values_of
+from tablestore_engine.operation.scan.scan import ScanPlan
+from tablestore_engine.schema.table.predicate import Predicate, fixes_a_column
+from tablestore_engine.schema.types.system import COUNT
+from tablestore_engine.spark.expressions.fold_sql import literal
+from tablestore_engine.spark.expressions.names import formatted
+from tablestore_engine.spark.read.changed_keys import BROADCAST_ROWS
+from tablestore_engine.spark.read.file_scan import FileScans, Placed
+from tablestore_engine.spark.read.multiset_hidden_rows import HiddenRows, HiddenRowsFinder, TouchedFiles
+
+_COUNT = "__tablestore_count"
+_AT = "__tablestore_block"
+# A row is repeated in blocks, so that no array of all its copies is ever made.
+_BLOCK = 65_536
+
+
+def keyless_rows(scans: FileScans, plan: ScanPlan, predicate: Predicate | None = None) -> DataFrame:
+    """The rows of a plan of a table without a key.
+
+    `predicate` says which rows are asked for; others may be missing, or be there though they were retracted.
+
+    Raises:
+        NegativeCountError: a row was removed more often than it was added; running the rows may fail with it, too. Not
+            where files of a bucket were left out that no row of the predicate is in: then it cannot be told.
+    """
+    alone: list[Placed] = []
+    checked, pruned = TouchedFiles(), TouchedFiles()
+    for bucket in plan.buckets:
+        gone = [f for f in bucket.files if is_retraction(f)]
+        may_touch = touched_by(gone, plan.schema, scans.schema_of)
+        touched = pruned if bucket.pruned else checked
+        touched.gone.extend((bucket, f) for f in gone)
+        for file in bucket.files:
+            if not is_retraction(file):
+                (touched.plain if gone and may_touch(file) else alone).append((bucket, file))
+    few = fixes_a_column(predicate, plan.schema.partition_keys)
+    parts: list[DataFrame] = []
+    for files in (checked, pruned):
+        if files.gone:
+            whole, frames = _Counted(scans, files, check=files is checked).parts(few)
+            alone += whole
+            parts += frames
+    if alone:
+        parts.insert(0, scans.scan(alone))
+    return reduce(DataFrame.unionAll, parts) if parts else scans.empty()
+
+
+class _Counted:
+    """The rows of files of which retractions take some."""
+
+    def __init__(self, scans: FileScans, files: TouchedFiles, *, check: bool) -> None:
+        self._spark = scans.spark
+        self._scans = scans
+        self._schema = scans.schema
+        self._files = files
+        self._shown = scans.schema.field_names
+        self._names = [formatted(n) for n in self._shown]
+        self._check = check
+
+    def parts(self, few: bool) -> tuple[list[Placed], list[DataFrame]]:
+        """The rows: files of which all rows stay, and frames. `few` says that a query asks for few rows."""
+        hidden = self._hidden(few) if self._files.plain else None
+        if hidden is None:
+            return [], [self._by_hash()]
+        if self._check and hidden.missing is not None:
+            raise negative_count(*hidden.missing)
+        whole = [one for one in self._files.plain if one[1].file_size not in hidden.sizes]
+        holed = [one for one in self._files.plain if one[1].file_size in hidden.sizes]
+        if not holed:
+            return whole, []
+        return whole, [self._by_place(holed, hidden)]
+
+    def _hidden(self, few: bool) -> HiddenRows | None:
+        """The hidden rows, where looking for them is worth it; None where it is not."""
+        finder = HiddenRowsFinder(self._scans, self._files)
+        if not few:
+            return finder.find()
+        hidden = finder.known()
+        # What is wrong with other rows is not for this query to tell.
+        return None if hidden is None or hidden.missing is not None else hidden
+
+    def _by_place(self, files: list[Placed], hidden: HiddenRows) -> DataFrame:
+        on = hidden.places.joined("p", "h")
+        text = f"SELECT /*+ BROADCAST(h) */ {self._of('p')} FROM {{plain}} p LEFT ANTI JOIN {{hidden}} h ON {on}"
+        places = self._spark.createDataFrame(hidden.table)
+        return self._spark.sql(text, plain=self._scans.scan(files, sizes=True), hidden=places)
+
+    def _by_hash(self) -> DataFrame:
+        gone = self._scans.scan(self._files.gone, counts=True)
+        if not self._files.plain:
+            return self._spark.sql(self._repeated(self._of_retractions()), gone=gone)
+        text = f"{self._joined('ANTI', self._of('p'))} UNION ALL {self._repeated(self._all())}"
+        return self._spark.sql(text, plain=self._scans.scan(self._files.plain), gone=gone)
+
+    def _of(self, alias: str) -> str:
+        return ", ".join(f"{alias}.{name}" for name in self._names)
+
+    def _joined(self, kind: str, columns: str) -> str:
+        """Query for the plain rows of which a retraction has the hash (SEMI), or none (ANTI)."""
+        hint = "/*+ BROADCAST(c) */ " if sum(f.row_count for _, f in self._files.gone) <= BROADCAST_ROWS else ""
+        hashes = f"SELECT DISTINCT xxhash64({self._identifying('r')}) AS h FROM {{gone}} r"
+        on = f"xxhash64({self._identifying('p')}) = c.h"
+        return f"SELECT {hint}{columns} FROM {{plain}} p LEFT {kind} JOIN ({hashes}) c ON {on}"
+
+    def _identifying(self, alias: str) -> str:
+        return ", ".join(f"{alias}.{formatted(name)}" for name in self._identifying_columns)
+
+    @cached_property
+    def _identifying_columns(self) -> tuple[str, ...]:
+        gone = (f for _, f in self._files.gone)
+        return identifying_columns(self._schema.fields, values_of(gone, self._schema, self._scans.schema_of))
+
+    def _of_retractions(self) -> str:
+        return f"SELECT {self._of('r')}, r.{formatted(COUNT.name)} AS {_COUNT} FROM {{gone}} r"
+
+    def _all(self) -> str:
+        added = self._joined("SEMI", f"{self._of('p')}, 1L AS {_COUNT}")
+        return f"{added} UNION ALL {self._of_retractions()}"
+
+    def _repeated(self, counted: str) -> str:
+        """Query for the rows whose counts do not sum up to zero, each as often as they do."""
+        columns = ", ".join(self._names)
+        summed = f"SELECT {columns}, sum({_COUNT}) AS {_COUNT} FROM ({counted}) GROUP BY {columns}"
+        if self._check:
+            checked = f"CASE WHEN {_COUNT} < 0 THEN raise_error({self._complaint()}) ELSE {_COUNT} END"
+            summed = f"SELECT {columns}, {checked} AS {_COUNT} FROM ({summed})"
+        left = f"SELECT * FROM ({summed}) WHERE {_COUNT} > 0"
+        blocks = f"explode(sequence(0L, (t.{_COUNT} - 1L) div {_BLOCK}L))"
+        copies = f"explode(array_repeat(0, cast(least(t.{_COUNT} - a.{_AT} * {_BLOCK}L, {_BLOCK}L) as int)))"
+        return (
+            f"SELECT {self._of('t')} FROM ({left}) t LATERAL VIEW {blocks} a AS {_AT} LATERAL VIEW {copies} b"
+        )
+
+    def _complaint(self) -> str:
+        """SQL of the message that shows a row."""
+        parts = [literal(f"{NEGATIVE} (total "), f"cast({_COUNT} as string)", literal("): {")]
+        for number, (name, column) in enumerate(zip(self._shown, self._names, strict=True)):
+            parts += [
+                literal(f"{', ' if number else ''}'{name}': "),
+                f"coalesce(cast({column} as string), 'None')",
+            ]
+        return f"concat({', '.join(parts)}, {literal('}.')})"

@@ -1,0 +1,93 @@
+"""Spark's messages in the words of who sent the statement.
+
+Spark tells more than the reason of a failure: the plan that it could not resolve, places in the text that it was given,
+and excerpts of it. That text is not the user's: tables stand in it under the names of stand-ins, and changes are
+queries of the engine's own. Invariant: no name of a stand-in and no plan leaves this module, and places are those of
+the user's text or not told at all.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tablestore_engine.spark.expressions.names import quoted
+
+STAND_IN_NUMBER = r"(\.[^\s`\[\]]+|\b__tablestore_\w+)#\d+(?=[`\]])"  # as Java and Python read it
+
+_STAND_IN = re.compile(r"`((?:[^`\n]|``)*\.(?:[^`\n]|``)*|__tablestore_\w+)#\d+`( AS (`(?:[^`\n]|``)+`|[\w$]+))?")
+# Among the columns that a name may mean.
+_OWN_COLUMN = re.compile(r"(?:`\w+`\.)?`__tablestore_\w+`, |, (?:`\w+`\.)?`__tablestore_\w+`(?=[\],])")
+_CUT = re.compile(r"`([^`\n]*\.[^`\n#]*)#?\d*\.\.\.$")  # Spark cuts what is behind an excerpt
+_PLAIN = re.compile(r"[\w$.]+")
+# What stands behind the reason: the place, and then the plan, or the statement with a mark at the place.
+_BEHIND = re.compile(
+    r"(SQLSTATE: \w{5})(?:;? \(?line (\d+),? pos (\d+)\)?)?(?:;?\s*\Z|;\n.*|\n\n== SQL.*)", re.DOTALL
+)
+_OWN_FRAME = re.compile(r'\n== DataFrame ==\n"[^"\n]*" was called from\n[^\n]*\btablestore_engine\b[^\n]*')
+_EXCERPT = re.compile(r"^== SQL[^\n]*==\n(.*)\Z", re.DOTALL | re.MULTILINE)
+_MARK = re.compile(r"\s*\^+\s*")
+
+
+@dataclass(frozen=True)
+class Told:
+    """The reason of a failure, and its place in the text that Spark was given: a line, from 1, and an offset in it."""
+
+    reason: str
+    place: tuple[int, int] | None = None
+
+
+def reason_and_place(text: str) -> Told:
+    """What a message about a text that cannot be run says, without the plan."""
+    behind = _BEHIND.search(text)
+    if behind is None:
+        return Told(own_words(text))
+    line, offset = behind[2], behind[3]
+    return Told(own_words(text[: behind.end(1)]), None if line is None else (int(line), int(offset)))
+
+
+def own_words(text: str) -> str:
+    """A message with the names of tables for those of their stand-ins, in excerpts, too."""
+    text = _OWN_FRAME.sub("", text)
+    excerpt = _EXCERPT.search(text)
+    if excerpt is None:
+        return _named(text)
+    return f"{_named(text[: excerpt.start()])}== SQL ==\n{_marked(excerpt[1].rstrip())}"
+
+
+def excerpt(text: str, offset: int) -> str:
+    """The line of a text in which an offset lies, and a mark below it."""
+    start = text.rfind("\n", 0, offset) + 1
+    end = text.find("\n", offset)
+    line = text[start : end if end >= 0 else len(text)]
+    number = text.count("\n", 0, start) + 1
+    return f"== SQL (line {number}, column {offset - start + 1}) ==\n{line.rstrip()}\n{' ' * (offset - start)}^"
+
+
+def _marked(text: str) -> str:
+    """Lines, each maybe with a mark below, with tables' names, and the marks below the same words as before."""
+    lines: list[str] = []
+    given = text.split("\n")
+    for line, below in zip(given, [*given[1:], ""], strict=True):
+        if _MARK.fullmatch(line):
+            continue
+        if not _MARK.fullmatch(below):
+            lines.append(_named(line))
+            continue
+        start, end = below.index("^"), len(below.rstrip())
+        before, marked, behind = _named(line[:start]), _named(line[start:end]), _named(line[end:])
+        lines += [before + marked + behind, " " * len(before) + "^" * len(marked)]
+    return "\n".join(lines)
+
+
+def _named(text: str) -> str:
+    return _STAND_IN.sub(_name, _CUT.sub(r"\1...", _OWN_COLUMN.sub("", text)))
+
+
+def _name(found: re.Match[str]) -> str:
+    name, behind, alias = found[1].replace("``", "`"), found[2] or "", found[3] or ""
+    if name.startswith("__tablestore_") and alias:
+        return alias
+    shown = name if _PLAIN.fullmatch(name) else quoted(name)
+    last = name.rpartition(".")[2].lower()
+    return shown if last == alias.strip("`").replace("``", "`").lower() else shown + behind

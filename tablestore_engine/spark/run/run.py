@@ -1,0 +1,142 @@
+"""Running Spark plans so that failures become one clear message.
+
+Spark's errors arrive as Python exceptions that carry Java stacks. `translated` turns them into this engine's errors:
+the error condition and its first sentence for what a user did, the root cause for what went wrong underneath.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pyarrow as pa
+from pyspark.errors import (
+    AnalysisException,
+    ParseException,
+    PySparkException,
+)
+from pyspark.sql import DataFrame
+
+from tablestore_engine.errors import (
+    ExecutionError,
+    NegativeCountError,
+    ParseError,
+    RowKindError,
+    SqlError,
+    TableNotFound,
+    TableStoreError,
+)
+from tablestore_engine.mergetree.multiset.multiset import NEGATIVE, NEGATIVE_HINT
+from tablestore_engine.schema.table.row_kind import KINDS_HINT, UNKNOWN_KIND
+from tablestore_engine.spark.run.messages import own_words, reason_and_place
+
+_MAX_MESSAGE = 2_000
+_NOT_FOUND = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND")
+# A Java exception's class name in front of its message, and the stack behind it.
+_CLASS = re.compile(r"^(?:[a-z][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error|Throwable)?:\s*")
+_STACK = re.compile(r"\n\s*(?:at [\w.$<>]+\(|\.\.\. \d+ more|JVM stacktrace:|Driver stacktrace:)")
+
+# Words of py4j's and of waiting threads' own, behind which the reason is in a cause.
+_CALLING = re.compile(r"^An error occurred while calling [^\n]*\n: ")
+_NOTHING_SAID = re.compile(r"(?:[\w.$]+: )?Exception thrown in awaitResult:\s*")
+_CAUSE = re.compile(r"^Caused by: (.*?)(?=^\s+(?:at |\.\.\. )|\Z)", re.DOTALL | re.MULTILINE)
+
+
+@contextmanager
+def translated(text: str = "", place: Callable[[int], str] | None = None) -> Iterator[None]:
+    """Raise this engine's errors for Spark's. `place` says how an offset of the text that Spark is given is shown."""
+    try:
+        yield
+    except TableStoreError:
+        raise
+    except PySparkException as error:
+        raise translate(error, text, place) from None
+    except Exception as error:
+        if type(error).__module__.startswith(("py4j", "grpc")):
+            raise ExecutionError(short_message(str(error)) or type(error).__name__) from None
+        raise
+
+
+def translate(
+    error: PySparkException, text: str = "", place: Callable[[int], str] | None = None
+) -> TableStoreError:
+    """This engine's error for one of Spark's."""
+    if isinstance(error, (ParseException, AnalysisException)):
+        told = reason_and_place(_without_java(_text(error)))
+        shown = "" if told.place is None or place is None else place(_offset(text, *told.place))
+        message = _cut(told.reason) + (f"\n{shown}" if shown else "")
+        condition = error.getCondition() if hasattr(error, "getCondition") else None
+        if isinstance(error, ParseException):
+            return ParseError(message)
+        missing = condition is not None and condition.startswith(_NOT_FOUND)
+        return TableNotFound(message) if missing else SqlError(message)
+    message = short_message(_text(error))
+    if NEGATIVE in message:
+        reason = message[message.index(NEGATIVE) :].partition(" SQLSTATE: ")[0]
+        return NegativeCountError(reason, hint=NEGATIVE_HINT)
+    unknown = message.find(UNKNOWN_KIND)
+    end = message.find(KINDS_HINT, unknown)
+    if 0 <= unknown < end:
+        return RowKindError(message[unknown:end].strip(), hint=KINDS_HINT)
+    return ExecutionError(message)
+
+
+def _text(error: PySparkException) -> str:
+    text = str(error)
+    if not text and hasattr(error, "getMessage"):
+        text = error.getMessage() or ""
+    return text
+
+
+def _offset(text: str, line: int, offset: int) -> int:
+    """The offset in a text of a place in one of its lines, counted from 1."""
+    return sum(len(one) + 1 for one in text.split("\n")[: line - 1]) + offset
+
+
+def short_message(text: str) -> str:
+    """The message without Java's stack, class names and the frames of Spark's own Python, in the user's words."""
+    return _cut(own_words(_without_java(text)))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MAX_MESSAGE else text[:_MAX_MESSAGE] + " …"
+
+
+def _without_java(text: str) -> str:
+    text = _CALLING.sub("", text)
+    stack = _STACK.search(text)
+    if stack and _NOTHING_SAID.fullmatch(text[: stack.start()]):
+        told = _CAUSE.findall(text)
+        text = told[-1] if told else text
+        stack = _STACK.search(text)
+    if stack:
+        text = text[: stack.start()]
+    cause = re.findall(r"Caused by: ([^\n]+)", text)
+    if "Job aborted due to stage failure" in text:
+        found = re.search(r"Lost task [^)]*\)[^:]*: (.*)", text, re.DOTALL)
+        text = found[1] if found else text
+    if "Traceback (most recent call last)" in text:
+        lines = [line for line in text.strip().splitlines() if line.strip()]
+        last = next(
+            (line for line in reversed(lines) if re.match(r"^[\w.]*(Error|Exception)\b", line)), lines[-1]
+        )
+        text = last
+    elif cause:
+        text = cause[-1]
+    text = text.strip()
+    previous = None
+    while previous != text:
+        previous = text
+        text = _CLASS.sub("", text).strip()
+    return text
+
+
+def collect_arrow(frame: DataFrame) -> pa.Table:
+    """All rows of a DataFrame as an Arrow table.
+
+    Raises:
+        SqlError, ExecutionError: Spark refused or failed.
+    """
+    with translated():
+        return frame.toArrow()

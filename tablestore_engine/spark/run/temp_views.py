@@ -1,0 +1,77 @@
+"""Temporary views of a session: those that its user made, and those that stand in for tables.
+
+A *stand-in* is a temporary view that a statement makes of a frame, so that its text can name it. Invariant: no two
+stand-ins of a process have the same name. A text outlives its statement: a temporary view, a cached query and, over
+Spark Connect, every frame are analysed anew when they are read, and threads may share a session. Under a name that is
+used again they would find another table's rows, or those that another query left after pruning.
+
+Stand-ins of statements that are over go when many newer ones have come, unless they were made to *last*.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections import deque
+from weakref import ReferenceType, ref
+
+from pyspark.sql import DataFrame, SparkSession, functions
+
+from tablestore_engine.spark.expressions.names import quoted
+from tablestore_engine.spark.run.messages import STAND_IN_NUMBER
+from tablestore_engine.spark.run.run import translated
+
+KEPT = 32
+KEPT_OVER_CONNECT = 1_000  # where each frame that somebody holds may need one
+_ATTRIBUTE = "_tablestore_stand_ins"
+_numbers = itertools.count(1)
+_lock = threading.Lock()
+
+_Known = deque[tuple[str, "ReferenceType[StandIns]"]]
+
+
+class StandIns:
+    """The stand-ins of one statement, which is not over as long as this is referred to."""
+
+    def __init__(self, spark: SparkSession, *, lasting: bool = False) -> None:
+        self._spark = spark
+        self._lasting = lasting
+
+    def add(self, name: str, frame: DataFrame) -> str:
+        """Make a stand-in of a frame, called after what it stands for. Returns the view's name, unquoted."""
+        view = f"{name}#{next(_numbers)}"
+        frame.createOrReplaceTempView(quoted(view))
+        if not self._lasting:
+            for old in self._remember(view):
+                self._spark.catalog.dropTempView(old)
+        return view
+
+    def _remember(self, view: str) -> list[str]:
+        """The views of which it is time to go."""
+        gone = []
+        connects = type(self._spark).__module__.startswith("pyspark.sql.connect")
+        kept = KEPT_OVER_CONNECT if connects else KEPT
+        with _lock:
+            known: _Known = vars(self._spark).setdefault(_ATTRIBUTE, deque())
+            known.append((view, ref(self)))
+            while len(known) > kept and known[0][1]() is None:
+                gone.append(known.popleft()[0])
+        return gone
+
+
+def is_temporary(spark: SparkSession, name: str) -> bool:
+    """Whether a bare name is that of a temporary view of the session, or of a table in Spark's own catalog."""
+    with translated():
+        return bool(spark.catalog.tableExists(quoted(name)))
+
+
+def ends_with_session(spark: SparkSession, name: str) -> bool:
+    """Whether a bare name for which `is_temporary` holds is a temporary view, and no table of Spark's."""
+    with translated():
+        return bool(spark.catalog.getTable(quoted(name)).isTemporary)
+
+
+def named_plan(answer: DataFrame) -> DataFrame:
+    """The answer of EXPLAIN with the names of tables for those of their stand-ins."""
+    (column,) = answer.columns
+    return answer.select(functions.regexp_replace(column, STAND_IN_NUMBER, "$1").alias(column))

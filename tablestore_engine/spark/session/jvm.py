@@ -1,0 +1,227 @@
+"""Starting the JVM that a classic session talks to.
+
+Vocabulary: the *command* is either ``java`` with Spark's gateway as its main class (*direct*), or Spark's own
+``spark-submit`` script, which finds out the same command by means of a shell and another JVM first. The *gateway* is
+the port and the secret that the JVM writes into a file once it listens.
+
+Invariants: the JVM lives no longer than the Python process, because it ends when its stdin does; it never sees the
+terminal's Ctrl-C, so that Python can cancel jobs first; it holds none of the terminal's streams, so that nobody who
+waits for the output of ``dbt`` waits for the JVM. A direct start that fails is repeated by ``spark-submit``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import IO, Any
+
+from tablestore_engine.errors import EnvironmentProblem
+from tablestore_engine.spark.session.java import Java
+from tablestore_engine.spark.session.session_archive import NO_ARCHIVE, ArchiveUse, give_up
+
+_START_TIMEOUT = 300.0  # seconds; a loaded machine may take one of the five minutes
+
+# The doors of the JDK that Spark's own launcher opens (org.apache.spark.launcher.JavaModuleOptions). Options that a
+# version of Java does not know are ignored.
+_OPENED_PACKAGES = (
+    "java.base/java.lang",
+    "java.base/java.lang.invoke",
+    "java.base/java.lang.reflect",
+    "java.base/java.io",
+    "java.base/java.net",
+    "java.base/java.nio",
+    "java.base/java.util",
+    "java.base/java.util.concurrent",
+    "java.base/java.util.concurrent.atomic",
+    "java.base/jdk.internal.ref",
+    "java.base/sun.nio.ch",
+    "java.base/sun.nio.cs",
+    "java.base/sun.security.action",
+    "java.base/sun.util.calendar",
+    "java.security.jgss/sun.security.krb5",
+)
+_VECTOR_MODULE = "jdk.incubator.vector"
+MODULE_OPTIONS = (
+    "-XX:+IgnoreUnrecognizedVMOptions",
+    *(f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED_PACKAGES),
+    "-Dio.netty.tryReflectionSetAccessible=true",
+    "-Dio.netty.allocator.type=pooled",
+    "-Dio.netty.handler.ssl.defaultEndpointVerificationAlgorithm=NONE",
+    "--sun-misc-unsafe-memory-access=allow",
+    "--enable-native-access=ALL-UNNAMED",
+    "-Dderby.connection.requireAuthentication=false",
+)
+_GATEWAY_CLASS = "org.apache.spark.api.python.PythonGatewayServer"
+
+
+@dataclass(frozen=True)
+class Command:
+    """A way to start the JVM: the argument list, what it adds to the environment, and the archive it starts from."""
+
+    arguments: tuple[str, ...]
+    environ: Mapping[str, str]
+    archive: ArchiveUse = NO_ARCHIVE
+
+
+@dataclass(frozen=True)
+class Gateway:
+    """A JVM that listens: its port and secret, its process, and where its log is (``None``: the terminal)."""
+
+    port: int
+    secret: str
+    process: subprocess.Popen[bytes]
+    log: str | None
+
+
+def module_options(java: Java) -> tuple[str, ...]:
+    """The options that Spark's launcher gives to every JVM, less a module that this one may have been built without."""
+    has_vectors = java.modules is None or _VECTOR_MODULE in java.modules
+    return (*MODULE_OPTIONS, f"--add-modules={_VECTOR_MODULE}") if has_vectors else MODULE_OPTIONS
+
+
+def direct_command(
+    java: Java,
+    class_path: Sequence[str],
+    options: Sequence[str],
+    environ: Mapping[str, str],
+    archive: ArchiveUse = NO_ARCHIVE,
+) -> Command:
+    """``java`` itself, with the options that Spark's launcher would give it and ``options`` after them."""
+    path = os.pathsep.join(class_path)
+    flags = (*module_options(java), *archive.options, *options)
+    return Command((*archive.prefix, java.executable, "-cp", path, *flags, _GATEWAY_CLASS), environ, archive)
+
+
+def submit_command(spark_home: str, settings: Mapping[str, str], submit_arguments: Sequence[str]) -> Command:
+    """Spark's own script, with every setting on its command line as PySpark passes them."""
+    confs = [word for key, value in settings.items() for word in ("--conf", f"{key}={value}")]
+    script = os.path.join(spark_home, "bin", "spark-submit")
+    return Command((script, *confs, *submit_arguments), {"SPARK_HOME": spark_home})
+
+
+def start_jvm(commands: Sequence[Command], environ: Mapping[str, str], log: str | None) -> Gateway:
+    """Starts the first command that leads to a listening JVM.
+
+    Raises:
+        EnvironmentProblem: none does; one message that carries the JVM's own words and the path of its log.
+    """
+    said = ""
+    for command in commands:
+        gateway, said = _try(command, environ, log)
+        if gateway is not None:
+            return gateway
+        give_up(command.archive)
+    where = f" Its log: {log}." if log else ""
+    raise EnvironmentProblem(f"Spark's JVM did not start{': ' + said if said else '.'}{where}")
+
+
+def _try(command: Command, environ: Mapping[str, str], log: str | None) -> tuple[Gateway | None, str]:
+    folder = tempfile.mkdtemp(prefix="dbt-tablestore-")
+    try:
+        connection_file = os.path.join(folder, "gateway")
+        child_environ = {
+            **environ,
+            **command.environ,
+            "_PYSPARK_DRIVER_CONN_INFO_PATH": connection_file,
+            "SPARK_CONNECT_MODE": "0",
+        }
+        process, start = _spawn(command.arguments, child_environ, log)
+        found = _await_gateway(process, connection_file)
+        if found is not None:
+            return Gateway(*found, process, log), ""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # the shell and the JVM in it
+        process.wait()
+        return None, _complaint(log, start)
+    except OSError as error:
+        return None, f"{command.arguments[0]}: {error.strerror or error}."
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _spawn(
+    arguments: Sequence[str], environ: Mapping[str, str], log: str | None
+) -> tuple[subprocess.Popen[bytes], int]:
+    output: IO[bytes] | None = open(log, "ab") if log else None  # noqa: SIM115 -- closed below, on every way
+    try:
+        start = output.tell() if output else 0
+        # A process group of its own keeps Ctrl-C and the terminal's end away from the JVM.
+        process = subprocess.Popen(
+            arguments,
+            stdin=subprocess.PIPE,
+            stdout=output or subprocess.DEVNULL,
+            stderr=output,
+            env=environ,
+            start_new_session=True,
+        )
+    finally:
+        if output:
+            output.close()
+    return process, start
+
+
+def _await_gateway(process: subprocess.Popen[bytes], path: str) -> tuple[int, str] | None:
+    deadline = time.monotonic() + _START_TIMEOUT
+    while time.monotonic() < deadline:
+        if os.path.exists(path):  # the JVM renames the finished file to this name
+            return _read_gateway(path)
+        if process.poll() is not None:
+            return None
+        time.sleep(0.005)
+    return None
+
+
+def _read_gateway(path: str) -> tuple[int, str]:
+    with open(path, "rb") as file:
+        data = file.read()
+    port, length = struct.unpack(">ii", data[:8])
+    return port, data[8 : 8 + length].decode()
+
+
+def _complaint(log: str | None, start: int) -> str:
+    """The line of the JVM's log that tells why it ended."""
+    if log is None:
+        return ""
+    with open(log, "rb") as file:
+        file.seek(start)
+        lines = file.read(64_000).decode(errors="replace").splitlines()
+    telling = [
+        line.strip() for line in lines if any(word in line for word in ("Error", "Exception", "error"))
+    ]
+    return (telling or [line.strip() for line in lines if line.strip()] or [""])[0]
+
+
+class _WithEnvironment:
+    """The module ``os`` with another environment, for the one module that reads it."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self.environ = environ
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(os, name)
+
+
+@contextlib.contextmanager
+def announced(gateway: Gateway) -> Iterator[None]:
+    """While this is open, PySpark connects to ``gateway`` instead of starting a JVM of its own.
+
+    PySpark is told by its environment, but not by that of the process: Spark starts beside dbt, which looks through all
+    of it for secrets at every line that it logs, and fails when a variable goes away meanwhile.
+    """
+    from pyspark import java_gateway
+
+    told = {"PYSPARK_GATEWAY_PORT": str(gateway.port), "PYSPARK_GATEWAY_SECRET": gateway.secret}
+    module = vars(java_gateway)
+    module["os"] = _WithEnvironment({**os.environ, **told})
+    try:
+        yield
+    finally:
+        module["os"] = os

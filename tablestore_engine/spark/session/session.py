@@ -1,0 +1,176 @@
+"""Spark sessions: one root per process, one child per connection.
+
+Vocabulary: the *root* is the session that owns the Spark application; *child* sessions share it and have temporary
+views and runtime settings of their own. Invariants: at most one JVM is started per process; a session that somebody
+else started is used and never stopped; nothing of Spark's or py4j's logs reaches the terminal.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import sys
+import threading
+from collections.abc import Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from tablestore_engine.errors import EnvironmentProblem
+from tablestore_engine.spark.session.session_classic import start_classic
+from tablestore_engine.spark.session.session_config import REQUIRED_SETTINGS, SessionConfig
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = [
+    "SessionConfig",
+    "new_session",
+    "prepare_session",
+    "start_in_background",
+    "start_session",
+    "stop_session",
+]
+
+
+@dataclass
+class _Root:
+    """A root that this module started, and how many have asked for it and not yet stopped it."""
+
+    session: SparkSession
+    config: SessionConfig
+    users: int = 1
+
+
+_lock = threading.RLock()
+_roots: dict[int, _Root] = {}  # by the session's identity
+
+
+def start_session(config: SessionConfig | None = None) -> SparkSession:
+    """The process's Spark session: the running one when there is one, else a new one.
+
+    Raises:
+        JavaNotFoundError, JavaTooOldError: a classic session has no Java to run on.
+        EnvironmentProblem: the JVM does not start, or a package for Spark Connect is missing.
+    """
+    config = config or SessionConfig()
+    _quieten_loggers()
+    with _lock:
+        running = None if config.remote else _running_session()
+        if running is not None:
+            return prepare_session(running, config.spark_config)
+        session = _connect(config.remote, config) if config.remote else start_classic(config)
+        _roots[id(session)] = _Root(session, config)
+        return session
+
+
+def start_in_background(config: SessionConfig | None = None) -> Future[SparkSession]:
+    """``start_session`` in a thread that never keeps the process alive; the future holds session or error."""
+    future: Future[SparkSession] = Future()
+    future.set_running_or_notify_cancel()
+
+    def run() -> None:
+        try:
+            future.set_result(start_session(config))
+        except BaseException as error:  # whoever asks for the result gets it
+            future.set_exception(error)
+
+    threading.Thread(target=run, name="spark-start", daemon=True).start()
+    return future
+
+
+def new_session(root: SparkSession) -> SparkSession:
+    """A session with temporary views and settings of its own on the application of ``root``."""
+    known = _roots.get(id(root))
+    if known is not None:
+        return _connect(known.config.remote, known.config) if known.config.remote else root.newSession()
+    child = root.newSession() if hasattr(root, "newSession") else _connect_alike(root)
+    inherited = child.conf.getAll
+    mine = {key: value for key, value in root.conf.getAll.items() if inherited.get(key) != value}
+    return prepare_session(child, mine)
+
+
+def stop_session(root: SparkSession) -> None:
+    """Ends a session that ``start_session`` started, once all who asked for it have; leaves others' alone."""
+    with _lock:
+        known = _roots.get(id(root))
+        if known is None:
+            return
+        known.users -= 1
+        if known.users == 0:
+            del _roots[id(root)]
+            root.stop()
+
+
+def prepare_session(spark: SparkSession, settings: Mapping[str, str] | None = None) -> SparkSession:
+    """Sets what the engine needs, and those of ``settings`` that can change at run time, in a running session."""
+    for key, value in {**REQUIRED_SETTINGS, **(settings or {})}.items():
+        if key in REQUIRED_SETTINGS or (key.startswith("spark.sql.") and spark.conf.isModifiable(key)):
+            spark.conf.set(key, value)
+    return spark
+
+
+def _running_session() -> SparkSession | None:
+    """The session of this process's Spark application, if there is one."""
+    if "pyspark.sql" not in sys.modules:
+        return None
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    running = SparkContext._active_spark_context
+    if running is None:
+        return None
+    for root in _roots.values():
+        if getattr(root.session, "_sc", None) is running:
+            root.users += 1
+            return root.session
+    return SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
+
+
+def _quieten_loggers() -> None:
+    """Failures reach the caller as exceptions; these loggers only repeat them, with stack traces."""
+    for name in ("py4j", "SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        logger = logging.getLogger(name)
+        if logger.level == logging.NOTSET:
+            logger.setLevel(logging.CRITICAL + 1)
+    logging.getLogger().addFilter(_is_not_py4j)  # which speaks of Ctrl-C through the root logger; added once
+
+
+def _is_not_py4j(record: logging.LogRecord) -> bool:
+    return "py4j" not in record.pathname
+
+
+def _connect(url: str, config: SessionConfig) -> SparkSession:
+    missing = [name for name in _connect_packages() if not _importable(name)]
+    if missing:
+        raise EnvironmentProblem(
+            f"Spark Connect ({url}) needs packages that are not installed: {', '.join(missing)}.",
+            hint="Install them with `pip install 'dbt-tablestore[connect]'`.",
+        )
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.builder.remote(url).appName(config.app_name).create()
+    return prepare_session(session, config.spark_config)
+
+
+def _connect_packages() -> tuple[str, ...]:
+    """What this PySpark imports for Spark Connect, by the names that one imports."""
+    from pyspark import __version__
+
+    compresses = tuple(int(part) for part in __version__.split(".")[:2]) >= (4, 1)
+    return ("grpc", "grpc_status", "google.rpc", *(("zstandard",) if compresses else ()))
+
+
+def _connect_alike(root: SparkSession) -> SparkSession:
+    """Another Spark Connect session on the server of ``root``, which somebody else connected to."""
+    from pyspark.sql.connect.session import SparkSession as ConnectSession
+
+    channel: Any = root.client._builder
+    return cast("SparkSession", ConnectSession.builder.channelBuilder(channel).create())
+
+
+def _importable(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False

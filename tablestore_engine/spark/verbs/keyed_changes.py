@@ -1,0 +1,124 @@
+"""Applying a set of changed rows: what DELETE, UPDATE and MERGE have in common.
+
+A *change* is a row with the table's columns and `ACTION_COLUMN`: 0 puts the row, 3 removes it. On a table without a
+key it also says by `FILE_COLUMN` and `POSITION_COLUMN` which row it takes the place of (null for a new one), and on one
+that counts rows by `OLD_COLUMN` (see `retracting`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.scan.scan import ScanPlan
+from tablestore_engine.operation.write.write_job import ROW_KIND_COLUMN
+from tablestore_engine.spark.expressions.names import quoted
+from tablestore_engine.spark.read.file_scan import FILE_COLUMN, POSITION_COLUMN
+from tablestore_engine.spark.read.reader import read_positions
+from tablestore_engine.spark.run.run import collect_arrow
+from tablestore_engine.spark.verbs.dml import WriteOutcome, finish, new_job
+from tablestore_engine.spark.verbs.multiset_changes import (
+    OLD_COLUMN,
+    as_changelog,
+    count_changes,
+    several_rows,
+)
+from tablestore_engine.spark.write.cross_partition import write_home
+from tablestore_engine.spark.write.writer import Rows
+from tablestore_engine.table import Table
+
+ACTION_COLUMN = "__tablestore_action"
+
+
+@dataclass(frozen=True)
+class Read:
+    """What the changes were computed from: a table at a snapshot, and the bytes of all inputs (None: unknown)."""
+
+    table: Table
+    snapshot: Snapshot | None
+    plan: ScanPlan
+    input_bytes: int | None
+
+    @property
+    def snapshot_id(self) -> int:
+        """The snapshot's id; 0 for a table that had none."""
+        return self.snapshot.id if self.snapshot else 0
+
+
+def apply_changes(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcome:
+    """Write changed rows as one commit, which conflicts when the table changed since it was read.
+
+    Raises:
+        ConflictError: run the statement again.
+        PrimaryKeyError, SqlError: a row of the target is changed twice.
+    """
+    if read.table.schema.primary_keys:
+        return _upsert(spark, read, changes)
+    changes = changes.persist()
+    try:
+        if OLD_COLUMN in changes.columns:
+            return _retract(spark, read, changes)
+        return _rewrite_files(spark, read, changes)
+    finally:
+        changes.unpersist()
+
+
+def _columns(read: Read) -> list[str]:
+    return [quoted(n) for n in read.table.schema.field_names]
+
+
+def _upsert(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcome:
+    kind = F.col(ACTION_COLUMN).cast("tinyint").alias(ROW_KIND_COLUMN)
+    job = replace(new_job(read.table, read.snapshot, refuse_duplicates=True), changes=True)
+    rows = Rows(changes.select(*_columns(read), kind), read.input_bytes)
+    result = write_home(spark, read.table, read.snapshot, job, rows)
+    if not result.entries:
+        return WriteOutcome(None, result.rows_in)
+    return finish(spark, read.table, job, result, "APPEND", read_snapshot=read.snapshot_id)
+
+
+def _retract(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcome:
+    total = count_changes(changes)
+    if not total:
+        return WriteOutcome(None, 0)
+    job = replace(new_job(read.table, read.snapshot), changes=True)
+    frame = as_changelog(changes, read.table.schema, F.col(ACTION_COLUMN) == 0)
+    result = write_home(spark, read.table, read.snapshot, job, Rows(frame, read.input_bytes))
+    return finish(spark, read.table, job, result, "APPEND", read_snapshot=read.snapshot_id, rows=total)
+
+
+def _rewrite_files(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcome:
+    positions = F.count_distinct(POSITION_COLUMN).alias("positions")
+    counted = changes.groupBy(FILE_COLUMN).agg(F.count(F.lit(1)).alias("rows"), positions)
+    touched = collect_arrow(counted).to_pylist()
+    total = sum(one["rows"] for one in touched)
+    if not total:
+        return WriteOutcome(None, 0)
+    if any(one[FILE_COLUMN] is not None and one["rows"] != one["positions"] for one in touched):
+        raise several_rows()
+    names = {one[FILE_COLUMN].rsplit("/", 1)[-1] for one in touched if one[FILE_COLUMN] is not None}
+    kept = ((b, tuple(f for f in b.files if f.file_name in names)) for b in read.plan.buckets)
+    buckets = tuple(replace(b, files=files) for b, files in kept if files)
+    frame = changes.where(F.col(ACTION_COLUMN) == 0).select(*_columns(read))
+    if buckets:
+        gone = changes.where(F.col(FILE_COLUMN).isNotNull()).select(FILE_COLUMN, POSITION_COLUMN)
+        rest = read_positions(spark, read.table, ScanPlan(read.snapshot, read.table.schema, buckets))
+        rest = rest.join(gone, [FILE_COLUMN, POSITION_COLUMN], "left_anti")
+        frame = rest.select(*_columns(read)).unionAll(frame)
+    job = new_job(read.table, read.snapshot)
+    size = sum(f.file_size for b in buckets for f in b.files)
+    known = None if read.input_bytes is None else size + read.input_bytes
+    result = write_home(spark, read.table, read.snapshot, job, Rows(frame, known))
+    removed = tuple(
+        ManifestEntry(FileKind.DELETE, b.partition_row, b.bucket, b.total_buckets, f)
+        for b in buckets
+        for f in b.files
+    )
+    kind = "OVERWRITE" if removed else "APPEND"
+    return finish(
+        spark, read.table, job, result, kind, removed=removed, read_snapshot=read.snapshot_id, rows=total
+    )

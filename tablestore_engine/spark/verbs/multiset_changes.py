@@ -1,0 +1,63 @@
+"""Row-level changes of a table that counts rows: each old row is retracted, each new one added.
+
+Rows of one content cannot be told apart there, so a change carries its old row whole (`OLD_COLUMN`, null for a new row).
+Where one row may be changed twice, as by MERGE, it also carries `POSITION_COLUMN`, a number of the target's row.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from tablestore_engine.errors import SqlError
+from tablestore_engine.operation.write.write_job import ROW_KIND_COLUMN
+from tablestore_engine.schema.table.row_kind import DELETE_KIND
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.spark.expressions.names import quoted
+from tablestore_engine.spark.read.file_scan import POSITION_COLUMN
+from tablestore_engine.spark.run.run import collect_arrow
+
+OLD_COLUMN = "__tablestore_old"
+
+
+def with_old_rows(rows: DataFrame, *, positions: bool) -> DataFrame:
+    """The rows of a table, each with itself in `OLD_COLUMN` and, if asked for, a number in `POSITION_COLUMN`."""
+    old = F.struct(*[F.col(quoted(name)) for name in rows.columns]).alias(OLD_COLUMN)
+    # A number costs Spark the freedom to filter below it.
+    numbers = [F.monotonically_increasing_id().alias(POSITION_COLUMN)] if positions else []
+    return rows.select("*", old, *numbers)
+
+
+def count_changes(changes: DataFrame) -> int:
+    """How many rows are changed. Raises SqlError when a row of the target is changed twice."""
+    counts = [F.count(F.lit(1)).alias("rows")]
+    if POSITION_COLUMN in changes.columns:
+        counts += [
+            F.count(POSITION_COLUMN).alias("old"),
+            F.count_distinct(POSITION_COLUMN).alias("positions"),
+        ]
+    found = collect_arrow(changes.agg(*counts)).to_pylist()[0]
+    if found.get("old") != found.get("positions"):
+        raise several_rows()
+    return int(found["rows"])
+
+
+def several_rows() -> SqlError:
+    """A row of the target is changed by several rows of the source."""
+    return SqlError(
+        "MERGE found several source rows for one row of the target, so its result is not determined.",
+        hint="Make the source unique by the columns of the ON condition.",
+    )
+
+
+def as_changelog(changes: DataFrame, schema: TableSchema, is_put: Column) -> DataFrame:
+    """The changes as rows with `ROW_KIND_COLUMN`; `is_put` says which of them put a row."""
+    names = schema.field_names
+
+    def kind(number: int) -> Column:
+        return F.lit(number).cast("tinyint").alias(ROW_KIND_COLUMN)
+
+    old = [F.col(OLD_COLUMN).getField(name).alias(name) for name in names]
+    gone = changes.where(F.col(OLD_COLUMN).isNotNull()).select(*old, kind(DELETE_KIND))
+    put = changes.where(is_put).select(*[F.col(quoted(name)) for name in names], kind(0))
+    return gone.unionAll(put)

@@ -1,0 +1,161 @@
+"""Rewriting a table's rows in another layout, as one atomic commit: other buckets, or under a primary key.
+
+The rows as they are read now, and the deletes that must outlive them, become new files, which take the place of those that
+they were read from. The commit conflicts when anything else was added or removed there meanwhile; then the whole is done
+again. A schema that changes with the layout counts once the snapshot is there (`schema.table.layout`), so a rewrite that dies
+leaves the table as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from pyspark.sql import SparkSession
+
+from tablestore_engine.errors import OptionError
+from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
+from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.identity import new_identity
+from tablestore_engine.operation.commit.replace import schema_publisher
+from tablestore_engine.operation.scan.partition_filter import PartitionFilter
+from tablestore_engine.operation.scan.scan import BucketScan, ScanPlan
+from tablestore_engine.operation.write.cleanup import retrying
+from tablestore_engine.schema.table.layout import with_buckets, with_primary_key
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.spark.read.reader import read_plan
+from tablestore_engine.spark.read.record_reader import read_records
+from tablestore_engine.spark.verbs.dml import WriteOutcome, finish, new_job
+from tablestore_engine.spark.write.cross_partition import write_home
+from tablestore_engine.spark.write.writer import Rows
+from tablestore_engine.table import Table
+
+
+def rescale(
+    spark: Callable[[], SparkSession],
+    load: Callable[[], Table],
+    number: int | None,
+    chosen: PartitionFilter | None = None,
+    *,
+    now_millis: Callable[[], int],
+) -> WriteOutcome:
+    """Rewrite partitions into `number` buckets each (None: as the table's option says, -1: dynamic).
+
+    Without `chosen` it is all partitions, and new ones will have as many. Partitions that have them are left alone.
+
+    Raises:
+        OptionError, SchemaError: the table cannot have so many.
+        ConflictError: others changed the rows every time.
+    """
+
+    def attempt() -> WriteOutcome:
+        table = load()
+        wanted = table.options.bucket if number is None else number
+        newest = table.schemas.list_ids()[-1]
+        schema = with_buckets(table.schema, wanted, newest, now_millis())
+        if chosen is not None:
+            _check_of_a_kind(table.schema, schema)
+            schema = table.schema
+        plan = table.scan(partition_filter=chosen)
+        buckets = tuple(b for b in plan.buckets if b.total_buckets != wanted)
+        return _rewrite(spark, table, schema, replace(plan, buckets=buckets), wanted, whole=chosen is None)
+
+    return retrying(attempt)
+
+
+def _check_of_a_kind(current: TableSchema, wanted: TableSchema) -> None:
+    if current.has_dynamic_buckets != wanted.has_dynamic_buckets:
+        raise OptionError(
+            "Dynamic buckets are for all partitions of a table or for none.",
+            hint="Rescale the whole table: leave the partition out.",
+        )
+
+
+def add_primary_key(
+    spark: Callable[[], SparkSession],
+    load: Callable[[], Table],
+    keys: tuple[str, ...],
+    bytes_per_bucket: int,
+    most_buckets: int,
+    *,
+    now_millis: Callable[[], int],
+) -> WriteOutcome:
+    """Rewrite a table without a key under a primary key. Its buckets go by its size, unless its options say.
+
+    Raises:
+        PrimaryKeyError: a key that is null, a key that stands twice (they are named), or the table has a key.
+        SchemaError, OptionError: the key does not fit the table.
+        ConflictError: others changed the rows every time.
+    """
+
+    def attempt() -> WriteOutcome:
+        table = load()
+        plan = table.scan()
+        buckets = min(most_buckets, max(1, -(-plan.file_size // bytes_per_bucket)))
+        newest = table.schemas.list_ids()[-1]
+        schema = with_primary_key(table.schema, keys, buckets, newest, now_millis())
+        return _rewrite(spark, table, schema, plan, schema.core_options.bucket, whole=True, unique=True)
+
+    return retrying(attempt)
+
+
+def _rewrite(
+    spark: Callable[[], SparkSession],
+    table: Table,
+    schema: TableSchema,
+    plan: ScanPlan,
+    number: int,
+    *,
+    whole: bool,
+    unique: bool = False,
+) -> WriteOutcome:
+    """Write the rows of a plan anew, with a schema and a number of buckets in each partition."""
+    publisher = schema_publisher(table.schemas, table.schema, schema)
+    if not plan.buckets:
+        if publisher is None:
+            return WriteOutcome(None, 0)
+        began_on = plan.snapshot.id if plan.snapshot else 0
+        change = Change("OVERWRITE", read_snapshot=began_on)
+        identity = new_identity(schema.core_options)
+        return WriteOutcome(table.committer(schema).commit(change, identity, new_schema=publisher), 0)
+    rewritten = {b.partition_row for b in plan.buckets}
+    job = new_job(
+        table,
+        plan.snapshot,
+        schema=schema,
+        into_empty=lambda entry: entry.partition in rewritten,
+        refuse_duplicates=unique,
+    )
+    # Rows of a table that has its key already are what its merge engine made of them.
+    job = replace(job, settled=not unique)
+    if not whole:
+        job = replace(job, partition_buckets={**job.partition_buckets, **dict.fromkeys(rewritten, number)})
+    session = spark()
+    read = read_plan if unique else read_records
+    rows = Rows(read(session, table, plan), plan.file_size)
+    result = write_home(session, table, None, job, rows)
+    return finish(
+        session,
+        table,
+        job,
+        result,
+        "OVERWRITE",
+        removed=tuple(_removed(plan.buckets)),
+        read_snapshot=plan.snapshot.id if plan.snapshot else 0,
+        read_buckets=None if whole else _places(plan.buckets),
+        new_schema=publisher,
+        rows=result.rows_kept,
+    )
+
+
+def _removed(buckets: tuple[BucketScan, ...]) -> list[ManifestEntry]:
+    return [
+        ManifestEntry(FileKind.DELETE, b.partition_row, b.bucket, b.total_buckets, f)
+        for b in buckets
+        for f in b.files
+    ]
+
+
+def _places(buckets: tuple[BucketScan, ...]) -> frozenset[tuple[bytes, int]]:
+    """All buckets of these partitions, also those that have no files yet."""
+    return frozenset((b.partition_row, n) for b in buckets for n in range(max(b.total_buckets, b.bucket + 1)))

@@ -1,0 +1,198 @@
+"""The bucket of each row of a DataFrame, where hashing the key is not all there is to it.
+
+Vocabulary: a *place* is the number of a partition among those that the rows fall into; its *bounds* cut the hashes into
+as many ranges as buckets are *open* to its new keys, in proportion to what each shall take. So the bucket of a new key
+is a function of its hash, and no list of new keys has to be made.
+
+A query runs for each of these passes anew. Should it give a partition only in the last one, the tasks that write refuse it
+(`DynamicBuckets.check_sought`); other keys that were not counted are of no harm.
+
+Cost, for tables with an index: one more pass over the key columns counts the keys of each partition, and where
+partitions have an index already, a join of the rows with the index of those partitions, which tasks read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import accumulate
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from tablestore_engine.metadata.bucket_filling import FillRule, shares
+from tablestore_engine.metadata.partition import PartitionFormat
+from tablestore_engine.operation.files.index_files import index_path
+from tablestore_engine.operation.write.dynamic_bucket import DynamicBuckets, repaired
+from tablestore_engine.operation.write.write_job import BUCKET_COLUMN, ORDINAL_COLUMN, WriteJob
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.arrow import to_arrow_type
+from tablestore_engine.spark.expressions.bucket_column import HASH_COLUMN, hash_column
+from tablestore_engine.spark.expressions.names import quoted
+from tablestore_engine.spark.run.run import collect_arrow
+from tablestore_engine.storage.file_io import FileIO
+from tablestore_engine.storage.hash_index import read_hashes
+
+BROADCAST_HASHES = 2_000_000
+_CHUNK = 1 << 20
+_READERS = 64
+_PLACE, _BOUNDS, _OPEN = "__place", "__bounds", "__open"
+_KNOWN, _NUMBER, _KEYS = "__known", "__number", "__keys"
+
+OPENING_TYPES = f"{_BOUNDS} array<int>, {_OPEN} array<int>"
+# SQL of the bucket of a new key, beside the openings of its partition.
+NEW_BUCKET = f"get({_OPEN}, size(filter({_BOUNDS}, one -> {HASH_COLUMN} >= one)))"
+
+# For each partition: its place, and what stands in the columns beside it.
+Lookup = Mapping[bytes, Mapping[str, Any]]
+
+
+def with_buckets(spark: SparkSession, job: WriteJob, frame: DataFrame) -> tuple[WriteJob, DataFrame]:
+    """The rows with their `BUCKET_COLUMN` where it takes more than one hash for all, and what the job came to know."""
+    if BUCKET_COLUMN in frame.columns:
+        return job, frame
+    if job.dynamic is not None:
+        return _dynamic(spark, job, job.dynamic, frame)
+    if job.partition_buckets:
+        return job, _mixed(spark, job, frame)
+    return job, frame
+
+
+def _mixed(spark: SparkSession, job: WriteJob, frame: DataFrame) -> DataFrame:
+    """Each partition has its own number of buckets."""
+    schema = job.schema
+    lookup = {partition: {_NUMBER: number} for partition, number in job.partition_buckets.items()}
+    number = F.coalesce(F.col(_NUMBER), F.lit(job.total_buckets))
+    found = beside(spark, frame, schema, lookup, f"{_NUMBER} int")
+    bucket = F.abs(hash_column(schema.bucket_fields) % number)
+    return found.select(*_columns(frame), bucket.alias(BUCKET_COLUMN))
+
+
+def _dynamic(
+    spark: SparkSession, job: WriteJob, dynamic: DynamicBuckets, frame: DataFrame
+) -> tuple[WriteJob, DataFrame]:
+    schema = job.schema
+    # Numbered before anything moves the rows: of several rows of a key the last one counts.
+    frame = frame.withColumn(ORDINAL_COLUMN, F.monotonically_increasing_id())
+    hashed = frame.withColumn(HASH_COLUMN, hash_column(schema.bucket_fields))
+    counted = key_counts(hashed, schema)
+    dynamic = replace(repaired(dynamic, job.target, list(counted)), sought=frozenset(counted))
+    places = {partition: place for place, partition in enumerate(sorted(counted))}
+    index = _index(spark, replace(job, dynamic=dynamic), dynamic, places)
+    if index is not None:
+        lookup = {partition: {_PLACE: place} for partition, place in places.items()}
+        keys = beside(spark, hashed.select(*_partition(schema), HASH_COLUMN), schema, lookup, f"{_PLACE} int")
+        new = keys.join(index, [_PLACE, HASH_COLUMN], "left").where(F.col(_KNOWN).isNull())
+        counted = {**dict.fromkeys(counted, 0), **key_counts(new, schema)}
+    rows = {partition: {e.bucket: e.row_count for e in dynamic.of(partition)} for partition in places}
+    lookup = {p: {_PLACE: n, **openings(rows[p], counted[p], dynamic.rule)} for p, n in places.items()}
+    found = beside(spark, hashed, schema, lookup, f"{_PLACE} int, {OPENING_TYPES}")
+    bucket = f"coalesce({NEW_BUCKET}, 0)"
+    if index is not None:
+        found = found.join(index, [_PLACE, HASH_COLUMN], "left")
+        bucket = f"coalesce({_KNOWN}, {NEW_BUCKET}, 0)"
+    placed = found.select(*_columns(frame), F.expr(bucket).cast("int").alias(BUCKET_COLUMN))
+    return replace(job, dynamic=dynamic), placed
+
+
+def openings(rows: Mapping[int, int], new: int, rule: FillRule) -> dict[str, Any]:
+    """The buckets that take the new keys of a partition, by ranges of the hash (see `shares`)."""
+    # Should a key come that was not counted, any bucket of the partition will do.
+    given = shares(rows, new, rule) or [(min(rows, default=0), 1)]
+    ends = list(accumulate(number for _, number in given))
+    bounds = [end * 2**32 // ends[-1] - 2**31 for end in ends[:-1]]
+    return {_BOUNDS: bounds, _OPEN: [bucket for bucket, _ in given]}
+
+
+def key_counts(keys: DataFrame, schema: TableSchema) -> dict[bytes, int]:
+    """About how many different keys each partition has."""
+    counted = F.approx_count_distinct(HASH_COLUMN, 0.02).alias(_KEYS)
+    rows = collect_arrow(keys.groupBy(*_partition(schema)).agg(counted))
+    types = [to_arrow_type(f.type) for f in schema.partition_fields]
+    values = [rows.column(i).cast(kind).to_pylist() for i, kind in enumerate(types)]
+    numbers = rows.column(_KEYS).to_pylist()
+    places = PartitionFormat(schema)
+    return {places.encode(tuple(v[i] for v in values)): number for i, number in enumerate(numbers)}
+
+
+def _index(
+    spark: SparkSession, job: WriteJob, dynamic: DynamicBuckets, places: Mapping[bytes, int]
+) -> DataFrame | None:
+    """The known keys of some partitions: place, hash and bucket; None when there are none."""
+    paths, schema = job.target.paths, job.schema
+    files = [
+        (place, e.bucket, index_path(paths, schema, e), e.row_count)
+        for partition, place in places.items()
+        for e in dynamic.of(partition)
+    ]
+    if not files:
+        return None
+    frame = spark.createDataFrame([f[:3] for f in files], f"{_PLACE} int, {_KNOWN} int, path string")
+    frame = frame.repartition(min(len(files), _READERS))
+    types = f"{_PLACE} int, {HASH_COLUMN} int, {_KNOWN} int"
+    known = frame.mapInArrow(_reader(job.target.io), types)
+    # A hash that another writer put into two buckets must not double a row.
+    known = known.groupBy(_PLACE, HASH_COLUMN).agg(F.min(_KNOWN).alias(_KNOWN))
+    return F.broadcast(known) if sum(f[3] for f in files) <= BROADCAST_HASHES else known
+
+
+def _reader(io: FileIO) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for place, bucket, path in zip(*(c.to_pylist() for c in batch.columns), strict=True):
+                hashes = read_hashes(io, path)
+                for at in range(0, len(hashes), _CHUNK):
+                    part = pa.array(hashes[at : at + _CHUNK])
+                    sides = [pa.repeat(pa.scalar(one, pa.int32()), len(part)) for one in (place, bucket)]
+                    yield pa.RecordBatch.from_arrays(
+                        [sides[0], part, sides[1]], names=[_PLACE, HASH_COLUMN, _KNOWN]
+                    )
+
+    return read
+
+
+def beside(
+    spark: SparkSession, frame: DataFrame, schema: TableSchema, lookup: Lookup, types: str
+) -> DataFrame:
+    """The frame with what a lookup says of each row's partition; null for partitions that it does not know.
+
+    `types` are the Spark types of the lookup's columns, in their order.
+    """
+    fields = schema.partition_fields
+    names = [name for name, _, _ in (one.strip().partition(" ") for one in types.split(", "))]
+    decode = PartitionFormat(schema).decode
+    rows = [[*decode(partition), *(values[name] for name in names)] for partition, values in lookup.items()]
+    if not fields:
+        (values,) = rows or [[None] * len(names)]
+        literals = zip(names, types.split(", "), values, strict=True)
+        return frame.withColumns({name: _literal(value, kind) for name, kind, value in literals})
+    keys = [f"__p{i}" for i in range(len(fields))]
+    arrays = [pa.array([row[i] for row in rows], to_arrow_type(field.type)) for i, field in enumerate(fields)]
+    for at, name in enumerate(names, len(fields)):
+        kind = pa.list_(pa.int32()) if f"{name} array" in types else pa.int32()
+        arrays.append(pa.array([row[at] for row in rows], kind))
+    side = spark.createDataFrame(pa.table(arrays, names=[*keys, *names]))
+    same = [F.col(quoted(f.name)).eqNullSafe(F.col(k)) for f, k in zip(fields, keys, strict=True)]
+    condition = same[0]
+    for one in same[1:]:
+        condition = condition & one
+    return frame.join(F.broadcast(side), condition, "left").drop(*keys)
+
+
+def _literal(value: Any, kind: str) -> Column:
+    text = (
+        f"array({', '.join(map(str, value))})"
+        if isinstance(value, list)
+        else f"{value if value is not None else 'null'}"
+    )
+    return F.expr(f"cast({text} as {kind.partition(' ')[2]})")
+
+
+def _partition(schema: TableSchema) -> list[Column]:
+    return [F.col(quoted(name)) for name in schema.partition_keys]
+
+
+def _columns(frame: DataFrame) -> Sequence[Column]:
+    return [F.col(quoted(name)) for name in frame.columns]

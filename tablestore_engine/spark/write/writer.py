@@ -1,0 +1,274 @@
+"""Writing a DataFrame into a table's files.
+
+Two ways, one writer (`operation.write.write`). A small result is collected as Arrow and written in this process: one Spark
+job, no Python worker, no shuffle. Anything else is shuffled so that each bucket is one task's, sorted by Spark (which
+spills), and streamed through `mapInArrow` into files; a task returns the metadata of its files. Errors of the engine
+travel home as values, so that a wrong row does not become a stack trace.
+"""
+
+from __future__ import annotations
+
+import pickle
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from tablestore_engine.errors import DuplicateKeyError, ExecutionError, TableStoreError
+from tablestore_engine.mergetree.merge.sequence import sequence_columns
+from tablestore_engine.operation.files.batch_size import fixed_width
+from tablestore_engine.operation.write.cleanup import remove_files
+from tablestore_engine.operation.write.write import placed, write_sorted, write_table
+from tablestore_engine.operation.write.write_job import (
+    BUCKET_COLUMN,
+    ORDINAL_COLUMN,
+    ROW_KIND_COLUMN,
+    WriteJob,
+    WriteResult,
+    order_of_key,
+)
+from tablestore_engine.operation.write.write_rows import table_rows
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.arrow import to_arrow_type
+from tablestore_engine.spark.expressions.bucket_column import bucket_column, task_column
+from tablestore_engine.spark.expressions.names import quoted
+from tablestore_engine.spark.run.run import collect_arrow
+from tablestore_engine.spark.write.bucket_assignment import with_buckets
+
+SMALL_ROWS = 200_000
+_SMALL_NARROW_ROWS = 500_000
+_SMALL_BYTES = 32 << 20
+SMALL_INPUT_BYTES = 64 << 20
+_CHUNK_ROWS = 100_000
+_CHUNK_BYTES = 32 << 20
+_WIDE_BYTES = 32  # of a text or a nested value
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A DataFrame with exactly the table's columns in order, and optionally `ROW_KIND_COLUMN`.
+
+    `input_bytes` estimates what it reads; None when nothing is known.
+    """
+
+    frame: DataFrame
+    input_bytes: int | None = None
+
+
+def write_rows(spark: SparkSession, job: WriteJob, rows: Rows) -> WriteResult:
+    """Write rows. On failure the files of the write are removed.
+
+    Raises:
+        TableStoreError: what a task found wrong with the rows.
+        ExecutionError: Spark failed.
+    """
+    try:
+        return _write_rows(spark, job, rows)
+    except BaseException:
+        remove_files(job.target)
+        raise
+
+
+def _write_rows(spark: SparkSession, job: WriteJob, rows: Rows) -> WriteResult:
+    frame = rows.frame
+    job = job.of_rows(frame.columns)
+    collected = few_rows(rows, job.schema)
+    if collected is not None:
+        return write_table(job, _in_arrival_order(collected, job.schema))
+    job, placed_rows = with_buckets(spark, job, _with_same_keys(frame, job.schema))
+    result = _distributed(job, placed_rows)
+    result.add_repaired(job)
+    return result
+
+
+def few_rows(rows: Rows, schema: TableSchema) -> pa.Table | None:
+    """All rows, where they come from a small input and are few enough to be written in this process; else None."""
+    # How much is read is asked of the frame that may be collected: Spark optimises the query of each frame by itself.
+    most = small_rows(schema)
+    few = rows.frame.limit(most + 1)
+    size = input_bytes(few) if rows.input_bytes is None else rows.input_bytes
+    # Trying is worth it: it costs at most one pass over a small input.
+    return _collected(few, most) if size <= SMALL_INPUT_BYTES else None
+
+
+def _with_same_keys(frame: DataFrame, schema: TableSchema) -> DataFrame:
+    """The rows with keys that are equal exactly when their bytes are, as `table_rows` makes them."""
+    kinds = {f.name: str(f.type.as_nullable(True)) for f in schema.fields if f.name in schema.primary_keys}
+    floats = {name: kind for name, kind in kinds.items() if kind in ("FLOAT", "DOUBLE")}
+    if not floats:
+        return frame
+    return frame.withColumns(
+        {
+            name: F.expr(f"CASE WHEN {of} = 0 THEN cast(0 AS {kind}) WHEN isnan({of}) THEN {kind}('NaN') ELSE {of} END")
+            for name, kind, of in ((name, kind, quoted(name)) for name, kind in floats.items())
+        }
+    )
+
+
+def _in_arrival_order(rows: pa.Table, schema: TableSchema) -> pa.Table:
+    """Collected rows as the table holds them, and the bucket that each may have been given."""
+    if ORDINAL_COLUMN in rows.column_names:
+        rows = rows.sort_by(ORDINAL_COLUMN).drop_columns([ORDINAL_COLUMN])
+    if BUCKET_COLUMN not in rows.column_names:
+        return table_rows(rows, schema)
+    buckets = rows.column(BUCKET_COLUMN)
+    return table_rows(rows.drop_columns([BUCKET_COLUMN]), schema).append_column(BUCKET_COLUMN, buckets)
+
+
+def write_arranged(job: WriteJob, frame: DataFrame) -> WriteResult:
+    """Write rows that were given to tasks already: with their `BUCKET_COLUMN`, and in each task in order of buckets.
+
+    On failure files may be left. Raises TableStoreError.
+    """
+    return _gather(collect_arrow(frame.mapInArrow(_task(job, stop_at_duplicates=False), "payload binary")))
+
+
+def small_rows(schema: TableSchema) -> int:
+    """How many rows are written in this process: the more, the narrower they are."""
+    width = sum(fixed_width(to_arrow_type(field.type)) or _WIDE_BYTES for field in schema.fields)
+    return max(SMALL_ROWS, min(_SMALL_NARROW_ROWS, _SMALL_BYTES // width))
+
+
+def _collected(few: DataFrame, most: int) -> pa.Table | None:
+    """All rows of a frame that was cut behind `most`, unless it was, or they are more than Spark lets a driver
+    collect (`spark.driver.maxResultSize`)."""
+    try:
+        rows = collect_arrow(few)
+    except ExecutionError as error:
+        if "maxResultSize" in str(error):
+            return None
+        raise
+    return rows if rows.num_rows <= most else None
+
+
+def input_bytes(frame: DataFrame) -> int:
+    """Bytes of the local files that a DataFrame reads; 0 when that cannot be told."""
+    import os
+    from urllib.parse import unquote, urlparse
+
+    try:
+        files = frame.inputFiles()
+    except Exception:
+        return 0
+    total = 0
+    for file in files:
+        path = unquote(urlparse(file).path) if file.startswith("file:") else file
+        try:
+            total += os.path.getsize(path)
+        except OSError:
+            total += SMALL_INPUT_BYTES  # not on this machine: take it for big
+    return total
+
+
+def _distributed(job: WriteJob, frame: DataFrame) -> WriteResult:
+    if not job.schema.primary_keys or job.refuse_duplicates:
+        return _run(job, frame)
+    if not job.occupied and not sequence_columns(job.schema) and ROW_KIND_COLUMN not in frame.columns:
+        # The keys of a bulk load are nearly always unique, and then it does not matter which row came last: telling
+        # that needs another column, which costs a tenth of the load. Should they not be, the first task that sees it
+        # stops the others.
+        try:
+            return _run(replace(job, refuse_duplicates=True), frame, stop_at_duplicates=True)
+        except DuplicateKeyError:
+            remove_files(job.target)
+    if ORDINAL_COLUMN not in frame.columns:
+        frame = frame.withColumn(ORDINAL_COLUMN, F.monotonically_increasing_id())
+    return _run(job, frame)
+
+
+def _run(job: WriteJob, frame: DataFrame, *, stop_at_duplicates: bool = False) -> WriteResult:
+    """Give each bucket's rows to one task, sorted, and write them there."""
+    schema = job.schema
+    partitions = [F.col(quoted(k)) for k in schema.partition_keys]
+    bucketed = bool(schema.bucket_keys) and job.total_buckets > 0
+    bucket = bucket_column(schema.bucket_fields, job.total_buckets) if bucketed else F.lit(0)
+    places = []
+    if partitions or BUCKET_COLUMN in frame.columns:
+        if BUCKET_COLUMN not in frame.columns:
+            frame = frame.withColumn(BUCKET_COLUMN, bucket)
+        places = [*partitions, F.col(BUCKET_COLUMN)]
+        frame = frame.repartition(*places)
+    elif bucketed:
+        # Each task has one bucket, which it finds out from its first row: rows need not carry it.
+        frame = frame.repartition(job.total_buckets, task_column(bucket, job.total_buckets))
+    order = [*places, *_order(job)]
+    if order:
+        frame = frame.sortWithinPartitions(*order)
+    # The columns that only order the rows are left to the task to drop: here that would copy every row.
+    payloads = collect_arrow(frame.mapInArrow(_task(job, stop_at_duplicates), "payload binary"))
+    return _gather(payloads)
+
+
+def _order(job: WriteJob) -> list[Column]:
+    """What rows of one bucket are sorted by: the key, and what makes a row the last of its key."""
+    schema = job.schema
+    if not schema.primary_keys:
+        return []
+    order = [F.col(quoted(k)) for k in schema.trimmed_primary_keys]
+    for column in order_of_key(job):
+        by = F.col(quoted(column.name))
+        order.append(by.desc_nulls_first() if column.descending else by.asc_nulls_first())
+    return order if job.refuse_duplicates else [*order, F.col(ORDINAL_COLUMN)]
+
+
+def _gather(payloads: pa.Table) -> WriteResult:
+    result = WriteResult()
+    errors: list[TableStoreError] = []
+    for payload in payloads.column("payload").to_pylist():
+        outcome = pickle.loads(payload)  # noqa: S301 - written by our own task
+        if isinstance(outcome, TableStoreError):
+            errors.append(outcome)
+        else:
+            result.add(outcome)
+    if errors:
+        raise errors[0]
+    return result
+
+
+def _task(
+    job: WriteJob, stop_at_duplicates: bool
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    # Its name holds the id of the write, so it is removed with the write's files.
+    stop = f"{job.target.paths.root}/.duplicates-{job.target.write_id}"
+
+    def tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+        for rows in _chunked(batches):
+            if stop_at_duplicates and job.target.io.exists(stop):
+                raise DuplicateKeyError("Another task of this write found a key that stands twice.")
+            yield placed(job, rows)
+
+    def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        # A retried task writes under another name: what a lost attempt left is an orphan, never a duplicate.
+        task = f"{uuid.uuid4().hex[:8]}-"
+        outcome: Any
+        try:
+            outcome = write_sorted(job, tables(batches), task)
+        except TableStoreError as error:
+            if stop_at_duplicates and isinstance(error, DuplicateKeyError):
+                job.target.io.create(stop, b"")
+            outcome = error
+        yield pa.RecordBatch.from_arrays([pa.array([pickle.dumps(outcome)], pa.binary())], names=["payload"])
+
+    return write
+
+
+def _chunked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Several batches as one table, without copying: the writer's work per table is paid less often."""
+    held: list[pa.RecordBatch] = []
+    rows = size = 0
+    for batch in batches:
+        held.append(batch)
+        rows += batch.num_rows
+        size += batch.nbytes
+        if rows >= _CHUNK_ROWS or size >= _CHUNK_BYTES:
+            yield pa.Table.from_batches(held)
+            held, rows, size = [], 0, 0
+    if rows:
+        yield pa.Table.from_batches(held)
+
+
+__all__ = ["ExecutionError", "Rows", "input_bytes", "write_rows"]

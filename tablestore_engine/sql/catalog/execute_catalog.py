@@ -1,0 +1,109 @@
+"""Statements that only need the catalog, executed: one function per kind of statement.
+
+The functions live by topic in the other `execute_*` modules; this is the list of them and the way in. Invariant:
+all of it works without a JVM, and each statement is one atomic step of the catalog or none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from tablestore_engine.sql.catalog import (
+    execute_alter,
+    execute_describe,
+    execute_partitions,
+    execute_schema,
+    execute_show,
+    execute_show_create,
+    execute_table,
+    execute_tags,
+)
+from tablestore_engine.sql.catalog.execute_context import CatalogContext
+from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.statements import partition as partition_statements
+from tablestore_engine.sql.statements.schema import (
+    AlterSchema,
+    CreateSchema,
+    DescribeSchema,
+    DropSchema,
+    ShowSchemas,
+)
+from tablestore_engine.sql.statements.show import (
+    Describe,
+    ShowColumns,
+    ShowCreateTable,
+    ShowPartitions,
+    ShowTables,
+    ShowTblProperties,
+    ShowViews,
+)
+from tablestore_engine.sql.statements.statement import Statement
+from tablestore_engine.sql.statements.table import (
+    AddColumns,
+    AlterColumn,
+    AlterUnsupported,
+    CommentOn,
+    CreateTable,
+    CreateTableLike,
+    DropColumns,
+    DropTable,
+    ForeignStatement,
+    RefreshTable,
+    RenameColumn,
+    RenameTable,
+    SetTableProperties,
+    UnsetTableProperties,
+)
+from tablestore_engine.sql.statements.tag import CreateTag, DeleteTag, RenameTag, ShowTags
+from tablestore_engine.sql.statements.view import DropView
+
+_EXECUTORS: Final[Mapping[type[Statement], Callable[[Any, CatalogContext], StatementResult | None]]] = {
+    CreateSchema: execute_schema.create_schema,
+    DropSchema: execute_schema.drop_schema,
+    AlterSchema: execute_schema.alter_schema,
+    DescribeSchema: execute_schema.describe_schema,
+    ShowSchemas: execute_schema.show_schemas,
+    CreateTable: execute_table.create_table,
+    CreateTableLike: execute_table.create_table_like,
+    DropTable: execute_table.drop_table,
+    DropView: execute_table.drop_view,
+    RenameTable: execute_table.rename,
+    RefreshTable: execute_table.refresh,
+    AddColumns: execute_alter.add_columns,
+    SetTableProperties: execute_alter.set_properties,
+    UnsetTableProperties: execute_alter.unset_properties,
+    CommentOn: execute_alter.comment_on,
+    DropColumns: execute_alter.drop_columns,
+    RenameColumn: execute_alter.rename_column,
+    AlterColumn: execute_alter.alter_column,
+    AlterUnsupported: execute_alter.unsupported,
+    partition_statements.DropPartitions: execute_partitions.drop_partitions,
+    ShowTables: execute_show.show_tables,
+    ShowViews: execute_show.show_views,
+    ShowTblProperties: execute_show.show_properties,
+    ShowColumns: execute_show.show_columns,
+    ShowPartitions: execute_show.show_partitions,
+    ShowCreateTable: execute_show_create.show_create_table,
+    Describe: execute_describe.describe,
+    CreateTag: execute_tags.create_tag,
+    DeleteTag: execute_tags.delete_tag,
+    RenameTag: execute_tags.rename_tag,
+    ShowTags: execute_tags.show_tags,
+    ForeignStatement: execute_table.foreign,
+}
+
+
+def execute(statement: Statement, context: CatalogContext) -> StatementResult | None:
+    """Execute a statement; None when it is not one that the catalog alone can answer.
+
+    Raises:
+        UserError: what was asked is not possible; nothing has changed.
+        ConflictError: somebody else changed the same thing meanwhile.
+        StorageError: the warehouse cannot be read or written.
+    """
+    executor = _EXECUTORS.get(type(statement))
+    return None if executor is None else executor(statement, context)
+
+
+__all__ = ["CatalogContext", "execute"]

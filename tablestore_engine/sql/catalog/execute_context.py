@@ -1,0 +1,95 @@
+"""What the executors of catalog statements share: where they run, and how they answer.
+
+Invariant: nothing here or in the other ``execute_*`` modules of the catalog needs Spark. Temporary views are unknown
+here: whoever has a session asks it first.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tablestore_engine.catalog import Catalog, View
+from tablestore_engine.errors import SqlError
+from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.statements.statement import TableName
+from tablestore_engine.storage import clock
+from tablestore_engine.table import Table
+
+SESSION_PREFIXES = ("table-storage.", "tablestore.")
+
+
+@dataclass(frozen=True)
+class CatalogContext:
+    """Where a statement runs.
+
+    `database` is the current one. `session_options` are defaults for the options of new tables, with or without one
+    of the `SESSION_PREFIXES`. `now_millis` dates what is created.
+    """
+
+    catalog: Catalog
+    database: str = "default"
+    session_options: Mapping[str, str] = field(default_factory=dict)
+    now_millis: Callable[[], int] = clock.now_millis
+
+    def place(self, name: TableName) -> tuple[str, str]:
+        """Database and name that a name in a statement means."""
+        return name.database or self.database, name.name
+
+    def kind(self, name: TableName) -> str:
+        """`table` or `view`. Raises DatabaseNotFound, TableNotFound, NotAManagedTableError."""
+        place = self.place(name)
+        found = self.catalog.object_kind(*place)
+        if found is None:
+            self.catalog.load_table(*place)  # knows what is wrong, and what was perhaps meant
+        return found or "table"
+
+    def table(self, name: TableName, what: str) -> Table:
+        """The table that a statement of the verb `what` is about. Raises SqlError when it is a view."""
+        database, bare = self.place(name)
+        if self.kind(name) == "view":
+            raise SqlError(f"'{database}.{bare}' is a view, and {what} is for tables.", hint=_instead(what))
+        return self.catalog.load_table(database, bare)
+
+    def view(self, name: TableName, what: str) -> View:
+        """The view that a statement of the verb `what` is about. Raises SqlError when it is a table."""
+        database, bare = self.place(name)
+        if self.kind(name) == "table":
+            raise SqlError(f"'{database}.{bare}' is a table, and {what} is for views.", hint=_instead(what))
+        return self.catalog.load_view(database, bare)
+
+    def table_defaults(self, *, bucketed: bool) -> dict[str, str]:
+        """The session's options for a new table, without prefixes.
+
+        `bucketed` says that the table has columns to hash: a default number of buckets means nothing to others.
+        """
+        found = {}
+        for key, value in self.session_options.items():
+            prefix = next((one for one in SESSION_PREFIXES if key.startswith(one)), "")
+            found[key[len(prefix) :]] = value
+        if not bucketed:
+            found.pop("bucket", None)
+        return found
+
+
+def done(kind: str, **metrics: int) -> StatementResult:
+    """The result of a statement that did something and has no rows."""
+    return StatementResult(kind, metrics=metrics)
+
+
+def answer(kind: str, columns: Mapping[str, str], rows: Iterable[tuple[Any, ...]]) -> StatementResult:
+    """A result of rows; `columns` maps names to Spark's type texts."""
+    return StatementResult(kind, columns=tuple(columns), types=tuple(columns.values()), rows=list(rows))
+
+
+def utc(millis: int) -> str:
+    """`2024-01-31 12:00:00 UTC`."""
+    return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(millis / 1000))
+
+
+def _instead(what: str) -> str | None:
+    verb, _, kind = what.partition(" ")
+    other = {"TABLE": "VIEW", "VIEW": "TABLE"}.get(kind)
+    return f"Use {verb} {other}." if other and verb in ("DROP", "ALTER") else None

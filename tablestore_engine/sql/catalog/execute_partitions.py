@@ -1,0 +1,34 @@
+"""ALTER TABLE … DROP PARTITION."""
+
+from __future__ import annotations
+
+from tablestore_engine.errors import NotFoundError
+from tablestore_engine.operation.history.partition_expire import drop_partitions as drop
+from tablestore_engine.sql.catalog.execute_context import CatalogContext, done
+from tablestore_engine.sql.catalog.partition_spec import live_partitions, static_values
+from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.statements.partition import DropPartitions
+
+
+def drop_partitions(statement: DropPartitions, context: CatalogContext) -> StatementResult:
+    """Remove partitions with their rows, all in one commit.
+
+    Raises:
+        SqlError: the table has no such partition columns.
+        NotFoundError: there is no such partition, unless IF EXISTS; nothing was removed.
+    """
+    table = context.table(statement.table, "ALTER TABLE")
+    live = {entry.partition for entry in table.live_files()}
+    chosen: set[bytes] = set()
+    for spec in statement.partitions:
+        wanted = static_values(table.schema, spec)
+        found = {row for _, row in live_partitions(table.schema, live, wanted)}
+        if not found and not statement.if_exists:
+            text = ", ".join(f"{name} = {value}" for name, value in wanted.items())
+            raise NotFoundError(
+                f"Table {table.name} has no partition ({text}).", hint="Use DROP IF EXISTS PARTITION."
+            )
+        chosen |= found
+    if drop(table, chosen) is not None:
+        table.expire_after_commit()
+    return done("DROP PARTITION", partitions=len(chosen))

@@ -1,0 +1,62 @@
+"""SHOW CREATE TABLE: a text that gives an equal table or view when it is executed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tablestore_engine.catalog import View
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.sql_text import declared_column, quoted_name, quoted_text
+from tablestore_engine.sql.catalog.execute_context import CatalogContext, answer
+from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.statements.show import ShowCreateTable
+
+
+def show_create_table(statement: ShowCreateTable, context: CatalogContext) -> StatementResult:
+    """SHOW CREATE TABLE of a table or view."""
+    database, name = context.place(statement.table)
+    if context.kind(statement.table) == "view":
+        text = create_view_text(database, name, context.catalog.load_view(database, name))
+    else:
+        table = context.catalog.load_table(database, name)
+        text = create_table_text(*table.identifier, table.schema)
+    return answer("SHOW CREATE TABLE", {"createtab_stmt": "string"}, [(text,)])
+
+
+def create_table_text(database: str, name: str, schema: TableSchema) -> str:
+    """The CREATE TABLE of a schema."""
+    elements = [declared_column(one) for one in schema.fields]
+    if schema.primary_keys:
+        elements.append(f"PRIMARY KEY ({_names(schema.primary_keys)}) NOT ENFORCED")
+    lines = [
+        f"CREATE TABLE {quoted_name(database)}.{quoted_name(name)} (",
+        ",\n".join(f"  {one}" for one in elements),
+    ]
+    clauses = [f"PARTITIONED BY ({_names(schema.partition_keys)})"] if schema.partition_keys else []
+    clauses += _common(schema.comment, schema.options)
+    return "\n".join(lines) + ")" + "".join(f"\n{one}" for one in clauses)
+
+
+def create_view_text(database: str, name: str, view: View) -> str:
+    """The CREATE VIEW of a view. Bare names in its query mean `view.database`."""
+    columns = [
+        quoted_name(one.name)
+        + ("" if one.description is None else f" COMMENT {quoted_text(one.description)}")
+        for one in view.columns
+    ]
+    head = f"CREATE VIEW {quoted_name(database)}.{quoted_name(name)}"
+    if columns:
+        head += " (\n" + ",\n".join(f"  {one}" for one in columns) + ")"
+    return "\n".join([head, *_common(view.comment, view.options), f"AS {view.sql}"])
+
+
+def _common(comment: str | None, options: Mapping[str, str]) -> list[str]:
+    clauses = [] if comment is None else [f"COMMENT {quoted_text(comment)}"]
+    if options:
+        pairs = (f"  {quoted_text(key)} = {quoted_text(value)}" for key, value in sorted(options.items()))
+        clauses.append("TBLPROPERTIES (\n" + ",\n".join(pairs) + ")")
+    return clauses
+
+
+def _names(names: Sequence[str]) -> str:
+    return ", ".join(quoted_name(one) for one in names)

@@ -1,0 +1,171 @@
+"""CREATE TABLE with columns or LIKE, DROP, RENAME and REFRESH."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NoReturn
+
+from tablestore_engine.errors import SqlError, TableNotFound
+from tablestore_engine.operation.commit.replace import replace_empty
+from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.types import DataType
+from tablestore_engine.sql.catalog.execute_context import CatalogContext, done
+from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.statements.statement import ColumnDefinition
+from tablestore_engine.sql.statements.table import (
+    CreateTable,
+    CreateTableLike,
+    DropTable,
+    ForeignStatement,
+    RefreshTable,
+    RenameTable,
+)
+from tablestore_engine.sql.statements.view import DropView
+from tablestore_engine.sql.text.types import parse_sql_type
+
+
+def create_table(statement: CreateTable, context: CatalogContext) -> StatementResult:
+    """CREATE [OR REPLACE] TABLE with columns: an empty table."""
+    database, name = context.place(statement.table)
+    if statement.if_not_exists and statement.replace:
+        raise SqlError("OR REPLACE and IF NOT EXISTS exclude each other.")
+    exists = context.catalog.table_exists(database, name)
+    if exists and statement.if_not_exists:
+        return done("CREATE TABLE")
+    if statement.must_exist and not exists:
+        _missing(statement, context)
+    schema = new_schema(
+        [column_of(one) for one in statement.columns],
+        statement.primary_key,
+        statement.partition_by,
+        statement.options,
+        statement.comment,
+        context,
+    )
+    if exists and statement.replace:
+        replace_empty(context.catalog.load_table(database, name), schema)
+        return done("REPLACE TABLE")
+    context.catalog.create_table(database, name, schema, statement.if_not_exists)
+    return done("CREATE TABLE")
+
+
+def _missing(statement: CreateTable, context: CatalogContext) -> NoReturn:
+    database, name = context.place(statement.table)
+    raise TableNotFound(f"Table '{database}.{name}' does not exist.", hint="Use CREATE OR REPLACE TABLE.")
+
+
+def column_of(column: ColumnDefinition) -> tuple[str, DataType, str | None]:
+    """The column that a definition describes.
+
+    Raises:
+        UnsupportedTypeError: a table cannot hold the type.
+        SqlError: a default value or a position, which tables do not have.
+    """
+    if column.default_sql is not None:
+        raise SqlError(
+            f"Column '{column.name}' has a DEFAULT, which a managed table does not keep.",
+            hint="Leave it out and give the value where rows are inserted, for example coalesce(…).",
+        )
+    if column.first or column.after is not None:
+        raise SqlError(
+            f"Column '{column.name}' cannot be given a position.", hint="New columns stand at the end."
+        )
+    kind = parse_sql_type(column.type_sql, column.name, nullable=column.nullable)
+    return column.name, kind, column.comment
+
+
+def new_schema(
+    columns: Sequence[tuple[str, DataType, str | None]],
+    primary_key: Sequence[str],
+    partition_by: Sequence[str],
+    options: Mapping[str, str],
+    comment: str | None,
+    context: CatalogContext,
+) -> TableSchema:
+    """The schema of a new table: what the statement says, on top of the session's defaults.
+
+    The property `comment` is the table's comment. Raises SchemaError, OptionError.
+    """
+    given = dict(options)
+    said = given.pop("comment", None)
+    bucketed = bool(primary_key or given.get("primary-key") or given.get("bucket-key"))
+    return create_schema(
+        columns,
+        primary_key,
+        partition_by,
+        {**context.table_defaults(bucketed=bucketed), **given},
+        said if comment is None else comment,
+        context.now_millis(),
+    )
+
+
+def create_table_like(statement: CreateTableLike, context: CatalogContext) -> StatementResult:
+    """CREATE TABLE … LIKE: columns, keys, partitions, options and comments of a table; columns of a view."""
+    database, name = context.place(statement.table)
+    if statement.if_not_exists and context.catalog.table_exists(database, name):
+        return done("CREATE TABLE")
+    if context.kind(statement.source) == "view":
+        view = context.catalog.load_view(*context.place(statement.source))
+        if not view.columns:
+            raise SqlError(
+                f"The columns of view {statement.source} are not known.", hint="Create the view again."
+            )
+        source = TableSchema(0, view.columns, 0, comment=view.comment)
+    else:
+        source = context.catalog.load_table(*context.place(statement.source)).schema
+    schema = new_schema(
+        [(one.name, one.type, one.description) for one in source.fields],
+        source.primary_keys,
+        source.partition_keys,
+        {**source.options, **statement.options},
+        source.comment if "comment" not in statement.options else None,
+        context,
+    )
+    context.catalog.create_table(database, name, schema, statement.if_not_exists)
+    return done("CREATE TABLE")
+
+
+def drop_table(statement: DropTable, context: CatalogContext) -> StatementResult:
+    """DROP TABLE. Views that read it stay, as Spark's do, and fail when they are read."""
+    place = context.place(statement.table)
+    if context.catalog.view_exists(*place):
+        context.table(statement.table, "DROP TABLE")
+    context.catalog.drop_table(*place, statement.if_exists)
+    return done("DROP TABLE")
+
+
+def drop_view(statement: DropView, context: CatalogContext) -> StatementResult:
+    """DROP VIEW."""
+    place = context.place(statement.view)
+    if context.catalog.table_exists(*place):
+        context.view(statement.view, "DROP VIEW")
+    context.catalog.drop_view(*place, statement.if_exists)
+    return done("DROP VIEW")
+
+
+def rename(statement: RenameTable, context: CatalogContext) -> StatementResult:
+    """ALTER TABLE or VIEW … RENAME TO."""
+    verb = "ALTER VIEW" if statement.is_view else "ALTER TABLE"
+    (context.view if statement.is_view else context.table)(statement.table, verb)
+    database, name = context.place(statement.table)
+    target = statement.new.database or database
+    context.catalog.rename_table(database, name, target, statement.new.name)
+    return done(verb)
+
+
+def refresh(statement: RefreshTable, context: CatalogContext) -> StatementResult:
+    """REFRESH TABLE: nothing to do, since every statement reads the newest snapshot."""
+    context.kind(statement.table)
+    return done("REFRESH TABLE")
+
+
+def foreign(statement: ForeignStatement, context: CatalogContext) -> None:
+    """A statement that tables here do not have. Raises SqlError where it names one; None leaves it to Spark."""
+    database, name = context.place(statement.table)
+    kind = context.catalog.object_kind(database, name)
+    if kind is not None:
+        what = "managed table" if kind == "table" else "view of the warehouse"
+        raise SqlError(
+            f"{statement.verb} is not supported: '{database}.{name}' is a {what}.", hint=statement.hint
+        )

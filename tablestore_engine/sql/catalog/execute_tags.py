@@ -1,0 +1,60 @@
+"""CREATE, REPLACE, RENAME, DELETE and SHOW TAGS."""
+
+from __future__ import annotations
+
+from tablestore_engine.errors import SqlError, TagAlreadyExists, TagNotFound
+from tablestore_engine.operation.history.tags import replace_tag
+from tablestore_engine.options import parse_duration
+from tablestore_engine.sql.catalog.execute_context import CatalogContext, answer, done
+from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.statements.tag import CreateTag, DeleteTag, RenameTag, ShowTags
+
+
+def create_tag(statement: CreateTag, context: CatalogContext) -> StatementResult:
+    """ALTER TABLE … CREATE [OR REPLACE] TAG and REPLACE TAG, which keeps a snapshot that it does not name.
+
+    Raises:
+        SnapshotNotFound, TagAlreadyExists, TagNotFound
+    """
+    table = context.table(statement.table, "ALTER TABLE")
+    try:
+        retained = None if statement.retained is None else parse_duration(statement.retained)
+    except ValueError as error:
+        raise SqlError(f"A tag cannot be retained for {statement.retained}: {error}.") from None
+    there = statement.tag in table.tags.names()
+    if there and statement.if_not_exists:
+        return done("CREATE TAG")
+    if statement.replace and (there or statement.must_exist):
+        named = table.tags.load(statement.tag) if statement.must_exist else table.latest_snapshot()
+        snapshot = named if statement.snapshot_id is None else table.snapshot(statement.snapshot_id)
+        assert snapshot is not None  # there is a tag, so there is a snapshot
+        replace_tag(table.history, statement.tag, snapshot, table.tag_lifetime(retained))
+        return done("REPLACE TAG")
+    try:
+        table.create_tag(statement.tag, statement.snapshot_id, retained)
+    except TagAlreadyExists:
+        if not statement.if_not_exists:
+            raise
+    return done("CREATE TAG")
+
+
+def delete_tag(statement: DeleteTag, context: CatalogContext) -> StatementResult:
+    """ALTER TABLE … DELETE TAG. Raises TagNotFound unless IF EXISTS."""
+    try:
+        context.table(statement.table, "ALTER TABLE").delete_tag(statement.tag)
+    except TagNotFound:
+        if not statement.if_exists:
+            raise
+    return done("DELETE TAG")
+
+
+def rename_tag(statement: RenameTag, context: CatalogContext) -> StatementResult:
+    """ALTER TABLE … RENAME TAG. Raises TagNotFound, TagAlreadyExists."""
+    context.table(statement.table, "ALTER TABLE").tags.rename(statement.tag, statement.new)
+    return done("RENAME TAG")
+
+
+def show_tags(statement: ShowTags, context: CatalogContext) -> StatementResult:
+    """SHOW TAGS; more about them is in the system table `t$tags`."""
+    names = context.table(statement.table, "SHOW TAGS").tags.names()
+    return answer("SHOW TAGS", {"tag": "string"}, [(name,) for name in names])

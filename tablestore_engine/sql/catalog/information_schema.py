@@ -1,0 +1,81 @@
+"""INFORMATION_SCHEMA: what the catalog holds, as the rows of a few views that SQL standardised.
+
+dbt packages look relations up here. Names of schemas and tables are as they are stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from tablestore_engine.catalog import Catalog
+from tablestore_engine.errors import TableNotFound, TableStoreError, did_you_mean
+from tablestore_engine.schema.types.sql_text import spark_type
+from tablestore_engine.schema.types.types import DataField
+from tablestore_engine.sql.text.cursor import OWN_CATALOGS
+
+NAME: Final = "information_schema"
+_CATALOG: Final = OWN_CATALOGS[-1]
+
+Rows = list[tuple[Any, ...]]
+
+
+def _schemata(catalog: Catalog) -> Rows:
+    return [(_CATALOG, name) for name in catalog.list_databases()]
+
+
+def _relations(catalog: Catalog) -> Iterator[tuple[str, str, str]]:
+    for database in catalog.list_databases():
+        for table in catalog.list_tables(database):
+            yield database, table, "BASE TABLE"
+        for view in catalog.list_views(database):
+            yield database, view, "VIEW"
+
+
+def _tables(catalog: Catalog) -> Rows:
+    return [(_CATALOG, *relation) for relation in _relations(catalog)]
+
+
+def _views(catalog: Catalog) -> Rows:
+    found = [(database, name) for database, name, kind in _relations(catalog) if kind == "VIEW"]
+    return [(_CATALOG, database, name, catalog.load_view(database, name).sql) for database, name in found]
+
+
+def _columns(catalog: Catalog) -> Rows:
+    rows: Rows = []
+    for database, name, kind in _relations(catalog):
+        try:
+            fields: tuple[DataField, ...] = (
+                catalog.load_view(database, name).columns
+                if kind == "VIEW"
+                else catalog.load_table(database, name).schema.fields
+            )
+        except TableStoreError:
+            continue  # dropped meanwhile, or another program's
+        for position, field in enumerate(fields, 1):
+            nullable = "YES" if field.type.nullable else "NO"
+            where = (_CATALOG, database, name)
+            rows.append((*where, field.name, position, nullable, spark_type(field.type), field.description))
+    return rows
+
+
+_VIEWS: Final[dict[str, tuple[str, Callable[[Catalog], Rows]]]] = {
+    "schemata": ("catalog_name string, schema_name string", _schemata),
+    "tables": ("table_catalog string, table_schema string, table_name string, table_type string", _tables),
+    "views": ("table_catalog string, table_schema string, table_name string, view_definition string", _views),
+    "columns": (
+        (
+            "table_catalog string, table_schema string, table_name string, column_name string, "
+            "ordinal_position int, is_nullable string, data_type string, comment string"
+        ),
+        _columns,
+    ),
+}
+
+
+def rows_of(catalog: Catalog, view: str) -> tuple[str, Rows]:
+    """Spark's schema text and the rows of a view. Raises TableNotFound, which says which views there are."""
+    if view.lower() not in _VIEWS:
+        raise TableNotFound(f"'{NAME}.{view}' does not exist.", hint=did_you_mean(view, _VIEWS))
+    schema, rows = _VIEWS[view.lower()]
+    return schema, rows(catalog)

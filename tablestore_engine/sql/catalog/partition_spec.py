@@ -1,0 +1,108 @@
+"""PARTITION (…) of a statement against the partition columns of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from typing import Any
+
+from tablestore_engine.errors import SchemaError, SqlError, did_you_mean
+from tablestore_engine.metadata.partition import PartitionFormat, value_from_text
+from tablestore_engine.operation.scan.partition_filter import PartitionFilter
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.types import STRING_ROOTS, AtomicType, DataField, DataType
+from tablestore_engine.sql.statements.statement import PartitionSpec
+from tablestore_engine.sql.text.cursor import string_value
+from tablestore_engine.sql.text.lexer import STRING, tokenize
+from tablestore_engine.sql.text.literals import constant_at
+
+
+def static_values(schema: TableSchema, spec: PartitionSpec) -> dict[str, Any]:
+    """The values that a spec gives, by the stored name of the column; Python values of the column's type.
+
+    Raises:
+        ColumnNotFound: a column that the table does not have.
+        SqlError: the table has no partitions or no such partition column, a column stands twice, or a value is
+            missing or not a constant of the column's type.
+    """
+    if not schema.partition_keys:
+        raise SqlError("The table is not partitioned, so it has no partitions.")
+    names = {name.lower(): name for name in schema.partition_keys}
+    found: dict[str, Any] = {}
+    for one in spec:
+        name = names.get(schema.field(one.column).name.lower())
+        if name is None:
+            raise SqlError(
+                f"'{one.column}' is not a partition column.",
+                hint=did_you_mean(one.column, schema.partition_keys),
+            )
+        if name in found:
+            raise SqlError(f"The partition column '{name}' stands twice.")
+        if one.value_sql is None:
+            raise SqlError(f"The partition column '{name}' needs a value.", hint=f"Write {name} = value.")
+        found[name] = _value(one.value_sql, schema.field(name).type, name)
+    return found
+
+
+def clause_values(schema: TableSchema, spec: PartitionSpec) -> dict[str, Any]:
+    """The same of a clause that may be left out, and then gives none."""
+    return static_values(schema, spec) if spec else {}
+
+
+def partition_field(name: str, schema: TableSchema) -> DataField:
+    """The partition column of a name. Raises ColumnNotFound, SchemaError."""
+    field = schema.field(name)
+    if field.name not in schema.partition_keys:
+        hint = f"It is partitioned by: {', '.join(schema.partition_keys)}." if schema.partition_keys else None
+        raise SchemaError(f"The table is not partitioned by '{name}'.", hint=hint)
+    return field
+
+
+def live_partitions(
+    schema: TableSchema, partitions: set[bytes], wanted: dict[str, Any]
+) -> list[tuple[str, bytes]]:
+    """Path and row of each partition that has the wanted values, in the order of their paths."""
+    places = PartitionFormat(schema)
+    found = []
+    for row in partitions:
+        values = dict(zip(places.names, places.decode(row), strict=True))
+        if all(values[name] == value for name, value in wanted.items()):
+            found.append((places.path_of(row), row))
+    return sorted(found)
+
+
+def chosen_partitions(schema: TableSchema, wanted: Sequence[Mapping[str, Any]]) -> PartitionFilter:
+    """Chooses the partitions that have all values of one of these, by the stored names of columns."""
+    keys = schema.partition_keys
+    choices = [{keys.index(name): value for name, value in one.items()} for one in wanted]
+    return lambda values: any(all(values[i] == v for i, v in one.items()) for one in choices)
+
+
+def _value(text: str, kind: DataType, name: str) -> Any:
+    tokens = tokenize(text)
+    if tokens[0].key == "NULL" and len(tokens) == 2:
+        return None
+    if tokens[0].kind == STRING and len(tokens) == 2:
+        return _parsed(string_value(tokens[0].text), text, kind, name)
+    constant = constant_at(tokens, 0)
+    if constant is None or constant[1] != len(tokens) - 1:
+        raise SqlError(f"The value {text} of the partition column '{name}' is not a plain constant.")
+    value = constant[0]
+    root = kind.root if isinstance(kind, AtomicType) else ""
+    if isinstance(value, bool):
+        value = str(value).lower()
+    elif isinstance(value, (date, datetime)) and root in STRING_ROOTS:
+        value = value.isoformat(" ") if isinstance(value, datetime) else value.isoformat()
+    return _parsed(value.isoformat() if isinstance(value, (date, datetime)) else str(value), text, kind, name)
+
+
+def _parsed(value: str, text: str, kind: DataType, name: str) -> Any:
+    try:
+        return value_from_text(value, kind)
+    except ValueError as error:
+        raise SqlError(f"The partition column '{name}' cannot be {text}: {error}.") from None
+
+
+def partition_filter(schema: TableSchema, wanted: dict[str, Any]) -> PartitionFilter | None:
+    """Chooses the partitions with these values; None for no values."""
+    return chosen_partitions(schema, [wanted]) if wanted else None

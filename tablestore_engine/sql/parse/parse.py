@@ -1,0 +1,300 @@
+"""SQL text → one statement value.
+
+The first keywords decide. Statements on managed tables and schemas are parsed here and in the
+``parse_*`` modules; queries are recognised and kept as text; everything else becomes ``PassThrough`` for
+Spark. Parts that Spark understands better (queries, conditions, types) are slices of the user's text.
+
+Decisions:
+
+* ``CREATE TABLE … USING x`` is accepted for x = tablestore or paimon only. A table of another format
+  would live in Spark's own catalog and vanish with the session, so asking for one is an error that says so.
+* ``BEGIN``, ``COMMIT`` and ``ROLLBACK`` are accepted and do nothing: each statement is its own transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from tablestore_engine.errors import ParseError, SqlError
+from tablestore_engine.sql.parse import parse_alter, parse_create, parse_foreign, parse_rows, parse_show
+from tablestore_engine.sql.statements.schema import DropSchema, Use
+from tablestore_engine.sql.statements.statement import (
+    Explain,
+    Noop,
+    PassThrough,
+    Query,
+    QueryInside,
+    Statement,
+)
+from tablestore_engine.sql.statements.table import DropTable, RefreshTable, Truncate
+from tablestore_engine.sql.statements.view import DropView
+from tablestore_engine.sql.text.common_tables import skip_ctes
+from tablestore_engine.sql.text.cursor import Cursor, error_at, literal_at
+from tablestore_engine.sql.text.lexer import END, Token, tokenize
+
+
+def parse(text: str) -> Statement:
+    """The statement of a text.
+
+    Raises ParseError, with line and column, when a statement on managed tables is malformed, and SqlError
+    when it asks for something that managed tables do not have. What Spark shall judge is not judged here.
+    """
+    tokens = _one_statement(text, tokenize(text))
+    cursor = Cursor(text, tokens)
+    if cursor.at_end:
+        return Noop(sql=text, what="EMPTY")
+    handler = _HEADS.get(cursor.key)
+    statement = None if handler is None else handler(cursor)
+    return PassThrough(sql=text) if statement is None else statement
+
+
+def split_statements(text: str) -> tuple[str, ...]:
+    """The texts of the statements in a script, without their semicolons and without empty ones."""
+    pieces, start = [], 0
+    tokens = tokenize(text)
+    first: Token | None = None
+    for token in tokens:
+        if token.key == ";" or token.kind == END:
+            if first is not None:
+                pieces.append(text[start : token.start].strip())
+            start, first = token.end, None
+        elif first is None:
+            first = token
+    return tuple(pieces)
+
+
+def _one_statement(text: str, tokens: list[Token]) -> list[Token]:
+    """The tokens without the semicolons at the end; ParseError when there is a second statement."""
+    end = tokens.pop()
+    while tokens and tokens[-1].key == ";":
+        tokens.pop()
+    if tokens and tokens[0].key not in ("BEGIN", "DECLARE") and not _defines_code(tokens):
+        for index, token in enumerate(tokens):
+            if token.key == ";":
+                raise error_at(
+                    text, tokens[index + 1], "A second statement starts", hint="Send one statement at a time."
+                )
+    return [*tokens, end]
+
+
+def _defines_code(tokens: list[Token]) -> bool:
+    keys = {token.key for token in tokens[:6]}
+    return tokens[0].key == "CREATE" and not keys.isdisjoint(("PROCEDURE", "FUNCTION"))
+
+
+# -- heads: each gets the cursor on its keyword, and answers None for "not ours" ---------------------------
+
+
+def _query(cursor: Cursor) -> Statement | None:
+    if not cursor.sees_query():
+        return None
+    return Query(sql=cursor.text, query_sql=cursor.rest())
+
+
+def _from(cursor: Cursor) -> Statement | None:
+    depth = 0
+    for token in cursor.tokens[cursor.i :]:
+        depth += 1 if token.key == "(" else -1 if token.key == ")" else 0
+        if token.key == "INSERT" and depth == 0:
+            raise error_at(
+                cursor.text,
+                token,
+                "FROM … INSERT is not supported",
+                kind=SqlError,
+                hint="Use INSERT … SELECT.",
+            )
+    return _query(cursor)
+
+
+def _with(cursor: Cursor) -> Statement | None:
+    """A query, or a statement behind common table expressions."""
+    start = cursor.i
+    skip_ctes(cursor)
+    verb = cursor.key
+    if verb in ("INSERT", "UPDATE", "DELETE", "MERGE"):
+        return parse_rows.PARSERS[verb](cursor, cursor.slice(start, cursor.i))
+    if verb == "FROM":
+        _from(cursor)
+    cursor.i = start
+    return _query(cursor)
+
+
+def _rows(cursor: Cursor) -> Statement | None:
+    return parse_rows.PARSERS[cursor.key](cursor, None)
+
+
+def _create(cursor: Cursor) -> Statement | None:
+    return parse_create.create(cursor)
+
+
+def _drop(cursor: Cursor) -> Statement | None:
+    cursor.expect("DROP")
+    parse_create.refuse_kept_up(cursor)
+    kind = cursor.accept_one("TABLE", "VIEW", "SCHEMA", "DATABASE", "NAMESPACE")
+    if kind is None:
+        return None
+    cursor.refuse_unfinished()
+    if_exists = cursor.accept_if_exists()
+    if kind in ("TABLE", "VIEW"):
+        name = cursor.table_name()
+        cursor.accept("PURGE")
+        cursor.accept_one("CASCADE", "RESTRICT")
+        cursor.expect_end()
+        if kind == "TABLE":
+            return DropTable(sql=cursor.text, table=name, if_exists=if_exists)
+        return DropView(sql=cursor.text, view=name, if_exists=if_exists)
+    database = cursor.database_name()
+    mode = cursor.accept_one("CASCADE", "RESTRICT")
+    cursor.expect_end()
+    return DropSchema(sql=cursor.text, database=database, if_exists=if_exists, cascade=mode == "CASCADE")
+
+
+def _truncate(cursor: Cursor) -> Statement | None:
+    cursor.expect("TRUNCATE")
+    cursor.accept("TABLE")
+    table = cursor.table_name()
+    partition = parse_rows.partition_spec(cursor)
+    cursor.expect_end()
+    return Truncate(sql=cursor.text, table=table, partition=partition)
+
+
+def _use(cursor: Cursor) -> Statement | None:
+    cursor.expect("USE")
+    if cursor.key == "CATALOG" and cursor.tokens[cursor.i + 1].kind != END:
+        return None
+    if cursor.key in ("SCHEMA", "DATABASE", "NAMESPACE") and cursor.tokens[cursor.i + 1].kind != END:
+        cursor.i += 1
+    database = cursor.database_name()
+    cursor.expect_end()
+    return Use(sql=cursor.text, database=database)
+
+
+def _explain(cursor: Cursor) -> Statement | None:
+    cursor.expect("EXPLAIN")
+    mode = cursor.accept_one("LOGICAL", "FORMATTED", "EXTENDED", "CODEGEN", "COST")
+    offset = cursor.token.start
+    prefix = cursor.text[:offset]
+    inner = parse(cursor.text[offset:])
+    if isinstance(inner, Query):
+        return QueryInside(sql=cursor.text, kind="EXPLAIN", prefix=prefix, query_sql=inner.query_sql)
+    return Explain(sql=cursor.text, mode=mode, statement=inner)
+
+
+def _cache(cursor: Cursor) -> Statement | None:
+    """CACHE [LAZY] TABLE name [OPTIONS (…)] [AS] query."""
+    cursor.expect("CACHE")
+    cursor.accept("LAZY")
+    if not cursor.accept("TABLE"):
+        return None
+    start = cursor.i
+    cursor.dotted()
+    if cursor.accept("OPTIONS"):
+        cursor.skip_group()
+    cursor.accept("AS")
+    if cursor.sees_query():
+        return _inside(cursor, "CACHE TABLE")
+    cursor.i = start
+    return parse_foreign.cache(cursor, "CACHE TABLE")
+
+
+def _uncache(cursor: Cursor) -> Statement | None:
+    cursor.expect("UNCACHE")
+    if not cursor.accept("TABLE"):
+        return None
+    return None if cursor.accept_if_exists() else parse_foreign.cache(cursor, "UNCACHE TABLE")
+
+
+def _execute(cursor: Cursor) -> Statement | None:
+    """EXECUTE IMMEDIATE 'statement': of a literal alone. Variables, and what USING gives, only Spark knows."""
+    if not cursor.accept("EXECUTE", "IMMEDIATE"):
+        return None
+    text, end = literal_at(cursor.tokens, cursor.i)
+    return parse(text) if text and cursor.tokens[end].kind == END else None
+
+
+def _set(cursor: Cursor) -> Statement | None:
+    """SET VAR x = (SELECT …): a query between parentheses at the end; other settings are Spark's."""
+    if cursor.key_at(1) not in ("VAR", "VARIABLE"):
+        return None
+    cursor.until("=")
+    if not (cursor.accept("=") and cursor.key == "(" and cursor.key_at(1) in ("SELECT", "WITH", "FROM")):
+        return None
+    if cursor.closing(cursor.i) != len(cursor.tokens) - 2:
+        return None
+    return _inside(cursor, "SET VARIABLE")
+
+
+def _inside(cursor: Cursor, kind: str) -> Statement:
+    prefix = cursor.text[: cursor.token.start]
+    return QueryInside(sql=cursor.text, kind=kind, prefix=prefix, query_sql=cursor.rest())
+
+
+def _describe(cursor: Cursor) -> Statement | None:
+    cursor.expect(cursor.key)
+    if cursor.accept("QUERY") or (cursor.sees_query() and cursor.key not in ("TABLE", "MAP", "REDUCE")):
+        return _inside(cursor, "DESCRIBE QUERY")
+    return parse_show.describe(cursor)
+
+
+def _refresh(cursor: Cursor) -> Statement | None:
+    cursor.expect("REFRESH")
+    parse_create.refuse_kept_up(cursor)
+    if cursor.key == "FUNCTION" or not (cursor.token.is_name and cursor.accept("TABLE")):
+        return None
+    table = cursor.table_name()
+    cursor.expect_end()
+    return RefreshTable(sql=cursor.text, table=table)
+
+
+def _transaction(cursor: Cursor) -> Statement | None:
+    what = cursor.key
+    cursor.i += 1
+    cursor.accept_one("TRANSACTION", "WORK")
+    return Noop(sql=cursor.text, what=what) if cursor.at_end else None
+
+
+_Head = Callable[[Cursor], "Statement | None"]
+
+
+def _ours(parser: _Head) -> _Head:
+    """A head whose statements are always ours, so that an unfinished quote is worth a clear error."""
+
+    def checked(cursor: Cursor) -> Statement | None:
+        cursor.refuse_unfinished()
+        return parser(cursor)
+
+    return checked
+
+
+_HEADS: Final[Mapping[str, _Head]] = {
+    **dict.fromkeys(("SELECT", "VALUES", "TABLE", "MAP", "REDUCE", "("), _query),
+    **dict.fromkeys(("INSERT", "UPDATE", "DELETE", "MERGE"), _ours(_rows)),
+    **dict.fromkeys(("BEGIN", "START", "COMMIT", "ROLLBACK", "END"), _transaction),
+    **dict.fromkeys(("DESCRIBE", "DESC"), _describe),
+    "FROM": _from,
+    "WITH": _with,
+    "CREATE": _create,
+    "REPLACE": _create,
+    "DROP": _drop,
+    "ALTER": parse_alter.alter,
+    "COMMENT": _ours(parse_alter.comment_on),
+    "TRUNCATE": _ours(_truncate),
+    "ANALYZE": parse_show.analyze,
+    "CALL": parse_show.call,
+    "SHOW": parse_show.show,
+    "USE": _ours(_use),
+    "EXPLAIN": _explain,
+    "CACHE": _cache,
+    "UNCACHE": _uncache,
+    "SET": _set,
+    "EXECUTE": _execute,
+    "REFRESH": _refresh,
+    **dict.fromkeys(("GRANT", "REVOKE"), parse_foreign.grant),
+    **dict.fromkeys(("MSCK", "FSCK", "REPAIR"), parse_foreign.repair),
+    "OPTIMIZE": parse_foreign.optimize,
+    "VACUUM": parse_foreign.vacuum,
+    "RESTORE": parse_foreign.restore,
+}
+
+__all__ = ["ParseError", "parse", "split_statements"]

@@ -1,0 +1,259 @@
+"""ALTER TABLE, ALTER VIEW, ALTER SCHEMA and COMMENT ON."""
+
+from __future__ import annotations
+
+from tablestore_engine.errors import SqlError
+from tablestore_engine.sql.parse.parse_create import refuse_kept_up
+from tablestore_engine.sql.parse.parse_rows import partition_spec
+from tablestore_engine.sql.parse.parse_table import (
+    AFTER_TYPE,
+    column_definition,
+    column_type,
+    properties,
+    property_key,
+)
+from tablestore_engine.sql.parse.parse_tags import alter_tag
+from tablestore_engine.sql.statements.layout import AddPrimaryKey, ClusterTable, Compact
+from tablestore_engine.sql.statements.partition import DropPartitions
+from tablestore_engine.sql.statements.schema import AlterSchema
+from tablestore_engine.sql.statements.statement import PartitionSpec, Statement, TableName
+from tablestore_engine.sql.statements.table import (
+    AddColumns,
+    AlterColumn,
+    AlterUnsupported,
+    CommentOn,
+    DropColumns,
+    RenameColumn,
+    RenameTable,
+    SetTableProperties,
+    UnsetTableProperties,
+)
+from tablestore_engine.sql.statements.view import CreateView
+from tablestore_engine.sql.text.cursor import Cursor
+
+
+def alter(cursor: Cursor) -> Statement | None:
+    """ALTER TABLE, VIEW and SCHEMA; None for everything else that can be altered."""
+    cursor.expect("ALTER")
+    refuse_kept_up(cursor)
+    if cursor.accept_one("SCHEMA", "DATABASE", "NAMESPACE"):
+        cursor.refuse_unfinished()
+        return _schema(cursor)
+    kind = cursor.accept_one("TABLE", "VIEW")
+    if kind is None:
+        return None
+    cursor.refuse_unfinished()
+    table = cursor.table_name()
+    statement = _view(cursor, table) if kind == "VIEW" else _table(cursor, table)
+    cursor.expect_end()
+    return statement
+
+
+def _schema(cursor: Cursor) -> Statement:
+    """``db SET DBPROPERTIES (…)``."""
+    database = cursor.database_name()
+    if not (cursor.accept("SET", "DBPROPERTIES") or cursor.accept("SET", "PROPERTIES")):
+        raise cursor.error(
+            f"Schema {database} cannot be altered so",
+            kind=SqlError,
+            hint="Use SET DBPROPERTIES (…), or COMMENT ON SCHEMA.",
+        )
+    found = properties(cursor)
+    cursor.expect_end()
+    return AlterSchema(sql=cursor.text, database=database, properties=found)
+
+
+def comment_on(cursor: Cursor) -> Statement | None:
+    """``COMMENT ON TABLE t IS '…'``, and on schemas, views and columns."""
+    cursor.expect("COMMENT", "ON")
+    kind = cursor.accept_one("TABLE", "VIEW", "COLUMN", "SCHEMA", "DATABASE", "NAMESPACE")
+    if kind is None:
+        return None
+    table: TableName | None = None
+    column: str | None = None
+    database: str | None = None
+    if kind in ("TABLE", "VIEW"):
+        table = cursor.table_name()
+    elif kind == "COLUMN":
+        parts = cursor.dotted("table.column")
+        if len(parts) < 2:
+            raise cursor.error("Expected table.column", kind=SqlError)
+        table, column = TableName(parts[-3] if len(parts) > 2 else None, parts[-2]), parts[-1]
+    else:
+        kind, database = "SCHEMA", cursor.database_name()
+    cursor.expect("IS")
+    comment = None if cursor.accept("NULL") else cursor.string()
+    cursor.expect_end()
+    return CommentOn(
+        sql=cursor.text, kind=kind, table=table, column=column, database=database, comment=comment
+    )
+
+
+def _view(cursor: Cursor, view: TableName) -> Statement:
+    if cursor.accept("AS") or cursor.sees_query():
+        query = cursor.rest()
+        return CreateView(
+            sql=cursor.text, view=view, query_sql=query, options={}, replace=True, must_exist=True
+        )
+    return _common(cursor, view, is_view=True) or _unsupported(cursor, view)
+
+
+def _table(cursor: Cursor, table: TableName) -> Statement:
+    found = _common(cursor, table, is_view=False) or alter_tag(cursor, table)
+    if found is not None:
+        return found
+    start = cursor.i
+    partition = partition_spec(cursor)
+    if cursor.accept("COMPACT"):
+        partition = partition or partition_spec(cursor)
+        return Compact(sql=cursor.text, table=table, partition=partition)
+    if cursor.accept("CLUSTERED", "INTO"):
+        return _cluster(cursor, table, partition)
+    if not partition:
+        if cursor.accept("SET", "COMMENT"):
+            return CommentOn(sql=cursor.text, kind="TABLE", table=table, comment=cursor.string())
+        if cursor.accept("RENAME", "COLUMN"):
+            old = cursor.name("a column name")
+            cursor.expect("TO")
+            return RenameColumn(sql=cursor.text, table=table, column=old, new=cursor.name("a column name"))
+        if cursor.key == "ADD" and cursor.key_at(1) in ("COLUMN", "COLUMNS", "("):
+            cursor.i += 1
+            return _add_columns(cursor, table)
+        if cursor.sees("DROP", "PARTITION") or cursor.sees("DROP", "IF", "EXISTS", "PARTITION"):
+            return _drop_partitions(cursor, table)
+        if cursor.sees("ADD", "PRIMARY", "KEY") or cursor.sees("ADD", "CONSTRAINT"):
+            start = cursor.i
+            found = _add_primary_key(cursor, table)
+            if found is not None:
+                return found
+            cursor.i = start
+        if cursor.key == "DROP" and cursor.key_at(1) in ("COLUMN", "COLUMNS"):
+            cursor.i += 2
+            return _drop_columns(cursor, table)
+        if cursor.key in ("ALTER", "CHANGE"):
+            return _alter_column(cursor, table)
+    cursor.i = start
+    return _unsupported(cursor, table)
+
+
+def _common(cursor: Cursor, table: TableName, *, is_view: bool) -> Statement | None:
+    """What tables and views share."""
+    if cursor.accept("RENAME", "TO"):
+        new = cursor.table_name("the new name")
+        return RenameTable(sql=cursor.text, table=table, new=new, is_view=is_view)
+    if cursor.accept("SET", "TBLPROPERTIES") or (cursor.sees("SET", "(") and cursor.accept("SET")):
+        found = properties(cursor)
+        return SetTableProperties(sql=cursor.text, table=table, properties=found, is_view=is_view)
+    if cursor.accept("UNSET", "TBLPROPERTIES"):
+        if_exists = cursor.accept_if_exists()
+        cursor.expect("(")
+        keys = [property_key(cursor)]
+        while cursor.accept(","):
+            keys.append(property_key(cursor))
+        cursor.expect(")")
+        return UnsetTableProperties(
+            sql=cursor.text, table=table, keys=tuple(keys), if_exists=if_exists, is_view=is_view
+        )
+    return None
+
+
+def _cluster(cursor: Cursor, table: TableName, partition: PartitionSpec) -> Statement:
+    text = cursor.token.text
+    if not text.isdigit():
+        raise cursor.error("Expected a number of buckets", hint="Write CLUSTERED INTO 8 BUCKETS.")
+    cursor.i += 1
+    if not cursor.accept_one("BUCKETS", "BUCKET"):
+        raise cursor.error("Expected BUCKETS")
+    return ClusterTable(sql=cursor.text, table=table, partition=partition, buckets=int(text))
+
+
+def _add_primary_key(cursor: Cursor, table: TableName) -> Statement | None:
+    """``ADD [CONSTRAINT name] PRIMARY KEY (a, b) [NOT ENFORCED]``; None for another constraint."""
+    cursor.expect("ADD")
+    if cursor.accept("CONSTRAINT") and cursor.key != "PRIMARY":
+        cursor.name("the name of the constraint")
+    if not cursor.accept("PRIMARY", "KEY"):
+        return None
+    columns = cursor.names_in_parentheses()
+    cursor.accept("NOT", "ENFORCED")
+    return AddPrimaryKey(sql=cursor.text, table=table, columns=columns)
+
+
+def _add_columns(cursor: Cursor, table: TableName) -> Statement:
+    cursor.accept_one("COLUMN", "COLUMNS")
+    if_not_exists = cursor.accept_if_not_exists()
+    in_parentheses = cursor.accept("(")
+    columns = [column_definition(cursor)[0]]
+    while cursor.accept(","):
+        if not in_parentheses and cursor.accept("DROP", "COLUMN"):
+            return _drop_columns(cursor, table)  # which refuses the whole statement
+        if not in_parentheses and _repeats(cursor, "ADD") and cursor.tokens[cursor.i + 2].is_name:
+            cursor.i += 2 if cursor.key_at(1) in ("COLUMN", "COLUMNS") else 1
+        columns.append(column_definition(cursor)[0])
+    if in_parentheses:
+        cursor.expect(")")
+    return AddColumns(sql=cursor.text, table=table, columns=tuple(columns), if_not_exists=if_not_exists)
+
+
+def _repeats(cursor: Cursor, verb: str) -> bool:
+    """Whether ``ADD COLUMN a int, ADD COLUMN b int`` says its verb again, which is no name of a column then."""
+    names_column = cursor.key_at(2) in AFTER_TYPE
+    return cursor.key == verb and cursor.tokens[cursor.i + 1].is_name and not names_column
+
+
+def _drop_columns(cursor: Cursor, table: TableName) -> Statement:
+    if_exists = cursor.accept_if_exists()
+    in_parentheses = cursor.accept("(")
+    columns = [".".join(cursor.dotted("a column name"))]
+    while cursor.accept(","):
+        if not in_parentheses and _repeats(cursor, "DROP"):
+            cursor.i += 2 if cursor.key_at(1) in ("COLUMN", "COLUMNS") else 1
+        columns.append(".".join(cursor.dotted("a column name")))
+    if in_parentheses:
+        cursor.expect(")")
+    return DropColumns(sql=cursor.text, table=table, columns=tuple(columns), if_exists=if_exists)
+
+
+def _drop_partitions(cursor: Cursor, table: TableName) -> Statement:
+    """``DROP [IF EXISTS] PARTITION (…), PARTITION (…) [PURGE]``."""
+    cursor.expect("DROP")
+    if_exists = cursor.accept_if_exists()
+    partitions: list[PartitionSpec] = []
+    while not partitions or cursor.accept(","):
+        spec = partition_spec(cursor)
+        if not spec:
+            raise cursor.error("Expected PARTITION (…)")
+        partitions.append(spec)
+    cursor.accept("PURGE")
+    return DropPartitions(sql=cursor.text, table=table, partitions=tuple(partitions), if_exists=if_exists)
+
+
+def _alter_column(cursor: Cursor, table: TableName) -> Statement:
+    """``ALTER COLUMN c COMMENT '…'``, TYPE, FIRST, AFTER, SET and DROP NOT NULL; CHANGE is the same."""
+    start = cursor.i
+    cursor.i += 1
+    cursor.accept("COLUMN")
+    column = ".".join(cursor.dotted("a column name"))
+    if cursor.accept("COMMENT"):
+        return CommentOn(sql=cursor.text, kind="COLUMN", table=table, column=column, comment=cursor.string())
+    if cursor.accept("TYPE"):
+        type_sql = column_type(cursor, column)
+        return AlterColumn(sql=cursor.text, table=table, column=column, type_sql=type_sql)
+    if cursor.accept("FIRST"):
+        return AlterColumn(sql=cursor.text, table=table, column=column, first=True)
+    if cursor.accept("AFTER"):
+        after = cursor.name("a column name")
+        return AlterColumn(sql=cursor.text, table=table, column=column, after=after)
+    for word, nullable in (("SET", False), ("DROP", True)):
+        if cursor.accept(word, "NOT", "NULL"):
+            return AlterColumn(sql=cursor.text, table=table, column=column, nullable=nullable)
+    cursor.i = start
+    return _unsupported(cursor, table)
+
+
+def _unsupported(cursor: Cursor, table: TableName) -> Statement:
+    if cursor.at_end:
+        raise cursor.error(f"Expected what to change on {table}")
+    what = " ".join(token.text for token in cursor.tokens[cursor.i : cursor.i + 2]).strip()
+    cursor.i = len(cursor.tokens) - 1
+    return AlterUnsupported(sql=cursor.text, table=table, what=what.upper())

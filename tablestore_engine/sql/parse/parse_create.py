@@ -1,0 +1,126 @@
+"""CREATE: what it creates, and schemas and views themselves.
+
+Materialized views and streaming tables are refused for every verb, because Spark knows them in its pipelines only: it
+would answer with an error about something else, or take REFRESH MATERIALIZED VIEW v for a path and do nothing.
+"""
+
+from __future__ import annotations
+
+from tablestore_engine.errors import SqlError
+from tablestore_engine.sql.parse.parse_table import create_table, properties
+from tablestore_engine.sql.statements.schema import CreateSchema
+from tablestore_engine.sql.statements.statement import PassThrough, Statement
+from tablestore_engine.sql.statements.view import CreateView
+from tablestore_engine.sql.text.cursor import Cursor
+
+
+def create(cursor: Cursor) -> Statement | None:
+    """Any CREATE or REPLACE; None for what is Spark's."""
+    cursor.accept("CREATE")
+    refreshed = cursor.accept("OR", "REFRESH")
+    replace = not refreshed and cursor.accept("OR", "REPLACE")
+    refuse_kept_up(cursor)
+    must_exist = not replace and cursor.accept("REPLACE")
+    if cursor.accept_one("SCHEMA", "DATABASE", "NAMESPACE"):
+        cursor.refuse_unfinished()
+        return _create_schema(cursor)
+    external = cursor.accept("EXTERNAL")
+    if cursor.accept("TABLE"):
+        cursor.refuse_unfinished()
+        if external:
+            cursor.i -= 1
+            raise cursor.error(
+                "External tables are not supported",
+                kind=SqlError,
+                hint="Read files by parquet.`path`, or create a temporary view USING their format.",
+            )
+        return create_table(cursor, replace=replace or must_exist, must_exist=must_exist)
+    is_global = cursor.accept("GLOBAL")
+    temporary = cursor.accept_one("TEMPORARY", "TEMP", "LOCAL") is not None
+    cursor.accept_one("TEMPORARY", "TEMP")
+    if cursor.accept("TABLE"):
+        raise cursor.error(
+            "Temporary tables are not supported", kind=SqlError, hint="Use CREATE TEMPORARY VIEW."
+        )
+    if cursor.accept("VIEW"):
+        cursor.refuse_unfinished()
+        return _create_view(cursor, replace, temporary or is_global)
+    return None
+
+
+def refuse_kept_up(cursor: Cursor) -> None:
+    """SqlError when MATERIALIZED VIEW or STREAMING TABLE comes next, behind whichever verb."""
+    if cursor.sees("MATERIALIZED", "VIEW"):
+        raise cursor.error(
+            "Materialized views are not supported",
+            kind=SqlError,
+            hint="Use a VIEW, whose query runs when it is read, or a TABLE … AS SELECT, which keeps its rows.",
+        )
+    if cursor.sees("STREAMING", "TABLE"):
+        raise cursor.error(
+            "Streaming tables are not supported",
+            kind=SqlError,
+            hint="Use a TABLE, and INSERT or MERGE INTO it what has come since.",
+        )
+
+
+def _create_schema(cursor: Cursor) -> Statement:
+    if_not_exists = cursor.accept_if_not_exists()
+    database = cursor.database_name()
+    comment, options = None, {}
+    while not cursor.at_end:
+        if cursor.accept("COMMENT"):
+            comment = cursor.string()
+        elif cursor.accept("WITH"):
+            if not cursor.accept_one("DBPROPERTIES", "PROPERTIES"):
+                raise cursor.error("Expected DBPROPERTIES")
+            options.update(properties(cursor))
+        elif cursor.key == "LOCATION":
+            raise cursor.error("A schema lives in the warehouse, so LOCATION is refused", kind=SqlError)
+        else:
+            cursor.expect_end()
+    return CreateSchema(
+        sql=cursor.text, database=database, if_not_exists=if_not_exists, comment=comment, properties=options
+    )
+
+
+def _create_view(cursor: Cursor, replace: bool, temporary: bool) -> Statement:
+    if_not_exists = cursor.accept_if_not_exists()
+    name = cursor.table_name("a view name")
+    columns: list[tuple[str, str | None]] = []
+    if cursor.accept("("):
+        while True:
+            column = cursor.name("a column name")
+            if temporary and cursor.key not in ("COMMENT", ",", ")"):
+                return PassThrough(sql=cursor.text)  # a temporary view USING a format, with typed columns
+            columns.append((column, cursor.string() if cursor.accept("COMMENT") else None))
+            if not cursor.accept(","):
+                break
+        cursor.expect(")")
+    comment: str | None = None
+    options: dict[str, str] = {}
+    while not cursor.at_end and not cursor.accept("AS"):
+        if cursor.accept("COMMENT"):
+            comment = cursor.string()
+        elif cursor.accept("TBLPROPERTIES"):
+            options.update(properties(cursor))
+        elif cursor.accept("WITH", "SCHEMA"):
+            cursor.accept("TYPE")
+            cursor.i += 1
+        elif cursor.key == "USING" and temporary:
+            return PassThrough(sql=cursor.text)
+        else:
+            raise cursor.error("Expected AS and a query")
+    prefix = cursor.text[: cursor.token.start]
+    return CreateView(
+        sql=cursor.text,
+        view=name,
+        query_sql=cursor.rest(),
+        columns=tuple(columns),
+        comment=comment,
+        options=options,
+        replace=replace,
+        if_not_exists=if_not_exists,
+        temporary=temporary,
+        prefix=prefix,
+    )

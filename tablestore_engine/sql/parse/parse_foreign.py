@@ -1,0 +1,98 @@
+"""Statements of other table formats, which packages and hooks send: what to do instead on a managed table.
+
+Only the table that they name is read here. Where it is no managed table, the statement goes to Spark, whose extensions
+may know it.
+"""
+
+from __future__ import annotations
+
+from tablestore_engine.errors import SqlError
+from tablestore_engine.sql.statements.statement import Statement, TableName
+from tablestore_engine.sql.statements.table import ForeignStatement
+from tablestore_engine.sql.text.cursor import Cursor
+
+
+def optimize(cursor: Cursor) -> Statement | None:
+    """``OPTIMIZE t [WHERE …] [ZORDER BY (a, b)]``."""
+    cursor.expect("OPTIMIZE")
+    table = _table(cursor)
+    if table is None:
+        return None
+    columns = ",".join(_z_order(cursor))
+    hint = f"Leave it out, for writes compact what is due, or use ALTER TABLE {table} COMPACT"
+    if columns:
+        z_order = f"CALL sys.compact(table => '{table}', order_strategy => 'zorder', order_by => '{columns}')"
+        hint += f"; {z_order} sorts a table without a key"
+    return _foreign(cursor, "OPTIMIZE", table, f"{hint}.")
+
+
+def vacuum(cursor: Cursor) -> Statement | None:
+    """``VACUUM t [RETAIN …]``."""
+    cursor.expect("VACUUM")
+    table = _table(cursor)
+    hint = (
+        f"Leave it out, for writes expire snapshots that are due, or use CALL sys.expire_snapshots(table => '{table}'); "
+        f"CALL sys.remove_orphan_files(table => '{table}') removes what killed writers left."
+    )
+    return None if table is None else _foreign(cursor, "VACUUM", table, hint)
+
+
+def restore(cursor: Cursor) -> Statement | None:
+    """``RESTORE [TABLE] t TO …``."""
+    cursor.expect("RESTORE")
+    table = _table(cursor)
+    hint = f"Use CALL sys.rollback(table => '{table}', version => '…') or sys.rollback_to_timestamp."
+    return None if table is None else _foreign(cursor, "RESTORE", table, hint)
+
+
+def repair(cursor: Cursor) -> Statement | None:
+    """``MSCK REPAIR TABLE t``, ``FSCK REPAIR TABLE t`` and ``REPAIR TABLE t``."""
+    cursor.accept_one("MSCK", "FSCK")
+    if not cursor.accept("REPAIR"):
+        return None
+    table = _table(cursor)
+    hint = "Leave it out: a managed table knows its partitions."
+    return None if table is None else _foreign(cursor, "REPAIR TABLE", table, hint)
+
+
+def grant(cursor: Cursor) -> Statement | None:
+    """``GRANT … ON [TABLE] t TO …`` and ``REVOKE … ON [TABLE] t FROM …``."""
+    verb = cursor.key
+    while not cursor.at_end and cursor.key != "ON":
+        cursor.i += 1
+    if not cursor.accept("ON"):
+        return None
+    names_kind = cursor.tokens[cursor.i + 1].is_name and cursor.key_at(1) not in ("TO", "FROM")
+    if names_kind and cursor.key not in ("TABLE", "VIEW"):
+        return None  # a schema, a catalog, …
+    table = _table(cursor)
+    hint = "Tables are files in the warehouse folder, whose permissions say who may read them."
+    return None if table is None else _foreign(cursor, verb, table, hint)
+
+
+def cache(cursor: Cursor, verb: str) -> Statement | None:
+    """``CACHE TABLE t`` and ``UNCACHE TABLE t``, from the table's name on."""
+    table = _table(cursor)
+    hint = f"Every statement reads the newest rows of {table}. CACHE TABLE name AS SELECT … keeps those of now."
+    return None if table is None else _foreign(cursor, verb, table, hint)
+
+
+def _foreign(cursor: Cursor, verb: str, table: TableName, hint: str) -> Statement:
+    return ForeignStatement(sql=cursor.text, verb=verb, table=table, hint=hint)
+
+
+def _table(cursor: Cursor) -> TableName | None:
+    """The table that comes next; None for what cannot be a managed one."""
+    if cursor.key in ("TABLE", "VIEW") and cursor.tokens[cursor.i + 1].is_name:
+        cursor.i += 1
+    try:
+        return cursor.table_name()
+    except SqlError:
+        return None
+
+
+def _z_order(cursor: Cursor) -> list[str]:
+    """The columns of ``ZORDER BY``, with or without parentheses."""
+    while not cursor.at_end and not cursor.accept("ZORDER", "BY"):
+        cursor.i += 1
+    return [token.name for token in cursor.tokens[cursor.i :] if token.is_name]

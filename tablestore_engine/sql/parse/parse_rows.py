@@ -1,0 +1,362 @@
+"""INSERT, UPDATE, DELETE and MERGE.
+
+`with_sql` is the text of the common table expressions in front of a statement; see `common_tables`. DEFAULT as a value is
+NULL, for columns have no other default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from tablestore_engine.errors import SqlError
+from tablestore_engine.sql.statements.row import (
+    Delete,
+    InsertInto,
+    InsertOverwrite,
+    Merge,
+    MergeClause,
+    Update,
+)
+from tablestore_engine.sql.statements.statement import (
+    Assignment,
+    PartitionSpec,
+    PartitionValue,
+    QueryInside,
+    Statement,
+    TableName,
+)
+from tablestore_engine.sql.text.common_tables import inline_ctes, with_ctes
+from tablestore_engine.sql.text.cursor import OWN_CATALOGS, Cursor
+from tablestore_engine.sql.text.lexer import tokenize
+
+
+def partition_spec(cursor: Cursor) -> PartitionSpec:
+    """``PARTITION (a = 1, b)``, or nothing."""
+    if not cursor.accept("PARTITION"):
+        return ()
+    cursor.expect("(")
+    values = []
+    while True:
+        column = cursor.name("a partition column")
+        value = cursor.until(",", what="a value") if cursor.accept_one("=", "==") else None
+        values.append(PartitionValue(column, value))
+        if not cursor.accept(","):
+            break
+    cursor.expect(")")
+    return tuple(values)
+
+
+# -- INSERT ----------------------------------------------------------------------------------------------
+
+
+def insert(cursor: Cursor, with_sql: str | None) -> Statement:
+    cursor.expect("INSERT")
+    cursor.accept("WITH", "SCHEMA", "EVOLUTION")
+    verb = cursor.accept_one("INTO", "OVERWRITE")
+    if verb is None:
+        raise cursor.error("Expected INTO or OVERWRITE")
+    if cursor.key in ("DIRECTORY", "LOCAL") and verb == "OVERWRITE":
+        return _insert_directory(cursor)
+    if cursor.key == "TABLE" and cursor.tokens[cursor.i + 1].is_name:
+        cursor.i += 1
+    table = cursor.table_name()
+    if cursor.sees("WITH", "("):
+        raise cursor.error("Options on INSERT are not supported", kind=SqlError)
+    if verb == "INTO" and cursor.accept("REPLACE"):
+        return _replace_where(cursor, table, with_sql)
+    partition = partition_spec(cursor)
+    if verb == "INTO" and cursor.sees("IF", "NOT", "EXISTS"):
+        raise cursor.error("IF NOT EXISTS goes with INSERT OVERWRITE", kind=SqlError)
+    if_not_exists = cursor.accept_if_not_exists()
+    by_name = cursor.accept("BY", "NAME")
+    columns = () if by_name else _column_list(cursor)
+    partition_after = partition_spec(cursor) if not partition else ()
+    if not cursor.sees_query():
+        raise cursor.error("Expected a query or VALUES", hint="Write INSERT INTO t SELECT … or VALUES (…).")
+    query = with_ctes(with_sql, _without_defaults(cursor.rest()))
+    partition = partition or partition_after
+    if verb == "INTO":
+        return InsertInto(
+            sql=cursor.text,
+            table=table,
+            columns=columns,
+            partition=partition,
+            query_sql=query,
+            by_name=by_name,
+        )
+    return InsertOverwrite(
+        sql=cursor.text,
+        table=table,
+        columns=columns,
+        partition=partition,
+        if_not_exists=if_not_exists,
+        query_sql=query,
+        by_name=by_name,
+    )
+
+
+def _without_defaults(query_sql: str) -> str:
+    """The rows of VALUES with NULL for DEFAULT; any other query as it is."""
+    if query_sql[:6].upper() != "VALUES" or "DEFAULT" not in query_sql.upper():
+        return query_sql
+    tokens = tokenize(query_sql)
+    pieces: list[str] = []
+    position = 0
+    for before, token, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        if token.key == "DEFAULT" and before.key in ("(", ",", "VALUES") and after.key in (",", ")", ""):
+            pieces += [query_sql[position : token.start], "NULL"]
+            position = token.end
+    return "".join([*pieces, query_sql[position:]])
+
+
+def _column_list(cursor: Cursor) -> tuple[str, ...]:
+    """``(a, b)`` before a query, as opposed to a query in parentheses."""
+    if cursor.key != "(" or cursor.key_at(1) == "(":
+        return ()
+    if cursor.key_at(1) in ("SELECT", "WITH", "FROM", "VALUES", "TABLE") and cursor.key_at(2) not in (
+        ",",
+        ")",
+    ):
+        return ()
+    return cursor.names_in_parentheses()
+
+
+def _replace_where(cursor: Cursor, table: TableName, with_sql: str | None) -> Statement:
+    """``REPLACE WHERE condition query``."""
+    if cursor.key != "WHERE":
+        raise cursor.error("Only REPLACE WHERE is supported", kind=SqlError, hint="Use MERGE INTO.")
+    cursor.i += 1
+    start = cursor.i
+    cursor.until("SELECT", "WITH", "VALUES", "FROM", "TABLE", what="a condition")
+    if cursor.at_end:  # the query is in parentheses: the last group, with an operand before it
+        last = _last_group(cursor, start)
+        if last is None:
+            raise cursor.error("Expected a query behind the condition")
+        cursor.i = last
+    condition = cursor.slice(start, cursor.i)
+    query = with_ctes(with_sql, cursor.rest())
+    return InsertOverwrite(
+        sql=cursor.text, table=table, query_sql=query, replace_where_sql=inline_ctes(with_sql, condition)
+    )
+
+
+def _last_group(cursor: Cursor, start: int) -> int | None:
+    depth, opened = 0, None
+    for i in range(start, len(cursor.tokens)):
+        key = cursor.tokens[i].key
+        if key == "(":
+            opened = i if depth == 0 else opened
+            depth += 1
+        elif key == ")":
+            depth -= 1
+    return opened if opened is not None and opened > start else None
+
+
+def _insert_directory(cursor: Cursor) -> Statement:
+    """INSERT OVERWRITE DIRECTORY … query: Spark writes the files, the query is bound."""
+    while not cursor.at_end and not (cursor.sees_query() and cursor.key != "("):
+        if cursor.key == "(":
+            if cursor.key_at(1) in ("SELECT", "WITH", "FROM"):
+                break
+            cursor.skip_group()
+        else:
+            cursor.i += 1
+    prefix = cursor.text[: cursor.token.start]
+    return QueryInside(sql=cursor.text, kind="INSERT DIRECTORY", prefix=prefix, query_sql=cursor.rest())
+
+
+# -- UPDATE and DELETE -------------------------------------------------------------------------------------
+
+
+def update(cursor: Cursor, with_sql: str | None) -> Statement:
+    cursor.expect("UPDATE")
+    table = cursor.table_name()
+    alias = _alias(cursor, "SET")
+    cursor.expect("SET")
+    assignments = _assignments(cursor, table, alias, with_sql, ("WHERE", "FROM"))
+    if cursor.key == "FROM":
+        raise cursor.error("UPDATE … FROM is not supported", kind=SqlError, hint="Use MERGE INTO.")
+    where = _where(cursor, with_sql)
+    return Update(sql=cursor.text, table=table, alias=alias, assignments=assignments, where_sql=where)
+
+
+def delete(cursor: Cursor, with_sql: str | None) -> Statement:
+    cursor.expect("DELETE", "FROM")
+    table = cursor.table_name()
+    alias = _alias(cursor, "WHERE", "USING")
+    if cursor.key == "USING":
+        raise cursor.error(
+            "DELETE … USING is not supported",
+            kind=SqlError,
+            hint="Use WHERE … IN (SELECT …), WHERE EXISTS (…) or MERGE INTO … WHEN MATCHED THEN DELETE.",
+        )
+    return Delete(sql=cursor.text, table=table, alias=alias, where_sql=_where(cursor, with_sql))
+
+
+def _where(cursor: Cursor, with_sql: str | None) -> str | None:
+    if cursor.at_end:
+        return None
+    cursor.expect("WHERE")
+    return inline_ctes(with_sql, cursor.rest("a condition"))
+
+
+def _alias(cursor: Cursor, *stops: str) -> str | None:
+    if cursor.accept("AS"):
+        return cursor.name("an alias")
+    if cursor.token.is_name and cursor.key not in stops:
+        return cursor.name()
+    return None
+
+
+def _assignments(
+    cursor: Cursor, table: TableName, alias: str | None, with_sql: str | None, stops: tuple[str, ...]
+) -> tuple[Assignment, ...]:
+    found = []
+    while True:
+        column = _own_column(cursor, table, alias)
+        if not cursor.accept_one("=", "=="):
+            raise cursor.error("Expected =")
+        found.append(Assignment(column, _value(cursor, with_sql, ",", *stops)))
+        if not cursor.accept(","):
+            break
+    return tuple(found)
+
+
+def _value(cursor: Cursor, with_sql: str | None, *stops: str) -> str:
+    """The expression of a value up to one of the keys."""
+    value = cursor.until(*stops, what="a value")
+    return "NULL" if value.upper() == "DEFAULT" else inline_ctes(with_sql, value)
+
+
+def _own_column(cursor: Cursor, table: TableName, alias: str | None) -> str:
+    """A column of the statement's table, with or without a qualifier."""
+    start = cursor.i
+    parts = cursor.dotted("a column name")
+    qualifier = [part.lower() for part in parts[:-1]]
+    names = [[], [table.name.lower()], [(table.database or "").lower(), table.name.lower()]]
+    if alias is not None:
+        names.append([alias.lower()])
+    if qualifier in names:
+        return parts[-1]
+    cursor.i = start
+    raise cursor.error(
+        f"'{'.'.join(parts)}' is not a column of {table}",
+        kind=SqlError,
+        hint="A struct is assigned as a whole, for example by struct(…).",
+    )
+
+
+# -- MERGE -------------------------------------------------------------------------------------------------
+
+
+def merge(cursor: Cursor, with_sql: str | None) -> Statement:
+    cursor.expect("MERGE")
+    evolution = cursor.accept("WITH", "SCHEMA", "EVOLUTION")
+    cursor.expect("INTO")
+    target = cursor.table_name()
+    target_alias = _alias(cursor, "USING")
+    cursor.expect("USING")
+    source, source_name, source_alias = _merge_source(cursor, with_sql)
+    columns = cursor.names_in_parentheses() if source_alias and cursor.key == "(" else ()
+    cursor.expect("ON")
+    on = inline_ctes(with_sql, cursor.until("WHEN", what="a condition"))
+    clauses: dict[str, list[MergeClause]] = {"MATCHED": [], "NOT MATCHED": [], "NOT MATCHED BY SOURCE": []}
+    while not cursor.at_end:
+        kind, clause = _merge_clause(cursor, target, target_alias, with_sql)
+        clauses[kind].append(clause)
+    if not any(clauses.values()):
+        raise cursor.error("Expected WHEN MATCHED or WHEN NOT MATCHED")
+    return Merge(
+        sql=cursor.text,
+        target=target,
+        target_alias=target_alias,
+        source_sql=source,
+        source_name=source_name,
+        source_alias=source_alias,
+        source_columns=columns,
+        on_sql=on,
+        matched=tuple(clauses["MATCHED"]),
+        not_matched=tuple(clauses["NOT MATCHED"]),
+        not_matched_by_source=tuple(clauses["NOT MATCHED BY SOURCE"]),
+        schema_evolution=evolution,
+    )
+
+
+def _merge_source(cursor: Cursor, with_sql: str | None) -> tuple[str, TableName | None, str | None]:
+    """The source as an item of a FROM list, its name when it is a table, and its alias."""
+    start = cursor.i
+    if cursor.key == "(":
+        cursor.skip_group()
+        return inline_ctes(with_sql, cursor.slice(start, cursor.i)), None, _alias(cursor, "ON")
+    parts = cursor.dotted("a table or a query in parentheses")
+    source = cursor.slice(start, cursor.i)
+    alias = _alias(cursor, "ON") or parts[-1]
+    if with_sql is not None and len(parts) == 1:
+        return f"({with_sql} SELECT * FROM {source})", None, alias
+    if len(parts) > 3 or (len(parts) == 3 and parts[0].lower() not in OWN_CATALOGS):
+        return source, None, alias
+    return source, TableName(parts[-2] if len(parts) > 1 else None, parts[-1]), alias
+
+
+def _merge_clause(
+    cursor: Cursor, target: TableName, alias: str | None, with_sql: str | None
+) -> tuple[str, MergeClause]:
+    cursor.expect("WHEN")
+    if cursor.accept_one("NOT", "!"):
+        cursor.expect("MATCHED")
+        kind = "NOT MATCHED BY SOURCE" if cursor.accept("BY", "SOURCE") else "NOT MATCHED"
+        cursor.accept("BY", "TARGET")
+    else:
+        cursor.expect("MATCHED")
+        kind = "MATCHED"
+    condition = None
+    if cursor.accept("AND"):
+        condition = inline_ctes(with_sql, cursor.until("THEN", what="a condition"))
+    cursor.expect("THEN")
+    allowed = ("INSERT",) if kind == "NOT MATCHED" else ("UPDATE", "DELETE")
+    action = cursor.accept_one(*allowed)
+    if action is None:
+        raise cursor.error(f"Expected {' or '.join(allowed)} behind WHEN {kind} THEN")
+    if action == "DELETE":
+        return kind, MergeClause(action=action, condition_sql=condition)
+    if action == "INSERT":
+        return kind, _merge_insert(cursor, target, alias, with_sql, condition)
+    cursor.expect("SET")
+    if kind == "MATCHED" and cursor.accept("*"):
+        return kind, MergeClause(action=action, condition_sql=condition, star=True)
+    assignments = _assignments(cursor, target, alias, with_sql, ("WHEN",))
+    return kind, MergeClause(action=action, condition_sql=condition, assignments=assignments)
+
+
+def _merge_insert(
+    cursor: Cursor, target: TableName, alias: str | None, with_sql: str | None, condition: str | None
+) -> MergeClause:
+    if cursor.accept("*"):
+        return MergeClause(action="INSERT", condition_sql=condition, star=True)
+    cursor.expect("(", hint="Write INSERT * or INSERT (columns) VALUES (values).")
+    columns = [_own_column(cursor, target, alias)]
+    while cursor.accept(","):
+        columns.append(_own_column(cursor, target, alias))
+    cursor.expect(")", "VALUES", "(")
+    values = [_value(cursor, with_sql, ",")]
+    while cursor.accept(","):
+        values.append(_value(cursor, with_sql, ","))
+    if len(values) != len(columns):
+        raise cursor.error(
+            f"INSERT names {len(columns)} columns and gives {len(values)} values", kind=SqlError
+        )
+    cursor.expect(")")
+    return MergeClause(
+        action="INSERT", condition_sql=condition, columns=tuple(columns), values_sql=tuple(values)
+    )
+
+
+PARSERS: Final[Mapping[str, Callable[[Cursor, str | None], Statement]]] = {
+    "INSERT": insert,
+    "UPDATE": update,
+    "DELETE": delete,
+    "MERGE": merge,
+}
+
+__all__ = ["PARSERS", "partition_spec"]

@@ -1,0 +1,198 @@
+"""SHOW, DESCRIBE, ANALYZE and CALL."""
+
+from __future__ import annotations
+
+from tablestore_engine.errors import SqlError
+from tablestore_engine.schema.table.predicate import Constant
+from tablestore_engine.sql.parse.parse_rows import partition_spec
+from tablestore_engine.sql.parse.parse_table import property_key
+from tablestore_engine.sql.statements.layout import AnalyzeTable
+from tablestore_engine.sql.statements.schema import DescribeSchema, ShowCurrentSchema, ShowSchemas
+from tablestore_engine.sql.statements.show import (
+    Describe,
+    ShowColumns,
+    ShowCreateTable,
+    ShowPartitions,
+    ShowTables,
+    ShowTblProperties,
+    ShowViews,
+)
+from tablestore_engine.sql.statements.statement import Call, QueryInside, Statement, TableName
+from tablestore_engine.sql.statements.tag import ShowTags
+from tablestore_engine.sql.text.cursor import OWN_CATALOGS, Cursor
+from tablestore_engine.sql.text.lexer import STRING, quote
+from tablestore_engine.sql.text.literals import constant_at
+
+_SCHEMAS = ("SCHEMAS", "DATABASES", "NAMESPACES")
+_SCHEMA = ("SCHEMA", "DATABASE", "NAMESPACE")
+
+
+def show(cursor: Cursor) -> Statement | None:
+    """SHOW of what the engine keeps; None for functions, catalogs and everything else of Spark's."""
+    cursor.expect("SHOW")
+    statement: Statement | None = None
+    if cursor.accept_one(*_SCHEMAS):
+        if cursor.accept_one("IN", "FROM"):
+            cursor.dotted("a catalog name")
+        statement = ShowSchemas(sql=cursor.text, like=_like(cursor))
+    elif cursor.key == "CURRENT" and cursor.key_at(1) in _SCHEMA:
+        cursor.i += 2
+        statement = ShowCurrentSchema(sql=cursor.text)
+    elif cursor.accept("TABLES"):
+        database = _in_database(cursor)
+        statement = ShowTables(sql=cursor.text, database=database, like=_like(cursor))
+    elif cursor.accept("TABLE", "EXTENDED"):
+        database = _in_database(cursor)
+        like = _like(cursor)
+        partition_spec(cursor)
+        statement = ShowTables(sql=cursor.text, database=database, like=like, extended=True)
+    elif cursor.accept("VIEWS"):
+        database = _in_database(cursor)
+        statement = ShowViews(sql=cursor.text, database=database, like=_like(cursor))
+    elif cursor.accept("CREATE", "TABLE"):
+        table = cursor.table_name()
+        cursor.accept("AS", "SERDE")
+        statement = ShowCreateTable(sql=cursor.text, table=table)
+    elif cursor.accept("TBLPROPERTIES"):
+        statement = _show_properties(cursor)
+    elif cursor.accept("COLUMNS"):
+        statement = _show_columns(cursor)
+    elif cursor.accept("TAGS"):
+        cursor.accept_one("IN", "FROM")
+        statement = ShowTags(sql=cursor.text, table=cursor.table_name())
+    elif cursor.accept("PARTITIONS"):
+        table = cursor.table_name()
+        statement = ShowPartitions(sql=cursor.text, table=table, partition=partition_spec(cursor))
+    if statement is not None:
+        cursor.expect_end()
+    return statement
+
+
+def _in_database(cursor: Cursor) -> str | None:
+    return cursor.database_name() if cursor.accept_one("IN", "FROM") else None
+
+
+def _like(cursor: Cursor) -> str | None:
+    if cursor.accept("LIKE") or cursor.token.kind == STRING:
+        return cursor.string("a pattern in quotes")
+    return None
+
+
+def _show_properties(cursor: Cursor) -> Statement:
+    table = cursor.table_name()
+    key: str | None = None
+    if cursor.accept("("):
+        key = property_key(cursor)
+        cursor.expect(")")
+    return ShowTblProperties(sql=cursor.text, table=table, key=key)
+
+
+def _show_columns(cursor: Cursor) -> Statement:
+    if not cursor.accept_one("IN", "FROM"):
+        raise cursor.error("Expected FROM and a table")
+    table = cursor.table_name()
+    database = _in_database(cursor)
+    if database is not None:
+        table = TableName(database, table.name)
+    return ShowColumns(sql=cursor.text, table=table)
+
+
+def describe(cursor: Cursor) -> Statement | None:
+    """DESCRIBE of a table, a column or a schema, from behind the verb; None for functions and the like."""
+    if cursor.key in ("FUNCTION", "CATALOG", "PROCEDURE") and cursor.tokens[cursor.i + 1].is_name:
+        return None
+    cursor.refuse_unfinished()
+    if cursor.key in _SCHEMA and cursor.tokens[cursor.i + 1].is_name:
+        cursor.i += 1
+        extended = _extended(cursor)
+        database = cursor.database_name()
+        cursor.expect_end()
+        return DescribeSchema(sql=cursor.text, database=database, extended=extended)
+    if cursor.key == "TABLE" and cursor.tokens[cursor.i + 1].is_name:
+        cursor.i += 1
+    extended = _extended(cursor)
+    if cursor.key == "TABLE" and cursor.tokens[cursor.i + 1].is_name:
+        cursor.i += 1
+    table = cursor.table_name()
+    partition = partition_spec(cursor)
+    column = ".".join(cursor.dotted()) if cursor.token.is_name and cursor.key != "AS" else None
+    as_json = cursor.accept("AS", "JSON")
+    cursor.expect_end()
+    if "$" in table.name and not (column or partition or as_json):  # a system table, whose rows are made by Spark
+        named = ".".join(quote(part) for part in (table.database, table.name) if part is not None)
+        query = f"SELECT * FROM {named}"
+        return QueryInside(sql=cursor.text, kind="DESCRIBE QUERY", prefix="DESCRIBE QUERY ", query_sql=query)
+    return Describe(
+        sql=cursor.text, table=table, extended=extended, column=column, partition=partition, as_json=as_json
+    )
+
+
+def _extended(cursor: Cursor) -> bool:
+    """EXTENDED or FORMATTED, unless that is the name of what is described."""
+    if cursor.key in ("EXTENDED", "FORMATTED") and cursor.tokens[cursor.i + 1].is_name:
+        cursor.i += 1
+        return True
+    return False
+
+
+def analyze(cursor: Cursor) -> Statement | None:
+    """ANALYZE TABLE; None for ANALYZE TABLES."""
+    if not cursor.accept("ANALYZE", "TABLE"):
+        return None
+    cursor.refuse_unfinished()
+    table = cursor.table_name()
+    partition = partition_spec(cursor)
+    cursor.expect("COMPUTE", "STATISTICS")
+    columns: tuple[str, ...] | None = None
+    no_scan = cursor.accept("NOSCAN")
+    if cursor.accept("FOR", "ALL", "COLUMNS"):
+        columns = ()
+    elif cursor.accept("FOR", "COLUMNS"):
+        names = [cursor.name("a column name")]
+        while cursor.accept(","):
+            names.append(cursor.name("a column name"))
+        columns = tuple(names)
+    cursor.expect_end()
+    return AnalyzeTable(sql=cursor.text, table=table, partition=partition, columns=columns, no_scan=no_scan)
+
+
+def call(cursor: Cursor) -> Statement | None:
+    """CALL sys.procedure(1, name => 'value'); None for the procedures of other catalogs."""
+    cursor.expect("CALL")
+    parts = [part.lower() for part in cursor.dotted("a procedure")]
+    if parts[0] in OWN_CATALOGS and len(parts) > 1:
+        parts = parts[1:]
+    if parts[0] in ("sys", "system") and len(parts) == 2:
+        parts = parts[1:]
+    if len(parts) != 1:
+        return None
+    cursor.refuse_unfinished()
+    positional: list[Constant | None] = []
+    named: dict[str, Constant | None] = {}
+    cursor.expect("(")
+    while not cursor.accept(")"):
+        if positional or named:
+            cursor.expect(",")
+        if cursor.token.is_name and cursor.key_at(1) in ("=>", ":="):
+            key = cursor.name().lower()
+            cursor.i += 1
+            named[key] = _argument(cursor)
+        elif named:
+            raise cursor.error("A positional argument stands behind a named one")
+        else:
+            positional.append(_argument(cursor))
+    cursor.expect_end()
+    return Call(sql=cursor.text, procedure=parts[0], positional=tuple(positional), named=named)
+
+
+def _argument(cursor: Cursor) -> Constant | None:
+    """A constant, or NULL."""
+    if cursor.accept("NULL"):
+        return None
+    if cursor.token.kind == STRING:
+        return cursor.string()
+    found = constant_at(cursor.tokens, cursor.i)
+    if found is None:
+        raise cursor.error("The argument of a procedure must be a constant", kind=SqlError)
+    value, cursor.i = found
+    return value

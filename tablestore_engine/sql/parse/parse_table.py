@@ -1,0 +1,335 @@
+"""CREATE TABLE and the pieces that other statements share with it: columns, types, properties."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from tablestore_engine.errors import SqlError
+from tablestore_engine.sql.statements.statement import ColumnDefinition, Statement, TableName
+from tablestore_engine.sql.statements.table import CreateTable, CreateTableAs, CreateTableLike
+from tablestore_engine.sql.text.cursor import Cursor, string_value
+from tablestore_engine.sql.text.lexer import NUMBER, STRING, SYMBOL
+
+OWN_PROVIDERS: Final = frozenset(["tablestore", "paimon"])
+
+_REFUSED: Final[Mapping[str, tuple[str, str]]] = {
+    # clause: (what is wrong, what to do)
+    "LOCATION": ("Managed tables own their storage, so LOCATION is refused", "Leave it out."),
+    "CLUSTERED": (
+        "CLUSTERED BY is not a clause of managed tables",
+        "Write WITH ('bucket' = '4', 'bucket-key' = 'column') instead.",
+    ),
+    "CLUSTER": ("CLUSTER BY is not a clause of managed tables", "Rows are clustered by the primary key."),
+    "SKEWED": ("SKEWED BY is not supported", "Leave it out."),
+    "ROW": ("ROW FORMAT is not supported", "Leave it out: managed tables choose their own file format."),
+    "STORED": ("STORED AS is not supported", "Write WITH ('file.format' = 'parquet') instead."),
+}
+AFTER_TYPE: Final = frozenset(
+    [
+        *("NOT", "NULL", "COMMENT", "DEFAULT", "GENERATED", "PRIMARY", "UNIQUE", "CHECK", "CONSTRAINT"),
+        *("REFERENCES", "FOREIGN", "FIRST", "AFTER"),
+    ]
+)
+
+
+@dataclass
+class _Head:
+    """What CREATE TABLE has said so far."""
+
+    columns: list[ColumnDefinition] = field(default_factory=list)
+    primary_key: tuple[str, ...] = ()
+    partition_by: tuple[str, ...] = ()
+    comment: str | None = None
+    options: dict[str, str] = field(default_factory=dict)
+
+
+def create_table(cursor: Cursor, *, replace: bool, must_exist: bool) -> Statement:
+    """CREATE TABLE from behind these words: with columns, AS a query, or LIKE a table."""
+    if_not_exists = cursor.accept_if_not_exists()
+    table = cursor.table_name()
+    if cursor.accept("LIKE"):
+        return _create_like(cursor, table, if_not_exists)
+    if cursor.key == "CLONE" or (cursor.key in ("SHALLOW", "DEEP") and cursor.key_at(1) == "CLONE"):
+        raise cursor.error(
+            "CREATE TABLE … CLONE is not supported",
+            kind=SqlError,
+            hint="Use CREATE TABLE … AS SELECT * FROM the other table.",
+        )
+    head = _Head()
+    if cursor.key == "(" and cursor.key_at(1) not in ("SELECT", "WITH", "FROM", "VALUES", "("):
+        _elements(cursor, head)
+    _clauses(cursor, head)
+    explicit = cursor.accept("AS")
+    if cursor.sees_query():
+        if head.columns:
+            raise cursor.error(
+                "The columns of CREATE TABLE … AS come from the query, so the list may only hold constraints",
+                kind=SqlError,
+                hint="Cast and rename in the query, or create the table first and INSERT.",
+            )
+        return CreateTableAs(
+            sql=cursor.text,
+            table=table,
+            query_sql=cursor.rest(),
+            primary_key=head.primary_key,
+            partition_by=head.partition_by,
+            comment=head.comment,
+            options=head.options,
+            if_not_exists=if_not_exists,
+            replace=replace,
+            must_exist=must_exist,
+        )
+    if explicit:
+        raise cursor.error("Expected a query behind AS")
+    cursor.expect_end()
+    if not head.columns:
+        raise cursor.error(f"Table {table} gets no columns", hint="List columns, or add AS SELECT ….")
+    return CreateTable(
+        sql=cursor.text,
+        table=table,
+        columns=tuple(head.columns),
+        primary_key=head.primary_key,
+        partition_by=head.partition_by,
+        comment=head.comment,
+        options=head.options,
+        if_not_exists=if_not_exists,
+        replace=replace,
+        must_exist=must_exist,
+    )
+
+
+def _create_like(cursor: Cursor, table: TableName, if_not_exists: bool) -> Statement:
+    source = cursor.table_name()
+    head = _Head()
+    _clauses(cursor, head)
+    cursor.expect_end()
+    return CreateTableLike(
+        sql=cursor.text, table=table, source=source, options=head.options, if_not_exists=if_not_exists
+    )
+
+
+def _elements(cursor: Cursor, head: _Head) -> None:
+    """The parenthesized list of columns and constraints."""
+    cursor.expect("(")
+    while True:
+        if not _table_constraint(cursor, head):
+            column, is_key = column_definition(cursor)
+            head.columns.append(column)
+            if is_key:
+                _set_primary_key(cursor, head, (column.name,))
+        if not cursor.accept(","):
+            break
+    cursor.expect(")")
+
+
+def _table_constraint(cursor: Cursor, head: _Head) -> bool:
+    named = cursor.key == "CONSTRAINT" and cursor.key_at(2) in ("PRIMARY", "UNIQUE", "CHECK", "FOREIGN")
+    if named:
+        cursor.i += 2
+    if cursor.accept("PRIMARY", "KEY"):
+        columns = cursor.names_in_parentheses("a key column")
+        _constraint_flags(cursor)
+        _set_primary_key(cursor, head, columns)
+        return True
+    if cursor.sees("FOREIGN", "KEY") or (
+        cursor.key in ("UNIQUE", "CHECK") and (named or cursor.key_at(1) == "(")
+    ):
+        raise _unkept(cursor)
+    return False
+
+
+def _set_primary_key(cursor: Cursor, head: _Head, columns: tuple[str, ...]) -> None:
+    if head.primary_key:
+        raise cursor.error(
+            "The table gets a second primary key", kind=SqlError, hint="List all key columns in one."
+        )
+    head.primary_key = columns
+
+
+def _constraint_flags(cursor: Cursor) -> None:
+    while cursor.accept("NOT", "ENFORCED") or cursor.accept_one("ENFORCED", "RELY", "NORELY"):
+        pass
+
+
+def _unkept(cursor: Cursor) -> SqlError:
+    return cursor.error(
+        f"A {cursor.key} constraint would not be kept by a managed table",
+        kind=SqlError,
+        hint="Leave it out and check it with a test; PRIMARY KEY and NOT NULL are kept.",
+    )
+
+
+def column_definition(cursor: Cursor) -> tuple[ColumnDefinition, bool]:
+    """``name type [NOT NULL] [DEFAULT …] [COMMENT '…'] [PRIMARY KEY] [FIRST | AFTER c]``; and whether it is
+    declared the primary key."""
+    name = cursor.name("a column name")
+    if cursor.key == ".":
+        raise cursor.error(
+            f"Fields of column {name} cannot be added by themselves",
+            kind=SqlError,
+            hint=f"Use CREATE OR REPLACE TABLE … AS SELECT …, struct(…) AS {name}.",
+        )
+    type_sql = column_type(cursor, name)
+    nullable, is_key, first = True, False, False
+    comment: str | None = None
+    default: str | None = None
+    after: str | None = None
+    while cursor.key not in (",", ")") and not cursor.at_end:
+        if cursor.accept("NOT", "NULL") or cursor.accept("!", "NULL"):
+            nullable = False
+        elif cursor.accept("NULL"):
+            pass
+        elif cursor.accept("COMMENT"):
+            comment = cursor.string()
+        elif cursor.accept("PRIMARY", "KEY"):
+            is_key = True
+            _constraint_flags(cursor)
+        elif cursor.accept("DEFAULT"):
+            default = _default(cursor)
+        elif cursor.accept("FIRST"):
+            first = True
+        elif cursor.accept("AFTER"):
+            after = cursor.name("a column name")
+        elif cursor.key == "CONSTRAINT" and cursor.tokens[cursor.i + 1].is_name:
+            cursor.i += 2
+        elif cursor.key in ("UNIQUE", "CHECK", "REFERENCES", "FOREIGN"):
+            raise _unkept(cursor)
+        elif cursor.key == "GENERATED":
+            raise cursor.error(
+                "Generated columns are not supported", kind=SqlError, hint="Compute the column in the query."
+            )
+        else:
+            raise cursor.error(f"Column {name} has something that is not understood")
+    return ColumnDefinition(name, type_sql, nullable, comment, default, first, after), is_key
+
+
+def column_type(cursor: Cursor, column: str) -> str:
+    """The text of a type; angle brackets and parentheses nest."""
+    start, depth = cursor.i, 0
+    while not cursor.at_end:
+        token = cursor.token
+        if depth == 0 and (token.key in (",", ")") or token.key in AFTER_TYPE):
+            break
+        if token.key in ("(", ")"):
+            depth += 1 if token.key == "(" else -1
+        elif token.kind == SYMBOL and token.key not in ("->", "=>"):
+            depth += token.key.count("<") - token.key.count(">")
+        elif token.kind in (STRING, NUMBER) and depth == 0:
+            break
+        cursor.i += 1
+    if cursor.i == start:
+        raise cursor.error(f"Column {column} has no type")
+    return cursor.slice(start, cursor.i)
+
+
+def _default(cursor: Cursor) -> str:
+    """The expression behind DEFAULT: its first token may be any, NULL too; then up to what a column says next."""
+    start, depth = cursor.i, 0
+    while not cursor.at_end:
+        key = cursor.key
+        if depth == 0 and (key in (",", ")") or (cursor.i > start and _says_more(cursor))):
+            break
+        depth += 1 if key in ("(", "[") else -1 if key in (")", "]") else 0
+        cursor.i += 1
+    if cursor.i == start:
+        raise cursor.error("Expected a value behind DEFAULT")
+    return cursor.slice(start, cursor.i)
+
+
+def _says_more(cursor: Cursor) -> bool:
+    return cursor.sees("NOT", "NULL") or (cursor.key in AFTER_TYPE and cursor.key not in ("NOT", "NULL"))
+
+
+def _clauses(cursor: Cursor, head: _Head) -> None:
+    """The clauses between the columns and AS, in any order."""
+    while not cursor.at_end:
+        if cursor.key == "USING":
+            _provider(cursor)
+        elif cursor.accept("PARTITIONED", "BY"):
+            _partitioned_by(cursor, head)
+        elif cursor.accept("COMMENT"):
+            head.comment = cursor.string()
+        elif cursor.key in ("TBLPROPERTIES", "OPTIONS") or cursor.sees("WITH", "("):
+            cursor.i += 1
+            head.options.update(properties(cursor))
+        elif cursor.key in _REFUSED:
+            message, hint = _REFUSED[cursor.key]
+            raise cursor.error(message, kind=SqlError, hint=hint)
+        else:
+            return
+
+
+def _provider(cursor: Cursor) -> None:
+    cursor.expect("USING")
+    start = cursor.i
+    provider = ".".join(cursor.dotted("a format"))
+    if provider.lower() not in OWN_PROVIDERS:
+        cursor.i = start
+        raise cursor.error(
+            f"Every table here is a managed table, so USING {provider} is refused",
+            kind=SqlError,
+            hint="Leave USING out; files of other formats can be read by format.`path` or a temporary view.",
+        )
+
+
+def _partitioned_by(cursor: Cursor, head: _Head) -> None:
+    """``(a, b)``, or with types, which declares the columns."""
+    cursor.expect("(")
+    names = []
+    while True:
+        if cursor.key_at(1) == "(":
+            raise cursor.error(
+                "Partitions by an expression are not supported",
+                kind=SqlError,
+                hint="Add a column that holds the value and partition by it.",
+            )
+        if cursor.key_at(1) in (",", ")"):
+            names.append(cursor.name("a partition column"))
+        else:
+            column, _ = column_definition(cursor)
+            head.columns.append(column)
+            names.append(column.name)
+        if not cursor.accept(","):
+            break
+    cursor.expect(")")
+    head.partition_by = tuple(names)
+
+
+def properties(cursor: Cursor) -> dict[str, str]:
+    """``('k' = 'v', a.b = 1, …)`` as texts; the equals sign may be missing, as in Spark."""
+    found: dict[str, str] = {}
+    cursor.expect("(")
+    if cursor.accept(")"):
+        return found
+    while True:
+        key = property_key(cursor)
+        cursor.accept_one("=", "==")
+        found[key] = _property_value(cursor, key)
+        if not cursor.accept(","):
+            break
+    cursor.expect(")")
+    return found
+
+
+def property_key(cursor: Cursor) -> str:
+    """``'a.b'``, ``a.b``, or ``a-b`` in quotes or backquotes."""
+    if cursor.token.kind == STRING:
+        cursor.i += 1
+        return string_value(cursor.tokens[cursor.i - 1].text)
+    return ".".join(cursor.dotted("a property name"))
+
+
+def _property_value(cursor: Cursor, key: str) -> str:
+    token = cursor.token
+    if token.kind == STRING:
+        return cursor.string()
+    sign = "-" if cursor.accept("-") else ""
+    if cursor.token.kind == NUMBER:
+        cursor.i += 1
+        return sign + cursor.tokens[cursor.i - 1].text
+    if cursor.key in ("TRUE", "FALSE"):
+        cursor.i += 1
+        return cursor.tokens[cursor.i - 1].text.lower()
+    raise cursor.error(f"Property '{key}' needs a value in quotes")

@@ -1,0 +1,60 @@
+"""Procedures on consumers: readers that note, in the table, the next snapshot that they want."""
+
+from __future__ import annotations
+
+import re
+
+from tablestore_engine.errors import SqlError
+from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, count, text
+from tablestore_engine.sql.rows.execute_rows import RowContext
+from tablestore_engine.storage.consumers import consumers, delete_consumer, set_consumer
+from tablestore_engine.table import Table
+
+
+def _reset(table: Table, arguments: Arguments, context: RowContext) -> Rows:
+    """Lets a consumer go on at a snapshot, which does not expire then; without one the consumer is forgotten."""
+    name = str(arguments["consumer_id"])
+    if "next_snapshot_id" in arguments:
+        set_consumer(table.io, table.paths, name, count("next_snapshot_id", arguments, 1))
+        return [(True,)]
+    return [(delete_consumer(table.io, table.paths, name),)]
+
+
+def _clear(table: Table, arguments: Arguments, context: RowContext) -> Rows:
+    """Forgets consumers, so that the snapshots they waited for may expire.
+
+    All of them, or those whose whole name the regular expression `including_consumers` matches and
+    `excluding_consumers` does not.
+    """
+    including = _pattern("including_consumers", arguments) or re.compile(".*")
+    excluding = _pattern("excluding_consumers", arguments)
+    for name in consumers(table.io, table.paths):
+        if including.fullmatch(name) and not (excluding and excluding.fullmatch(name)):
+            delete_consumer(table.io, table.paths, name)
+    return [(True,)]
+
+
+def _pattern(name: str, arguments: Arguments) -> re.Pattern[str] | None:
+    value = text(name, arguments)
+    try:
+        return None if value is None else re.compile(value)
+    except re.error as error:
+        raise SqlError(f"{name} is not a regular expression: {error}.") from None
+
+
+PROCEDURES: dict[str, Procedure] = {
+    "reset_consumer": Procedure(
+        _reset,
+        ("table", "consumer_id", "next_snapshot_id"),
+        2,
+        {"result": "boolean"},
+        "CALL sys.reset_consumer(table => 'db.t', consumer_id => 'nightly', next_snapshot_id => 7).",
+    ),
+    "clear_consumers": Procedure(
+        _clear,
+        ("table", "including_consumers", "excluding_consumers"),
+        1,
+        {"result": "boolean"},
+        "CALL sys.clear_consumers(table => 'db.t', including_consumers => 'test.*').",
+    ),
+}

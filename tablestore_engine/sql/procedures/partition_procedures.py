@@ -1,0 +1,121 @@
+"""Procedures on partitions: drop them, or let the old ones expire."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tablestore_engine.errors import SqlError
+from tablestore_engine.metadata.partition import PartitionFormat, value_from_text
+from tablestore_engine.operation.history.partition_expire import (
+    STRATEGIES,
+    PartitionRetention,
+    drop_partitions,
+    expire_partitions,
+)
+from tablestore_engine.operation.scan.partition_filter import PartitionFilter
+from tablestore_engine.operation.write.cleanup import retrying
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.sql.catalog.partition_spec import chosen_partitions, partition_field
+from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, count, duration, text
+from tablestore_engine.sql.rows.execute_rows import RowContext
+from tablestore_engine.table import Table
+
+
+def partition_specs(listed: str) -> list[dict[str, str]]:
+    """`dt=2024-01-01,hr=1;dt=2024-01-02`: partitions by `;`, columns by `,`. Raises SqlError."""
+    specs = []
+    for part in listed.split(";"):
+        spec = {}
+        for pair in part.split(","):
+            column, equals, value = pair.partition("=")
+            if not equals:
+                raise SqlError(
+                    f"'{part}' is not a partition.", hint="Write partitions as 'dt=2024-01-01,hr=1'."
+                )
+            spec[column.strip()] = value.strip()
+        specs.append(spec)
+    return specs
+
+
+def listed_partitions(schema: TableSchema, listed: str) -> PartitionFilter:
+    """Chooses the partitions of a list; see `partition_specs`."""
+    return chosen_partitions(schema, [_values(spec, schema) for spec in partition_specs(listed)])
+
+
+def _values(spec: Mapping[str, str], schema: TableSchema) -> dict[str, Any]:
+    """The values that the texts of a list mean. Raises ColumnNotFound, SchemaError, SqlError."""
+    found: dict[str, Any] = {}
+    for column, value in spec.items():
+        field = partition_field(column, schema)
+        try:
+            found[field.name] = (
+                None if value.upper() == "NULL" else value_from_text(value.strip("'\""), field.type)
+            )
+        except ValueError as error:
+            raise SqlError(f"{value} is not a value of partition column '{field.name}': {error}.") from error
+    return found
+
+
+def _drop(table: Table, arguments: Arguments, context: RowContext) -> Rows:
+    """Removes partitions with their rows: 'dt=2024-01-01,hr=1;dt=2024-01-02'. Those that are not there are passed over."""
+    chosen = listed_partitions(table.schema, str(arguments["partitions"]))
+    places = PartitionFormat(table.schema)
+    drop_partitions(table, {e.partition for e in table.live_files() if chosen(places.decode(e.partition))})
+    table.expire_after_commit()
+    return [(True,)]
+
+
+def _expire(table: Table, arguments: Arguments, context: RowContext) -> Rows:
+    """Removes partitions that are older than `expiration_time`, such as '30 d', and says which.
+
+    How old a partition is, its values tell (`expire_strategy` => 'values-time', the default) or the time when it was
+    last changed ('update-time'). `timestamp_pattern` says which columns make up the time, such as '$dt $hr:00:00';
+    `timestamp_formatter` how it is written, such as 'yyyyMMdd'. What is not given is as the table's options
+    `partition.*` say. A partition that has no time stays.
+    """
+    options = table.options
+    expiration = duration("expiration_time", arguments)
+    if expiration is None:
+        expiration = options.partition_expiration_time_millis
+    if expiration is None:
+        raise SqlError(
+            "sys.expire_partitions needs expiration_time.", hint=PROCEDURES["expire_partitions"].example
+        )
+    strategy = text("expire_strategy", arguments) or options.partition_expiration_strategy
+    if strategy not in STRATEGIES:
+        raise SqlError(f"expire_strategy is one of {', '.join(STRATEGIES)}, not '{strategy}'.")
+    retention = PartitionRetention(
+        expiration,
+        strategy,
+        text("timestamp_pattern", arguments) or options.partition_timestamp_pattern,
+        text("timestamp_formatter", arguments) or options.partition_timestamp_formatter,
+        count("max_expires", arguments, options.partition_expiration_max_num),
+    )
+    gone = retrying(lambda: expire_partitions(table, retention, context.now_millis(), strict=True))
+    return [(path,) for path in gone]
+
+
+PROCEDURES: dict[str, Procedure] = {
+    "drop_partition": Procedure(
+        _drop,
+        ("table", "partitions"),
+        2,
+        {"result": "boolean"},
+        "CALL sys.drop_partition(table => 'db.t', partitions => 'dt=2024-01-01').",
+    ),
+    "expire_partitions": Procedure(
+        _expire,
+        (
+            "table",
+            "expiration_time",
+            "timestamp_formatter",
+            "timestamp_pattern",
+            "expire_strategy",
+            "max_expires",
+        ),
+        1,
+        {"expired_partitions": "string"},
+        "CALL sys.expire_partitions(table => 'db.t', expiration_time => '30 d', timestamp_formatter => 'yyyy-MM-dd').",
+    ),
+}

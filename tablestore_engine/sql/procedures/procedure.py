@@ -1,0 +1,84 @@
+"""What a procedure of CALL sys.… is, and the kinds of arguments that procedures take.
+
+Arguments come as constants: texts, numbers, booleans, dates and times. Each function here turns one of them into the
+value that is meant, or raises an SqlError that names the argument and what would have been accepted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from tablestore_engine.errors import SqlError
+from tablestore_engine.options import parse_duration
+from tablestore_engine.sql.rows.execute_rows import RowContext
+from tablestore_engine.table import Table
+
+Arguments = Mapping[str, Any]
+Rows = list[tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class Procedure:
+    """One procedure. The docstring of `run` is its documentation.
+
+    `parameters` in order, all but the first `required` optional; `columns` of the answer as name → Spark type.
+    """
+
+    run: Callable[[Table, Arguments, RowContext], Rows]
+    parameters: tuple[str, ...]
+    required: int
+    columns: Mapping[str, str]
+    example: str
+
+
+def count(name: str, arguments: Arguments, default: int) -> int:
+    """A number from 1 on."""
+    value: Any = arguments.get(name, default)
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise SqlError(f"{name} is a number from 1 on, not {value!r}.")
+    return int(value)
+
+
+def flag(name: str, arguments: Arguments) -> bool:
+    """True or false; false when it is not given."""
+    value = arguments.get(name, False)
+    if not isinstance(value, bool):
+        raise SqlError(f"{name} is true or false, not {value!r}.", hint=f"Write {name} => true.")
+    return value
+
+
+def text(name: str, arguments: Arguments) -> str | None:
+    """A text, None when it is not given or blank."""
+    value = arguments.get(name)
+    return None if value is None or not str(value).strip() else str(value).strip()
+
+
+def duration(name: str, arguments: Arguments) -> int | None:
+    """Milliseconds of a text such as `1 d`, None when it is not given."""
+    value = text(name, arguments)
+    if value is None:
+        return None
+    try:
+        return parse_duration(value)
+    except ValueError as error:
+        raise SqlError(f"{name} cannot be {value!r}: {error}.") from None
+
+
+def millis(name: str, arguments: Arguments) -> int | None:
+    """Milliseconds since 1970 of a time, None when it is not given.
+
+    A number is taken as such; a text without a zone is a time of this machine.
+    """
+    value = arguments.get(name)
+    if value is None or (isinstance(value, int) and not isinstance(value, bool)):
+        return value
+    try:
+        return int(datetime.fromisoformat(str(value)).timestamp() * 1000)
+    except (ValueError, OverflowError):
+        raise SqlError(
+            f"{name} is a time, not {value!r}.",
+            hint=f"Write it as '{datetime.now():%Y-%m-%d %H:%M:%S}', or as milliseconds since 1970.",
+        ) from None

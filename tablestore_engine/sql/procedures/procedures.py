@@ -1,0 +1,68 @@
+"""CALL sys.…: the list of all procedures, named as Paimon's, and the way into them.
+
+The procedures live by topic in the other `*_procedures` modules. A name of an argument may be written with or without
+underscores and in any case: Paimon's own engines differ in that.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tablestore_engine.errors import SqlError, did_you_mean
+from tablestore_engine.sql.procedures import (
+    bucket_procedures,
+    compaction_procedures,
+    consumer_procedures,
+    partition_procedures,
+    snapshot_procedures,
+    tag_procedures,
+)
+from tablestore_engine.sql.procedures.procedure import Procedure
+from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.rows.execute_rows import RowContext
+from tablestore_engine.sql.statements.statement import Call, TableName
+
+
+def execute_call(statement: Call, context: RowContext) -> StatementResult:
+    """Run a procedure. Raises SqlError for one that does not exist or arguments that it does not take."""
+    procedure = PROCEDURES.get(statement.procedure)
+    if procedure is None:
+        raise SqlError(
+            f"There is no procedure sys.{statement.procedure}.",
+            hint=did_you_mean(statement.procedure, PROCEDURES),
+        )
+    given = _given(statement, procedure)
+    database, _, table_name = str(given["table"]).replace("`", "").rpartition(".")
+    table = context.table(TableName(database or None, table_name))
+    arguments = {key: value for key, value in given.items() if value is not None}
+    rows = procedure.run(table, arguments, context)
+    columns = procedure.columns
+    return StatementResult("CALL", columns=tuple(columns), types=tuple(columns.values()), rows=rows)
+
+
+def _given(statement: Call, procedure: Procedure) -> dict[str, Any]:
+    """The arguments of a call by the procedure's own names of them."""
+    name = f"sys.{statement.procedure}"
+    if len(statement.positional) > len(procedure.parameters):
+        raise SqlError(f"{name} takes {len(procedure.parameters)} arguments.", hint=procedure.example)
+    own = {one.replace("_", ""): one for one in procedure.parameters}
+    named = {own.get(key.replace("_", ""), key): value for key, value in statement.named.items()}
+    given = dict(zip(procedure.parameters, statement.positional, strict=False)) | named
+    unknown = sorted(set(given) - set(procedure.parameters))
+    if unknown:
+        raise SqlError(f"{name} does not take {', '.join(unknown)}.", hint=procedure.example)
+    missing = [p for p in procedure.parameters[: procedure.required] if given.get(p) in (None, "")]
+    if missing:
+        raise SqlError(f"{name} needs {' and '.join(missing)}.", hint=procedure.example)
+    return given
+
+
+PROCEDURES: dict[str, Procedure] = {
+    **compaction_procedures.PROCEDURES,
+    **bucket_procedures.PROCEDURES,
+    **snapshot_procedures.PROCEDURES,
+    **tag_procedures.PROCEDURES,
+    **partition_procedures.PROCEDURES,
+    **consumer_procedures.PROCEDURES,
+}
+"""Every procedure by its name."""

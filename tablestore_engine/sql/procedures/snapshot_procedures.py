@@ -1,0 +1,137 @@
+"""Procedures on the history of a table: expire snapshots, roll back, remove orphans."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from tablestore_engine.errors import SqlError
+from tablestore_engine.operation.history.expire import Retention
+from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, count, flag, millis, text
+from tablestore_engine.sql.rows.execute_rows import RowContext
+from tablestore_engine.table import Table
+
+_ORPHAN_AGE = timedelta(days=1)
+_YOUNG = timedelta(hours=1)
+
+
+def _expire(table: Table, arguments: Arguments, context: RowContext) -> Rows:
+    """Removes old snapshots, and the files that only they needed.
+
+    The newest `retain_min` snapshots stay, and of the others those that were the newest after `older_than`; but at most
+    `retain_max`. What is not given is as the table's options say.
+    """
+    usual = Retention.of(table.options)
+    most = count("retain_max", arguments, usual.most)
+    least = count("retain_min", arguments, min(usual.least, most))
+    if least > most:
+        raise SqlError(
+            f"retain_min ({least}) is greater than retain_max ({most}).", hint="Lower one or raise the other."
+        )
+    now = context.now_millis()
+    older_than = millis("older_than", arguments)
+    kept = usual.millis if older_than is None else max(now - older_than, 0)
+    limit = count("max_deletes", arguments, usual.limit)
+    return [(table.expire_snapshots(Retention(least, most, kept, limit), now),)]
+
+
+def _roll_back(table: Table, arguments: Arguments, context: RowContext) -> Rows:
+    """Gives the table the rows that it had at a snapshot or tag, as a new snapshot.
+
+    `version` is either; `snapshot` and `tag` say which. Later snapshots stay until they expire, so that this can be
+    undone and nobody who reads them fails.
+    """
+    named = [name for name in ("version", "snapshot", "tag") if text(name, arguments) is not None]
+    if len(named) != 1:
+        raise SqlError(
+            "sys.rollback needs one of version, snapshot and tag.", hint=PROCEDURES["rollback"].example
+        )
+    version = str(text(named[0], arguments))
+    if named[0] == "snapshot":
+        version = str(count("snapshot", arguments, 1))
+    elif named[0] == "tag":
+        table.tags.load(version)
+    return _rolled_back(table, version)
+
+
+def _roll_back_as_latest(table: Table, arguments: Arguments, context: RowContext) -> Rows:
+    """The same as `sys.rollback`, by the name that Paimon has for a rollback which cuts nothing off."""
+    names = {"tag": "tag", "snapshot_id": "snapshot"}
+    return _roll_back(table, {names[n]: value for n, value in arguments.items() if n in names}, context)
+
+
+def _roll_back_to_time(table: Table, arguments: Arguments, context: RowContext) -> Rows:
+    """Gives the table the rows that it had at a time, as a new snapshot: those of the latest snapshot until then."""
+    at = millis("timestamp", arguments)
+    assert at is not None
+    return _rolled_back(table, str(table.snapshot_at(at).id))
+
+
+def _rolled_back(table: Table, version: str) -> Rows:
+    before = table.latest_snapshot()
+    to = table.version(version)
+    snapshot = table.roll_back(version)
+    if snapshot is None:
+        return [(before.id if before else None, to.id, before.id if before else None)]
+    return [(snapshot.id - 1, to.id, snapshot.id)]
+
+
+def _remove_orphans(table: Table, arguments: Arguments, context: RowContext) -> Rows:
+    """Removes files that no snapshot and no tag names, left behind by writers that were killed.
+
+    Only files that were last changed before `older_than`, by default a day ago, at the latest an hour ago: younger ones
+    may belong to a commit under way. `dry_run` only lists them.
+    """
+    older_than = millis("older_than", arguments)
+    if older_than is None:
+        older_than = context.now_millis() - int(_ORPHAN_AGE.total_seconds() * 1000)
+    if older_than > context.now_millis() - int(_YOUNG.total_seconds() * 1000):
+        raise SqlError(
+            f"older_than is too late: {arguments['older_than']}. Younger files may belong to a commit under way.",
+            hint="Give a time that is an hour ago at least.",
+        )
+    return [(path,) for path in table.remove_orphan_files(older_than, dry_run=flag("dry_run", arguments))]
+
+
+_ROLLED_BACK = {
+    "previous_snapshot_id": "bigint",
+    "rolled_back_snapshot_id": "bigint",
+    "current_snapshot_id": "bigint",
+}
+
+PROCEDURES: dict[str, Procedure] = {
+    "expire_snapshots": Procedure(
+        _expire,
+        ("table", "retain_max", "retain_min", "older_than", "max_deletes"),
+        1,
+        {"deleted_snapshots_count": "bigint"},
+        "CALL sys.expire_snapshots(table => 'db.t', retain_max => 5, older_than => '2024-01-01 00:00:00').",
+    ),
+    "rollback": Procedure(
+        _roll_back,
+        ("table", "version", "snapshot", "tag"),
+        1,
+        _ROLLED_BACK,
+        "CALL sys.rollback(table => 'db.t', version => 'year-end').",
+    ),
+    "rollback_to_timestamp": Procedure(
+        _roll_back_to_time,
+        ("table", "timestamp"),
+        2,
+        _ROLLED_BACK,
+        "CALL sys.rollback_to_timestamp(table => 'db.t', timestamp => '2024-01-01 00:00:00').",
+    ),
+    "rollback_to_as_latest": Procedure(
+        _roll_back_as_latest,
+        ("table", "tag", "snapshot_id"),
+        1,
+        _ROLLED_BACK,
+        "CALL sys.rollback_to_as_latest(table => 'db.t', snapshot_id => 7).",
+    ),
+    "remove_orphan_files": Procedure(
+        _remove_orphans,
+        ("table", "older_than", "dry_run"),
+        1,
+        {"path": "string"},
+        "CALL sys.remove_orphan_files(table => 'db.t', older_than => '2024-01-01 00:00:00', dry_run => true).",
+    ),
+}

@@ -1,0 +1,305 @@
+"""A query bound to pinned views: the same text with the names of tables, and nothing else, replaced.
+
+*References* are the tables that a query names, in order; the *resolver* says for each the view that
+stands for it, or None to leave it alone (a temporary view, a table of Spark's). Invariant: the bound text
+differs from the query only in these places:
+
+* the name of a bound table becomes the view's name, in backquotes;
+* a bound table without an alias gets its own last name as the alias, so that its columns can still be
+  qualified by it. When tables of one select share that last name they keep the view's name instead;
+* a time-travel clause behind a bound table is cut out, for the view is already pinned;
+* ``database.table.column`` of a bound table loses its database.
+
+With a resolver that knows nothing the text comes back unchanged. Nothing here fails on bad syntax:
+Spark's parser is the judge of that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from tablestore_engine.schema.table.predicate import Predicate
+from tablestore_engine.sql.query.pushdown import table_predicates
+from tablestore_engine.sql.query.structure import DottedName, Relation, Select, Structure, TimeTravel
+from tablestore_engine.sql.query.table_references import scan_expression, scan_query
+from tablestore_engine.sql.text.cursor import NO_CATALOG, OWN_CATALOGS
+from tablestore_engine.sql.text.lexer import QUOTED, Token, quote, tokenize
+
+_PATTERN_SIGNS: Final = frozenset("()[]{}|*+?^\\")
+FILE_FORMATS: Final = frozenset(
+    ["parquet", "orc", "csv", "json", "text", "avro", "xml", "binaryfile", "delta", "iceberg", "hudi"]
+)
+
+
+@dataclass(frozen=True)
+class TableReference:
+    """A table that a query reads.
+
+    ``database`` is None when the query names none. ``name`` may end in a system table's suffix
+    (``t$snapshots``). ``predicate`` holds on every row that can matter; None says nothing. ``columns`` is
+    a superset, lower-cased, of the column names that the whole query can read; None means any.
+    ``without_catalog`` says that the text has nothing for a catalog in front of the database (``None.db.t``,
+    ``.db.t``), so that Spark could not know the name.
+    """
+
+    database: str | None
+    name: str
+    time_travel: TimeTravel | None = None
+    predicate: Predicate | None = None
+    columns: frozenset[str] | None = None
+    without_catalog: bool = False
+
+
+@dataclass(frozen=True)
+class Binding:
+    """What stands for a table: the name of a temporary view, and the database that the table is in, which
+    a query that named none may still qualify columns by."""
+
+    view: str
+    database: str | None = None
+
+
+@dataclass(frozen=True)
+class BoundQuery:
+    """The rewritten text, the references that were bound in it, in order of appearance, and what it was made of: the
+    query, and the edits (start, end, replacement) in order."""
+
+    text: str
+    references: tuple[TableReference, ...]
+    source: str
+    edits: tuple[tuple[int, int, str], ...] = ()
+
+    def origin(self, offset: int) -> int:
+        """Where in the query stands what stands at an offset of the rewritten text."""
+        shift = 0
+        for start, end, replacement in self.edits:
+            if offset < start + shift:
+                break
+            if offset < start + shift + len(replacement):
+                return start
+            shift += len(replacement) - (end - start)
+        return offset - shift
+
+
+Resolver = Callable[[TableReference], "Binding | None"]
+Qualifiers = Mapping[tuple[str, str], str]
+
+
+def bind(query_sql: str, resolve: Resolver) -> BoundQuery:
+    """Binds the tables of a query. ``resolve`` is called once for each reference, in order."""
+    return _Rewrite(_analyze(query_sql, False), query_sql, resolve, {}).result()
+
+
+def bind_expression(
+    expression_sql: str, resolve: Resolver, qualifiers: Qualifiers | None = None
+) -> BoundQuery:
+    """Binds the subqueries of an expression: a condition, the value of an assignment.
+
+    ``qualifiers`` maps ``(database, table)`` (lower-cased) of the statement's own tables to the alias that
+    columns written as ``database.table.column`` shall get instead.
+    """
+    return _Rewrite(_analyze(expression_sql, True), expression_sql, resolve, qualifiers or {}).result()
+
+
+def references(query_sql: str) -> tuple[TableReference, ...]:
+    """Every table that a query names, bound or not, temporary views among them."""
+    return tuple(reference for _, reference in _analyze(query_sql, False).tables if reference is not None)
+
+
+@dataclass(frozen=True)
+class _Analysis:
+    structure: Structure
+    tables: tuple[tuple[Relation, TableReference | None], ...]
+
+
+@lru_cache(maxsize=512)
+def _analyze(text: str, expression: bool) -> _Analysis:
+    tokens = tokenize(text)
+    structure = (scan_expression if expression else scan_query)(tokens, text)
+    try:
+        predicates = table_predicates(structure, tokens)
+    except RecursionError:  # a condition nested hundreds of levels deep: it says nothing
+        predicates = [None] * len(structure.tables)
+    columns: frozenset[str] | None = None
+    if not structure.needs_all_columns and not any(_is_pattern(token) for token in tokens):
+        # Any word or string may name a column, so the names of the text are a superset of the columns.
+        columns = frozenset(
+            token.name.lower() if token.is_name else token.text[1:-1].lower() for token in tokens
+        )
+    tables = tuple(
+        (table, _reference(table, predicate, columns, text))
+        for table, predicate in zip(structure.tables, predicates, strict=True)
+    )
+    return _Analysis(structure, tables)
+
+
+def _is_pattern(token: Token) -> bool:
+    """Whether a backquoted name may be a regular expression for columns, which Spark can be told to allow."""
+    return token.kind == QUOTED and not _PATTERN_SIGNS.isdisjoint(token.text)
+
+
+def _reference(
+    table: Relation, predicate: Predicate | None, columns: frozenset[str] | None, text: str
+) -> TableReference | None:
+    """The reference, or None for what cannot be ours: a path, or another catalog's table."""
+    parts = table.parts
+    nothing = text[table.name_span[0]] == "." or (len(parts) == 3 and parts[0].lower() == NO_CATALOG)
+    if len(parts) == 3 and parts[0].lower() in OWN_CATALOGS:
+        parts = parts[1:]
+    if len(parts) > 2:
+        return None
+    if len(parts) == 2 and parts[0].lower() in FILE_FORMATS and any(c in parts[1] for c in "/:\\.*"):
+        return None
+    database = parts[0] if len(parts) == 2 else None
+    return TableReference(database, parts[-1], table.time_travel, predicate, columns, nothing)
+
+
+class _Rewrite:
+    """The edits of one binding."""
+
+    def __init__(self, analysis: _Analysis, text: str, resolve: Resolver, qualifiers: Qualifiers) -> None:
+        self.structure = analysis.structure
+        self.text = text
+        self.qualifiers = qualifiers
+        self.edits: list[tuple[int, int, str]] = []
+        self.bound: dict[Relation, tuple[TableReference, Binding]] = {}
+        for table, reference in analysis.tables:
+            binding = None if reference is None else resolve(reference)
+            if reference is not None and binding is not None:
+                self.bound[table] = (reference, binding)
+        # Bound relations that go by the view's name, because an alias would make names mean another table.
+        self.renamed = {
+            table
+            for table in self.bound
+            if self._shares_last_name(table) or (_is_bare(table) and table.last_text != _spelled(table))
+        }
+
+    def result(self) -> BoundQuery:
+        if self.bound or self.qualifiers:
+            owners = [(name, self._owner(name)) for name in self.structure.names]
+            for name, owner in owners:
+                if owner is not None:
+                    self._rename_shadows(name, *owner)
+            for name, owner in owners:
+                self._rewrite_name(name, owner)
+        for table in self.bound:
+            self._bind(table)
+        self.edits.sort()
+        bound = tuple(reference for reference, _ in self.bound.values())
+        return BoundQuery(self._apply(), bound, self.text, tuple(self.edits))
+
+    def _bind(self, table: Relation) -> None:
+        view = quote(self.bound[table][1].view)
+        self.edits.append((*table.name_span, view))
+        if table.travel_span is not None:
+            self.edits.append((*table.travel_span, ""))
+        if table.alias_at is not None and table not in self.renamed:
+            self.edits.append((table.alias_at, table.alias_at, f" AS {_spelled(table)}"))
+
+    def _shares_last_name(self, table: Relation) -> bool:
+        """Whether another bound table of the same FROM list, read by another view, has the same last name."""
+        return _is_bare(table) and any(
+            other is not table
+            and other.select is table.select
+            and _is_bare(other)
+            and _same_name(other.parts[-1], table.parts[-1])
+            and self.bound[other][1].view != self.bound[table][1].view
+            for other in self.bound
+        )
+
+    # -- names in expressions ----------------------------------------------------------------------------
+
+    def _owner(self, name: DottedName) -> tuple[Relation | str, int] | None:
+        """Whose column ``database.table.column`` is: a bound relation, or the alias of one of the statement's
+        own tables; and the number of parts that qualify it. None for every other name."""
+        skip = 1 if len(name.parts) > 2 and name.parts[0].lower() in OWN_CATALOGS else 0
+        if len(name.parts) - skip < (2 if name.star else 3):
+            return None
+        database, table = name.parts[skip].lower(), name.parts[skip + 1].lower()
+        for scope in _scopes(name.select):
+            for relation in scope.relations:
+                if (
+                    relation in self.bound
+                    and _is_bare(relation)
+                    and self._is_called(relation, database, table)
+                ):
+                    return relation, skip + 2
+        alias = self.qualifiers.get((database, table))
+        return None if alias is None else (alias, skip + 2)
+
+    def _is_called(self, relation: Relation, database: str, table: str) -> bool:
+        if relation not in self.bound or not _is_bare(relation):
+            return False
+        reference, binding = self.bound[relation]
+        mine = reference.database or binding.database
+        return mine is not None and mine.lower() == database and reference.name.lower() == table
+
+    def _rename_shadows(self, name: DottedName, owner: Relation | str, _: int) -> None:
+        """Keeps an inner relation from taking over a name that means an outer one of the same last name."""
+        alias = owner if isinstance(owner, str) else owner.parts[-1]
+        for scope in _scopes(name.select):
+            if not isinstance(owner, str) and scope is owner.select:
+                return
+            for relation in scope.relations:
+                if relation.visible_name is not None and _same_name(relation.visible_name, alias):
+                    if relation in self.bound and _is_bare(relation):
+                        self.renamed.add(relation)
+                    elif not isinstance(owner, str):
+                        self.renamed.add(owner)
+
+    def _rewrite_name(self, name: DottedName, owner: tuple[Relation | str, int] | None) -> None:
+        if owner is not None:
+            relation, length = owner
+            qualifier = relation if isinstance(relation, str) else self._qualifier(relation)
+            self.edits.append((name.spans[0][0], name.spans[length - 1][1], qualifier))
+        elif self.renamed and (len(name.parts) > 1 or name.star):
+            named = _visible_as(name.parts[0], name.select)
+            if named in self.renamed:
+                self.edits.append((*name.spans[0], self._qualifier(named)))
+
+    def _qualifier(self, relation: Relation) -> str:
+        if relation in self.renamed:
+            return quote(self.bound[relation][1].view)
+        return _spelled(relation)
+
+    def _apply(self) -> str:
+        pieces, position = [], 0
+        for start, end, replacement in self.edits:
+            pieces += [self.text[position:start], replacement]
+            position = end
+        return "".join([*pieces, self.text[position:]])
+
+
+def _scopes(select: Select | None) -> Iterator[Select]:
+    """A select and the selects around it, from the inside outwards."""
+    while select is not None:
+        yield select
+        select = select.parent
+
+
+def _visible_as(name: str, select: Select) -> Relation | None:
+    """The one relation that a one-part qualifier means; None when there is none, or more than one."""
+    for scope in _scopes(select):
+        found = [
+            r for r in scope.relations if r.visible_name is not None and _same_name(r.visible_name, name)
+        ]
+        if found:
+            return found[0] if len(found) == 1 else None
+    return None
+
+
+def _is_bare(table: Relation) -> bool:
+    """Whether a table stands where it may get an alias and has none."""
+    return table.alias_at is not None
+
+
+def _same_name(left: str, right: str) -> bool:
+    return left.lower() == right.lower()
+
+
+def _spelled(table: Relation) -> str:
+    """The last part of a table's name as Spark lets it be written: ``$`` needs backquotes there."""
+    return table.last_text if "$" not in table.last_text else quote(table.parts[-1])

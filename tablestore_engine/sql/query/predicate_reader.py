@@ -1,0 +1,268 @@
+"""What a condition says about single relations: ``a.x > 5 AND b.y = a.x AND …`` → a: x > 5.
+
+``read_condition`` returns *necessary* conditions only: whatever it does not understand is taken as true. So does
+``read_equalities``, for columns of two relations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Final, Generic, TypeVar
+
+from tablestore_engine.schema.table.predicate import (
+    COMPARISONS,
+    And,
+    Compare,
+    Constant,
+    In,
+    IsNotNull,
+    IsNull,
+    Or,
+    Predicate,
+    conjunction,
+    disjunction,
+)
+from tablestore_engine.sql.text.lexer import QUOTED, WORD, Token
+from tablestore_engine.sql.text.literals import constant_at
+
+R = TypeVar("R", bound=Hashable)
+Owner = Callable[[tuple[str, ...]], "tuple[R, str] | None"]
+Facts = dict[R, list[Predicate]]
+
+_FLIPPED: Final = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_NOT_COLUMNS: Final = frozenset(
+    [
+        "NULL",
+        "TRUE",
+        "FALSE",
+        "CURRENT_DATE",
+        "CURRENT_TIMESTAMP",
+        "CURRENT_TIME",
+        "CURRENT_USER",
+        "USER",
+        "SESSION_USER",
+        "LOCALTIMESTAMP",
+        "NOT",
+        "CASE",
+        "EXISTS",
+        "INTERVAL",
+        "DATE",
+        "TIMESTAMP",
+        "DEFAULT",
+    ]
+)
+
+
+def read_condition(tokens: list[Token], start: int, end: int, owner: Owner[R]) -> Facts[R]:
+    """The facts that hold for every row on which tokens ``start`` to ``end`` (exclusive) are true.
+
+    ``owner`` says whose column a dotted name is: the relation and the column's name there, or None.
+    """
+    return _Reader(tokens, owner).condition(start, end)
+
+
+def read_equalities(
+    tokens: list[Token], start: int, end: int, owner: Owner[R]
+) -> list[tuple[tuple[R, str], tuple[R, str]]]:
+    """Pairs of columns that are equal, and not null, in every row on which tokens ``start`` to ``end`` (exclusive) are
+    true."""
+    return _Reader(tokens, owner).equalities(start, end)
+
+
+def translate(predicate: Predicate, owner: Callable[[str], tuple[R, str] | None]) -> Facts[R]:
+    """A predicate over the output of a query as facts about the relations that it is read from."""
+    if isinstance(predicate, And):
+        return _all([translate(child, owner) for child in predicate.children])
+    if isinstance(predicate, Or):
+        return _any([translate(child, owner) for child in predicate.children])
+    found = owner(predicate.column)
+    if found is None:
+        return {}
+    relation, column = found
+    if isinstance(predicate, Compare):
+        return {relation: [Compare(column, predicate.op, predicate.value)]}
+    if isinstance(predicate, In):
+        return {relation: [In(column, predicate.values)]}
+    return {relation: [type(predicate)(column)]}
+
+
+def _all(parts: list[Facts[R]]) -> Facts[R]:
+    facts: Facts[R] = {}
+    for part in parts:
+        for relation, predicates in part.items():
+            facts.setdefault(relation, []).extend(predicates)
+    return facts
+
+
+def _any(parts: list[Facts[R]]) -> Facts[R]:
+    """Facts of an OR: a relation keeps one only if every branch says something about it."""
+    facts: Facts[R] = {}
+    for relation in parts[0]:
+        branches = [conjunction(part[relation]) for part in parts if relation in part]
+        known = [branch for branch in branches if branch is not None]
+        joined = disjunction(known) if len(known) == len(parts) else None
+        if joined is not None:
+            facts[relation] = [joined]
+    return facts
+
+
+class _Reader(Generic[R]):
+    """Reads a boolean expression from tokens, top down: OR, AND, then one comparison."""
+
+    def __init__(self, tokens: list[Token], owner: Owner[R]) -> None:
+        self.tokens = tokens
+        self.owner = owner
+
+    def condition(self, start: int, end: int) -> Facts[R]:
+        branches = self._split(start, end, "OR")
+        if not branches:
+            return {}
+        if len(branches) > 1:
+            return _any([self.condition(*branch) for branch in branches])
+        terms = self._split(start, end, "AND")
+        if len(terms) > 1:
+            return _all([self.condition(*term) for term in terms])
+        if self._in_parentheses(start, end):
+            return self.condition(start + 1, end - 1)
+        fact = self._comparison(start, end)
+        return {} if fact is None else {fact[0]: [fact[1]]}
+
+    def equalities(self, start: int, end: int) -> list[tuple[tuple[R, str], tuple[R, str]]]:
+        if len(self._split(start, end, "OR")) != 1:
+            return []
+        terms = self._split(start, end, "AND")
+        if len(terms) > 1:
+            return [pair for term in terms for pair in self.equalities(*term)]
+        if self._in_parentheses(start, end):
+            return self.equalities(start + 1, end - 1)
+        left = self._column(start)
+        if left is None or self.tokens[left[1]].key not in ("=", "=="):
+            return []
+        right = self._column(left[1] + 1)
+        return [(left[0], right[0])] if right is not None and right[1] == end else []
+
+    def _split(self, start: int, end: int, operator: str) -> list[tuple[int, int]]:
+        """The operands of ``operator`` at this level; one operand when the level has none, and none at all
+        when the parentheses do not match (a column may be called ``end``)."""
+        parts, first, depth, between = [], start, 0, 0
+        for i in range(start, end):
+            key = self.tokens[i].key
+            if self.tokens[i - 1].key == ".":
+                continue
+            if key in ("(", "[", "CASE"):
+                depth += 1
+            elif key in (")", "]", "END"):
+                depth -= 1
+                if depth < 0:
+                    return []
+            elif depth == 0:
+                if key == "BETWEEN":
+                    between += 1
+                elif key == "AND" and between:
+                    between -= 1
+                elif key == operator:
+                    parts.append((first, i))
+                    first = i + 1
+        parts.append((first, end))
+        return parts if depth == 0 else []
+
+    def _in_parentheses(self, start: int, end: int) -> bool:
+        return end - start > 2 and self.tokens[start].key == "(" and self._closing(start) == end - 1
+
+    def _closing(self, start: int) -> int:
+        depth, i = 0, start
+        while i < len(self.tokens):
+            key = self.tokens[i].key
+            depth += 1 if key == "(" else -1 if key == ")" else 0
+            if depth == 0:
+                return i
+            i += 1
+        return i
+
+    def _comparison(self, start: int, end: int) -> tuple[R, Predicate] | None:
+        if end - start < 3:
+            return None
+        column = self._column(start)
+        if column is None:
+            return self._constant_first(start, end)
+        (relation, name), i = column
+        predicate = self._predicate(name, i, end)
+        return None if predicate is None else (relation, predicate)
+
+    def _constant_first(self, start: int, end: int) -> tuple[R, Predicate] | None:
+        """``5 < a``."""
+        found = constant_at(self.tokens, start)
+        if found is None:
+            return None
+        value, i = found
+        op = self._operator(i)
+        column = self._column(i + 1) if op in _FLIPPED else None
+        if op is None or column is None or column[1] != end:
+            return None
+        (relation, name), _ = column
+        return relation, Compare(name, _FLIPPED[op], value)
+
+    def _predicate(self, name: str, i: int, end: int) -> Predicate | None:
+        """What follows a column, which must take all tokens up to ``end``."""
+        tokens = self.tokens
+        key = tokens[i].key
+        if key == "IS":
+            if tokens[i + 1].key == "NULL" and i + 2 == end:
+                return IsNull(name)
+            if tokens[i + 1].key == "NOT" and tokens[i + 2].key == "NULL" and i + 3 == end:
+                return IsNotNull(name)
+            return None
+        if key == "BETWEEN":
+            low = constant_at(tokens, i + 1)
+            if low is None or tokens[low[1]].key != "AND":
+                return None
+            high = constant_at(tokens, low[1] + 1)
+            if high is None or high[1] != end:
+                return None
+            return And((Compare(name, ">=", low[0]), Compare(name, "<=", high[0])))
+        if key == "IN" and tokens[i + 1].key == "(":
+            return self._in_list(name, i + 2, end)
+        op = self._operator(i)
+        if op is None:
+            return None
+        if tokens[i + 1].key == "NULL" and key == "<=>" and i + 2 == end:
+            return IsNull(name)
+        found = constant_at(tokens, i + 1)
+        return Compare(name, op, found[0]) if found is not None and found[1] == end else None
+
+    def _in_list(self, name: str, i: int, end: int) -> Predicate | None:
+        values: list[Constant] = []
+        while True:
+            if self.tokens[i].key == "NULL":
+                i += 1
+            else:
+                found = constant_at(self.tokens, i)
+                if found is None:
+                    return None
+                values.append(found[0])
+                i = found[1]
+            if self.tokens[i].key != ",":
+                break
+            i += 1
+        if self.tokens[i].key != ")" or i + 1 != end or not values:
+            return None
+        return In(name, tuple(values))
+
+    def _operator(self, i: int) -> str | None:
+        key = self.tokens[i].key
+        if key in ("==", "<=>"):
+            return "="
+        return key if key in COMPARISONS else None
+
+    def _column(self, i: int) -> tuple[tuple[R, str], int] | None:
+        """A column name at ``i``: whose it is, and the index behind it."""
+        tokens = self.tokens
+        if tokens[i].kind != QUOTED and (tokens[i].kind != WORD or tokens[i].key in _NOT_COLUMNS):
+            return None
+        parts = [tokens[i].name]
+        i += 1
+        while tokens[i].key == "." and tokens[i + 1].is_name:
+            parts.append(tokens[i + 1].name)
+            i += 2
+        owned = self.owner(tuple(parts))
+        return None if owned is None else (owned, i)

@@ -1,0 +1,222 @@
+"""Which rows of a table a query can possibly look at, as a predicate for pruning.
+
+A conjunct of WHERE, of an ON condition, or of the query around a subquery is *pushed* to a relation when
+leaving out the rows on which it is not true cannot change the answer:
+
+* WHERE reaches every relation of its select, but on the nullable side of an outer join only with
+  conditions that are never true on nulls;
+* ON reaches both sides of an inner or semi join, and only the side that the join does not preserve
+  otherwise;
+* from the select around it, a condition on a plain or renamed output column goes through a subquery or
+  common table expression that only filters, projects and joins; a common table expression gets the OR of
+  what all of its readers ask for.
+
+Everything else says nothing. A table that is sampled, pivoted, piped or read without FROM gets nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tablestore_engine.schema.table.predicate import Predicate, conjunction, disjunction, rejects_null
+from tablestore_engine.sql.query.predicate_reader import Facts, read_condition, translate
+from tablestore_engine.sql.query.structure import Cte, Query, Relation, Select, Structure
+from tablestore_engine.sql.text.lexer import END, QUOTED, WORD, Token
+
+Column = tuple[Relation, str]
+
+
+def table_predicates(structure: Structure, tokens: list[Token]) -> list[Predicate | None]:
+    """One predicate, or None, for each of ``structure.tables``."""
+    pushed = _Pushed(tokens)
+    return [None if table.sampled else pushed.to(table) for table in structure.tables]
+
+
+class _Pushed:
+    """Computes, from the outside inwards and on demand, what reaches a relation."""
+
+    def __init__(self, tokens: list[Token]) -> None:
+        self.tokens = tokens
+        self.by_select: dict[int, Facts[Relation]] = {}
+        self.by_query: dict[int, Predicate | None] = {}
+
+    def to(self, relation: Relation) -> Predicate | None:
+        """The predicate that reaches a relation, or None."""
+        if relation.renames_columns or relation.sampled:
+            return None
+        return conjunction(self._select(relation.select).get(relation, []))
+
+    def _select(self, select: Select) -> Facts[Relation]:
+        found = self.by_select.get(id(select))
+        if found is None:
+            found = {} if select.opaque else self._facts(select)
+            self.by_select[id(select)] = found
+        return found
+
+    def _facts(self, select: Select) -> Facts[Relation]:
+        facts: Facts[Relation] = {}
+        nullable = _nullable(select)
+        invisible = {relation for relation in select.relations if relation.join in ("semi", "anti")}
+
+        def add(found: Facts[Relation], may_be_null: set[Relation], only: set[Relation]) -> None:
+            for relation, predicates in found.items():
+                if relation in only:
+                    kept = [p for p in predicates if relation not in may_be_null or rejects_null(p)]
+                    facts.setdefault(relation, []).extend(kept)
+
+        visible = set(select.relations) - invisible
+        if select.where is not None:
+            add(self._read(select, *select.where), nullable, visible)
+        around = self._around(select.query)
+        if around is not None:
+            add(translate(around, _Output(select, self.tokens).owner), nullable, visible)
+        for index, relation in enumerate(select.relations):
+            if relation.on is not None:
+                before = set(select.relations[:index])
+                sides = {relation} if relation.join in ("left", "anti") else before
+                if relation.join in ("inner", "semi"):
+                    sides = before | {relation}
+                elif relation.join == "full":
+                    sides = set()
+                add(self._read(select, *relation.on), _nullable(select, index), sides)
+        return facts
+
+    def _read(self, select: Select, start: int, end: int) -> Facts[Relation]:
+        return read_condition(self.tokens, start, end, lambda parts: find_column(select, parts))
+
+    def _around(self, query: Query) -> Predicate | None:
+        """What the readers of a query ask of its output, when that may be asked of its input as well."""
+        key = id(query)
+        if key not in self.by_query:
+            self.by_query[key] = None
+            self.by_query[key] = self._asked(query) if self._transparent(query) else None
+        return self.by_query[key]
+
+    def _asked(self, query: Query) -> Predicate | None:
+        if isinstance(query.owner, Relation):
+            return self.to(query.owner)
+        if not isinstance(query.owner, Cte) or query.owner.recursive or query.owner.renames_columns:
+            return None
+        wanted = [self.to(reader) for reader in query.owner.readers]
+        known = [predicate for predicate in wanted if predicate is not None]
+        return disjunction(known) if known and len(known) == len(wanted) else None
+
+    def _transparent(self, query: Query) -> bool:
+        """Whether filtering the output of a query is the same as filtering its input."""
+        if query.combined or len(query.selects) != 1:
+            return False
+        select = query.selects[0]
+        if select.opaque or select.grouped or select.limited or select.items is None:
+            return False
+        return all(self.tokens[i].key != "OVER" for i in range(*select.items))
+
+
+def _nullable(select: Select, upto: int | None = None) -> set[Relation]:
+    """The relations that an outer join may fill with nulls, before relation number ``upto`` joins."""
+    nullable: set[Relation] = set()
+    seen: set[Relation] = set()
+    for relation in select.relations[:upto]:
+        if relation.join in ("right", "full"):
+            nullable |= seen
+        if relation.join in ("left", "full"):
+            nullable.add(relation)
+        seen.add(relation)
+    return nullable
+
+
+def find_column(select: Select, parts: tuple[str, ...]) -> Column | None:
+    """The relation of a select that owns a column, and the column; None when that is not certain.
+
+    A bare name is certain only when there is one relation (which may turn out not to have it).
+    """
+    *qualifier, column = parts
+    if not qualifier:
+        return (select.relations[0], column) if len(select.relations) == 1 else None
+    wanted = [part.lower() for part in qualifier]
+    owners = [relation for relation in select.relations if _answers_to(relation, wanted)]
+    return (owners[0], column) if len(owners) == 1 else None
+
+
+def _answers_to(relation: Relation, qualifier: list[str]) -> bool:
+    if len(qualifier) == 1:
+        name = relation.visible_name
+        return name is not None and name.lower() == qualifier[0]
+    names = [part.lower() for part in relation.parts]
+    return relation.alias is None and names[-len(qualifier) :] == qualifier
+
+
+@dataclass
+class _Output:
+    """The output columns of a select that are plain columns of its relations."""
+
+    select: Select
+    tokens: list[Token]
+    plain: dict[str, Column | None] = field(default_factory=dict)  # None: computed, or named twice
+    stars: list[Relation | None] = field(default_factory=list)  # None: the star of no single relation
+    hidden: set[str] = field(default_factory=set)  # names that EXCEPT takes out of a star
+
+    def __post_init__(self) -> None:
+        start, end = self.select.items or (0, 0)
+        if self.tokens[start].key in ("DISTINCT", "ALL"):
+            start += 1
+        depth, first = 0, start
+        for i in range(start, end):
+            key = self.tokens[i].key
+            depth += 1 if key in ("(", "[") else -1 if key in (")", "]") else 0
+            if key == "," and depth == 0:
+                self._item(first, i)
+                first = i + 1
+        self._item(first, end)
+
+    def owner(self, name: str) -> Column | None:
+        """The column of a relation that an output column is a copy of."""
+        key = name.lower()
+        if key in self.plain:
+            return self.plain[key]
+        if len(self.stars) != 1 or key in self.hidden:
+            return None
+        relation = self.stars[0]
+        return None if relation is None else (relation, name)
+
+    def _item(self, start: int, end: int) -> None:
+        tokens = self.tokens
+        i, parts = start, []
+        while i < end and (tokens[i].is_name or tokens[i].key == "*"):
+            parts.append(tokens[i])
+            i += 1
+            if i < end and tokens[i].key == "." and parts[-1].is_name:
+                i += 1
+            else:
+                break
+        if parts and parts[-1].key == "*":
+            self._star(parts[:-1], i, end)
+        elif parts and i == end:
+            self._column(parts, parts[-1].name)
+        elif parts and tokens[i].key == "AS" and i + 2 == end and tokens[i + 1].is_name:
+            self._column(parts, tokens[i + 1].name)
+        elif parts and i + 1 == end and tokens[i].is_name:
+            self._column(parts, tokens[i].name)
+        else:
+            self._computed(start, end)
+
+    def _column(self, parts: list[Token], name: str) -> None:
+        found = find_column(self.select, tuple(part.name for part in parts))
+        if parts[0].kind not in (WORD, QUOTED):
+            found = None
+        key = name.lower()
+        self.plain[key] = None if key in self.plain else found
+
+    def _computed(self, start: int, end: int) -> None:
+        """An expression; its name hides a star's column. Names it may get without an alias are blocked."""
+        for token in self.tokens[start:end]:
+            if token.is_name and token.kind != END:
+                self.plain[token.name.lower()] = None
+
+    def _star(self, qualifier: list[Token], i: int, end: int) -> None:
+        if not qualifier:
+            relations = self.select.relations
+            self.stars.append(relations[0] if len(relations) == 1 else None)
+        else:
+            found = find_column(self.select, (*(part.name for part in qualifier), "*"))
+            self.stars.append(found[0] if found else None)
+        self.hidden.update(token.name.lower() for token in self.tokens[i:end] if token.is_name)

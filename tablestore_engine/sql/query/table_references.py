@@ -1,0 +1,184 @@
+"""One pass over the tokens of a query that finds its structure (``structure.py``).
+
+``QueryBody`` walks the clauses of a query, ``RelationScan`` one item of a FROM list; whatever else stands in a
+query is an expression, of which only subqueries, table arguments and dotted names are looked at. Parentheses
+recurse. No token is ever rejected, so syntax that is not known here costs at most a predicate, not the query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tablestore_engine.sql.query.query_body import SET_OPERATORS, QueryBody
+from tablestore_engine.sql.query.relations import RelationScan
+from tablestore_engine.sql.query.structure import Cte, DottedName, Query, Select, Structure
+from tablestore_engine.sql.text.lexer import END, QUOTED, WORD, Token
+
+Ctes = Mapping[str, Cte]
+
+
+def scan_query(tokens: list[Token], text: str) -> Structure:
+    """The structure of a query text, given its tokens."""
+    scan = _Scan(tokens, text)
+    scan.query(0, {}, None, scan.structure.root)
+    return scan.structure
+
+
+def scan_expression(tokens: list[Token], text: str) -> Structure:
+    """The structure of an expression: its subqueries; dotted names outside of these belong to an empty
+    select, the first of the root query."""
+    scan = _Scan(tokens, text)
+    select = Select(None, scan.structure.root)
+    scan.structure.root.selects.append(select)
+    position = 0
+    while tokens[position].kind != END:
+        position = scan.expression(position, {}, select) + 1
+        if tokens[position - 1].kind == END:
+            break
+    return scan.structure
+
+
+class _Scan(RelationScan):
+    """The walk. Every method takes the index of a token and returns the index behind what it consumed."""
+
+    def __init__(self, tokens: list[Token], text: str) -> None:
+        self.tokens = tokens
+        self.text = text
+        self.structure = Structure(Query())
+
+    # -- queries -------------------------------------------------------------------------------------
+
+    def query(self, i: int, ctes: Ctes, parent: Select | None, query: Query) -> int:
+        """A whole query from its first token; returns the index of the closing parenthesis or the end."""
+        if self.tokens[i].key == "WITH" and self.tokens[i + 1].is_name:
+            i, ctes = self._with(i + 1, ctes, parent)
+        return QueryBody(self, query, ctes, parent).run(i)
+
+    def _with(self, i: int, ctes: Ctes, parent: Select | None) -> tuple[int, Ctes]:
+        tokens = self.tokens
+        recursive = tokens[i].key == "RECURSIVE" and tokens[i + 1].is_name and tokens[i + 1].key != "AS"
+        if recursive:
+            i += 1
+        while tokens[i].is_name:
+            cte = Cte(tokens[i].name, Query(), recursive=recursive)
+            cte.query.owner = cte
+            i += 1
+            if tokens[i].key == "(" and not self.starts_query(i + 1):
+                cte.renames_columns = True
+                i = self.skip_parentheses(i)
+            if tokens[i].key == "MAX":
+                while tokens[i].kind != END and tokens[i].key not in ("AS", "("):
+                    i += 1
+            if tokens[i].key == "AS":
+                i += 1
+            if tokens[i].key != "(":
+                break
+            key = cte.name.lower()
+            i = self.query(i + 1, {**ctes, key: cte} if recursive else ctes, parent, cte.query) + 1
+            ctes = {**ctes, key: cte}
+            if tokens[min(i, len(tokens) - 1)].key != ",":
+                break
+            i += 1
+        return min(i, len(tokens) - 1), ctes
+
+    def starts_query(self, i: int) -> bool:
+        """Whether the tokens from ``i``, which follow a parenthesis, are a query."""
+        token = self.tokens[i]
+        if token.key in ("SELECT", "WITH"):
+            return self.tokens[i + 1].key not in (".", ",", ")", "=")
+        if token.key == "FROM":
+            return self.tokens[i - 2].key != "TRIM"
+        if token.key == "VALUES":
+            return self.tokens[i + 1].key not in (".", ",", ")", "=")
+        if token.key == "TABLE":
+            return self.tokens[i + 1].is_name
+        return False
+
+    # -- expressions ---------------------------------------------------------------------------------
+
+    def expression(self, i: int, ctes: Ctes, select: Select) -> int:
+        """Expression tokens up to the closing parenthesis of this level, or the end; returns its index."""
+        tokens, depth = self.tokens, 0
+        while True:
+            token = tokens[i]
+            if token.kind == END or (token.key == ")" and depth == 0):
+                return i
+            if token.key in ("(", ")") and not (token.key == "(" and self.starts_query(i + 1)):
+                depth += 1 if token.key == "(" else -1
+                i += 1
+                continue
+            if token.key == "SELECT" and tokens[i - 1].key in ("ALL", "DISTINCT", *SET_OPERATORS):
+                i = self.query(i, ctes, select, Query())
+                continue
+            i = self.atom(i, ctes, select)
+
+    def atom(self, i: int, ctes: Ctes, select: Select) -> int:
+        """One token of an expression, or one parenthesized group, dotted name or table argument."""
+        tokens = self.tokens
+        token = tokens[i]
+        key = token.key
+        if key == "(":
+            return self.parentheses(i, ctes, select)
+        if token.kind in (WORD, QUOTED):
+            after = tokens[i + 1]
+            if after.key == ".":
+                return self._dotted_name(i, select)
+            if key == "AS" and after.is_name:
+                return i + 2
+            if key == "TABLE" and tokens[i - 1].key in ("(", ",", "=>"):
+                if after.is_name:
+                    return self.bare_table(i + 1, ctes, select)
+                if after.key == "(" and tokens[i + 2].is_name and not self.starts_query(i + 2):
+                    return self.bare_table(i + 2, ctes, select) + 1
+            return i + 1
+        if key == ".":  # a field of a value: ``f(x).from``
+            return i + 2 if tokens[i + 1].is_name else i + 1
+        if key == "*" and self._is_star(i):
+            self.structure.needs_all_columns = True
+        return i + 1
+
+    def parentheses(self, i: int, ctes: Ctes, select: Select) -> int:
+        """A group in an expression, from its opening parenthesis; returns the index behind it."""
+        if self.starts_query(i + 1) and self.tokens[i + 1].key != "TABLE":
+            end = self.query(i + 1, ctes, select, Query())
+        else:
+            end = self.expression(i + 1, ctes, select)
+        return min(end + 1, len(self.tokens) - 1)
+
+    def nested_relations(self, i: int, ctes: Ctes, select: Select) -> int:
+        """``FROM (a JOIN b …)`` from behind the parenthesis; returns the index of the closing one. A set
+        operation of parenthesized queries comes this way too."""
+        body = QueryBody(self, select.query, ctes, select.parent, select)
+        return body.run(self.relation(i, ctes, select, "inner"))
+
+    def skip_parentheses(self, i: int) -> int:
+        """Behind the group that opens at ``i``, without looking into it."""
+        depth = 0
+        while self.tokens[i].kind != END:
+            key = self.tokens[i].key
+            depth += 1 if key == "(" else -1 if key == ")" else 0
+            i += 1
+            if depth == 0:
+                break
+        return i
+
+    def _dotted_name(self, i: int, select: Select) -> int:
+        tokens = self.tokens
+        parts, spans = [tokens[i].name], [(tokens[i].start, tokens[i].end)]
+        i += 1
+        while tokens[i].key == "." and tokens[i + 1].is_name:
+            parts.append(tokens[i + 1].name)
+            spans.append((tokens[i + 1].start, tokens[i + 1].end))
+            i += 2
+        star = tokens[i].key == "." and tokens[i + 1].key == "*"
+        if star:
+            self.structure.needs_all_columns = True
+            i += 2
+        self.structure.names.append(DottedName(tuple(parts), tuple(spans), star, select))
+        return i
+
+    def _is_star(self, i: int) -> bool:
+        before = self.tokens[i - 1].key
+        if before == "(":
+            return self.tokens[i - 2].key != "COUNT"
+        return before in ("SELECT", "DISTINCT", "ALL", ",")

@@ -1,0 +1,106 @@
+"""Executing DELETE and UPDATE: one query computes the changed rows, `change_target` writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tablestore_engine.errors import PrimaryKeyError, SchemaError
+from tablestore_engine.operation.write.cleanup import retrying
+from tablestore_engine.schema.table.row_kind import DELETE_KIND
+from tablestore_engine.spark.verbs.dml import WriteOutcome, truncate
+from tablestore_engine.spark.verbs.keyed_changes import ACTION_COLUMN
+from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.rows.change_target import ChangeTarget, check_engine, probe_of, target_of
+from tablestore_engine.sql.rows.execute_rows import RowContext, result_of
+from tablestore_engine.sql.rows.frames import Frames
+from tablestore_engine.sql.statements.row import Delete, Update
+from tablestore_engine.sql.statements.statement import Assignment
+from tablestore_engine.sql.text.lexer import quote
+from tablestore_engine.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def _target(frames: Frames, table: Table, alias: str | None, where_sql: str | None) -> ChangeTarget:
+    """The target, without files that hold no row on which WHERE is true."""
+    predicate = (
+        probe_of(frames, table, alias, f"SELECT * FROM {{target}} WHERE {where_sql}") if where_sql else None
+    )
+    return target_of(frames, table, alias, predicate)
+
+
+def execute_delete(statement: Delete, context: RowContext) -> StatementResult:
+    """DELETE FROM [WHERE]."""
+    if statement.where_sql is None:
+        return result_of(
+            "DELETE", truncate(context.spark, context.table(statement.table), lambda entry: True)
+        )
+    where = statement.where_sql
+
+    def attempt() -> WriteOutcome:
+        table = context.table(statement.table)
+        check_engine(table, "DELETE", deletes=True)
+        target = _target(context.frames(), table, statement.alias, where)
+        items = [*_own_columns(target), f"{DELETE_KIND} AS {ACTION_COLUMN}"]
+        return _changed(target, _select(target, items, where))
+
+    return result_of("DELETE", retrying(attempt))
+
+
+def execute_update(statement: Update, context: RowContext) -> StatementResult:
+    """UPDATE SET [WHERE]."""
+
+    def attempt() -> WriteOutcome:
+        table = context.table(statement.table)
+        check_engine(table, "UPDATE", deletes=False)
+        target = _target(context.frames(), table, statement.alias, statement.where_sql)
+        values = _values(target, statement.assignments)
+        items = [
+            f"CAST({values[n.lower()]} AS {target.sql_type(n)}) AS {quote(n)}"
+            if n.lower() in values
+            else f"{quote(target.alias)}.{quote(n)}"
+            for n in table.schema.field_names
+        ]
+        items += [f"{quote(target.alias)}.{c}" for c in target.source_columns()]
+        return _changed(target, _select(target, [*items, f"0 AS {ACTION_COLUMN}"], statement.where_sql))
+
+    return result_of("UPDATE", retrying(attempt))
+
+
+def _changed(target: ChangeTarget, changes: DataFrame) -> WriteOutcome:
+    """Write the changed rows. Where there are no files there is nothing to run; that the statement is right, is known."""
+    return target.apply(changes) if target.plan.buckets else WriteOutcome(None, 0)
+
+
+def _own_columns(target: ChangeTarget) -> list[str]:
+    names = [*target.table.schema.field_names, *target.source_columns()]
+    return [f"{quote(target.alias)}.{quote(n)}" for n in names]
+
+
+def _select(target: ChangeTarget, items: Sequence[str], where_sql: str | None) -> DataFrame:
+    view = target.register()
+    where = f" WHERE {target.expression(where_sql)}" if where_sql else ""
+    return target.frames.run(f"SELECT {', '.join(items)} FROM {view} AS {quote(target.alias)}{where}")
+
+
+def _values(target: ChangeTarget, assignments: Sequence[Assignment]) -> dict[str, str]:
+    """Bound value expressions by lower-case column. Raises SchemaError for keys and repeated columns."""
+    schema = target.table.schema
+    values: dict[str, str] = {}
+    for assignment in assignments:
+        field = schema.field(assignment.column)
+        _check_assignable(target, field.name)
+        if field.name.lower() in values:
+            raise SchemaError(f"Column '{field.name}' is assigned twice.")
+        values[field.name.lower()] = target.expression(assignment.value_sql)
+    return values
+
+
+def _check_assignable(target: ChangeTarget, name: str) -> None:
+    if name in target.table.schema.primary_keys:
+        raise PrimaryKeyError(
+            f"Column '{name}' belongs to the primary key, which an update cannot change.",
+            hint="Delete the row and insert it under its new key.",
+        )

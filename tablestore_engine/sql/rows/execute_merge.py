@@ -1,0 +1,270 @@
+"""Executing MERGE INTO: the target is joined with the source, and what each row becomes is written.
+
+For what is written, and how, see `change_target`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tablestore_engine.errors import PrimaryKeyError, SchemaError, SqlError
+from tablestore_engine.operation.write.cleanup import retrying
+from tablestore_engine.schema.table.predicate import Predicate, conjunction, disjunction
+from tablestore_engine.schema.table.row_kind import DELETE_KIND
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.spark.expressions.by_name import by_name_sql
+from tablestore_engine.spark.expressions.default_value import default_sql
+from tablestore_engine.spark.expressions.types import to_spark_type
+from tablestore_engine.spark.read.source_bounds import (
+    bounds_of,
+    comparable_columns,
+    is_large,
+    kept,
+    with_own_plan,
+)
+from tablestore_engine.spark.verbs.dml import WriteOutcome
+from tablestore_engine.spark.verbs.keyed_changes import ACTION_COLUMN
+from tablestore_engine.spark.verbs.multiset_changes import OLD_COLUMN
+from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.rows.change_target import ChangeTarget, check_engine, probe_of, target_of
+from tablestore_engine.sql.rows.execute_rows import RowContext, result_of
+from tablestore_engine.sql.rows.frames import Frames
+from tablestore_engine.sql.rows.merge_clauses import (
+    CLAUSE_COLUMN,
+    ClauseScope,
+    Side,
+    clause_rows,
+    value_column,
+)
+from tablestore_engine.sql.rows.merge_keys import equal_columns
+from tablestore_engine.sql.statements.row import Merge, MergeClause
+from tablestore_engine.sql.text.lexer import quote
+from tablestore_engine.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_SOURCE = "__tablestore_source"
+_IN_TARGET = "__tablestore_in_target"
+_IN_SOURCE = "__tablestore_in_source"
+_NUMBER = "__tablestore_number"
+
+
+def execute_merge(statement: Merge, context: RowContext) -> StatementResult:
+    """MERGE INTO with all of Spark's clauses."""
+    if statement.schema_evolution:
+        raise SqlError(
+            "MERGE WITH SCHEMA EVOLUTION is not supported.", hint="Add the columns first: ALTER TABLE."
+        )
+
+    def attempt() -> WriteOutcome:
+        table = context.table(statement.target)
+        clauses = (*statement.matched, *statement.not_matched_by_source)
+        check_engine(table, "MERGE", deletes=any(c.action == "DELETE" for c in clauses))
+        with _read_once(statement, context.frames(), table) as (target, source):
+            try:
+                return target.apply(
+                    _removed_once(statement, target, _merge_changes(statement, target, source))
+                )
+            except PrimaryKeyError as error:
+                if error.message.startswith("Duplicate"):
+                    raise SqlError(
+                        f"MERGE would write one key more than once. {error.message}",
+                        hint="Make the source unique by the columns of the ON condition.",
+                    ) from error
+                raise
+
+    return result_of("MERGE", retrying(attempt))
+
+
+@dataclass(frozen=True)
+class _Source:
+    """The rows that a MERGE brings: their columns, and the view (quoted) to read them from."""
+
+    frame: DataFrame
+    view: str
+
+
+@contextmanager
+def _read_once(statement: Merge, frames: Frames, table: Table) -> Iterator[tuple[ChangeTarget, _Source]]:
+    """The target, without files of which nothing becomes, and the source.
+
+    Where the target is large, the source is computed first and kept, and its keys tell more of those files.
+    """
+    matching = f"SELECT 1 FROM {{target}} JOIN (SELECT 1) AS {_SOURCE} ON {statement.on_sql}"
+    others = [_of_unmatched(clause, frames, table, statement) for clause in statement.not_matched_by_source]
+
+    def target_where(*conditions: Predicate | None) -> ChangeTarget:
+        matched = conjunction([c for c in conditions if c is not None])
+        looked_at = [matched, *others]
+        known = [p for p in looked_at if p is not None]
+        predicate = disjunction(known) if len(known) == len(looked_at) else None
+        return target_of(frames, table, statement.target_alias, predicate, merging=True)
+
+    on = probe_of(frames, table, statement.target_alias, matching)
+    target = target_where(on)
+    frame = frames.query(f"SELECT * FROM {statement.source_sql}" + _source_alias(statement))
+    pairs = []
+    if is_large(target.plan) and None not in others:
+        pairs = equal_columns(statement, table.schema.field_names, frame.columns)
+        pairs = comparable_columns(pairs, table.schema, frame)
+    if not pairs:
+        yield target, _Source(frame, quote(frames.register(_SOURCE, frame)))
+        return
+    source = _Source(frame, quote(frames.register(_SOURCE, with_own_plan(frame))))
+    with kept(frames.spark, source.view) as rows:
+        yield target_where(on, *bounds_of(rows, pairs, table.schema)), source
+
+
+def _of_unmatched(clause: MergeClause, frames: Frames, table: Table, statement: Merge) -> Predicate | None:
+    """What a clause of rows that the source does not match says of them."""
+    if clause.condition_sql is None:
+        return None
+    where = f"SELECT 1 FROM {{target}} WHERE {clause.condition_sql}"
+    return probe_of(frames, table, statement.target_alias, where)
+
+
+def _removed_once(statement: Merge, target: ChangeTarget, changes: DataFrame) -> DataFrame:
+    """WHEN MATCHED THEN DELETE alone is determined, however many rows of the source match one of the target."""
+    matched = statement.matched
+    if len(matched) != 1 or matched[0].action != "DELETE" or matched[0].condition_sql is not None:
+        return changes
+    places = [c for c in target.source_columns() if c != OLD_COLUMN] or target.table.schema.primary_keys
+    others = f"CASE WHEN {ACTION_COLUMN} = {DELETE_KIND} THEN -1L ELSE monotonically_increasing_id() END"
+    numbered = changes.selectExpr("*", f"{others} AS {_NUMBER}")
+    return numbered.dropDuplicates([*places, _NUMBER]).drop(_NUMBER)
+
+
+def _merge_changes(statement: Merge, target: ChangeTarget, read: _Source) -> DataFrame:
+    """The rows that a MERGE puts or removes, each with its action."""
+    frames = target.frames
+    source = read.frame
+    source_names = [c.lower() for c in source.columns]
+    alias = quote(statement.source_alias or _SOURCE)
+    qualifiers = dict(target.qualifiers)
+    if (name := statement.unaliased_source) is not None:
+        qualifiers[(name.database or frames.database).lower(), name.name.lower()] = name.name
+
+    def bound(sql: str) -> str:
+        return frames.expression(sql, qualifiers)
+
+    def scope(state: str, clauses: tuple[MergeClause, ...], first: int) -> ClauseScope:
+        conditions = [None if c.condition_sql is None else bound(c.condition_sql) for c in clauses]
+        values = [_clause_values(c, target, alias, source, bound) for c in clauses]
+        return ClauseScope(state, first, tuple(conditions), tuple(values))
+
+    kinds = (statement.matched, statement.not_matched, statement.not_matched_by_source)
+    firsts = (0, len(kinds[0]), len(kinds[0]) + len(kinds[1]))
+    fields = target.table.schema.fields
+    view = target.register()
+    text = clause_rows(
+        join_sql=(
+            f"(SELECT *, true AS {_IN_TARGET} FROM {view}) AS {quote(target.alias)} "
+            f"{_join_kind(statement)} JOIN (SELECT *, true AS {_IN_SOURCE} FROM {read.view}) AS {alias} "
+            f"ON {bound(statement.on_sql)}"
+        ),
+        target=Side(quote(target.alias), _IN_TARGET, tuple(f.name for f in fields)),
+        source=Side(
+            alias, _IN_SOURCE, tuple(n for n in source.columns if source_names.count(n.lower()) == 1)
+        ),
+        types=tuple(target.sql_type(f.name) for f in fields),
+        extra=tuple(target.source_columns()),
+        matched=scope(f"{_IN_TARGET} AND {_IN_SOURCE}", kinds[0], firsts[0]),
+        not_matched=scope(f"{_IN_SOURCE} AND {_IN_TARGET} IS NULL", kinds[1], firsts[1]),
+        not_matched_by_source=scope(f"{_IN_TARGET} AND {_IN_SOURCE} IS NULL", kinds[2], firsts[2]),
+    )
+    removes = ", ".join(str(i) for i, c in enumerate(itertools.chain(*kinds)) if c.action == "DELETE") or "-1"
+    action = f"CASE WHEN {CLAUSE_COLUMN} IN ({removes}) THEN {DELETE_KIND} ELSE 0 END AS {ACTION_COLUMN}"
+    columns = [f"{value_column(i)} AS {quote(f.name)}" for i, f in enumerate(fields)]
+    columns += target.source_columns()
+    return frames.run(
+        f"SELECT {', '.join(columns)}, {action} FROM ({text}) WHERE {CLAUSE_COLUMN} IS NOT NULL"
+    )
+
+
+def _source_alias(statement: Merge) -> str:
+    if statement.source_alias is None:
+        return "" if statement.source_name else f" AS {_SOURCE}"
+    columns = f"({', '.join(quote(c) for c in statement.source_columns)})" if statement.source_columns else ""
+    return f" AS {quote(statement.source_alias)}{columns}"
+
+
+def _join_kind(statement: Merge) -> str:
+    if statement.not_matched and statement.not_matched_by_source:
+        return "FULL OUTER"
+    if statement.not_matched:
+        return "RIGHT OUTER"
+    return "LEFT OUTER" if statement.not_matched_by_source else "INNER"
+
+
+def _clause_values(
+    clause: MergeClause, target: ChangeTarget, alias: str, source: DataFrame, bound: Callable[[str], str]
+) -> dict[str, str]:
+    """SQL of every column's value under one clause."""
+    schema = target.table.schema
+    own = {n.lower(): f"{quote(target.alias)}.{quote(n)}" for n in schema.field_names}
+    if clause.action == "DELETE":
+        return own
+    if clause.action == "UPDATE":
+        return {**own, **_updated(clause, target, alias, source, bound)}
+    if clause.star:
+        return {n.lower(): value for n, value in _star(schema, alias, source).items()}
+    columns = clause.columns or schema.field_names
+    if len(columns) != len(clause.values_sql):
+        raise SchemaError(
+            f"MERGE inserts {len(clause.values_sql)} values into {len(columns)} columns ({', '.join(columns)})."
+        )
+    given = {schema.field(c).name.lower(): bound(v) for c, v in zip(columns, clause.values_sql, strict=True)}
+    for field in schema.fields:
+        if field.name.lower() not in given:
+            if field.default_value is None and not field.type.nullable:
+                raise SchemaError(f"Column '{field.name}' is NOT NULL, but MERGE inserts no value for it.")
+            given[field.name.lower()] = default_sql(field)
+    return given
+
+
+def _updated(
+    clause: MergeClause, target: ChangeTarget, alias: str, source: DataFrame, bound: Callable[[str], str]
+) -> dict[str, str]:
+    schema = target.table.schema
+    if clause.star:
+        given = _star(schema, alias, source)
+    else:
+        given = {}
+        for assignment in clause.assignments:
+            name = schema.field(assignment.column).name
+            if name in given:
+                raise SchemaError(f"Column '{name}' is assigned twice.")
+            given[name] = bound(assignment.value_sql)
+    return {n.lower(): _same_key(target, n, v) if n in schema.primary_keys else v for n, v in given.items()}
+
+
+def _same_key(target: ChangeTarget, name: str, value: str) -> str:
+    """SQL of a key column that a MERGE assigns: it may, as long as the key stays what it is."""
+    own = f"{quote(target.alias)}.{quote(name)}"
+    refused = (
+        f"MERGE would change column '{name}', which belongs to the primary key, of a matched row. "
+        "Delete the row and insert it under its new key, or match rows by the whole key."
+    )
+    message = f"CAST(X'{refused.encode().hex()}' AS STRING)"  # a name may hold anything
+    same = f"CAST({value} AS {target.sql_type(name)}) <=> {own}"
+    return f"CASE WHEN {same} THEN {own} ELSE raise_error({message}) END"
+
+
+def _star(schema: TableSchema, alias: str, source: DataFrame) -> dict[str, str]:
+    """SQL of every column's value under UPDATE SET * and INSERT *: what the source has under its name."""
+    kinds = {f.name.lower(): f.dataType for f in source.schema.fields}
+    missing = [n for n in schema.field_names if n.lower() not in kinds]
+    if missing:
+        raise SchemaError(
+            f"The source of MERGE has no column {', '.join(missing)}, which UPDATE SET * or INSERT * needs.",
+            hint="Name the columns in the clause instead.",
+        )
+    return {
+        f.name: by_name_sql(f"{alias}.{quote(f.name)}", kinds[f.name.lower()], to_spark_type(f.type), f.name)
+        for f in schema.fields
+    }

@@ -1,0 +1,297 @@
+"""From a query's text to a DataFrame that is pinned to one consistent set of snapshots.
+
+One `Frames` serves one statement. Each table is looked up once and read at the snapshot it had then, however often
+the query names it; each view is expanded by binding its own query, for which temporary views do not exist. A bound
+table becomes a temporary view named after it (`db.orders#7`, one identifier, which no user's view is called by
+accident).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from tablestore_engine.catalog import Catalog, View
+from tablestore_engine.errors import BrokenViewError, SqlError, TableNotFound, TableStoreError
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.schema.table.predicate import Predicate
+from tablestore_engine.spark.read.reader import read_plan
+from tablestore_engine.spark.read.system_frames import system_table
+from tablestore_engine.spark.run.frame_cache import FrameCache
+from tablestore_engine.spark.run.messages import excerpt
+from tablestore_engine.spark.run.run import translated
+from tablestore_engine.spark.run.temp_views import StandIns, is_temporary
+from tablestore_engine.sql.catalog import information_schema
+from tablestore_engine.sql.query.bind import Binding, BoundQuery, TableReference, bind, bind_expression
+from tablestore_engine.sql.query.structure import TimeTravel
+from tablestore_engine.sql.query.view_columns import positions, references_of_view
+from tablestore_engine.sql.text.lexer import quote
+from tablestore_engine.system.system_tables import DATA_TABLES
+from tablestore_engine.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_FILES = re.compile(
+    r"\b(parquet|orc|csv|json|text|avro|delta|binaryfile)\s*\.\s*`|\brange\s*\(", re.IGNORECASE
+)
+_MAX_VIEW_DEPTH = 100
+_FRAMES: FrameCache[tuple[DataFrame, int]] = FrameCache()
+
+
+class Frames:
+    """Binds and runs the queries of one statement."""
+
+    def __init__(
+        self, spark: SparkSession, catalog: Catalog, database: str, *, lasting: bool = False
+    ) -> None:
+        """`lasting` says that Spark keeps the text of what is run, and reads it again later."""
+        self.spark = spark
+        self._catalog = catalog
+        self.database = database
+        self._pinned: dict[tuple[str, str], tuple[Table, Snapshot | None]] = {}
+        self._views: dict[tuple[object, ...], str] = {}
+        self._read_views: set[tuple[str, str]] = set()
+        self._stand_ins = StandIns(spark, lasting=lasting)
+        self.temporaries: list[str] = []  # names that the session knows better than the catalog
+        self._depth: list[str] = []
+        self._unresolved: list[tuple[str, str, str]] = []  # database, name, and how Spark quotes it
+        self._bytes = 0
+        self._unknown = False
+
+    @property
+    def input_bytes(self) -> int | None:
+        """Bytes of the files that the bound queries read; None when they also read something else."""
+        return None if self._unknown else self._bytes
+
+    def reads_view(self, database: str, name: str) -> bool:
+        """Whether a view is among what was bound so far."""
+        return (database, name.lower()) in self._read_views
+
+    def pin(self, table: Table) -> Snapshot | None:
+        """The snapshot at which this statement reads a table."""
+        key = table.identifier
+        if key not in self._pinned:
+            self._pinned[key] = (table, table.latest_snapshot())
+        return self._pinned[key][1]
+
+    def query(self, sql: str) -> DataFrame:
+        """The rows of a query. Raises the engine's errors for Spark's."""
+        return self.run(self.bound(sql, self.database))
+
+    def bound(
+        self, sql: str, database: str | None = None, known: Sequence[TableReference] = ()
+    ) -> BoundQuery:
+        """The query with its tables bound to temporary views. `known` are its references, with what is known of their
+        rows besides."""
+        if _FILES.search(sql):
+            self._unknown = True
+        current = database or self.database
+        better = iter(known)
+        return bind(sql, lambda reference: self._resolve(next(better, reference), current))
+
+    def expression(self, sql: str, qualifiers: Mapping[tuple[str, str], str]) -> str:
+        """An expression with the tables of its subqueries bound."""
+        if _FILES.search(sql):
+            self._unknown = True
+        return bind_expression(
+            sql, lambda reference: self._resolve(reference, self.database), qualifiers
+        ).text
+
+    def predicate_of(self, sql: str, table: Table) -> Predicate | None:
+        """The pruning predicate that a query puts on its first reference to a table."""
+        found: list[Predicate | None] = []
+
+        def look(reference: TableReference) -> None:
+            if not found:
+                found.append(reference.predicate)
+
+        bind(sql, look)
+        return found[0] if found else None
+
+    def run(self, bound: BoundQuery | str, prefix: str = "", suffix: str = "") -> DataFrame:
+        """Give a bound query to Spark, with what is said around it, or a text of the engine's own."""
+        if isinstance(bound, str):
+            bound = BoundQuery(bound, (), "")
+        text = f"{prefix}{bound.text}{suffix}"
+        try:
+            with translated(text, lambda offset: _place(bound, offset - len(prefix))):
+                return self.spark.sql(text)
+        except TableNotFound as error:
+            missing = error.message.partition("\n")[0].lower()
+            for database, name, quoted in self._unresolved:
+                if quoted in missing:
+                    self._catalog.load_table(database, name)  # says where it was looked for, and what is like it
+            raise
+
+    def register(self, name: str, frame: DataFrame) -> str:
+        """Make a temporary view of a frame. Returns its name, unquoted, which no other one has."""
+        return self._stand_ins.add(name, frame)
+
+    # -- resolving -------------------------------------------------------------------------------------
+
+    def _resolve(self, reference: TableReference, database: str) -> Binding | None:
+        name, suffix = _split_suffix(reference.name)
+        bare = reference.database is None and not suffix
+        # A view means what it meant when it was made, whatever sessions call their temporary views.
+        if bare and not self._depth and is_temporary(self.spark, name):
+            self._unknown = True
+            self.temporaries.append(name)
+            return None
+        target = reference.database or database
+        if target.lower() == information_schema.NAME and not self._catalog.database_exists(target):
+            return Binding(self._bind_information(name), target)
+        if not self._catalog.database_exists(target):
+            if reference.without_catalog:
+                self._catalog.require_database(target)
+            self._leave(reference, target, name)
+            return None
+        target = self._catalog.require_database(target)
+        kind = self._catalog.object_kind(target, name)
+        if kind == "table":
+            return Binding(self._bind_table(reference, target, name, suffix), target)
+        if kind == "view" and not suffix:
+            if reference.time_travel is not None:
+                raise SqlError(
+                    f"'{target}.{name}' is a view, which has no versions of its own.",
+                    hint="Ask the tables that it reads for a version.",
+                )
+            return Binding(self._bind_view(target, name, reference.predicate), target)
+        if reference.database is not None:
+            self._catalog.load_table(target, name)
+        self._leave(reference, target, name)
+        return None
+
+    def _leave(self, reference: TableReference, database: str, name: str) -> None:
+        """Leave a name to Spark, which may know it."""
+        self._unknown = True
+        parts = [quote(part) for part in (reference.database, reference.name) if part is not None]
+        self._unresolved.append((database, name, ".".join(parts).lower()))
+
+    def _bind_information(self, name: str) -> str:
+        key = (information_schema.NAME, name.lower())
+        if key not in self._views:
+            schema, rows = information_schema.rows_of(self._catalog, name)
+            frame = self.spark.createDataFrame(rows, schema)
+            self._views[key] = self.register(f"{information_schema.NAME}.{name}", frame)
+        return self._views[key]
+
+    def _bind_table(self, reference: TableReference, database: str, name: str, suffix: str) -> str:
+        key = (database, name.lower(), suffix, reference.time_travel, repr(reference.predicate))
+        if key in self._views:
+            return self._views[key]
+        table = self._table(database, name)
+        if suffix:
+            travel = reference.time_travel
+            snapshot = self.pin(table) if travel is None else self._travel(table, travel)
+            rows = system_table(self.spark, table, suffix, snapshot, travels=travel is not None)
+            self._unknown = self._unknown or suffix in DATA_TABLES
+            view = self.register(f"{table.name}${suffix}", rows)
+        else:
+            frame, size = self._read(table, reference)
+            self._bytes += size
+            view = self.register(table.name, frame)
+        self._views[key] = view
+        return view
+
+    def _read(self, table: Table, reference: TableReference) -> tuple[DataFrame, int]:
+        """A table's rows, and the bytes of the files that they come from."""
+        table.options.refuse_unsupported(for_write=False)
+        schema = table.schema
+        if reference.time_travel is not None:
+            snapshot: Snapshot | None = self._travel(table, reference.time_travel)
+            schema = table.schema_of(snapshot)
+        else:
+            snapshot = self.pin(table)
+
+        def read() -> tuple[DataFrame, int]:
+            plan = table.scan(snapshot, reference.predicate, schema=schema)
+            return read_plan(self.spark, table, plan, reference.predicate), plan.file_size
+
+        if snapshot is None:
+            return read()
+        state = (table.path, snapshot.id, snapshot.commit_user, snapshot.commit_identifier, schema.id)
+        return _FRAMES.get(self.spark, (*state, snapshot.time_millis, repr(reference.predicate)), read)
+
+    def _table(self, database: str, name: str) -> Table:
+        key = (database, name.lower())
+        for identifier, (table, _) in self._pinned.items():
+            if (identifier[0], identifier[1].lower()) == key:
+                return table
+        table = self._catalog.load_table(database, name)
+        self.pin(table)
+        return table
+
+    def _bind_view(self, database: str, name: str, predicate: Predicate | None) -> str:
+        key = (database, name.lower(), "view", repr(predicate))
+        if key in self._views:
+            return self._views[key]
+        full = f"{database}.{name.lower()}"
+        if full in self._depth:
+            circle = " → ".join([*self._depth[self._depth.index(full) :], full])
+            raise BrokenViewError(
+                f"View '{full}' reads itself: {circle}.", hint="Create one of them again on something else."
+            )
+        if len(self._depth) >= _MAX_VIEW_DEPTH:
+            raise BrokenViewError(
+                f"View '{self._depth[0]}' reads a view that reads a view, more than {_MAX_VIEW_DEPTH} deep.",
+                hint="Make one of them a table.",
+            )
+        view = self._catalog.load_view(database, name)
+        self._depth.append(full)
+        try:
+            known = references_of_view(view, predicate)
+            frame = self.run(self.bound(view.sql, view.database, known))
+        except BrokenViewError:
+            raise  # names the view that is to be mended; those that read it are well
+        except TableStoreError as error:
+            raise BrokenViewError(
+                f"View '{full}' cannot be read any more: {error}", hint="Create it again on what exists now."
+            ) from error
+        finally:
+            self._depth.pop()
+        self._read_views.add((database, name.lower()))
+        self._views[key] = self.register(full, _columns_of_view(view, full, frame))
+        return self._views[key]
+
+    def _travel(self, table: Table, travel: TimeTravel) -> Snapshot:
+        if travel.version_sql is not None:
+            text = travel.version_sql.strip().strip("'\"")
+            return table.version(text)
+        assert travel.timestamp_sql is not None
+        bound = self.expression(travel.timestamp_sql, {})
+        row = self.run(f"SELECT unix_millis(TRY_CAST({bound} AS TIMESTAMP)) AS t").first()
+        if row is None or row[0] is None:
+            raise SqlError(
+                f"TIMESTAMP AS OF {travel.timestamp_sql} is not a time.",
+                hint="Write it like TIMESTAMP AS OF '2024-01-31 08:00:00'.",
+            )
+        return table.snapshot_at(int(row[0]))
+
+
+def _columns_of_view(view: View, full: str, frame: DataFrame) -> DataFrame:
+    """The rows of a view's query with the view's columns. Raises BrokenViewError when the query lost one."""
+    names = [c.name for c in view.columns]
+    if view.query_columns:
+        chosen = positions(full, view.query_columns, frame.columns)
+        if chosen != tuple(range(len(frame.columns))):
+            numbered = frame.toDF(*map(str, range(len(frame.columns))))
+            return numbered.select(*[quote(str(i)) for i in chosen]).toDF(*names)
+    if not names or [n.lower() for n in names] == [n.lower() for n in frame.columns]:
+        return frame
+    if len(names) == len(frame.columns):
+        return frame.toDF(*names)
+    by_name = {c.lower() for c in frame.columns}
+    return frame.select(*map(quote, names)) if all(n.lower() in by_name for n in names) else frame
+
+
+def _place(bound: BoundQuery, offset: int) -> str:
+    """What is shown of an offset in a bound query: the line of the user's. Nothing of what the engine wrote itself."""
+    inside = bound.source and 0 <= offset <= len(bound.text)
+    return excerpt(bound.source, bound.origin(offset)) if inside else ""
+
+
+def _split_suffix(name: str) -> tuple[str, str]:
+    base, dollar, suffix = name.partition("$")
+    return (base, suffix.lower()) if dollar and base and suffix else (name, "")

@@ -1,0 +1,118 @@
+"""The query that finds out which clause of a MERGE applies to each row, and which values it gives.
+
+A *side* is the target or the source; a *scope* is what a clause sees. Both sides are in the scope of WHEN MATCHED; only
+the source is in that of WHEN NOT MATCHED and only the target in that of WHEN NOT MATCHED BY SOURCE, so that a bare name
+means the one column there is. Invariant: which column a name means is Spark's decision alone. Each scope is a select of
+its own, one around the other, and nothing of a clause's text is rewritten here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from tablestore_engine.sql.text.lexer import quote
+
+CLAUSE_COLUMN: Final = "__tablestore_clause"
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of the join: its quoted alias, the column that is true on its rows, and the columns that clauses see."""
+
+    alias: str
+    flag: str
+    columns: tuple[str, ...]
+
+    def carried(self) -> list[str]:
+        """Items that carry the side's columns through the selects between the join and its scope."""
+        return [f"{self.alias}.{quote(n)} AS {self._hidden(i)}" for i, n in enumerate(self.columns)]
+
+    def shown(self) -> list[str]:
+        """Items that give carried columns their names again."""
+        return [f"{self._hidden(i)} AS {quote(n)}" for i, n in enumerate(self.columns)]
+
+    def hidden(self) -> list[str]:
+        """The names that carried columns go by."""
+        return [self._hidden(i) for i in range(len(self.columns))]
+
+    def _hidden(self, index: int) -> str:
+        return f"{self.flag}_{index}"
+
+
+@dataclass(frozen=True)
+class ClauseScope:
+    """The clauses of one kind, in order: `conditions` and `values` (SQL by lower-cased column) of each.
+
+    `state` is true on the rows that they are about, and `first` is the number of the first of them.
+    """
+
+    state: str
+    first: int
+    conditions: tuple[str | None, ...]
+    values: tuple[Mapping[str, str], ...]
+
+    def number(self, otherwise: str) -> str:
+        """SQL of the number of the clause that applies."""
+        picks = " ".join(
+            f"WHEN {self.state}{'' if condition is None else f' AND ({condition})'} THEN {number}"
+            for number, condition in enumerate(self.conditions, self.first)
+        )
+        return f"CASE {picks} ELSE {otherwise} END" if picks else otherwise
+
+    def value(self, number: str, column: str, kind: str, otherwise: str) -> str:
+        """SQL of a column's value under the clause of a number, of the type `kind`."""
+        cases = " ".join(
+            f"WHEN {i} THEN CAST({values[column.lower()]} AS {kind})"
+            for i, values in enumerate(self.values, self.first)
+        )
+        return f"CASE {number} {cases} ELSE {otherwise} END" if cases else otherwise
+
+
+def value_column(index: int) -> str:
+    """The column with the value of the target's column at an index."""
+    return f"__tablestore_value_{index}"
+
+
+def clause_rows(
+    *,
+    join_sql: str,
+    target: Side,
+    source: Side,
+    types: Sequence[str],
+    extra: Sequence[str],
+    matched: ClauseScope,
+    not_matched: ClauseScope,
+    not_matched_by_source: ClauseScope,
+) -> str:
+    """A query with `CLAUSE_COLUMN` (null where no clause applies), the values of the target's columns, and `extra`.
+
+    join_sql: the item of the FROM list that joins both sides under their aliases.
+    types: SQL types of the target's columns.
+    extra: columns of the target that are passed on as they are.
+    """
+    values = [value_column(i) for i in range(len(types))]
+    later = [(not_matched, source), (not_matched_by_source, target)]
+    later = [(scope, side) for scope, side in later if scope.conditions]
+
+    def items(scope: ClauseScope, level: int, otherwise: str | None) -> list[str]:
+        # A lateral alias loses against a column of the same name, so each level has its own.
+        number = f"{CLAUSE_COLUMN}_{level}"
+        found = [f"{scope.number(otherwise or 'CAST(NULL AS INT)')} AS {number}"]
+        for name, kind, value in zip(target.columns, types, values, strict=True):
+            before = value if otherwise else f"CAST(NULL AS {kind})"
+            found.append(f"{scope.value(number, name, kind, before)} AS {value}")
+        return found
+
+    passed = [*extra, target.flag, source.flag]
+    carried = [item for _, side in later for item in side.carried()]
+    own = [f"{target.alias}.{c} AS {c}" for c in extra]
+    text = f"SELECT {', '.join([*items(matched, 0, None), *own, target.flag, source.flag, *carried])} FROM {join_sql}"
+    for level, (scope, side) in enumerate(later, 1):
+        before = f"{CLAUSE_COLUMN}_{level - 1}"
+        waiting = [name for _, other in later[level:] for name in other.hidden()]
+        inner = ", ".join([*side.shown(), before, *values, *passed, *waiting])
+        outer = ", ".join([*items(scope, level, before), *passed, *waiting])
+        text = f"SELECT {outer} FROM (SELECT {inner} FROM ({text})) AS {side.alias}"
+    return f"SELECT {CLAUSE_COLUMN}_{len(later)} AS {CLAUSE_COLUMN}, {', '.join([*values, *extra])} FROM ({text})"

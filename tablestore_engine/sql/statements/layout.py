@@ -1,0 +1,42 @@
+"""Statements that change how a table's rows are laid out, or measure them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tablestore_engine.sql.statements.statement import PartitionSpec, Statement, TableName
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compact(Statement):
+    """ALTER TABLE … COMPACT."""
+
+    table: TableName
+    partition: PartitionSpec = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnalyzeTable(Statement):
+    """ANALYZE TABLE … COMPUTE STATISTICS. ``columns`` is None without FOR COLUMNS, () for ALL COLUMNS."""
+
+    table: TableName
+    partition: PartitionSpec = ()
+    columns: tuple[str, ...] | None = None
+    no_scan: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterTable(Statement):
+    """ALTER TABLE … [PARTITION (…)] CLUSTERED INTO n BUCKETS."""
+
+    table: TableName
+    partition: PartitionSpec = ()
+    buckets: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddPrimaryKey(Statement):
+    """ALTER TABLE … ADD PRIMARY KEY (…) NOT ENFORCED."""
+
+    table: TableName
+    columns: tuple[str, ...]

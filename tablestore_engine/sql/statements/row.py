@@ -1,0 +1,85 @@
+"""Statements that write, change or remove rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tablestore_engine.sql.statements.statement import Assignment, PartitionSpec, Statement, TableName
+
+
+@dataclass(frozen=True, kw_only=True)
+class InsertInto(Statement):
+    table: TableName
+    columns: tuple[str, ...] = ()
+    partition: PartitionSpec = ()
+    query_sql: str
+    by_name: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class InsertOverwrite(Statement):
+    """INSERT OVERWRITE, or INSERT INTO … REPLACE WHERE when ``replace_where_sql`` is set.
+
+    ``partition`` empty overwrites the table, or the partitions that appear in the query, as the session's
+    partition overwrite mode says; with entries, their static part bounds what is overwritten.
+    """
+
+    table: TableName
+    columns: tuple[str, ...] = ()
+    partition: PartitionSpec = ()
+    if_not_exists: bool = False
+    query_sql: str
+    by_name: bool = False
+    replace_where_sql: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Update(Statement):
+    table: TableName
+    alias: str | None = None
+    assignments: tuple[Assignment, ...]
+    where_sql: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Delete(Statement):
+    table: TableName
+    alias: str | None = None
+    where_sql: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MergeClause:
+    """One WHEN clause of MERGE. ``action`` is UPDATE, DELETE or INSERT; ``star`` for UPDATE SET * and
+    INSERT *; an INSERT has ``columns`` and, in the same order, ``values_sql``."""
+
+    action: str
+    condition_sql: str | None = None
+    star: bool = False
+    assignments: tuple[Assignment, ...] = ()
+    columns: tuple[str, ...] = ()
+    values_sql: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Merge(Statement):
+    """MERGE INTO. ``SELECT * FROM source_sql AS source_alias`` reads the source; ``source_sql`` is a table's
+    name or a query in parentheses. ``source_name`` is set for a table, whose name is also the alias when the
+    text has none."""
+
+    target: TableName
+    target_alias: str | None = None
+    source_sql: str
+    source_name: TableName | None = None
+    source_alias: str | None = None
+    source_columns: tuple[str, ...] = ()
+    on_sql: str
+    matched: tuple[MergeClause, ...] = ()
+    not_matched: tuple[MergeClause, ...] = ()
+    not_matched_by_source: tuple[MergeClause, ...] = ()
+    schema_evolution: bool = False
+
+    @property
+    def unaliased_source(self) -> TableName | None:
+        """The source's name, when it is a table that has no other alias: all of it may qualify columns."""
+        return self.source_name if self.source_name and self.source_name.name == self.source_alias else None

@@ -1,0 +1,114 @@
+"""What a SQL text asks for: one frozen value per kind of statement.
+
+Vocabulary: a field that ends in ``_sql`` is the user's own text, sliced and never re-generated; a
+``TableName`` is a database, or None for the current one, and a name; every statement keeps its whole
+``sql``. Statements say what was asked, not whether it is possible: they know no catalog.
+
+Names keep the user's case; whoever looks them up compares without case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tablestore_engine.schema.table.predicate import Constant
+
+
+@dataclass(frozen=True)
+class TableName:
+    """A table or view by name; ``database`` is None when the text names none."""
+
+    database: str | None
+    name: str
+
+    def __str__(self) -> str:
+        return self.name if self.database is None else f"{self.database}.{self.name}"
+
+
+@dataclass(frozen=True)
+class ColumnDefinition:
+    """A column of CREATE TABLE or ADD COLUMNS. ``type_sql`` is Spark's type text without NOT NULL."""
+
+    name: str
+    type_sql: str
+    nullable: bool = True
+    comment: str | None = None
+    default_sql: str | None = None
+    first: bool = False
+    after: str | None = None
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """``column = value`` of UPDATE and MERGE; the column's qualifier is already taken off."""
+
+    column: str
+    value_sql: str
+
+
+@dataclass(frozen=True)
+class PartitionValue:
+    """One entry of PARTITION (…): static with a value, dynamic when ``value_sql`` is None."""
+
+    column: str
+    value_sql: str | None
+
+
+PartitionSpec = tuple[PartitionValue, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statement:
+    """Any statement; ``sql`` is the whole text as the user sent it."""
+
+    sql: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Query(Statement):
+    """A query; ``query_sql`` is the text without what stands before and behind it (comments, semicolons)."""
+
+    query_sql: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryInside(Statement):
+    """A statement of Spark's around a query: bind ``query_sql`` and run ``prefix + bound + suffix``.
+
+    ``kind`` is EXPLAIN, DESCRIBE QUERY, CACHE TABLE, SET VARIABLE, INSERT DIRECTORY.
+    """
+
+    kind: str
+    prefix: str
+    query_sql: str
+    suffix: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explain(Statement):
+    """EXPLAIN of something that is not a query."""
+
+    mode: str | None
+    statement: Statement
+
+
+@dataclass(frozen=True, kw_only=True)
+class PassThrough(Statement):
+    """Everything that Spark shall get untouched."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Noop(Statement):
+    """BEGIN, COMMIT, ROLLBACK, or no statement at all: accepted, without effect. ``what`` is its verb."""
+
+    what: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call(Statement):
+    """CALL sys.procedure(…); ``procedure`` comes without ``sys.``, lower-cased, as do the names."""
+
+    procedure: str
+    positional: tuple[Constant | None, ...] = ()
+    named: Mapping[str, Constant | None]

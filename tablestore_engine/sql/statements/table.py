@@ -1,0 +1,153 @@
+"""Statements that make, change, move or drop a table.
+
+A view answers to some of them as well; `is_view` says that the text calls it one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tablestore_engine.sql.statements.statement import ColumnDefinition, PartitionSpec, Statement, TableName
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreateTable(Statement):
+    """CREATE [OR REPLACE] TABLE with columns. Columns that PARTITIONED BY declares are the last ones."""
+
+    table: TableName
+    columns: tuple[ColumnDefinition, ...]
+    primary_key: tuple[str, ...] = ()
+    partition_by: tuple[str, ...] = ()
+    comment: str | None = None
+    options: Mapping[str, str]
+    if_not_exists: bool = False
+    replace: bool = False
+    must_exist: bool = False  # REPLACE TABLE without CREATE OR
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreateTableAs(Statement):
+    """CREATE [OR REPLACE] TABLE … AS query, whose columns come from the query."""
+
+    table: TableName
+    query_sql: str
+    primary_key: tuple[str, ...] = ()
+    partition_by: tuple[str, ...] = ()
+    comment: str | None = None
+    options: Mapping[str, str]
+    if_not_exists: bool = False
+    replace: bool = False
+    must_exist: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreateTableLike(Statement):
+    table: TableName
+    source: TableName
+    options: Mapping[str, str]
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class DropTable(Statement):
+    table: TableName
+    if_exists: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Truncate(Statement):
+    table: TableName
+    partition: PartitionSpec = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class RenameTable(Statement):
+    """ALTER TABLE or VIEW … RENAME TO. ``new.database`` is None when the text names none: stay there."""
+
+    table: TableName
+    new: TableName
+    is_view: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddColumns(Statement):
+    table: TableName
+    columns: tuple[ColumnDefinition, ...]
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class DropColumns(Statement):
+    table: TableName
+    columns: tuple[str, ...]
+    if_exists: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class RenameColumn(Statement):
+    table: TableName
+    column: str
+    new: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlterColumn(Statement):
+    """One change of one column; exactly one of the fields after ``column`` is set. COMMENT is CommentOn."""
+
+    table: TableName
+    column: str
+    type_sql: str | None = None
+    nullable: bool | None = None
+    first: bool = False
+    after: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetTableProperties(Statement):
+    table: TableName
+    properties: Mapping[str, str]
+    is_view: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnsetTableProperties(Statement):
+    table: TableName
+    keys: tuple[str, ...]
+    if_exists: bool = False
+    is_view: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommentOn(Statement):
+    """COMMENT ON, ALTER TABLE … SET COMMENT, ALTER COLUMN … COMMENT. ``kind`` is TABLE, VIEW, COLUMN or
+    SCHEMA; ``table`` is None for a schema, whose name is ``database``; ``comment`` None removes it."""
+
+    kind: str
+    table: TableName | None = None
+    column: str | None = None
+    database: str | None = None
+    comment: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlterUnsupported(Statement):
+    """An ALTER TABLE or VIEW that managed tables do not have; ``what`` is the clause's head."""
+
+    table: TableName
+    what: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefreshTable(Statement):
+    table: TableName
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForeignStatement(Statement):
+    """A statement that tables of other formats have: refused with ``hint`` where ``table`` is a managed table or a
+    view of the warehouse, and Spark's otherwise."""
+
+    verb: str
+    table: TableName
+    hint: str

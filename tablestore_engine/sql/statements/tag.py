@@ -1,0 +1,40 @@
+"""Statements on the tags of a table, which Paimon's SQL has beside its procedures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tablestore_engine.sql.statements.statement import Statement, TableName
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreateTag(Statement):
+    """ALTER TABLE … CREATE TAG. ``replace`` lets a tag that is there name another snapshot, ``must_exist`` (REPLACE
+    TAG) makes none; ``snapshot_id`` is None for the latest, ``retained`` a text such as ``7 days``."""
+
+    table: TableName
+    tag: str
+    snapshot_id: int | None = None
+    retained: str | None = None
+    if_not_exists: bool = False
+    replace: bool = False
+    must_exist: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeleteTag(Statement):
+    table: TableName
+    tag: str
+    if_exists: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class RenameTag(Statement):
+    table: TableName
+    tag: str
+    new: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShowTags(Statement):
+    table: TableName

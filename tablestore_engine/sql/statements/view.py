@@ -1,0 +1,31 @@
+"""Statements that make or drop a view."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tablestore_engine.sql.statements.statement import Statement, TableName
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreateView(Statement):
+    """CREATE [OR REPLACE] [TEMPORARY] VIEW … AS. ``columns`` are (name, comment). For a temporary view,
+    Spark gets ``prefix + bound query``; ``must_exist`` is ALTER VIEW … AS."""
+
+    view: TableName
+    query_sql: str
+    columns: tuple[tuple[str, str | None], ...] = ()
+    comment: str | None = None
+    options: Mapping[str, str]
+    replace: bool = False
+    if_not_exists: bool = False
+    temporary: bool = False
+    must_exist: bool = False
+    prefix: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DropView(Statement):
+    view: TableName
+    if_exists: bool = False

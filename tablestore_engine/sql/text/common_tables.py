@@ -1,0 +1,69 @@
+"""Common table expressions that stand in front of INSERT, UPDATE, DELETE and MERGE.
+
+They are moved to where they are used: before the query of an INSERT, and into each subquery of the conditions and values
+of the others, so that every text of the statement stands on its own.
+"""
+
+from __future__ import annotations
+
+from tablestore_engine.sql.text.cursor import Cursor
+from tablestore_engine.sql.text.lexer import tokenize
+
+
+def skip_ctes(cursor: Cursor) -> None:
+    """Behind ``WITH a AS (…), b AS (…)``; the cursor does not move when this is not what follows."""
+    start = cursor.i
+    cursor.expect("WITH")
+    if cursor.key == "RECURSIVE" and cursor.key_at(1) != "AS":
+        cursor.i += 1
+    while cursor.token.is_name:
+        cursor.i += 1
+        if cursor.key == "(" and cursor.key_at(1) not in ("SELECT", "WITH", "FROM", "VALUES", "TABLE", "("):
+            cursor.skip_group()
+        while not cursor.at_end and cursor.key not in ("AS", "("):
+            cursor.i += 1
+        cursor.accept("AS")
+        if cursor.key != "(":
+            break
+        cursor.skip_group()
+        if not cursor.accept(","):
+            return
+    cursor.i = start
+
+
+def with_ctes(with_sql: str | None, query_sql: str) -> str:
+    """A query behind common table expressions that stood further in front."""
+    if with_sql is None:
+        return query_sql
+    tokens = tokenize(query_sql)
+    if tokens[0].key != "WITH":
+        return f"{with_sql} {query_sql}"
+    first = tokens[2] if tokens[1].key == "RECURSIVE" and tokens[2].key != "AS" else tokens[1]
+    recursive = first is tokens[2] and tokenize(with_sql)[1].key != "RECURSIVE"
+    head = "WITH RECURSIVE" + with_sql[len("WITH") :] if recursive else with_sql
+    return f"{head}, {query_sql[first.start :]}"
+
+
+def inline_ctes(with_sql: str | None, expression_sql: str) -> str:
+    """An expression whose outermost subqueries each begin with the common table expressions."""
+    if with_sql is None:
+        return expression_sql
+    pieces, position, depth, inside = [], 0, 0, 0
+    tokens = tokenize(expression_sql)
+    for i, token in enumerate(tokens):
+        if token.key == "(":
+            depth += 1
+            after = tokens[i + 1].key
+            if not inside and (
+                after in ("SELECT", "WITH") or (after == "FROM" and tokens[i - 1].key != "TRIM")
+            ):
+                inside = depth
+                pieces.append(expression_sql[position : token.end])
+                position = token.end
+        elif token.key == ")":
+            if inside == depth:
+                pieces.append(with_ctes(with_sql, expression_sql[position : token.start]))
+                position, inside = token.start, 0
+            depth -= 1
+    pieces.append(expression_sql[position:])
+    return "".join(pieces)

@@ -1,0 +1,87 @@
+"""Parameters of a statement: `:name` and `?` become literals before anything else looks at the text.
+
+So they may stand wherever a literal may, also in VERSION AS OF, PARTITION and IDENTIFIER. Invariant: a value never
+changes the structure of the statement. What is no parameter (`:` behind an operand, a name that is not given) stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from itertools import pairwise
+from typing import Any
+
+from tablestore_engine.errors import SqlError
+from tablestore_engine.schema.types.sql_text import quoted_text
+from tablestore_engine.sql.text.lexer import NUMBER, STRING, WORD, Token, tokenize
+
+Parameters = Mapping[str, Any] | Sequence[Any]
+
+
+def with_parameters(text: str, given: Parameters) -> str:
+    """The text with literals for its parameters: named ones of a mapping, those marked `?` of a sequence.
+
+    Raises:
+        SqlError: more or fewer values than `?`, or a value that no literal stands for.
+    """
+    tokens = tokenize(text)
+    if isinstance(given, Mapping):
+        found = list(_named(tokens, given))
+    else:
+        marks = [token for token in tokens if token.key == "?"]
+        if len(marks) != len(given):
+            raise SqlError(f"The statement has {len(marks)} parameters, and {len(given)} values are given.")
+        found = [
+            (mark.start, mark.end, _literal(value, "?")) for mark, value in zip(marks, given, strict=True)
+        ]
+    pieces, position = [], 0
+    for start, end, literal in found:
+        pieces += [text[position:start], _between(text[:start], literal), literal, _between(literal, text[end:])]
+        position = end
+    return "".join([*pieces, text[position:]])
+
+
+def _between(left: str, right: str) -> str:
+    """A space where two texts would become one token, or the two minus signs with which a comment begins."""
+    before, after = left[-1:], right[:1]
+    words = (before.isalnum() or before == "_") and (after.isalnum() or after == "_")
+    return " " if words or before == after == "-" else ""
+
+
+def _named(tokens: list[Token], given: Mapping[str, Any]) -> Iterator[tuple[int, int, str]]:
+    for i, (colon, name) in enumerate(pairwise(tokens)):
+        if colon.key != ":" or name.kind != WORD or name.start != colon.end or name.text not in given:
+            continue
+        if i == 0 or not _is_operand(tokens[i - 1]) or tokens[i - 1].end < colon.start:
+            yield colon.start, name.end, _literal(given[name.text], name.text)
+
+
+def _is_operand(token: Token) -> bool:
+    """Whether a colon right behind a token asks for a field of its value."""
+    return token.is_name or token.kind in (STRING, NUMBER) or token.key in (")", "]", ":")
+
+
+def _literal(value: Any, name: str) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return f"{value!r}D" if abs(value) < float("inf") else f"double('{value}')"
+    if isinstance(value, Decimal) and value.is_finite():
+        return f"{value:f}BD"
+    if isinstance(value, str):
+        return quoted_text(value)
+    if isinstance(value, datetime):
+        return f"TIMESTAMP '{value.isoformat(' ')}'"
+    if isinstance(value, date):
+        return f"DATE '{value.isoformat()}'"
+    if isinstance(value, (bytes, bytearray)):
+        return f"X'{value.hex()}'"
+    raise SqlError(
+        f"The parameter {name} has a value of the type {type(value).__name__}, for which there is no literal.",
+        hint="Give it as a text, number, boolean, date, time or bytes, or build it in the statement: array(:a, :b).",
+    )

@@ -1,0 +1,307 @@
+"""Merge engines through SQL: what Spark folds at read time is what Arrow folds when it compacts."""
+
+from __future__ import annotations
+
+import random
+from datetime import datetime
+
+import pytest
+from pyspark.sql import Row
+from support.tables import check_invariants
+
+from tablestore_engine.errors import ExecutionError, OptionError, SqlError
+
+pytestmark = pytest.mark.spark
+
+# (column, type, options, SQL of a value for the random number {r} from 0 to 99)
+COLUMNS = [
+    ("total", "INT", "sum", {}, "cast({r} - 50 as int)"),
+    ("money", "DECIMAL(12, 2)", "sum", {}, "cast({r} / 8 as decimal(12, 2))"),
+    ("ratio", "FLOAT", "sum", {}, "cast({r} / 4 as float)"),
+    ("power", "BIGINT", "product", {}, "cast({r} % 3 - 1 as bigint)"),
+    ("scale", "DOUBLE", "product", {}, "cast({r} % 3 - 0.5 as double)"),
+    ("newest", "TIMESTAMP", "max", {}, "timestamp_seconds({r} * 1000)"),
+    ("name", "STRING", "max", {}, "concat('n', {r})"),
+    ("least", "DOUBLE", "min", {}, "if({r} > 90, double('NaN'), {r} / 3d)"),
+    ("most", "DOUBLE", "max", {}, "if({r} > 90, double('NaN'), {r} / 3d)"),
+    ("day", "DATE", "min", {}, "date_add(DATE'2024-01-01', {r})"),
+    ("said", "STRING", "last_value", {}, "concat('s', {r})"),
+    ("heard", "STRING", "last_non_null_value", {}, "concat('h', {r})"),
+    ("began", "INT", "first_value", {}, "{r}"),
+    ("origin", "MAP<STRING, INT>", "first_non_null_value", {}, "map('k', {r})"),
+    ("all_good", "BOOLEAN", "bool_and", {}, "{r} > 10"),
+    ("any_bad", "BOOLEAN", "bool_or", {}, "{r} > 90"),
+    ("words", "STRING", "listagg", {}, "element_at(array('a', ' ', 'b,c', ''), {r} % 4 + 1)"),
+    ("tags", "STRING", "listagg", {"list-agg-delimiter": "|.", "distinct": "true"},
+     "element_at(array('a', 'a|.b', 'c|.a', ' ', 'b|.|.d'), {r} % 5 + 1)"),
+    ("seen", "ARRAY<INT>", "collect", {}, "array({r} % 5, null)"),
+    ("seen_rows", "ARRAY<STRUCT<a: INT, `b c`: STRING>>", "nested_update", {},
+     "array(named_struct('a', {r} % 2, 'b c', 'x'), null)"),
+    ("by_a", "ARRAY<STRUCT<a: INT, `b c`: STRING>>", "nested_update", {"nested-key": "a"},
+     "array(named_struct('a', {r} % 2, 'b c', concat('x', {r})), named_struct('a', {r} % 3, 'b c', 'y'))"),
+    ("counted", "BIGINT", "count", {}, "{r}"),
+    ("factor", "DECIMAL(12, 2)", "product", {}, "cast(({r} + 1) / 40 as decimal(12, 2))"),
+    ("attributes", "MAP<STRING, INT>", "merge_map", {}, "map(concat('k', {r} % 3), {r}, 'z', null)"),
+    ("kinds", "ARRAY<STRING>", "collect", {"distinct": "true"}, "array(concat('k', {r} % 3), 'k1')"),
+    ("odd `name{", "INT", "sum", {}, "{r}"),
+]  # fmt: skip
+
+
+def batch(rng, rows):
+    """A SELECT of rows with random keys and values, a quarter of them null."""
+    lines = []
+    for _ in range(rows):
+        values = [
+            "null" if rng.random() < 0.25 else sql.replace("{r}", str(rng.randrange(100)))
+            for *_, sql in COLUMNS
+        ]
+        lines.append(f"SELECT {rng.randrange(4)}, {rng.randrange(3)}, {', '.join(values)}")
+    return " UNION ALL ".join(lines)
+
+
+def quote(name):
+    return "`" + name.replace("`", "``") + "`"
+
+
+def normal(value):
+    """NaN equals itself, a map or a row is its items, and times are in UTC."""
+    if isinstance(value, dict):
+        return sorted(value.items())
+    if isinstance(value, list):
+        return [normal(one) for one in value]
+    if isinstance(value, datetime):
+        return value.replace(tzinfo=None)
+    if isinstance(value, Row):
+        return sorted(value.asDict().items())
+    return "NaN" if isinstance(value, float) and value != value else value  # noqa: PLR0124
+
+
+def by_spark(store):
+    return sorted(str([normal(v) for v in row]) for row in store.sql("SELECT * FROM t").collect())
+
+
+def by_arrow(store):
+    rows = store.table("t").to_arrow().to_pylist()
+    maps = [f.name for f in store.table("t").schema.fields if str(f.type).startswith("MAP")]
+    for row in rows:
+        row.update({name: dict(row[name]) for name in maps if row[name] is not None})
+    return sorted(str([normal(v) for v in row.values()]) for row in rows)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_function(store, seed):
+    rng = random.Random(seed)
+    columns = ", ".join(f"{quote(name)} {kind}" for name, kind, *_ in COLUMNS)
+    options = {"merge-engine": "aggregation", "bucket": "2", "write-only": "true"}
+    for name, _, function, more, _ in COLUMNS:
+        options[f"fields.{name}.aggregate-function"] = function
+        options |= {f"fields.{name}.{key}": value for key, value in more.items()}
+    pairs = ", ".join(f"'{k}' = '{v}'" for k, v in options.items())
+    store.execute(f"CREATE TABLE t (k INT, p INT, {columns}, PRIMARY KEY (k, p) NOT ENFORCED) WITH ({pairs})")
+    for number in range(5):
+        store.execute(f"INSERT INTO t {batch(rng, 12)}")
+        assert by_spark(store) == by_arrow(store)
+        if number == 2:
+            before = by_spark(store)
+            store.execute("ALTER TABLE t COMPACT")
+            assert by_spark(store) == before
+    before = by_spark(store)
+    store.execute("ALTER TABLE t COMPACT")
+    assert by_spark(store) == by_arrow(store) == before
+    check_invariants(store.table("t"))
+
+
+def test_the_example_of_the_proposal(store):
+    """The spelling of the design that brought merge engines to this format."""
+    store.execute(
+        "CREATE TABLE t (pk STRING PRIMARY KEY NOT ENFORCED, sum_field1 BIGINT, max_field1 BIGINT) WITH"
+        " ('merge-engine' = 'aggregation', 'fields.sum_field1.function' = 'sum', 'fields.max_field1.function' = 'max')"
+    )
+    store.execute("INSERT INTO t VALUES ('pk1', 1, 2)")
+    store.execute("INSERT INTO t VALUES ('pk1', 1, 1)")
+    assert store.sql("SELECT * FROM t").collect() == [("pk1", 2, 2)]
+    assert store.sql("SELECT sum_field1 FROM t WHERE pk = 'pk1'").collect() == [(2,)]
+    assert store.sql("SELECT * FROM t WHERE max_field1 = 1").collect() == []
+
+
+def test_a_filter_sees_what_was_folded(store):
+    """No file holds the values that the filters ask for."""
+    store.execute(
+        "CREATE TABLE t (id INT, v INT, PRIMARY KEY (id) NOT ENFORCED)"
+        " WITH ('merge-engine' = 'aggregation', 'fields.v.aggregate-function' = 'sum', 'bucket' = '1')"
+    )
+    store.execute("INSERT INTO t VALUES (1, 1), (2, 10)")
+    store.execute("INSERT INTO t VALUES (1, 2)")
+    assert store.sql("SELECT * FROM t WHERE v = 3").collect() == [(1, 3)]
+    assert store.sql("SELECT * FROM t WHERE v < 3").collect() == []
+    store.execute(
+        "CREATE TABLE p (id INT, a INT, b INT, r STRUCT<`odd {name`: INT>, PRIMARY KEY (id) NOT ENFORCED)"
+        " WITH ('merge-engine' = 'partial-update', 'bucket' = '1')"
+    )
+    store.execute("INSERT INTO p (id, a) VALUES (1, 1)")
+    store.execute("INSERT INTO p (id, b, r) SELECT 1, 2, named_struct('odd {name', 5)")
+    assert store.sql("SELECT id, r.* FROM p WHERE a = 1 AND b = 2").collect() == [(1, 5)]
+
+
+def test_a_created_table_tells_the_rows_it_has(store):
+    created = store.execute(
+        "CREATE TABLE t (PRIMARY KEY (id) NOT ENFORCED)"
+        " WITH ('merge-engine' = 'aggregation', 'fields.v.aggregate-function' = 'sum')"
+        " AS SELECT * FROM VALUES (1, 1), (1, 2), (2, 3) AS t(id, v)"
+    )
+    assert (created.message, created.rows_affected) == ("CREATE TABLE 2 rows", 2)
+    assert store.execute("INSERT INTO t VALUES (1, 1), (1, 1)").rows_affected == 2
+
+
+def test_a_column_may_come_with_its_function(store):
+    store.execute(
+        "CREATE TABLE t (id INT, v INT, PRIMARY KEY (id) NOT ENFORCED)"
+        " WITH ('merge-engine' = 'aggregation', 'fields.default-aggregate-function' = 'sum')"
+    )
+    store.execute("INSERT INTO t VALUES (1, 1)")
+    with pytest.raises(OptionError, match="'sum' does not support STRING"):
+        store.execute("ALTER TABLE t ADD COLUMN s STRING")
+    store.execute("ALTER TABLE t ADD COLUMN w INT")
+    store.execute("INSERT INTO t VALUES (1, 1, 5), (1, 1, 6)")
+    assert store.sql("SELECT * FROM t").collect() == [(1, 3, 11)]
+
+
+def test_wide_decimals_add_up(store):
+    store.execute(
+        "CREATE TABLE t (id INT, v DECIMAL(38, 18), PRIMARY KEY (id) NOT ENFORCED)"
+        " WITH ('merge-engine' = 'aggregation', 'fields.v.aggregate-function' = 'sum')"
+    )
+    store.execute("INSERT INTO t VALUES (1, 2e19BD), (2, 1BD), (2, 1BD)")
+    assert [int(r[0]) for r in store.sql("SELECT v FROM t ORDER BY id").collect()] == [2 * 10**19, 2]
+    with pytest.raises(ExecutionError, match="sum of column 'v' does not fit"):
+        store.execute("INSERT INTO t VALUES (1, 9e19BD), (1, 9e19BD)")
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_partial_update_fills_in_columns(store, monkeypatch, small):
+    if not small:
+        monkeypatch.setattr("tablestore_engine.spark.write.writer.SMALL_INPUT_BYTES", -1)
+    store.execute(
+        "CREATE TABLE t (id INT, a INT, b STRING, PRIMARY KEY (id) NOT ENFORCED)"
+        " WITH ('merge-engine' = 'partial-update', 'bucket' = '2')"
+    )
+    store.execute("INSERT INTO t (id, a) VALUES (1, 10), (2, 20), (1, NULL)")
+    store.execute("INSERT INTO t (id, b) VALUES (1, 'x'), (3, 'z')")
+    store.execute("INSERT INTO t (id, a) SELECT 3, 30")
+    expected = [(1, 10, "x"), (2, 20, None), (3, 30, "z")]
+    assert store.sql("SELECT * FROM t ORDER BY id").collect() == expected
+    store.execute("ALTER TABLE t COMPACT")
+    assert store.sql("SELECT * FROM t ORDER BY id").collect() == expected
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_first_row_stays(store, monkeypatch, small):
+    if not small:
+        monkeypatch.setattr("tablestore_engine.spark.write.writer.SMALL_INPUT_BYTES", -1)
+    store.execute(
+        "CREATE TABLE t (id INT, v STRING, PRIMARY KEY (id) NOT ENFORCED)"
+        " WITH ('merge-engine' = 'first-row', 'bucket' = '2')"
+    )
+    store.execute("INSERT INTO t SELECT * FROM VALUES (1, 'a'), (1, 'b'), (2, 'c')")
+    store.execute("INSERT INTO t VALUES (1, 'd'), (3, 'e')")
+    store.execute("INSERT INTO t VALUES (3, 'f')")
+    expected = [(1, "a"), (2, "c"), (3, "e")]
+    assert store.sql("SELECT * FROM t ORDER BY id").collect() == expected
+    assert store.sql("SELECT v FROM t WHERE id = 3").collect() == [("e",)]
+    store.execute("ALTER TABLE t COMPACT")
+    assert store.sql("SELECT * FROM t ORDER BY id").collect() == expected
+
+
+def test_rows_are_replaced_by_overwriting(store):
+    store.execute(
+        "CREATE TABLE t (id INT, v INT, PRIMARY KEY (id) NOT ENFORCED)"
+        " WITH ('merge-engine' = 'aggregation', 'fields.v.aggregate-function' = 'sum')"
+    )
+    store.execute("INSERT INTO t VALUES (1, 1), (1, 2)")
+    store.execute("INSERT OVERWRITE t VALUES (1, 5)")
+    assert store.sql("SELECT * FROM t").collect() == [(1, 5)]
+    for statement in (
+        "UPDATE t SET v = 1",
+        "DELETE FROM t WHERE id = 1",
+        "MERGE INTO t USING t s ON t.id = s.id WHEN MATCHED THEN DELETE",
+    ):
+        with pytest.raises(SqlError, match=r"do not go with 'merge-engine' = 'aggregation'.*INSERT"):
+            store.execute(statement)
+    store.execute("DELETE FROM t")
+    assert store.sql("SELECT * FROM t").collect() == []
+
+
+_REMOVING = "partial-update.remove-record-on-sequence-group"
+_GROUP = {"merge-engine": "partial-update", "fields.v.sequence-group": ""}
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "words"),
+    [
+        ("STRING", {"fields.v.aggregate-function": "sum"}, r"'sum' does not support STRING.*'v'"),
+        ("INT", {"fields.v.aggregate-function": "summ"}, "summ"),
+        ("INT", {"fields.w.aggregate-function": "sum"}, r"names 'w'.*Did you mean 'v'|There are: id, v"),
+        ("INT", {"fields.id.aggregate-function": "sum"}, "part of the key"),
+        ("BINARY", {"fields.v.aggregate-function": "max"}, "does not support"),
+        (
+            "INT",
+            {"merge-engine": "deduplicate", "fields.v.aggregate-function": "sum"},
+            "needs 'merge-engine'",
+        ),
+        ("INT", {"sequence.field": "w"}, r"sequence\.field.*'w'"),
+        ("INT", {"fields.v.distinct": "true"}, "needs the function listagg or collect"),
+        ("STRING", {"merge-engine": "first-row", "fields.v.list-agg-delimiter": ";"}, "needs 'merge-engine'"),
+        ("STRING NOT NULL", {"fields.v.aggregate-function": "listagg"}, "NOT NULL"),
+        ("STRING", {"fields.v.aggregate-function": "rbm32"}, "one of sum, "),
+        ("STRING", {"fields.v.aggregate-function": "hll_sketch"}, "'hll_sketch' does not support STRING"),
+        ("STRING", {"fields.v.aggregate-function": "count"}, "'count' does not support STRING"),
+        ("DECIMAL(20, 2)", {"fields.v.aggregate-function": "product"}, "does not support DECIMAL"),
+        (
+            "DECIMAL(9, 2)",
+            {"fields.v.aggregate-function": "product", "sequence.field": "id"},
+            "product of column 'v'.*rounds at each step.*DOUBLE",
+        ),
+        ("ARRAY<INT>", {"fields.v.aggregate-function": "nested_update"}, "does not support"),
+        (
+            "ARRAY<STRUCT<a: INT>>",
+            {"fields.v.aggregate-function": "nested_update", "fields.v.nested-key": "b"},
+            "nested-key' names 'b'.*There are: a",
+        ),
+        ("MAP<INT, MAP<INT, INT>>", {"fields.v.aggregate-function": "merge_map"}, "does not support"),
+        (
+            "STRING",
+            {"fields.v.aggregate-function": "listagg", "sequence.field": "id"},
+            "does not go with sequence.field",
+        ),
+        ("INT", {"fields.v.sequence-group": "id"}, "needs 'merge-engine' = 'partial-update'"),
+        ("INT", {"merge-engine": "partial-update", "fields.v.sequence-group": "id"}, "part of the key"),
+        ("INT", {"merge-engine": "partial-update", "sequence.field": "v"}, "sequence-group"),
+        ("INT", {"merge-engine": "partial-update", "fields.v.aggregate-function": "sum"}, "a sequence group"),
+        ("INT", {"rowkind.field": "v"}, "no column of texts"),
+        ("INT", {_REMOVING: "v"}, "needs 'merge-engine' = 'partial-update'"),
+        ("INT", {"merge-engine": "partial-update", _REMOVING: "v"}, "orders no sequence group.*Make one"),
+        ("INT", {**_GROUP, _REMOVING: "w"}, "names 'w', which orders no sequence group.*Columns that do: v"),
+        ("INT", {**_GROUP, _REMOVING: "v", "ignore-delete": "true"}, "does not go with 'ignore-delete'"),
+        ("INT, w INT NOT NULL", {**_GROUP, _REMOVING: "v"}, "Column 'w' is NOT NULL"),
+        (
+            "INT",
+            {"aggregation.remove-record-on-delete": "true", "merge-engine": "first-row"},
+            "'aggregation'",
+        ),
+        (
+            "ARRAY<ARRAY<INT>>",
+            {"fields.v.aggregate-function": "collect", "fields.v.distinct": "true"},
+            "single values",
+        ),
+    ],
+)
+def test_mistakes_are_told_when_the_table_is_made(store, kind, options, words):
+    pairs = ", ".join(f"'{k}' = '{v}'" for k, v in {"merge-engine": "aggregation", **options}.items())
+    with pytest.raises(OptionError, match=words):
+        store.execute(f"CREATE TABLE t (id INT, v {kind}, PRIMARY KEY (id) NOT ENFORCED) WITH ({pairs})")
+    assert store.sql("SHOW TABLES").collect() == []
+
+
+def test_an_engine_needs_a_key(store):
+    with pytest.raises(OptionError, match="needs a primary key"):
+        store.execute("CREATE TABLE t (id INT) WITH ('merge-engine' = 'first-row')")

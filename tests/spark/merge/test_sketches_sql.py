@@ -1,0 +1,85 @@
+"""Columns of sketches through SQL: the union of what was written is the sketch of all rows."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from tablestore_engine.errors import ExecutionError
+from tablestore_engine.schema.merge.merge_engine import Fold
+from tablestore_engine.spark.expressions.fold_sql import check_theta
+
+pytestmark = pytest.mark.spark
+
+# Per page so many rows in each of four batches, which overlap by half: a list of coupons, a set, and registers.
+ROWS = {1: 3, 2: 60, 3: 3000}
+
+
+def batch(number, sketch):
+    parts = [
+        f"SELECT {page} AS page, {sketch}(id) AS who FROM range({number * rows // 2}, {number * rows // 2 + rows})"
+        for page, rows in ROWS.items()
+    ]
+    return " UNION ALL ".join(parts)
+
+
+def estimates(store, kind, rows="t"):
+    found = store.sql(f"SELECT page, {kind}_sketch_estimate(who) FROM {rows} ORDER BY page").collect()
+    return dict(found)
+
+
+@pytest.mark.parametrize("kind", ["hll", "theta"])
+def test_distinct_counts(store, kind):
+    if kind == "theta":
+        try:
+            check_theta(Fold("who", "theta_sketch"), store.spark.version)
+        except ExecutionError:
+            pytest.skip("this Spark has no Theta sketches")
+    store.execute(
+        "CREATE TABLE t (page INT, who BINARY, PRIMARY KEY (page) NOT ENFORCED) WITH ('merge-engine' = 'aggregation',"
+        f" 'fields.who.aggregate-function' = '{kind}_sketch', 'bucket' = '2', 'write-only' = 'true')"
+    )
+    for number in range(4):
+        store.execute(f"INSERT INTO t {batch(number, f'{kind}_sketch_agg')}")
+        found = estimates(store, kind)
+        expected = {page: rows + number * rows // 2 for page, rows in ROWS.items()}
+        assert {page: found[page] for page in (1, 2)} == {page: expected[page] for page in (1, 2)}
+        assert found[3] == pytest.approx(expected[3], rel=0.05)
+        if number == 2:
+            # Without Spark, the same: what Arrow makes of the runs, Spark reads.
+            rows = store.table("t").to_arrow()
+            store.spark.createDataFrame(rows).createOrReplaceTempView("by_arrow")
+            assert estimates(store, kind, "by_arrow") == pytest.approx(found, rel=0.03)
+            store.execute("ALTER TABLE t COMPACT")
+            assert len(store.table("t").live_files()) <= 2
+            assert estimates(store, kind) == pytest.approx(found, rel=0.03)
+    # Several rows of a key in one write, nulls, and sketches of another size.
+    more = "12" if kind == "theta" else "10"
+    store.execute(
+        f"INSERT INTO t SELECT 1, {kind}_sketch_agg(id, {more}) FROM range(100, 110) GROUP BY id % 3"
+        " UNION ALL SELECT 1, NULL UNION ALL SELECT 4, NULL"
+    )
+    for _ in range(2):
+        now = estimates(store, kind)
+        assert (now[1], now[2], now[4]) == (expected[1] + 10, expected[2], None)
+        assert now[3] == pytest.approx(found[3], rel=0.03)
+        store.execute("ALTER TABLE t COMPACT")
+
+
+def test_values_that_are_no_sketches(store):
+    store.execute(
+        "CREATE TABLE t (id INT, v BINARY, PRIMARY KEY (id) NOT ENFORCED) WITH ('merge-engine' = 'aggregation',"
+        " 'fields.v.aggregate-function' = 'hll_sketch')"
+    )
+    with pytest.raises(ExecutionError, match=r"Column 'v' takes HLL sketches.*X'00ff' is none.*hll_sketch_agg"):
+        store.execute("INSERT INTO t VALUES (1, X'00ff')")
+    with pytest.raises(ExecutionError, match="Column 'v' takes HLL sketches"):
+        store.table("t").write(pa.table({"id": pa.array([1], pa.int32()), "v": pa.array([b"text"], pa.binary())}))
+    assert store.sql("SELECT * FROM t").collect() == []
+
+
+def test_spark_that_has_no_theta_sketches():
+    fold = Fold("v", "theta_sketch")
+    check_theta(fold, "4.1.0-SNAPSHOT")
+    with pytest.raises(ExecutionError, match=r"Column 'v'.*Spark 4\.0\.1 cannot.*to_arrow"):
+        check_theta(fold, "4.0.1")

@@ -1,0 +1,112 @@
+"""Columns and fields that other tools renamed, dropped, added and widened, as the engine and Spark read older files."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+from support.tables import compact, make_table, read, write
+
+from tablestore_engine.catalog import Catalog
+from tablestore_engine.errors import UnsupportedTypeError
+from tablestore_engine.schema.types.types import ArrayType, DataField, MapType, RowType, parse_type
+from tablestore_engine.spark.read.reader import read_table
+
+pytestmark = pytest.mark.spark
+INT, TEXT, LONG = (parse_type(one) for one in ("INT", "STRING", "BIGINT"))
+
+
+def fields(*triples):
+    return RowType(tuple(DataField(*one) for one in triples))
+
+
+PAST = fields((20, "x", INT), (21, "y-y", TEXT), (22, "in", fields((23, "q", INT))))
+NOW = fields((22, "in", fields((30, "new", TEXT), (23, "q", LONG))), (21, "x", TEXT), (31, "z", ArrayType(INT)))
+BEFORE = {
+    "s": (11, PAST),
+    "l": (12, ArrayType(PAST)),
+    "m": (13, MapType(TEXT, PAST)),
+    "ll": (14, ArrayType(ArrayType(PAST))),
+    "n": (15, INT),
+}
+AFTER = (
+    DataField(14, "ll", ArrayType(ArrayType(NOW))),
+    DataField(13, "the m", MapType(TEXT, NOW)),
+    DataField(12, "l", ArrayType(NOW)),
+    DataField(11, "s", NOW),
+    DataField(15, "n", parse_type("DECIMAL(12, 1)")),
+    DataField(40, "m", TEXT),
+)
+
+
+@pytest.fixture
+def changed(tmp_path):
+    """A table with two runs, after another tool changed all of its columns."""
+    table = make_table(tmp_path, {"id": "INT", "n": "INT"}, ["id"], options={"bucket": "1", "write-only": "true"})
+    first = replace(
+        table.schema,
+        fields=(table.schema.field("id"), *(DataField(i, n, t) for n, (i, t) in BEFORE.items())),
+        highest_field_id=50,
+    )
+    table.io.write(table.paths.schema(0), first.to_json().encode())
+    table = Catalog(tmp_path).load_table(*table.identifier)
+    inner = {"x": 1, "y-y": "why", "in": {"q": 7}}
+    for step in range(2):
+        rows = [
+            {"id": i, "s": inner, "l": [inner, None], "m": [("k", inner)], "ll": [[inner], None, []], "n": i}
+            for i in range(step, step + 3)
+        ]
+        write(table, [*rows, {"id": 10 + step}])
+    after = replace(first, id=1, fields=(*AFTER, first.field("id")))
+    table.io.create(table.paths.schema(1), after.to_json().encode())
+    return Catalog(tmp_path).load_table(*table.identifier)
+
+
+def plain(value):
+    """Rows of Spark or Arrow as JSON would hold them."""
+    if isinstance(value, Decimal):
+        return str(value)
+    if isinstance(value, dict):
+        return {key: plain(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(one) for one in value]
+    return value
+
+
+def test_everything_is_found_by_its_id(spark, changed):
+    inner = {"in": {"new": None, "q": 7}, "x": "why", "z": None}
+    full = {"ll": [[inner], None, []], "the m": [["k", inner]], "l": [inner, None], "s": inner, "m": None}
+    nothing = dict.fromkeys(full)
+    expected = [{**full, "n": f"{i}.0", "id": i} for i in range(4)]
+    expected += [{**nothing, "n": None, "id": i} for i in (10, 11)]
+
+    def check():
+        found = sorted(plain(read(changed)), key=lambda row: row["id"])
+        assert found == expected
+        frame = read_table(spark, changed)
+        assert frame.columns == list(changed.schema.field_names)
+        assert sorted(plain(frame.toArrow().to_pylist()), key=lambda row: row["id"]) == expected
+
+    check()
+    assert read_table(spark, changed).where("s.x = 'why' and s.`in`.q = 7").count() == 4
+    assert compact(changed) is not None
+    check()
+    write(changed, [{"id": 0, "s": {"in": {"new": "n", "q": 2**40}, "x": "y", "z": [1]}, "n": Decimal("1.5"), "m": "m"}])
+    expected[0] = {**nothing, "id": 0, "n": "1.5", "m": "m", "s": {"in": {"new": "n", "q": 2**40}, "x": "y", "z": [1]}}
+    check()
+
+
+def test_what_would_change_values_is_refused(spark, changed):
+    after = json.loads(changed.io.read(changed.paths.schema(1)))
+    for one in after["fields"]:
+        if one["name"] == "n":
+            one["type"] = "SMALLINT"
+    changed.io.create(changed.paths.schema(2), json.dumps({**after, "id": 2}).encode())
+    table = Catalog(changed.path.rsplit("/", 2)[0]).load_table(*changed.identifier)
+    before = table.latest_snapshot()
+    for verb in (lambda: read(table), lambda: read_table(spark, table).count(), lambda: compact(table)):
+        with pytest.raises(UnsupportedTypeError, match=r"'n' has files in which it is INT, .* not read as SMALLINT"):
+            verb()
+    assert table.latest_snapshot() == before

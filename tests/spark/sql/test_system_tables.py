@@ -1,0 +1,180 @@
+"""A table's metadata as rows, and statements' results as frames."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import datetime
+
+import pytest
+
+from tablestore_engine.errors import SqlError, TableNotFound
+from tablestore_engine.system.system_tables import columns_of, names
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def told(store):
+    """Asks one question about a table with two partitions, three snapshots and two schemas."""
+    store.execute(
+        "CREATE TABLE t (p STRING, id INT, v INT, PRIMARY KEY (p, id) NOT ENFORCED) PARTITIONED BY (p)"
+        " WITH ('bucket' = '1', 'write-only' = 'true')"
+    )
+    store.execute("INSERT INTO t VALUES ('a', 1, 1), ('a', 2, 2), ('b', 3, 3)")
+    store.execute("ALTER TABLE t ADD COLUMN w STRING COMMENT 'later'")
+    store.execute("DELETE FROM t WHERE id = 1")
+    store.execute("INSERT INTO t VALUES ('b', 4, 4, 'x')", properties={"batch": "7"})
+    return lambda sql: [tuple(row) for row in store.sql(sql).collect()]
+
+
+def test_snapshots(told, store):
+    found = told(
+        "SELECT snapshot_id, schema_id, commit_kind, total_record_count, delta_record_count, properties FROM t$snapshots"
+    )
+    assert [row[0] for row in found] == [1, 2, 3]
+    assert [row[1] for row in found] == [0, 1, 1]
+    assert {row[2] for row in found} == {"APPEND"}
+    assert (found[0][3], found[0][4]) == (3, 3)
+    assert found[2][5] == '{"batch": "7"}'
+    ((when,),) = told("SELECT max(commit_time) FROM t$snapshots")
+    assert isinstance(when, datetime)
+    assert abs(when.timestamp() * 1000 - store.table("t").latest_snapshot().time_millis) < 1
+    assert told("SELECT count(*) FROM `t$snapshots` WHERE commit_time > current_timestamp()") == [(0,)]
+
+
+def test_schemas_and_options(told):
+    found = told("SELECT schema_id, fields, partition_keys, primary_keys FROM t$schemas ORDER BY 1")
+    assert [row[0] for row in found] == [0, 1]
+    assert [f["name"] for f in json.loads(found[0][1])] == ["p", "id", "v"]
+    assert json.loads(found[1][1])[3]["description"] == "later"
+    assert (found[0][2], found[0][3]) == ('["p"]', '["p", "id"]')
+    assert ("bucket", "1") in told("SELECT * FROM t$options")
+
+
+def test_files_and_partitions(told, store):
+    found = told("SELECT partition, bucket, file_name, level, record_count, delete_record_count FROM t$files")
+    assert sorted((row[0], row[3], row[4], row[5]) for row in found) == [
+        ("p=a", 0, 1, 1),
+        ("p=a", 5, 2, 0),
+        ("p=b", 0, 1, 0),
+        ("p=b", 5, 1, 0),
+    ]
+    for partition, bucket, name, *_ in found:
+        assert os.path.exists(f"{store.table('t').path}/{partition}/bucket-{bucket}/{name}")
+    assert told("SELECT partition, record_count, file_count FROM t$partitions") == [
+        ("p=a", 1, 2),
+        ("p=b", 2, 2),
+    ]
+    joined = "SELECT sum(f.file_size_in_bytes) = sum(DISTINCT p.file_size_in_bytes) FROM t$files f JOIN t$partitions p"
+    assert told(f"{joined} ON f.partition = p.partition WHERE p.partition = 'p=a'") == [(True,)]
+
+
+def test_buckets_and_manifests(told, store):
+    buckets = told(
+        "SELECT partition, bucket, record_count, file_count, last_update_time <= now() FROM t$buckets"
+    )
+    assert buckets == [("p=a", 0, 1, 2, True), ("p=b", 0, 2, 2, True)]
+    same = "SELECT count(*) FROM t$buckets b JOIN t$partitions p USING (partition, last_update_time, file_size_in_bytes)"
+    assert told(same) == [(2,)], "there is one bucket in each"
+    found = told("SELECT file_name, num_added_files, num_deleted_files, min_partition_stats, max_partition_stats, file_size"
+                 " FROM t$manifests")  # fmt: skip
+    assert sorted(row[1:5] for row in found) == [
+        (1, 0, "{a}", "{a}"),
+        (1, 0, "{b}", "{b}"),
+        (2, 0, "{a}", "{b}"),
+    ]
+    for name, *_, size in found:
+        assert os.path.getsize(store.table("t").paths.manifest(name)) == size
+    (low, high), *_ = told("SELECT min_key, max_key FROM t$files WHERE partition = 'p=a' AND level > 0")
+    assert (low, high) == ("[1]", "[2]")
+    assert {row[0] for row in told("SELECT file_source FROM t$files")} == {"APPEND"}
+    bounds = "SELECT null_value_counts, min_value_stats, max_value_stats FROM t$files WHERE partition = 'p=a' AND level > 0"
+    assert told(bounds) == [("{p=0, id=0, v=0, w=2}", "{p=a, id=1, v=1, w=null}", "{p=a, id=2, v=2, w=null}")]
+
+
+def test_at_an_earlier_snapshot(told, store):
+    assert told("SELECT count(*) FROM t$files VERSION AS OF 1") == [(2,)]
+    assert told("SELECT sum(record_count) FROM t$partitions VERSION AS OF 1") == [(3,)]
+    assert len(told("SELECT * FROM t$manifests VERSION AS OF 1")) == 1
+    store.execute("CALL sys.create_tag('t', 'two', 2)")
+    assert told("SELECT count(*) FROM t$buckets VERSION AS OF 'two'") == [(2,)]
+    assert told("SELECT rowkind, id FROM t$audit_log VERSION AS OF 1 ORDER BY id") == [
+        ("+I", 1),
+        ("+I", 2),
+        ("+I", 3),
+    ]
+    assert store.sql("SELECT * FROM t$audit_log VERSION AS OF 1").columns == ["rowkind", "p", "id", "v"]
+    with pytest.raises(SqlError, match=r"t\$snapshots' is of the whole table"):
+        told("SELECT * FROM t$snapshots VERSION AS OF 1")
+
+
+def test_audit_log(told, store):
+    kinds = "SELECT rowkind, p, id, v, w FROM t$audit_log ORDER BY id"
+    assert told(kinds) == [
+        ("-D", "a", 1, 1, None), ("+I", "a", 2, 2, None), ("+I", "b", 3, 3, None), ("+I", "b", 4, 4, "x"),
+    ]  # fmt: skip
+    assert told("SELECT count(*) FROM t$audit_log WHERE rowkind = '-D'") == [(1,)]
+    store.execute("INSERT INTO t SELECT '+U' AS _row_kind, 'b' AS p, 4 AS id, 44 AS v, 'y' AS w")
+    assert told("SELECT rowkind, v FROM t$audit_log WHERE id = 4") == [("+U", 44)]
+    store.execute("ALTER TABLE t COMPACT")
+    assert [row[2] for row in told(kinds)] == [2, 3, 4], "a compaction drops what says that a row is deleted"
+
+
+def test_audit_log_of_other_tables(store):
+    store.execute("CREATE TABLE a (v INT)")
+    assert store.sql("SELECT * FROM a$audit_log").collect() == []
+    store.execute("INSERT INTO a VALUES (1), (1)")
+    assert [tuple(row) for row in store.sql("SELECT * FROM a$audit_log").collect()] == [("+I", 1)] * 2
+    store.execute(
+        "CREATE TABLE s (id INT, n INT, PRIMARY KEY (id) NOT ENFORCED)"
+        " WITH ('merge-engine' = 'aggregation', 'fields.n.aggregate-function' = 'sum')"
+    )
+    store.execute("INSERT INTO s VALUES (1, 1)")
+    store.execute("INSERT INTO s VALUES (1, 2)")
+    assert [tuple(row) for row in store.sql("SELECT * FROM s$audit_log").collect()] == [("+I", 1, 3)]
+
+
+def test_a_system_table_that_does_not_exist(told):
+    with pytest.raises(
+        TableNotFound, match=r"t\$nothing.*snapshots, schemas, tags, options, consumers, compactions, files, manifests"
+    ):
+        told("SELECT * FROM t$nothing")
+
+
+def test_a_table_without_snapshots(store):
+    store.execute("CREATE TABLE e (id INT)")
+    for name in (n for n in names() if n not in ("schemas", "options")):
+        assert store.sql(f"SELECT * FROM e${name}").collect() == []
+    assert len(store.sql("SELECT * FROM e$schemas").collect()) == 1
+
+
+def test_columns_are_known_without_reading(told, store):
+    table = store.table("t")
+    for name in names():
+        frame = store.sql(f"SELECT * FROM t${name}")
+        assert [(column, kind) for column, kind, _ in columns_of(table, name)] == frame.dtypes, name
+    assert columns_of(table, "nothing") == []
+
+
+def test_what_statements_return_as_frames(store):
+    assert store.sql("CREATE TABLE e (id INT)").collect() == []
+    changed = store.sql("INSERT INTO e VALUES (1), (2)")
+    assert (changed.columns, [tuple(r) for r in changed.collect()]) == (["num_affected_rows"], [(2,)])
+    shown = store.sql("SHOW TABLES")
+    assert [tuple(r) for r in shown.select("tableName").collect()] == [("e",)]
+    described = {r["col_name"]: r["data_type"] for r in store.sql("DESCRIBE e").collect()}
+    assert described["id"] == "int"
+
+
+def test_temporary_views_hide_what_the_catalog_has(store):
+    store.execute("CREATE TABLE v (id INT)")
+    store.execute("CREATE TEMPORARY VIEW v AS SELECT 'x' AS text")
+    assert [row["col_name"] for row in store.sql("DESCRIBE v").collect()] == ["text"]
+    assert [row[0] for row in store.sql("SHOW COLUMNS IN v").collect()] == ["text"]
+    assert [row[0] for row in store.sql("DESCRIBE default.v").collect()] == ["id"]
+    assert store.sql("SELECT * FROM v").first()[0] == "x"
+    store.execute("DROP VIEW v")
+    assert store.sql("SELECT * FROM v").columns == ["id"]
+    store.execute("DROP VIEW IF EXISTS other_v")
+    store.execute("DROP TABLE v")

@@ -1,0 +1,221 @@
+"""Views are read only, and one that cannot be read any more says which and why, once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tablestore_engine.catalog import View
+from tablestore_engine.errors import BrokenViewError, ReadOnlyError, SchemaError, SqlError
+from tablestore_engine.store import TableStore
+
+WRITES = [
+    "INSERT INTO seen VALUES (2, 'b')",
+    "INSERT INTO default.seen (id) SELECT 2",
+    "INSERT OVERWRITE seen SELECT 2, 'b'",
+    "UPDATE seen SET v = 'x'",
+    "UPDATE seen SET v = 'x' WHERE id = 1",
+    "DELETE FROM seen",
+    "DELETE FROM seen WHERE id = 1",
+    "MERGE INTO seen USING (SELECT 1 AS id) s ON seen.id = s.id WHEN MATCHED THEN DELETE",
+    "MERGE INTO seen USING (SELECT 9 AS id, 'n' AS v) s ON seen.id = s.id WHEN NOT MATCHED THEN INSERT *",
+    "TRUNCATE TABLE seen",
+]
+READ_ONLY = "'default.seen' is a view, which cannot be written to. Write to the table it reads."
+
+
+@pytest.fixture
+def views(store):
+    """`outer_one` reads `seen`, which reads the table `t` of one row."""
+    store.sql("CREATE TABLE t (id INT, v STRING, PRIMARY KEY (id) NOT ENFORCED)")
+    store.sql("INSERT INTO t VALUES (1, 'a')")
+    store.sql("CREATE VIEW seen AS SELECT id, v FROM t")
+    store.sql("CREATE VIEW outer_one AS SELECT * FROM seen")
+    return store
+
+
+def rows(store, name):
+    return [tuple(row) for row in store.sql(f"SELECT * FROM {name}").collect()]
+
+
+def broken(store, name):
+    with pytest.raises(BrokenViewError) as caught:
+        rows(store, name)
+    return str(caught.value)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("text", WRITES)
+def test_a_view_cannot_be_written_to(views, text):
+    before = views.table("t").latest_snapshot()
+    with pytest.raises(ReadOnlyError) as caught:
+        views.sql(text)
+    assert str(caught.value) == READ_ONLY
+    assert views.table("t").latest_snapshot() == before
+    assert rows(views, "outer_one") == [(1, "a")]
+
+
+@pytest.mark.parametrize("text", WRITES)
+def test_to_say_so_needs_no_spark(tmp_path, text):
+    def refuse():
+        raise AssertionError("Spark was started")
+
+    store = TableStore(tmp_path, session_factory=refuse)
+    store.catalog.create_view("default", "seen", View("SELECT 1 AS id, 'a' AS v", "default"))
+    with pytest.raises(ReadOnlyError) as caught:
+        store.execute(text)
+    assert str(caught.value) == READ_ONLY
+
+
+@pytest.mark.spark
+def test_a_view_whose_table_was_dropped(views):
+    views.sql("DROP TABLE t")
+    for name in ("seen", "outer_one"):
+        said = broken(views, name)
+        assert said.startswith("View 'default.seen' cannot be read any more: ")
+        assert "'default.t' does not exist" in said
+        assert said.endswith("Create it again on what exists now.")
+        assert said.count("cannot be read") == said.count("Create it again") == 1
+    views.sql("CREATE TABLE t AS SELECT 5 AS id, 'new' AS v")
+    assert rows(views, "outer_one") == [(5, "new")]
+
+
+@pytest.mark.spark
+def test_a_view_whose_column_is_gone(views):
+    views.sql("CREATE OR REPLACE TABLE t AS SELECT 1 AS id")
+    said = broken(views, "outer_one")
+    assert said.startswith("View 'default.seen' cannot be read any more: ")
+    assert "`v`" in said
+    assert "JVM" not in said
+    assert "org.apache" not in said
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CREATE OR REPLACE VIEW seen AS SELECT * FROM seen",
+        "CREATE OR REPLACE VIEW seen AS SELECT * FROM Outer_One",
+        "CREATE OR REPLACE VIEW seen AS SELECT * FROM t WHERE id IN (SELECT id FROM default.SEEN)",
+        "ALTER VIEW seen AS SELECT * FROM outer_one",
+    ],
+)
+def test_a_view_is_not_made_to_read_itself(views, text):
+    with pytest.raises(SqlError) as caught:
+        views.sql(text)
+    assert str(caught.value).startswith("View 'default.seen' would read itself.")
+    assert rows(views, "seen") == [(1, "a")]
+
+
+@pytest.mark.spark
+def test_views_that_came_to_read_themselves_by_a_new_name(views):
+    views.sql("DROP TABLE t")
+    views.sql("ALTER VIEW outer_one RENAME TO t")
+    assert broken(views, "seen").startswith(
+        "View 'default.seen' reads itself: default.seen → default.t → default.seen."
+    )
+    assert "default.t → default.seen → default.t." in broken(views, "T")
+
+
+@pytest.mark.spark
+def test_a_view_that_reads_only_itself(store):
+    store.catalog.create_view("default", "alone", View("SELECT * FROM Alone", "default"))
+    store.catalog.create_view("default", "above", View("SELECT * FROM alone", "default"))
+    for name in ("alone", "ALONE", "above"):
+        said = broken(store, name)
+        assert said.startswith("View 'default.alone' reads itself: default.alone → default.alone.")
+        assert "cannot be read any more" not in said
+
+
+@pytest.mark.parametrize("version", ["VERSION AS OF 1", "VERSION AS OF 99", "TIMESTAMP AS OF '2020-01-01'"])
+def test_a_view_has_no_versions(store, version):
+    store.execute("CREATE TABLE base (id INT)")
+    store.execute("INSERT INTO base VALUES (1)")
+    store.execute("CREATE VIEW over AS SELECT * FROM base")
+    with pytest.raises(SqlError, match="is a view, which has no versions"):
+        store.sql(f"SELECT * FROM over {version}")
+
+
+def asked(store, name):
+    """Columns and rows of what a view gives."""
+    frame = store.sql(f"SELECT * FROM {name}")
+    return frame.columns, [tuple(row) for row in frame.collect()]
+
+
+@pytest.mark.spark
+def test_columns_of_a_table_may_change_their_order(store):
+    store.sql("CREATE TABLE people AS SELECT 1 AS id, 'Ada' AS first_name, 'Lovelace' AS last_name")
+    store.sql("CREATE VIEW everything AS SELECT * FROM people")
+    store.sql("CREATE VIEW renamed (n, a, z) AS SELECT * FROM people")
+    store.sql("CREATE VIEW swapped (first_name, last_name) AS SELECT last_name, first_name FROM people")
+    store.sql("CREATE VIEW twice (a, b, c) AS SELECT p.last_name, p.first_name, o.last_name FROM people p, people o")
+    store.sql("CREATE VIEW counted AS SELECT *, count(*) OVER () FROM people")
+    store.sql("CREATE VIEW above AS SELECT * FROM everything")
+    before = {name: asked(store, name) for name in ("everything", "renamed", "swapped", "twice", "counted", "above")}
+    assert before["everything"] == (["id", "first_name", "last_name"], [(1, "Ada", "Lovelace")])
+    assert before["renamed"] == (["n", "a", "z"], [(1, "Ada", "Lovelace")])
+    assert before["swapped"] == (["first_name", "last_name"], [("Lovelace", "Ada")])
+    assert before["twice"] == (["a", "b", "c"], [("Lovelace", "Ada", "Lovelace")])
+    assert before["counted"][1] == [(1, "Ada", "Lovelace", 1)]
+
+    store.sql(
+        "CREATE OR REPLACE TABLE people AS SELECT 5 AS born, 'Lovelace' AS last_name, 1 AS id, 'Ada' AS First_Name"
+    )
+    assert {name: asked(store, name) for name in before} == before
+    assert rows(store, "everything WHERE first_name = 'Ada' AND last_name = 'Lovelace'") == before["everything"][1]
+
+    store.sql("CREATE OR REPLACE TABLE people AS SELECT 1 AS id, 'Lovelace' AS last_name, 'Ada' AS given_name")
+    said = broken(store, "above")
+    assert said.startswith("View 'default.everything' cannot be read any more: its query has no column 'first_name' now.")
+    assert "It has: id, last_name, given_name." in said
+
+
+@pytest.mark.spark
+def test_a_view_of_an_earlier_version_is_read_as_before(store):
+    store.sql("CREATE TABLE t AS SELECT 1 AS a, 2 AS b")
+    store.sql("CREATE VIEW v (x, y) AS SELECT * FROM t")
+    store.catalog.create_view("default", "v", replace(store.catalog.load_view("default", "v"), query_columns=()), True)
+    assert asked(store, "v") == (["x", "y"], [(1, 2)])
+
+
+@pytest.mark.spark
+def test_another_query_leaves_the_rest_of_a_view(store):
+    store.execute("CREATE VIEW v COMMENT 'said' TBLPROPERTIES ('a' = 'b') AS SELECT 1 AS x")
+    store.execute("ALTER VIEW v AS SELECT 2 AS y")
+    view = store.catalog.load_view("default", "v")
+    assert (view.comment, dict(view.options), [c.name for c in view.columns]) == ("said", {"a": "b"}, ["y"])
+    store.execute("CREATE OR REPLACE VIEW v AS SELECT 3 AS z")
+    view = store.catalog.load_view("default", "v")
+    assert (view.comment, dict(view.options)) == (None, {})
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("head", ["CREATE VIEW v", "CREATE VIEW v (A, b, a)"])
+def test_columns_of_a_view_have_names_of_their_own(views, head):
+    with pytest.raises(SchemaError, match=r"two columns named '(?i:id|a)'"):
+        views.execute(f"{head} AS SELECT t.id, seen.v, seen.id FROM t JOIN seen ON t.id = seen.id")
+    assert "v" not in views.catalog.list_views("default")
+
+
+@pytest.mark.spark
+def test_a_condition_on_a_view_leaves_files_out(store, monkeypatch):
+    from tablestore_engine.sql.rows import frames
+
+    store.execute("CREATE TABLE t (id INT, day STRING) PARTITIONED BY (day)")
+    store.execute("INSERT INTO t SELECT id, day FROM range(2) CROSS JOIN VALUES ('a'), ('b'), ('c') AS d(day)")
+    store.execute("CREATE VIEW renamed (n, d) AS SELECT id, day FROM t")
+    store.execute("CREATE VIEW above AS SELECT d AS day, n FROM renamed WHERE d <> 'c'")
+    store.execute("CREATE VIEW counted AS SELECT count(*) AS n, 'a' AS day FROM t")
+    read, real = [], frames.read_plan
+
+    def noting(spark, table, plan, *rest):
+        read.append("".join(sorted(b.partition[0] for b in plan.buckets)))
+        return real(spark, table, plan, *rest)
+
+    monkeypatch.setattr(frames, "read_plan", noting)
+    assert sorted(rows(store, "renamed WHERE d = 'b'")) == [(0, "b"), (1, "b")]
+    assert sorted(rows(store, "above WHERE day IN ('a', 'c')")) == [("a", 0), ("a", 1)]
+    assert rows(store, "counted WHERE day = 'a'") == [(6, "a")]
+    assert len(rows(store, "renamed x LEFT JOIN renamed y ON x.n = y.n AND y.d = 'a' WHERE x.d = 'b'")) == 2
+    assert read == ["b", "ac", "a"], "what was read before is not planned again"

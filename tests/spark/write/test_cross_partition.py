@@ -1,0 +1,240 @@
+"""Keys that cross partitions: where a key goes that comes with another partition, by merge engine."""
+
+from __future__ import annotations
+
+import pytest
+from support.tables import check_invariants
+
+from tablestore_engine.errors import DuplicateKeyError, OptionError, PrimaryKeyError, UserError
+from tablestore_engine.spark.verbs import dml
+
+pytestmark = pytest.mark.spark
+
+TABLE = """
+    CREATE TABLE t (dt STRING, id INT, v INT, PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt)
+    WITH ('bucket' = '-1', 'dynamic-bucket.target-row-num' = '10'{})
+"""
+
+
+
+@pytest.fixture(params=["here", "records by Spark", "kept by Spark", "tasks"])
+def way(request, monkeypatch):
+    """How rows are sent home: in this process, or partly or all by Spark."""
+    if request.param == "records by Spark":
+        monkeypatch.setattr("tablestore_engine.operation.write.key_locations.MAX_FILES", 0)
+    elif request.param != "here":
+        monkeypatch.setattr("tablestore_engine.spark.write.writer.SMALL_INPUT_BYTES", -1)
+    if request.param == "tasks":
+        monkeypatch.setattr("tablestore_engine.spark.write.cross_partition.small_rows", lambda schema: -1)
+    return request.param
+
+
+def rows(store):
+    return sorted((tuple(row) for row in store.sql("SELECT id, dt, v FROM t").collect()), key=repr)
+
+
+def test_a_key_moves(store, way):
+    store.execute(TABLE.format(""))
+    store.execute("INSERT INTO t SELECT 'a', cast(id AS INT), 1 FROM range(30)")
+    table = store.table("t")
+    assert {e.bucket for e in table.live_files()} == {0, 1, 2}
+    assert table.index_files() == []
+    state = dict.fromkeys(range(30), ("a", 1))
+
+    def check():
+        assert rows(store) == sorted(((i, *one) for i, one in state.items()), key=repr)
+        check_invariants(table)
+
+    check()
+    # Some stay, some move, some are new; one comes twice, and its last row counts.
+    new = "SELECT * FROM VALUES ('a', 1, 2), ('b', 2, 2), ('b', 3, 2), ('a', 3, 3), (NULL, 4, 2), ('b', 99, 2) AS x(dt, id, v)"
+    store.spark.sql(new).coalesce(1).createOrReplaceTempView("x")
+    assert store.execute("INSERT INTO t SELECT * FROM x").rows_affected == 6, "deletes of rows that move are not counted"
+    state |= {1: ("a", 2), 2: ("b", 2), 3: ("a", 3), 4: (None, 2), 99: ("b", 2)}
+    check()
+    # There and back again: old records of a key lie in several partitions now.
+    for dt in ("b", "a"):
+        store.execute(f"INSERT INTO t SELECT '{dt}', cast(id AS INT), 7 FROM range(10, 20)")
+        state |= dict.fromkeys(range(10, 20), (dt, 7))
+    check()
+    store.execute("ALTER TABLE t COMPACT")
+    check()
+    store.execute("UPDATE t SET dt = 'c' WHERE id < 3")
+    store.execute("DELETE FROM t WHERE id IN (3, 15)")
+    state |= {i: ("c", state[i][1]) for i in range(3)}
+    state = {i: one for i, one in state.items() if i not in (3, 15)}
+    check()
+    store.execute(
+        "INSERT INTO t (_row_kind, dt, id, v) VALUES ('-D', 'elsewhere', 20, 0), ('-D', 'c', 777, 0)"
+    )
+    del state[20]
+    check()
+    store.execute("ALTER TABLE t SET TBLPROPERTIES ('dynamic-partition-overwrite' = 'false')")
+    store.execute("INSERT OVERWRITE t VALUES ('z', 1, 1), ('y', 1, 2)")
+    state = {1: ("y", 2)}
+    check()
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (", 'merge-engine' = 'partial-update'", [(1, "a", 5), (2, "b", 2), (3, "b", 4)]),
+        (", 'merge-engine' = 'aggregation', 'fields.v.aggregate-function' = 'sum'",
+         [(1, "a", 6), (2, "b", 4), (3, "b", 7)]),
+        (", 'merge-engine' = 'first-row'", [(1, "a", 1), (2, "b", 2), (3, "b", 3)]),
+    ],
+    ids=["partial-update", "aggregation", "first-row"],
+)  # fmt: skip
+def test_other_merge_engines_keep_the_old_partition(store, way, options, expected):
+    store.execute(TABLE.format(options))
+    store.execute("INSERT INTO t VALUES ('a', 1, 1), ('b', 2, 2)")
+    store.spark.sql(
+        "SELECT * FROM VALUES ('z', 1, 5), ('b', 2, 2), ('b', 3, 3), ('z', 3, 4) AS x(dt, id, v)"
+    ).coalesce(1).createOrReplaceTempView("x")
+    store.execute("INSERT INTO t SELECT * FROM x")
+    assert rows(store) == expected
+    check_invariants(store.table("t"))
+    store.execute("ALTER TABLE t COMPACT")
+    assert rows(store) == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "once", "twice"),
+    [
+        ("'merge-engine' = 'aggregation', 'fields.v.aggregate-function' = 'product'", "-U", 3, 15),
+        (
+            (
+                "'merge-engine' = 'aggregation', 'fields.v.aggregate-function' = 'sum',"
+                " 'aggregation.remove-record-on-delete' = 'true'"
+            ),
+            "-U",
+            4,
+            9,
+        ),
+        ("'merge-engine' = 'partial-update', 'fields.n.sequence-group' = 'v'", "-D", None, 5),
+    ],
+    ids=["stored retractions", "removals", "sequence group"],
+)
+def test_a_retraction_leaves_a_key_at_home(store, options, kind, once, twice):
+    store.execute(
+        "CREATE TABLE t (dt INT, id INT, v INT, n INT, PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt)"
+        f" WITH ('bucket' = '-1', {options})"
+    )
+    store.execute("INSERT INTO t VALUES (7, 1, 6, 0)")
+    store.execute(f"INSERT INTO t (_row_kind, dt, id, v, n) VALUES ('{kind}', 7, 1, 2, 1)")
+    assert rows(store) == [(1, 7, once)]
+    store.execute("INSERT INTO t VALUES (8, 1, 5, 2)")
+    assert rows(store) == [(1, 7, twice)]
+    store.execute("ALTER TABLE t COMPACT")
+    assert rows(store) == [(1, 7, twice)]
+    check_invariants(store.table("t"))
+
+
+def test_a_retraction_of_a_key_that_is_nowhere(store):
+    """It is a run by itself, with nothing above it."""
+    store.execute(
+        "CREATE TABLE t (dt INT, id INT, v INT, PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt)"
+        " WITH ('bucket' = '-1', 'merge-engine' = 'aggregation', 'fields.v.aggregate-function' = 'product')"
+    )
+    store.execute("INSERT INTO t VALUES (7, 1, 6)")
+    store.execute("INSERT INTO t (_row_kind, dt, id, v) VALUES ('-U', 7, 2, 2)")
+    assert rows(store) == [(1, 7, 6), (2, 7, None)]
+    assert sorted(row["id"] for row in store.table("t").to_arrow().to_pylist()) == [1, 2]
+    store.execute("ALTER TABLE t COMPACT")
+    assert rows(store) == [(1, 7, 6), (2, 7, None)]
+
+
+def test_a_partition_column_is_no_value(store):
+    options = "'bucket' = '-1', 'merge-engine' = 'aggregation', 'fields.default-aggregate-function' = 'sum'"
+    columns = "(dt INT, id INT, v INT, PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt)"
+    store.execute(f"CREATE TABLE t {columns} WITH ({options})")
+    store.execute("INSERT INTO t VALUES (7, 1, 1)")
+    store.execute("INSERT INTO t VALUES (7, 1, 1)")
+    assert rows(store) == [(1, 7, 2)]
+    with pytest.raises(OptionError, match="'dt' says the partition"):
+        store.execute(f"CREATE TABLE u {columns} WITH ({options}, 'fields.dt.aggregate-function' = 'max')")
+
+
+def test_the_newest_records_of_keys_that_move(store):
+    store.execute(TABLE.format(""))
+    store.execute("INSERT INTO t VALUES ('a', 1, 1), ('a', 2, 1)")
+    store.execute("INSERT INTO t VALUES ('b', 1, 2)")
+    found = store.sql("SELECT rowkind, dt, id FROM t$audit_log").collect()
+    assert sorted(map(tuple, found)) == [("+I", "a", 2), ("+I", "b", 1), ("-D", "a", 1)]
+
+
+def test_created_as_select(store):
+    store.execute(
+        "CREATE TABLE t (PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt) WITH ('bucket' = '-1') "
+        "AS SELECT * FROM VALUES ('a', 1, 1), ('b', 2, 1) AS x(dt, id, v)"
+    )
+    assert rows(store) == [(1, "a", 1), (2, "b", 1)]
+    with pytest.raises(DuplicateKeyError, match="id=1"):
+        store.execute("INSERT INTO t VALUES ('c', 1, 1), ('d', 1, 2)", refuse_duplicates=True)
+    with pytest.raises(UserError, match="Single partitions"):
+        store.execute("INSERT OVERWRITE t PARTITION (dt = 'a') VALUES (2, 2)")
+    assert rows(store) == [(1, "a", 1), (2, "b", 1)]
+
+
+def test_a_write_in_between_conflicts(store, monkeypatch):
+    store.execute(TABLE.format(""))
+    store.execute("INSERT INTO t VALUES ('a', 1, 1)")
+    finish, runs = dml.finish, []
+
+    def late(*args, **kwargs):
+        runs.append(kwargs["read_snapshot"])
+        if len(runs) == 1:
+            store.execute("INSERT INTO t VALUES ('b', 1, 2)")
+        return finish(*args, **kwargs)
+
+    monkeypatch.setattr(dml, "finish", late)
+    store.execute("INSERT INTO t VALUES ('c', 1, 3)")
+    assert runs == [1, 1, 2], "the one in between, and then once more"
+    assert rows(store) == [(1, "c", 3)]
+
+
+@pytest.mark.parametrize("refuse", [False, True])
+def test_keys_of_several_columns_and_types(store, way, refuse):
+    """Floats are equal as the table holds them, a null partition is one, and part of the key may be in the partition."""
+    store.execute("""
+        CREATE TABLE t (dt STRING, region STRING, f DOUBLE, at TIMESTAMP, d DECIMAL(20, 2), v INT,
+            PRIMARY KEY (region, f, at, d) NOT ENFORCED)
+        PARTITIONED BY (region, dt) WITH ('bucket' = '-1')
+    """)
+    row = "SELECT {dt} AS dt, '{r}' AS region, double({f}) AS f, timestamp'2024-05-05 10:00:00Z' AS at, 1.50BD AS d, {v} AS v"
+    one = [("'a'", "x", 0, 1), ("'a'", "y", 0, 1), ("'a'", "x", "'NaN'", 1), ("NULL", "x", 7, 1)]
+    two = [("'b'", "x", "'-0'", 2), ("NULL", "y", 1, 2), ("'b'", "x", "'NaN'", 2), ("NULL", "x", 7, 2)]
+    for rows_ in (one, two):
+        selects = (row.format(dt=dt, r=r, f=f, v=v) for dt, r, f, v in rows_)
+        store.execute("INSERT INTO t " + " UNION ALL ".join(selects), refuse_duplicates=refuse)
+    found = store.sql("SELECT region, dt, string(f), v FROM t").collect()
+    assert sorted(map(tuple, found), key=repr) == sorted(
+        [("x", "b", "0.0", 2), ("x", "b", "NaN", 2), ("x", None, "7.0", 2), ("y", "a", "0.0", 1), ("y", None, "1.0", 2)],
+        key=repr,
+    )
+
+
+def test_rows_that_are_given_twice(store, way):
+    store.execute(TABLE.format(""))
+    store.execute("INSERT INTO t VALUES ('a', 1, 1), ('a', 2, 1)")
+    with pytest.raises(DuplicateKeyError, match="id=2"):
+        store.execute("INSERT INTO t VALUES ('a', 2, 2), ('b', 2, 2), ('b', 1, 2)", refuse_duplicates=True)
+    with pytest.raises(PrimaryKeyError, match="'id'"):
+        store.execute("INSERT INTO t VALUES ('a', 3, 2), ('b', NULL, 2)")
+    store.execute("MERGE INTO t USING (VALUES ('b', 1, 5), ('c', 3, 5)) AS s(dt, id, v) ON t.id = s.id"
+                  " WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *")  # fmt: skip
+    assert rows(store) == [(1, "b", 5), (2, "a", 1), (3, "c", 5)]
+    check_invariants(store.table("t"))
+
+
+def test_what_is_not_looked_at(store, monkeypatch):
+    """Of few rows, only files that may hold one of their keys are read, and no Spark job looks at any."""
+    from tablestore_engine.operation.write import key_locations as homes
+
+    store.execute(TABLE.format(""))
+    store.execute("INSERT INTO t SELECT string(id div 10), int(id), 0 FROM range(300)")
+    read, looked = homes.read_batches, []
+    monkeypatch.setattr(homes, "read_batches", lambda io, path, *args, **kwargs: looked.append(path) or read(io, path, *args, **kwargs))
+    monkeypatch.setattr("tablestore_engine.spark.read.file_scan.FileScans.scan", None)
+    store.execute("INSERT INTO t VALUES ('x', 15, 1), ('x', 213, 1), ('x', 999, 1)")
+    assert sorted(path.split("/dt=")[1].split("/")[0] for path in looked) == ["1", "21"]

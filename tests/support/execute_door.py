@@ -1,0 +1,71 @@
+"""A warehouse of its own for each test that executes catalog statements."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tablestore_engine.catalog import Catalog, View
+from tablestore_engine.metadata.manifest import ManifestEntry
+from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.identity import CommitIdentity
+from tablestore_engine.operation.write.write import write_table
+from tablestore_engine.operation.write.write_job import WriteJob
+from tablestore_engine.schema.types.types import DataField
+from tablestore_engine.sql.catalog.execute_catalog import CatalogContext, execute
+from tablestore_engine.sql.parse.parse import parse
+from tablestore_engine.sql.text.types import parse_sql_type
+
+NOW = 1_706_702_400_000  # 2024-01-31 12:00:00 UTC
+
+
+class Door:
+    """Executes texts against one warehouse."""
+
+    def __init__(self, context: CatalogContext) -> None:
+        self.context = context
+        self.catalog = context.catalog
+
+    def run(self, text):
+        result = execute(parse(text), self.context)
+        assert result is not None, text
+        return result
+
+    def rows(self, text):
+        return list(self.run(text).rows)
+
+    def column(self, text):
+        return [row[0] for row in self.rows(text)]
+
+    def schema(self, name):
+        return self.catalog.load_table(self.context.database, name).schema
+
+    def with_options(self, **options):
+        named = {key.replace("__", "."): value for key, value in options.items()}
+        return Door(replace(self.context, session_options=named))
+
+    def view(self, name, sql="select 1 as a", **columns):
+        fields = tuple(DataField(i, n, parse_sql_type(t)) for i, (n, t) in enumerate(columns.items()))
+        self.catalog.create_view(self.context.database, name, View(sql, self.context.database, fields))
+
+    def insert(self, name, rows):
+        """Append rows given as dicts."""
+        import pyarrow as pa
+
+        from tablestore_engine.schema.types.arrow import arrow_schema
+
+        table = self.catalog.load_table(self.context.database, name)
+        latest = table.latest_snapshot()
+        entries: list[ManifestEntry] = []
+        job = WriteJob(table.write_target(), table.options.bucket, (latest.id if latest else 0) + 1)
+        written = write_table(job, pa.Table.from_pylist(rows, arrow_schema(table.schema.fields)))
+        entries += written.entries
+        table.committer().commit(Change("APPEND", tuple(entries)), CommitIdentity("test", 1))
+
+
+@pytest.fixture
+def door(tmp_path):
+    catalog = Catalog(tmp_path / "warehouse", now_millis=lambda: NOW)
+    catalog.create_database("default", if_not_exists=True)
+    return Door(CatalogContext(catalog, now_millis=lambda: NOW))

@@ -1,0 +1,36 @@
+"""Constraints of enforced contracts as expressions."""
+
+from dbt.adapters.tablestore.config.contracts import select_list
+
+
+def model(columns, constraints=()):
+    return {"columns": {name: {"name": name, "constraints": list(each)} for name, each in columns.items()},
+            "constraints": list(constraints)}  # fmt: skip
+
+
+def test_columns_without_constraints_are_taken_as_they_are():
+    assert select_list(model({"id": (), "odd`name": ()})) == ["`id`", "`odd``name`"]
+
+
+def test_not_null_fails_on_the_first_null():
+    assert select_list(model({"id": [{"type": "not_null"}]})) == [
+        "coalesce(`id`, raise_error('null value in column \"id\" violates not-null constraint')) as `id`"
+    ]
+
+
+def test_checks_fail_on_the_first_row_that_is_false():
+    (item,) = select_list(model({"id": [{"type": "check", "expression": "id > 0", "name": "positive"}]}))
+    assert item.startswith(
+        "if(not (id > 0), raise_error('a row violates check constraint \"positive\": id > 0'), `id`)"
+    )
+
+
+def test_checks_of_the_model_stand_with_the_first_column():
+    items = select_list(model({"a": (), "b": ()}, [{"type": "check", "expression": "a < b"}]))
+    assert "if(not (a < b)" in items[0]
+    assert items[1] == "`b`"
+
+
+def test_declared_constraints_change_nothing():
+    declared = [{"type": "unique"}, {"type": "foreign_key"}, {"type": "primary_key"}]
+    assert select_list(model({"id": declared})) == ["`id`"]

@@ -1,0 +1,124 @@
+"""Scheduled compactions that keep failing: when they are given up, and what that leaves."""
+
+from __future__ import annotations
+
+import pytest
+from support.tables import check_invariants, data_files, live_paths, make_table, read, write
+
+from tablestore_engine.catalog import Catalog
+from tablestore_engine.errors import ConflictError, StorageError
+from tablestore_engine.metadata.compaction_plan import CONFLICT, INTERRUPTED, LOST, Claim, PlanState
+from tablestore_engine.operation.compact.schedule import schedule
+from tablestore_engine.operation.compact.scheduled_run import (
+    PlanFailure,
+    PlanResult,
+    execute_here,
+    run_each,
+    run_next,
+)
+from tablestore_engine.storage.file_io import LocalFileIO
+
+NOW, LEASE = 1_800_000_000_000, 600_000
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Two partitions of three runs each."""
+    made = make_table(tmp_path, {"p": "STRING", "id": "INT"}, ["p", "id"], ["p"], {"bucket": "1"})
+    for _ in range(3):
+        write(made, [{"p": p, "id": n} for p in "ab" for n in range(3)])
+    return made
+
+
+def run(table, execute=execute_here, now=NOW):
+    return run_next(table.compactions, "me", lambda: now, execute)
+
+
+def failing(error):
+    def fail(tasks):
+        execute_here(tasks)
+        raise error
+
+    return fail
+
+
+def check_as_before(table):
+    assert len(read(table)) == 6
+    assert data_files(table) == live_paths(table)
+    check_invariants(table)
+
+
+def load(table):
+    (found,) = table.compactions.timeline.load()
+    return found
+
+
+def test_three_failures_of_one_kind(table):
+    plan = schedule(table.compactions, "full", NOW)
+    busy = [ConflictError("busy")] * 3 + [KeyboardInterrupt()]
+    for error in (StorageError("/d", "full"), *busy, StorageError("/d", "full"), StorageError("/d", "still full")):
+        assert load(table).state is PlanState.REQUESTED
+        with pytest.raises(type(error)):
+            run(table, failing(error))
+    found = load(table)
+    assert found.state is PlanState.CANCELLED
+    assert found.outcome.message == "Given up after 7 attempts. Storage failure at /d: still full."
+    assert [one.kind for one in found.attempts] == ["StorageError", *[CONFLICT] * 3, INTERRUPTED, *["StorageError"] * 2]
+    check_as_before(table)
+    assert run(table) is None
+    again = schedule(table.compactions, "full", NOW)
+    assert again.places == plan.places
+    assert run(table).outcome.state is PlanState.COMPLETED
+
+
+def test_too_many_that_were_lost(table):
+    instant = schedule(table.compactions, "full", NOW).instant
+    timeline = table.compactions.timeline
+    for number in range(1, 20):
+        timeline.claim(instant, number, Claim("gone", f"w{number}", NOW, LEASE))
+        timeline.roll_back(instant, number, "gone", LOST)
+    timeline.claim(instant, 20, Claim("the last", "w20", NOW, LEASE))
+    assert run(table, now=NOW + LEASE - 1) is None
+    result = run(table, now=NOW + LEASE)
+    assert result.outcome.state is PlanState.CANCELLED
+    assert result.outcome.message == "Given up after 20 attempts. the last was not heard of any more"
+    assert timeline.is_revoked(instant, 20)
+    assert load(table).last.failure == "the last was not heard of any more"
+    check_as_before(table)
+
+
+def test_each_plan_is_taken_once(table):
+    plans = [schedule(table.compactions, "minor", NOW, lambda values, p=p: values == (p,)) for p in "ab"]
+
+    def fail_in_a(tasks):
+        if "p=a" in tasks[0].partition_path:
+            raise StorageError("/d", "full")
+        return execute_here(tasks)
+
+    for _ in range(2):
+        taken = list(run_each(table.compactions, "me", lambda: NOW, fail_in_a))
+        failed = next(one for one in taken if isinstance(one, PlanFailure))
+        assert failed.plan == plans[0]
+        assert [one.plan for one in taken if isinstance(one, PlanResult)] == plans[1:]
+        plans = plans[:1]
+    assert table.compactions.timeline.pending()[0].failures == 2
+
+
+def test_a_plan_is_given_up_before_its_last_attempt_is_over(table):
+    """Or another process could begin an attempt at it in between."""
+    instant = schedule(table.compactions, "full", NOW).instant
+    for _ in range(2):
+        with pytest.raises(StorageError):
+            run(table, failing(StorageError("/d", "full")))
+    made = []
+
+    class Watching(LocalFileIO):
+        def create(self, path, data):
+            made.append(path.rpartition("/")[2])
+            return super().create(path, data)
+
+    warehouse = table.path.removesuffix("/default.db/t")
+    with pytest.raises(StorageError):
+        run(Catalog(warehouse, Watching()).load_table("default", "t"), failing(StorageError("/d", "full")))
+    notes = [name for name in made if name.startswith(instant)]
+    assert notes == [f"{instant}.inflight.3", f"{instant}.cancelled", f"{instant}.rolledback.3"]

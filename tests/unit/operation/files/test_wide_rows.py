@@ -1,0 +1,94 @@
+"""Memory is bounded in bytes: a batch of wide rows has fewer of them."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from support.tables import arrow_memory, compact, live_paths, make_table
+
+from tablestore_engine.operation.compact import compact as compact_module
+from tablestore_engine.operation.files.batch_size import rows_within, slices_within
+from tablestore_engine.operation.files.data_file_writer import ROW_GROUP_BYTES
+from tablestore_engine.operation.files.file_read import BATCH_BYTES, BATCH_ROWS, FileColumns, read_batches
+
+WIDE = "x" * 8000
+MEBI = 1 << 20
+
+
+def wide_rows(count, step=1, offset=0):
+    """Ids from `offset` in steps, each with a text of its own of 8 kB."""
+    ids = range(offset, offset + count * step, step)
+    return pa.table({"id": pa.array(ids, pa.int32()), "v": pa.array([f"{WIDE}{i}" for i in ids])})
+
+
+def wide_table(folder, **options):
+    return make_table(folder, {"id": "INT", "v": "STRING"}, ["id"], options={"write-only": "true", **options})
+
+
+@pytest.mark.parametrize(
+    ("rows", "size", "bound", "fitting"),
+    [(10, 100, 100, 10), (10, 100, 50, 5), (10, 100, 59, 5), (10, 100, 1, 1), (0, 0, 5, 0)],
+)
+def test_rows_within_a_bound(rows, size, bound, fitting):
+    assert rows_within(rows, size, bound) == fitting
+
+
+def test_slices_are_the_table():
+    table = pa.table({"v": pa.array(range(1000), pa.int64())})
+    slices = list(slices_within(table, 3000))
+    assert pa.concat_tables(slices).equals(table)
+    assert max(s.nbytes for s in slices) <= 3000
+    assert len(slices) == 3
+    assert list(slices_within(table.slice(0, 0), 3000)) == []
+
+
+def test_a_batch_is_read_by_its_bytes(tmp_path):
+    table = wide_table(tmp_path)
+    table.write(wide_rows(6_000))
+    (path,) = live_paths(table)
+
+    def batches(*names):
+        return list(read_batches(table.io, path, table.schema, table.schema, FileColumns(names)))
+
+    found = batches("id", "v")
+    assert sum(b.num_rows for b in found) == 6_000
+    assert max(b.nbytes for b in found) <= BATCH_BYTES
+    assert max(b.nbytes for b in found) > BATCH_BYTES // 2
+    assert [b.num_rows for b in batches("id")] == [6_000], "the width of other columns does not matter"
+
+
+def test_repeated_values_are_as_wide_as_they_are_in_memory(tmp_path):
+    """What a dictionary holds once in the file is known from the first row group on."""
+    table = make_table(tmp_path, {"v": "STRING"})
+    for _ in range(3):
+        table.write(pa.table({"v": [WIDE] * 6_000}))
+    assert compact(table) is not None
+    (path,) = live_paths(table)
+    groups = pq.ParquetFile(path).metadata.num_row_groups
+    found = list(read_batches(table.io, path, table.schema, table.schema, FileColumns(("v",))))
+    assert groups > 1
+    assert max(b.nbytes for b in found[1:]) <= BATCH_BYTES
+    assert all(b.num_rows <= BATCH_ROWS for b in found)
+
+
+def test_rows_that_come_at_once_make_several_row_groups(tmp_path):
+    table = wide_table(tmp_path)
+    table.write(wide_rows(20_000))
+    (path,) = live_paths(table)
+    file = pq.ParquetFile(path).metadata
+    groups = [file.row_group(i) for i in range(file.num_row_groups)]
+    assert len(groups) > 1
+    assert max(g.total_byte_size for g in groups) <= 1.3 * ROW_GROUP_BYTES
+
+
+def test_a_compaction_of_wide_rows_holds_few_of_them(tmp_path):
+    table = wide_table(tmp_path, **{"target-file-size": "4 mb"})
+    for run in range(5):
+        table.write(wide_rows(5_000, step=5, offset=run))
+    with arrow_memory() as pool:
+        assert compact(table) is not None
+    given = 5 * 5_000 * len(WIDE)
+    assert given > 190 * MEBI
+    assert pool.max_memory() < 5 * compact_module._MERGED_BYTES
+    assert table.to_arrow(["id"]).num_rows == 25_000

@@ -1,0 +1,81 @@
+"""Changelogs that other writers gave snapshots: they go with their snapshot, and no tag keeps or misses them."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from support.tables import by_key, data_files, make_table, write
+
+from tablestore_engine.operation.history.expire import Retention
+from tablestore_engine.storage import manifests
+
+HOUR = 3_600_000
+ALL_BUT_ONE = Retention(1, 1, 0, 1_000)
+
+
+@pytest.fixture
+def table(tmp_path):
+    return make_table(tmp_path, {"id": "INT", "v": "INT"}, ["id"], options={"bucket": "1", "write-only": "true"})
+
+
+def write_with_changelog(table, v):
+    """A commit as Java Paimon makes it with 'changelog-producer' = 'input'. Returns the paths of its changelog."""
+    snapshot = write(table, [{"id": 1, "v": v}])
+    entry = max(table.live_files(), key=lambda e: e.file.max_sequence_number)
+    name = f"changelog-{snapshot.uuid}-0.parquet"
+    path = Path(table.path, "bucket-0", name)
+    path.write_bytes(Path(table.path, "bucket-0", entry.file.file_name).read_bytes())
+    made = table.manifests.write_manifest([replace(entry, file=replace(entry.file, file_name=name))])
+    listed, size = table.manifests.write_list([made])
+    stored = Path(table.paths.snapshot(snapshot.id))
+    told = {**json.loads(stored.read_text()), "changelogManifestList": listed, "changelogManifestListSize": size}
+    stored.write_text(json.dumps(told))
+    return [str(path), *(table.paths.manifest(one) for one in (made.file_name, listed))]
+
+
+def orphans(table):
+    return table.remove_orphan_files(int(time.time() * 1000) + HOUR)
+
+
+def test_they_go_with_their_snapshot(table):
+    made = [write_with_changelog(table, v) for v in range(3)]
+    assert orphans(table) == []
+    assert table.expire_snapshots(ALL_BUT_ONE) == 2
+    assert not any(map(os.path.exists, (*made[0], *made[1])))
+    assert all(map(os.path.exists, made[2]))
+    assert orphans(table) == [], "nothing is left over"
+    assert by_key(table)[1]["v"] == 2
+
+
+def test_a_tag_keeps_its_rows_alone(table):
+    made = write_with_changelog(table, 0)
+    table.create_tag("kept")
+    write(table, [{"id": 1, "v": 1}])
+    table.expire_snapshots(ALL_BUT_ONE)
+    assert not any(map(os.path.exists, made))
+    assert table.to_arrow(snapshot=table.version("kept")).to_pylist() == [{"id": 1, "v": 0}]
+
+
+def test_a_tag_whose_changelog_its_maker_expired_blocks_nothing(table):
+    made = write_with_changelog(table, 0)
+    table.create_tag("kept")
+    write(table, [{"id": 1, "v": 1}])
+    # So Java Paimon expires snapshot 1.
+    for path in (*made, table.paths.snapshot(1)):
+        os.remove(path)
+    manifests._cache.clear()
+    for v in (2, 3):
+        write(table, [{"id": 1, "v": v}])
+    before = data_files(table)
+    assert orphans(table) == []
+    assert table.expire_snapshots(ALL_BUT_ONE) == 2
+    assert data_files(table) == before
+    assert table.to_arrow(snapshot=table.version("kept")).to_pylist() == [{"id": 1, "v": 0}]
+    table.delete_tag("kept")
+    assert orphans(table) == []
+    assert by_key(table)[1]["v"] == 3

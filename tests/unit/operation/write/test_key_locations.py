@@ -1,0 +1,108 @@
+"""Where the keys of few rows are, of those that may be in any partition, and where the rows go."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from support.tables import make_table
+
+from tablestore_engine.operation.scan.scan import BucketScan
+from tablestore_engine.operation.write.key_locations import (
+    HOME_COLUMN,
+    MAX_ROWS,
+    NOWHERE,
+    are_few,
+    files_with,
+    homes_of,
+    sent_home,
+    with_kinds,
+)
+from tablestore_engine.schema.table.row_kind import DELETE_KIND
+
+KINDS = {"dt": "STRING", "id": "INT", "v": "INT"}
+
+
+def table_of(tmp_path, **options):
+    return make_table(tmp_path, KINDS, ["id"], ["dt"], {"bucket": "-1", **options})
+
+
+def scan(dt, bucket):
+    return BucketScan((dt,), repr((dt, bucket)).encode(), f"dt={dt}", bucket, -1, ())
+
+
+def rows_of(*rows):
+    kinds = [("dt", pa.string()), ("id", pa.int32()), ("v", pa.int32())]
+    return with_kinds(pa.table({n: pa.array([r[i] for r in rows], k) for i, (n, k) in enumerate(kinds)}))
+
+
+def records_of(*records):
+    """(id, home, sequence number, kind)"""
+    names = [("id", pa.int32()), (HOME_COLUMN, pa.int32()), ("_SEQUENCE_NUMBER", pa.int64()), ("_VALUE_KIND", pa.int8())]
+    return pa.table({n: pa.array([r[i] for r in records], k) for i, (n, k) in enumerate(names)})
+
+
+def test_the_last_record_of_a_key_says_where_it_is(tmp_path):
+    schema = table_of(tmp_path).schema
+    rows = rows_of(("x", 3, 0), ("x", 1, 0), ("x", 2, 0), ("x", 3, 0), ("x", 4, 0))
+    records = records_of(
+        (1, 0, 1, 0), (1, 0, 9, DELETE_KIND), (1, 2, 9, 0),  # moved
+        (2, 1, 5, DELETE_KIND), (2, 1, 4, 0),  # gone
+        (3, 1, 1, 0), (3, 0, 2, 2), (3, 1, 3, 0),  # in two: the first counts
+    )  # fmt: skip
+    assert homes_of(rows, records, schema).tolist() == [0, 2, NOWHERE, 0, NOWHERE]
+    assert homes_of(rows, records.slice(0, 0), schema).tolist() == [NOWHERE] * 5
+
+
+@pytest.mark.parametrize(
+    ("options", "lives"),
+    [
+        ({"merge-engine": "partial-update", "ignore-delete": "true"}, True),
+        ({"merge-engine": "partial-update", "partial-update.remove-record-on-delete": "true"}, False),
+    ],
+)
+def test_where_rows_fold_a_delete_may_end_nothing(tmp_path, options, lives):
+    schema = table_of(tmp_path, **options).schema
+    found = homes_of(rows_of(("x", 1, 0)), records_of((1, 0, 1, 0), (1, 0, 2, DELETE_KIND)), schema)
+    assert found.tolist() == [0 if lives else NOWHERE]
+
+
+def test_rows_stay_leave_and_come(tmp_path):
+    schema = table_of(tmp_path, **{"dynamic-bucket.target-row-num": "2"}).schema
+    buckets = [scan("a", 3), scan(None, 0)]
+    rows = rows_of(("a", 1, 1), ("b", 2, 2), (None, 3, 3), ("b", 4, 4), ("b", 5, 5))
+    rows = rows.set_column(3, "__row_kind", pa.array([0, 0, 0, 0, DELETE_KIND], pa.int8()))
+    placed = sent_home(rows, homes_of(rows, records_of((1, 0, 1, 0), (2, 0, 1, 0), (3, 1, 1, 0)), schema), buckets, schema)
+    found = {(r["dt"], r["id"], r["__row_kind"], r["__bucket"]) for r in placed.to_pylist()}
+    assert found == {
+        ("a", 1, 0, 3), ("a", 2, DELETE_KIND, 3), ("b", 2, 0, 0), (None, 3, 0, 0), ("b", 4, 0, 0)
+    }  # fmt: skip
+
+
+def test_first_rows_stay_and_new_keys_of_a_fold_stay_together(tmp_path):
+    buckets = [scan("a", 3)]
+    rows = rows_of(("z", 1, 1), ("b", 2, 2), ("c", 2, 3))
+    schema = table_of(tmp_path / "fold", **{"merge-engine": "partial-update"}).schema
+    placed = sent_home(rows, homes_of(rows, records_of((1, 0, 1, 0)), schema), buckets, schema).to_pylist()
+    assert [(r["dt"], r["id"], r["v"], r["__bucket"]) for r in placed] == [("a", 1, 1, 3), ("b", 2, 2, 0), ("b", 2, 3, 0)]
+    schema = table_of(tmp_path / "first", **{"merge-engine": "first-row"}).schema
+    placed = sent_home(rows.slice(0, 2), homes_of(rows.slice(0, 2), records_of((1, 0, 1, 0)), schema), buckets, schema)
+    assert placed.column("id").to_pylist() == [2]
+
+
+def test_no_files_are_looked_at_for_keys_that_they_cannot_hold(tmp_path):
+    from support.tables import write
+
+    table = make_table(tmp_path, {"dt": "STRING", "id": "STRING"}, ["dt", "id"], ["dt"], {"bucket": "1"})
+    write(table, [{"dt": dt, "id": dt + one} for dt in "abc" for one in "05"])
+    buckets = table.scan().buckets
+
+    def found(*ids):
+        keys = pa.table({"id": pa.array(ids, pa.string())})
+        return sorted(buckets[number].partition[0] for number, _, _ in files_with(buckets, table.schema, keys))
+
+    assert found("b3") == ["b"]
+    assert found("a0", "c5", "b6", None) == ["a", "c"]
+    assert found("a6", "b", "d") == []
+    assert found(*map(str, range(20_000))) == ["a", "b", "c"], "of very many keys not each is compared"
+    assert are_few(files_with(buckets, table.schema, pa.table({"id": ["b3"]})))
+    assert not are_few([(0, buckets[0], buckets[0].files[0])] * (MAX_ROWS // 2 + 1))

@@ -1,0 +1,83 @@
+"""Which changes of a column's type files are read across, and which are refused by name."""
+
+from __future__ import annotations
+
+import pytest
+
+from tablestore_engine.errors import UnsupportedTypeError
+from tablestore_engine.schema.types.evolution import check_readable, is_lossless, is_same
+from tablestore_engine.schema.types.types import ArrayType, DataField, MapType, RowType, parse_type
+
+
+def row(*fields):
+    return RowType(tuple(DataField(number, name, parse_type(kind)) for number, name, kind in fields))
+
+
+@pytest.mark.parametrize(
+    ("past", "current"),
+    [
+        ("TINYINT", "BIGINT"),
+        ("INT NOT NULL", "INT"),
+        ("INT", "DECIMAL(12, 2)"),
+        ("BIGINT", "DECIMAL(19, 0)"),
+        ("INT", "DOUBLE"),
+        ("SMALLINT", "FLOAT"),
+        ("FLOAT", "DOUBLE"),
+        ("DECIMAL(10, 2)", "DECIMAL(12, 4)"),
+        ("VARCHAR(5)", "VARCHAR(6)"),
+        ("CHAR(5)", "VARCHAR(5)"),
+        ("CHAR(5)", "STRING"),
+        ("BINARY(5)", "BYTES"),
+        ("VARBINARY(5)", "VARBINARY(6)"),
+        ("BIGINT", "STRING"),
+        ("BOOLEAN", "STRING"),
+        ("TIMESTAMP(3)", "TIMESTAMP(6)"),
+        ("DATE", "TIMESTAMP(3)"),
+    ],
+)
+def test_lossless(past, current):
+    assert is_lossless(parse_type(past), parse_type(current))
+    check_readable("c", parse_type(past), parse_type(current))
+    if parse_type(past).as_nullable(True) != parse_type(current):
+        assert not is_lossless(parse_type(current), parse_type(past))
+
+
+@pytest.mark.parametrize(
+    ("past", "current"),
+    [
+        ("BIGINT", "DOUBLE"),
+        ("INT", "FLOAT"),
+        ("INT", "DECIMAL(11, 2)"),
+        ("DECIMAL(10, 2)", "DECIMAL(11, 4)"),
+        ("DECIMAL(10, 2)", "STRING"),
+        ("STRING", "VARCHAR(5)"),
+        ("CHAR(5)", "CHAR(6)"),
+        ("STRING", "BYTES"),
+        ("INT", "BOOLEAN"),
+        ("TIMESTAMP(6)", "TIMESTAMP(6) WITH LOCAL TIME ZONE"),
+        ("DATE", "TIMESTAMP(6) WITH LOCAL TIME ZONE"),
+        ("TIMESTAMP(3)", "DATE"),
+        ("DATE", "STRING"),
+    ],
+)
+def test_what_might_change_a_value(past, current):
+    with pytest.raises(UnsupportedTypeError, match="'c' has files in which it is"):
+        check_readable("c", parse_type(past), parse_type(current))
+
+
+def test_nested_types():
+    past = row((1, "a", "INT"), (2, "b", "STRING"))
+    now = row((2, "c", "STRING"), (5, "a", "STRING"))
+    assert is_same(past, row((1, "a", "INT NOT NULL"), (2, "b", "STRING")))
+    assert not is_same(past, row((2, "b", "STRING"), (1, "a", "INT")))
+    text = parse_type("STRING")
+    for wrap in (lambda t: t, ArrayType, lambda t: MapType(text, t), lambda t: ArrayType(ArrayType(t))):
+        assert is_same(wrap(past), wrap(past))
+        assert not is_same(wrap(past), wrap(now))
+        check_readable("c", wrap(past), wrap(now))
+    with pytest.raises(UnsupportedTypeError, match=r"'c\.element\.value\.a'"):
+        check_readable("c", ArrayType(MapType(text, past)), ArrayType(MapType(text, row((1, "a", "SMALLINT")))))
+    with pytest.raises(UnsupportedTypeError, match="'c'"):
+        check_readable("c", MapType(parse_type("INT"), past), MapType(text, past))
+    with pytest.raises(UnsupportedTypeError, match="'c'"):
+        check_readable("c", past, text)

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tablestore_engine.sql.text.lexer import (
+    BAD,
+    END,
+    NUMBER,
+    QUOTED,
+    STRING,
+    SYMBOL,
+    WORD,
+    position_of,
+    quote,
+    tokenize,
+)
+
+
+def pieces(text: str) -> list[str]:
+    return [token.text for token in tokenize(text)[:-1]]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("select a.b", ["select", "a", ".", "b"]),
+        ("a -- it's\n b", ["a", "b"]),
+        ("a -- continued \\\n still comment\n b", ["a", "b"]),
+        ("a /* x /* nested */ y */ b", ["a", "b"]),
+        ("select /*+ BROADCAST(t) */ a", ["select", "a"]),
+        ("`a``b`.`c d`", ["`a``b`", ".", "`c d`"]),
+        (r"'it\'s' 'it''s'", [r"'it\'s'", "'it''s'"]),
+        ("\"a -- b\" '/* c'", ['"a -- b"', "'/* c'"]),
+        (r"r'a\' b", [r"r'a\'", "b"]),
+        ("$$ any 'thing $$ a", ["$$ any 'thing $$", "a"]),
+        ("$q$ $$ $q$", ["$q$ $$ $q$"]),
+        ("1L 1.5BD .5 1. 2e3 1e-3D 5S", ["1L", "1.5BD", ".5", "1.", "2e3", "1e-3D", "5S"]),
+        ("db.1st_col 1st t.2", ["db", ".", "1st_col", "1st", "t", ".2"]),
+        ("t$snapshots", ["t$snapshots"]),
+        (
+            "a<=>b<=c<>d!=e==f||g|>h->i=>j::k",
+            [
+                *list("a"),
+                "<=>",
+                "b",
+                "<=",
+                "c",
+                "<>",
+                "d",
+                "!=",
+                "e",
+                "==",
+                "f",
+                "||",
+                "g",
+                "|>",
+                "h",
+                "->",
+                "i",
+                "=>",
+                "j",
+                "::",
+                "k",
+            ],
+        ),
+        ("array<array<int>>", ["array", "<", "array", "<", "int", ">", ">"]),
+        ("größe = 'ü'", ["größe", "=", "'ü'"]),
+        ("", []),
+    ],
+)
+def test_tokens(text: str, expected: list[str]) -> None:
+    assert pieces(text) == expected
+
+
+def test_kinds_and_names() -> None:
+    tokens = tokenize("Select `a``b` 'x' 1 ,")
+    assert [token.kind for token in tokens] == [WORD, QUOTED, STRING, NUMBER, SYMBOL, END]
+    assert [token.key for token in tokens] == ["SELECT", "", "", "", ",", ""]
+    assert tokens[1].name == "a`b"
+
+
+@pytest.mark.parametrize("text", ["a 'b", 'a "b', "a `b", "a /* b", "a /* /* b */"])
+def test_what_never_ends_is_one_bad_token(text: str) -> None:
+    assert [token.kind for token in tokenize(text)] == [WORD, BAD, END]
+
+
+@given(st.text(alphabet="ab1. '\"`\\/*-+$\n(),;<>=|é"))
+def test_every_token_is_a_slice_and_nothing_overlaps(text: str) -> None:
+    position = 0
+    for token in tokenize(text):
+        assert token.start >= position
+        assert text[token.start : token.end] == token.text
+        position = token.end
+
+
+def test_positions_and_quotes() -> None:
+    assert position_of("ab\ncd", 4) == (2, 2)
+    assert quote("a`b") == "`a``b`"
