@@ -152,12 +152,14 @@ bench-small: $(VENV)/.bench  ## The same on little data, in a few minutes
 .PHONY: lint
 lint: $(VENV)/.dev  ## Check style (ruff), types (mypy) and the direction of imports (import-linter)
 	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
 
 .PHONY: format
-format: $(VENV)/.dev  ## Let ruff mend what it can
+format: $(VENV)/.dev  ## Format the code and let ruff mend what it can
 	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/ruff format .
 
 # ------------------------------------------------------------------------------------------ documents, package
 

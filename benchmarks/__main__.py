@@ -18,12 +18,8 @@ from tablestore_engine.spark.session.session import SessionConfig, start_session
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--small", action="store_true", help="a few minutes' form: SF 0.05, no dbt comparison"
-    )
-    parser.add_argument(
-        "--scales", default="1,10", help="scale factors, the first one is the base (default 1,10)"
-    )
+    parser.add_argument("--small", action="store_true", help="a few minutes' form: SF 0.05, no dbt comparison")
+    parser.add_argument("--scales", default="1,10", help="scale factors, the first one is the base (default 1,10)")
     parser.add_argument("--buckets", type=int, default=8)
     parser.add_argument("--runs", type=int, default=2)
     parser.add_argument("--data", default=os.path.expanduser("~/.cache/dbt-tablestore/benchmarks"))
@@ -61,14 +57,10 @@ def _storage(arguments: argparse.Namespace, scales: list[float], work: Path, rep
     )
 
 
-def _tables(
-    store: TableStore, arguments: argparse.Namespace, scales: list[float], work: Path, report: Report
-) -> None:
+def _tables(store: TableStore, arguments: argparse.Namespace, scales: list[float], work: Path, report: Report) -> None:
     tables = []
     for scale in scales:
-        tables.append(
-            TableBenchmark(store, work, Path(arguments.data), scale, arguments.buckets, arguments.runs)
-        )
+        tables.append(TableBenchmark(store, work, Path(arguments.data), scale, arguments.buckets, arguments.runs))
         tables[-1].run(report)
     if len(tables) > 1:
         first, second = tables[:2]

@@ -1,8 +1,8 @@
 """`python -m benchmarks.compaction_memory`: the peak memory of a worker that compacts a bucket far larger than it.
 
-Makes one bucket of several runs of random rows, `--times` as large on disk as the memory that is given, and merges it in
-a process of its own that gets its task pickled, as a Spark worker does. The exit code is 1 when the worker held more than
-it was given, its imports (Python, Arrow) included. Linux only.
+Makes one bucket of several runs of random rows, `--times` as large on disk as the memory that is given, and merges it
+in a process of its own that gets its task pickled, as a Spark worker does. The exit code is 1 when the worker held more
+than it was given, its imports (Python, Arrow) included. Linux only.
 """
 
 from __future__ import annotations
@@ -106,9 +106,7 @@ def _tables(job: WriteJob, rows: int, run: int, runs: int) -> Iterator[pa.Table]
 def _texts(random: np.random.Generator, number: int) -> pa.Array:
     letters = random.integers(0x20, 0x7F, number * 32, dtype=np.uint8)
     offsets = np.arange(0, number * 32 + 1, 32, dtype=np.int32)
-    return pa.Array.from_buffers(
-        pa.string(), number, [None, pa.py_buffer(offsets), pa.py_buffer(letters)]
-    )
+    return pa.Array.from_buffers(pa.string(), number, [None, pa.py_buffer(offsets), pa.py_buffer(letters)])
 
 
 if __name__ == "__main__":

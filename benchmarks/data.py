@@ -56,4 +56,4 @@ def changes(spark: SparkSession, source: str, scale: float, rows: int, seed: int
     picked = table.where(F.pmod(F.hash(*KEYS, F.lit(seed)), F.lit(modulus)) < int(share * modulus))
     new = F.pmod(F.hash(*KEYS, F.lit(seed + 1)), F.lit(10)) == 0
     return picked.withColumn("l_linenumber", F.when(new, F.col("l_linenumber") + 100 + seed).otherwise(F.col("l_linenumber"))) \
-        .withColumn("l_quantity", (F.col("l_quantity") + 1).cast(table.schema["l_quantity"].dataType))  # fmt: skip
+        .withColumn("l_quantity", (F.col("l_quantity") + 1).cast(table.schema["l_quantity"].dataType))  # fmt: skip  # noqa: E501

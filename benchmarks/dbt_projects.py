@@ -41,16 +41,17 @@ def _project(folder: Path, adapter: str, models: int) -> Path:
     (folder / "profiles.yml").write_text(f"bench:\n  target: dev\n  outputs:\n    dev:\n      {profile}\n")
     materialized = "table" if adapter == "tablestore" else "table\n    +file_format: parquet"
     (folder / "dbt_project.yml").write_text(
-        "name: bench\nversion: '1.0'\nprofile: bench\nmodels:\n  bench:\n    +materialized: "
-        + materialized
-        + "\n"
+        "name: bench\nversion: '1.0'\nprofile: bench\nmodels:\n  bench:\n    +materialized: " + materialized + "\n"
     )
     for number in range(models):
         # Ten roots of 1,000 rows; the others each aggregate or filter one that came before.
         if number < max(1, models // 10):
             sql = f"select id, id % 7 as kind, cast(id * {number + 1} as double) as amount from range(1000)"
         elif number % 2:
-            sql = f"select kind, cast(count(*) as bigint) as id, sum(amount) as amount from {{{{ ref('m{number // 10}') }}}} group by kind"
+            sql = (
+                f"select kind, cast(count(*) as bigint) as id, sum(amount) as amount from "
+                f"{{{{ ref('m{number // 10}') }}}} group by kind"
+            )
         else:
             sql = f"select * from {{{{ ref('m{number // 10}') }}}} where kind <> {number % 7}"
         (folder / "models" / f"m{number}.sql").write_text(sql + "\n")

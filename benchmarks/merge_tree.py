@@ -40,7 +40,10 @@ class MergeTreeBenchmark:
         shutil.rmtree(self.work, ignore_errors=True)
 
     def _upserts(self, report: Report) -> None:
-        table, never = self._load("upserted", self._options(_MAY_COMPACT)), self._load("write_only", self._options(_NEVER))
+        table, never = (
+            self._load("upserted", self._options(_MAY_COMPACT)),
+            self._load("write_only", self._options(_NEVER)),
+        )
         batches = [self._batch(seed) for seed in range(100, 100 + UPSERTS)]
         before = self._bytes(never)
         # The first ones also make the JVM compile what both need.
@@ -90,7 +93,10 @@ class MergeTreeBenchmark:
             rows.where(chosen).coalesce(2).write.mode("overwrite").parquet(piece)
             pieces.append(piece)
         table = "bench.five_runs"
-        self.store.execute(f"create or replace table {table} ({_KEY}) with ({self._options(_NEVER)}) as select * from parquet.`{pieces[0]}`")
+        self.store.execute(
+            f"create or replace table {table} ({_KEY}) with ({self._options(_NEVER)}) "
+            f"as select * from parquet.`{pieces[0]}`"
+        )
         for piece in pieces[1:]:
             self._insert(table, piece)
         plain = str(self.work / "sorted")
@@ -120,10 +126,15 @@ class MergeTreeBenchmark:
         batches = []
         for number in range(BATCHES):
             path = str(self.work / f"batch_{number}")
-            keyed.where(F.pmod("o", F.lit(BATCHES)) == number).drop("o").coalesce(2).write.mode("overwrite").parquet(path)
+            keyed.where(F.pmod("o", F.lit(BATCHES)) == number).drop("o").coalesce(2).write.mode("overwrite").parquet(
+                path
+            )
             batches.append(path)
         columns = "k bigint not null, quantity decimal(38,2), dearest decimal(15,2), primary key (k) not enforced"
-        folding = "'merge-engine' = 'aggregation', 'fields.quantity.aggregate-function' = 'sum', 'fields.dearest.aggregate-function' = 'max'"
+        folding = (
+            "'merge-engine' = 'aggregation', 'fields.quantity.aggregate-function' = 'sum', "
+            "'fields.dearest.aggregate-function' = 'max'"
+        )
         for name, options in (("folded", f"'bucket' = '2', {folding}"), ("merged", "'bucket' = '2'")):
             self.store.execute(f"drop table if exists bench.{name}")
             self.store.execute(f"create table bench.{name} ({columns}) with ({options})")
@@ -135,7 +146,8 @@ class MergeTreeBenchmark:
         if self._collect(check.format(t="folded")) != self._collect(check.format(t="merged")):
             raise AssertionError("the aggregation engine and the aggregation by merge disagree")
         report.add(
-            f"{self.label}: aggregation engine, {BATCHES} batches into {FOLDED_KEYS:,} keys ÷ upserts of a new GROUP BY",
+            f"{self.label}: aggregation engine, {BATCHES} batches into "
+            f"{FOLDED_KEYS:,} keys ÷ upserts of a new GROUP BY",
             mine,
             base,
             0.7,
@@ -144,7 +156,9 @@ class MergeTreeBenchmark:
     def _retractions(self, report: Report) -> None:
         options = "'merge-engine' = 'tablestore-count', 'write-only' = 'true'"
         for table in ("bench.retracted", "bench.settled"):
-            self.store.execute(f"create or replace table {table} with ({options}) as select * from parquet.`{self.source}`")
+            self.store.execute(
+                f"create or replace table {table} with ({options}) as select * from parquet.`{self.source}`"
+            )
             self.store.execute(f"delete from {table} where pmod(hash(l_orderkey, l_linenumber), 100) = 0")
         self.store.execute("alter table bench.settled compact")
         query = "select sum(l_quantity) from bench.{t}"
@@ -154,7 +168,8 @@ class MergeTreeBenchmark:
             lambda: self._collect(query.format(t="retracted")), lambda: self._collect(query.format(t="settled")), 5
         )
         report.add(
-            f"{self.label}: sum(l_quantity) of a table without a key, 1 % of whose rows were retracted ÷ after its compaction",
+            f"{self.label}: sum(l_quantity) of a table without a key, 1 % of whose rows "
+            f"were retracted ÷ after its compaction",
             mine,
             base,
             2.0,
@@ -165,7 +180,9 @@ class MergeTreeBenchmark:
 
     def _load(self, name: str, options: str) -> str:
         table = f"bench.{name}"
-        self.store.execute(f"create or replace table {table} ({_KEY}) with ({options}) as select * from parquet.`{self.source}`")
+        self.store.execute(
+            f"create or replace table {table} ({_KEY}) with ({options}) as select * from parquet.`{self.source}`"
+        )
         return table
 
     def _batch(self, seed: int) -> str:

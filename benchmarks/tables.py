@@ -29,9 +29,7 @@ BARS_SUM = {1: 3.0, 10: 2.0}
 class TableBenchmark:
     """One scale factor. `work` is a scratch folder; `data` keeps generated files between runs."""
 
-    def __init__(
-        self, store: TableStore, work: Path, data: Path, scale: float, buckets: int, runs: int
-    ) -> None:
+    def __init__(self, store: TableStore, work: Path, data: Path, scale: float, buckets: int, runs: int) -> None:
         self.store, self.work, self.scale, self.buckets, self.runs = store, work, scale, buckets, runs
         self.source = lineitem(data, scale)
         self.data = data
@@ -59,7 +57,8 @@ class TableBenchmark:
         def ctas() -> None:
             self.store.execute(
                 f"create or replace table {self.name} (primary key ({', '.join(KEYS)}) not enforced) "
-                f"with ('bucket' = '{self.buckets}', 'bucket-key' = 'l_orderkey') as select * from parquet.`{self.source}`"
+                f"with ('bucket' = '{self.buckets}', 'bucket-key' = 'l_orderkey') as "
+                f"select * from parquet.`{self.source}`"
             )
 
         mine, base = alternating(ctas, spark_write, 1 if self.scale > 2 else self.runs)
@@ -125,9 +124,7 @@ class TableBenchmark:
             lambda: self._collect(POINT.format(t=plain, key=1_234_567 % int(6_000_000 * self.scale))),
             self.runs + 4,
         )
-        report.add(
-            f"{self.label}: where l_orderkey = … on {self.buckets} buckets ÷ plain Parquet", mine, base, 1.0
-        )
+        report.add(f"{self.label}: where l_orderkey = … on {self.buckets} buckets ÷ plain Parquet", mine, base, 1.0)
 
     def _collect(self, sql: str) -> None:
         frame = self.store.execute(sql).dataframe

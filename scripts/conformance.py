@@ -38,7 +38,7 @@ REASONS: dict[str, str] = {
     "materialized_view": _MATERIALIZED,
     "empty.test_empty.BaseTestEmptySeedFlag": "`dbt seed --empty` needs dbt-core 1.12.",
     "column_types": "Tests Postgres's column types by name.",
-    "utils.test_current_timestamp.BaseCurrentTimestampNaive": "Exclusive with `BaseCurrentTimestampAware`, which passes.",
+    "utils.test_current_timestamp.BaseCurrentTimestampNaive": "Exclusive with `BaseCurrentTimestampAware`, which passes.",  # noqa: E501
     "utils.test_escape_single_quotes.BaseEscapeSingleQuotesQuote": (
         "Exclusive with `BaseEscapeSingleQuotesBackslash`, which passes."
     ),
@@ -108,9 +108,7 @@ def judge(recorder: Recorder) -> dict[str, str | None]:
 
 def uses(cls: type, kind: type) -> bool:
     """Whether a test class stands for a suite class: it names it as a base, or names one that runs its tests as is."""
-    named = [
-        one for one in cls.__mro__ if _is_suite(one) and any(one in user.__bases__ for user in _ours(cls))
-    ]
+    named = [one for one in cls.__mro__ if _is_suite(one) and any(one in user.__bases__ for user in _ours(cls))]
     return any(one is kind or (issubclass(one, kind) and _runs_all_of(one, kind)) for one in named)
 
 

@@ -123,9 +123,7 @@ def _shown(value: Any, kind: OptionType) -> str:
     if kind is OptionType.MEMORY:
         return _with_unit(value, (("gb", 1 << 30), ("mb", 1 << 20), ("kb", 1 << 10), ("b", 1)))
     if kind is OptionType.DURATION:
-        return _with_unit(
-            value, (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000), ("ms", 1))
-        )
+        return _with_unit(value, (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000), ("ms", 1)))
     return str(value)
 
 

@@ -35,9 +35,7 @@ def main() -> int:
         venv.create(folder, with_pip=True)
         python = os.path.join(folder, "bin", "python")
         site = sysconfig.get_path("purelib", vars={"base": folder, "platbase": folder})
-        subprocess.run(
-            [python, "-m", "pip", "install", "--quiet", "--no-deps", os.path.abspath(wheel)], check=True
-        )
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-deps", os.path.abspath(wheel)], check=True)
         # A path in a .pth file is not searched for further .pth files, so the editable install stays outside.
         with open(os.path.join(site, "borrowed.pth"), "w", encoding="utf-8") as file:
             file.write(sysconfig.get_path("purelib") + "\n")
@@ -45,9 +43,7 @@ def main() -> int:
         environment.pop("PYTHONPATH", None)
         tried = subprocess.run([python, "-c", PROBE], cwd=folder, env=environment, check=False)
         script = os.path.join(folder, "bin", "tablestore")
-        helped = subprocess.run(
-            [script, "--help"], cwd=folder, env=environment, check=False, stdout=subprocess.DEVNULL
-        )
+        helped = subprocess.run([script, "--help"], cwd=folder, env=environment, check=False, stdout=subprocess.DEVNULL)
     return tried.returncode or helped.returncode
 
 

@@ -215,9 +215,7 @@ class Catalog:
             schema = counts
         return Table(identifier, self.io, paths, schema, schemas, snapshots)
 
-    def create_table(
-        self, database: str, name: str, schema: TableSchema, if_not_exists: bool = False
-    ) -> Table:
+    def create_table(self, database: str, name: str, schema: TableSchema, if_not_exists: bool = False) -> Table:
         """Make an empty table.
 
         Raises:
@@ -244,9 +242,7 @@ class Catalog:
         if kind is not None:
             raise TableAlreadyExists(
                 f"{kind.capitalize()} '{database}.{name}' exists already.",
-                hint="Use CREATE OR REPLACE TABLE, or drop it first."
-                if kind == "table"
-                else "Drop the view first.",
+                hint="Use CREATE OR REPLACE TABLE, or drop it first." if kind == "table" else "Drop the view first.",
             )
         if directory is not None and self.io.exists(directory) and self.object_kind(database, name) is None:
             raise NotAManagedTableError(
@@ -319,9 +315,7 @@ class Catalog:
             if table.schemas.try_create(replace(changed, id=newest + 1, base=base)):
                 return self.load_table(database, name)
             time.sleep(random.uniform(0, 0.01 * 2 ** min(attempt, 5)))  # noqa: S311 - spreads retries
-        raise ConflictError(
-            f"The schema of '{database}.{name}' is being changed by others.", hint="Try again."
-        )
+        raise ConflictError(f"The schema of '{database}.{name}' is being changed by others.", hint="Try again.")
 
     # -- views -----------------------------------------------------------------------------------------
 
@@ -366,9 +360,7 @@ class Catalog:
         if replace:
             self.io.write(self._view_path(found, name), data)
         elif not self.io.create(self._view_path(found, name), data) and not if_not_exists:
-            raise TableAlreadyExists(
-                f"View '{found}.{name}' exists already.", hint="Use CREATE OR REPLACE VIEW."
-            )
+            raise TableAlreadyExists(f"View '{found}.{name}' exists already.", hint="Use CREATE OR REPLACE VIEW.")
 
     def drop_view(self, database: str, name: str, if_exists: bool = False) -> None:
         """Remove a view. Raises ViewNotFound unless `if_exists`."""

@@ -77,9 +77,7 @@ def _warehouse(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _schema(command: Callable[..., Any]) -> Callable[..., Any]:
-    return click.option("-s", "--schema", default="default", show_default=True, help="Schema of bare names.")(
-        command
-    )
+    return click.option("-s", "--schema", default="default", show_default=True, help="Schema of bare names.")(command)
 
 
 @main.command()
@@ -109,9 +107,7 @@ def sql(warehouse: str, schema: str, limit: int, text: str) -> None:
 @click.option("--full", is_flag=True, help="Make every bucket one sorted run, due or not.")
 @click.argument("table", required=False)
 @click.pass_context
-def compact(
-    ctx: click.Context, warehouse: str, schema: str, everything: bool, full: bool, table: str | None
-) -> None:
+def compact(ctx: click.Context, warehouse: str, schema: str, everything: bool, full: bool, table: str | None) -> None:
     """Run the compactions of TABLE that are due: scheduled ones, and those that its thresholds ask for."""
     if everything == (table is not None):
         raise click.UsageError("Name a table, or say --all.")
@@ -142,9 +138,7 @@ def tables(warehouse: str, schema: str | None) -> None:
                 rows.append((database, name, "table", "", "", "", "", ""))
                 continue
             key = ", ".join(found.schema.primary_keys)
-            rows.append(
-                (database, name, "table", key, stats.row_count, stats.bytes, stats.files, stats.snapshots)
-            )
+            rows.append((database, name, "table", key, stats.row_count, stats.bytes, stats.files, stats.snapshots))
         rows += [(database, one, "view", "", "", "", "", "") for one in sorted(catalog.list_views(database))]
     numbers = ["bigint"] * 4
     titles = ("schema", "name", "kind", "primary key", "rows", "bytes", "files", "snapshots")

@@ -258,9 +258,7 @@ class TableStore:
                     self.spark, table, rows, replaces=lambda entry: True, refuse_duplicates=refuse_duplicates,
                     properties=properties,
                 ).rows  # fmt: skip
-            return insert(
-                self.spark, table, rows, refuse_duplicates=refuse_duplicates, properties=properties
-            ).rows
+            return insert(self.spark, table, rows, refuse_duplicates=refuse_duplicates, properties=properties).rows
 
         return retrying(attempt)
 

@@ -217,7 +217,8 @@ class Table:
         new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
         now_millis: Callable[[], int] = clock.now_millis,
     ) -> WriteTarget:
-        """Where a new write puts its files. Raises OptionError: the table has options under which nothing is written."""
+        """Where a new write puts its files. Raises OptionError: the table has options under which nothing is
+        written."""
         schema = schema or self.schema
         schema.core_options.refuse_unsupported(for_write=True)
         return WriteTarget(self.io, self.paths, schema, new_id(), now_millis())
@@ -278,9 +279,7 @@ class Table:
         text = str(version).strip()
         return self.snapshot(int(text)) if is_number(text) else load_living(self.history, text)
 
-    def create_tag(
-        self, name: str, snapshot_id: int | None = None, retained_millis: int | None = None
-    ) -> Snapshot:
+    def create_tag(self, name: str, snapshot_id: int | None = None, retained_millis: int | None = None) -> Snapshot:
         """Name a snapshot (default: the latest), so that it does not expire, for a time or until it is deleted.
 
         `retained_millis` is that time; the option `tag.default-time-retained` when it is not given.

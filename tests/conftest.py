@@ -13,8 +13,8 @@ def warn_anew():
     _warn_once.cache_clear()
 
 
-# Queries of a few rows run for less time than Spark compiles them. It does where tests make sessions otherwise: other readers,
-# the cluster, writers that are killed.
+# Queries of a few rows run for less time than Spark compiles them. It does where tests make sessions otherwise: other
+# readers, the cluster, writers that are killed.
 UNCOMPILED = ("spark.sql.codegen.wholeStage", "false")
 
 

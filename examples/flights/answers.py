@@ -153,9 +153,7 @@ def _worst_day(ask: Ask, flights: pa.Table) -> Answer:
     told = f"{worst['flight_date']:%d %B}, {worst['minutes_lost'] / 60:,.0f} hours"
     row = _by_day(flights).sort_by([("lost_sum", "descending")]).slice(0, 1).to_pylist()[0]
     day = date(2013, row["month"], row["day"])
-    return Answer(
-        "The worst day, in hours lost by arrivals", told, f"{day:%d %B}, {row['lost_sum'] / 60:,.0f} hours"
-    )
+    return Answer("The worst day, in hours lost by arrivals", told, f"{day:%d %B}, {row['lost_sum'] / 60:,.0f} hours")
 
 
 def _most_punctual_carrier(ask: Ask, flights: pa.Table) -> Answer:

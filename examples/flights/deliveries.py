@@ -95,7 +95,8 @@ def published_planes() -> pa.Table:
 
 
 def published_weather() -> pa.Table:
-    """What was observed at the three airports: 26,115 rows, one for nearly every hour, and two for an hour in autumn."""
+    """What was observed at the three airports: 26,115 rows, one for nearly every hour, and two for an hour in
+    autumn."""
     return _read_csv(_package_file("weather.csv")).select(WEATHER)
 
 

@@ -155,11 +155,7 @@ def _messages(outcome: Any) -> Iterator[str]:
 
 
 def _rows_affected(results: list[Any], node: str) -> int:
-    return sum(
-        result.adapter_response.get("rows_affected") or 0
-        for result in results
-        if result.node.unique_id == node
-    )
+    return sum(result.adapter_response.get("rows_affected") or 0 for result in results if result.node.unique_id == node)
 
 
 def _by_kind(reports: pa.Table) -> dict[str, int]:

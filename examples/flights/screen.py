@@ -72,9 +72,7 @@ class Screen:
             TextColumn("[dim]{task.description}[/]"),
         )
         # In a log file the line could not move, only leave blank ones behind.
-        with Progress(
-            *columns, console=self.console, transient=True, disable=not self.console.is_terminal
-        ) as progress:
+        with Progress(*columns, console=self.console, transient=True, disable=not self.console.is_terminal) as progress:
             yield Building(progress, progress.add_task("dbt reads the project", total=None))
 
     def delivered(self, played: Played) -> None:
@@ -93,9 +91,7 @@ class Screen:
     def chart(self, history: Sequence[Played]) -> None:
         """Size of the table and time of the build, side by side, one row per delivery."""
         self.console.print()
-        table = Table(
-            title="The table grows, the work does not", title_justify="left", box=None, pad_edge=False
-        )
+        table = Table(title="The table grows, the work does not", title_justify="left", box=None, pad_edge=False)
         table.add_column("delivery")
         table.add_column("flights in the table", width=BAR_WIDTH + 9)
         table.add_column("rows changed", justify="right")
@@ -115,9 +111,7 @@ class Screen:
                 ),
             )
         self.console.print(table)
-        self.console.print(
-            "[dim]The first build also starts Spark, loads the seeds and runs the unit test.[/]"
-        )
+        self.console.print("[dim]The first build also starts Spark, loads the seeds and runs the unit test.[/]")
 
     def answers(self, answers: Sequence[Answer]) -> None:
         self.console.print()

@@ -211,9 +211,7 @@ def _add_decimal(rows: _Rows, position: int, array: pa.Array, data_type: AtomicT
     wanted = to_arrow_type(data_type)
     if array.type != wanted:
         array = array.cast(wanted)
-    raw = np.frombuffer(array.buffers()[1], dtype=np.uint8)[
-        16 * array.offset : 16 * (array.offset + len(array))
-    ]
+    raw = np.frombuffer(array.buffers()[1], dtype=np.uint8)[16 * array.offset : 16 * (array.offset + len(array))]
     stored = raw.reshape(-1, 16)
     if valid is not None:
         stored = np.where(valid[:, None], stored, np.uint8(0))
@@ -283,9 +281,7 @@ def _word_reader(data: pa.Buffer | None, starts: Longs, lengths: Longs) -> Any:
         at = starts[rows] + 4 * w
         # The last bytes of the buffer have no word of their own: read an earlier one and shift it down.
         early = np.clip(at - (size - 4), 0, 4)
-        words = everywhere[np.clip(at - early, 0, size - 4)].astype(np.uint64) >> (8 * early).astype(
-            np.uint64
-        )
+        words = everywhere[np.clip(at - early, 0, size - 4)].astype(np.uint64) >> (8 * early).astype(np.uint64)
         kept: Words = words.astype(np.uint32) & _KEEP[left]
         return kept
 

@@ -63,7 +63,8 @@ class PlanGroup:
 
 @dataclass(frozen=True)
 class CompactionPlan:
-    """What to merge. `snapshot_id` is the snapshot that it was made on, `commit_user` who commits it, whoever runs it."""
+    """What to merge. `snapshot_id` is the snapshot that it was made on, `commit_user` who commits it, whoever runs
+    it."""
 
     instant: str
     snapshot_id: int
@@ -100,10 +101,7 @@ class CompactionPlan:
                         "bucket": group.bucket,
                         "outputLevel": group.output_level,
                         "dropDeletes": group.drop_deletes,
-                        "files": [
-                            {"name": one.file_name, "level": one.level, "size": one.size}
-                            for one in group.files
-                        ],
+                        "files": [{"name": one.file_name, "level": one.level, "size": one.size} for one in group.files],
                     }
                     for group in self.groups
                 ],
@@ -202,9 +200,7 @@ class Outcome:
 
     def to_json(self) -> bytes:
         """The persisted form."""
-        return _dump(
-            {"timeMillis": self.time_millis, "snapshotId": self.snapshot_id, "message": self.message}
-        )
+        return _dump({"timeMillis": self.time_millis, "snapshotId": self.snapshot_id, "message": self.message})
 
     @classmethod
     def from_json(cls, state: PlanState, text: bytes) -> Outcome:
@@ -242,8 +238,8 @@ class ScheduledCompaction:
     def is_hopeless(self, kind: str) -> bool:
         """Whether to give the plan up when one more attempt fails, in this way.
 
-        One that fails by itself fails again, and meanwhile keeps its buckets from being merged otherwise; a busy table or
-        a process that was killed is less of a reason.
+        One that fails by itself fails again, and meanwhile keeps its buckets from being merged otherwise; a busy table
+        or a process that was killed is less of a reason.
         """
         before = sum(one.failure is not None and (one.kind or "") == kind for one in self.attempts)
         return before + 1 >= (_TRIES_IN_PASSING if kind in _PASSING else _TRIES)
@@ -259,7 +255,8 @@ class ScheduledCompaction:
 
 
 def in_order(found: list[ScheduledCompaction], now_millis: int) -> list[ScheduledCompaction]:
-    """The plans that can be taken, the oldest first; one that has failed stands behind those that have not been tried."""
+    """The plans that can be taken, the oldest first; one that has failed stands behind those that have not been
+    tried."""
     free = [one for one in found if one.is_pending and not one.is_running(now_millis)]
     return sorted(free, key=lambda one: (one.failures, one.plan.instant))
 

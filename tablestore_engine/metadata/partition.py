@@ -237,11 +237,7 @@ def value_from_text(text: str, data_type: DataType, *, legacy: bool = False) -> 
             return Decimal(text)
         if root == "DATE":
             # Day numbers are read either way: a table may have been renamed by an option later on.
-            return (
-                date.fromisoformat(text)
-                if "-" in text[1:]
-                else date.fromordinal(int(text) + _EPOCH.toordinal())
-            )
+            return date.fromisoformat(text) if "-" in text[1:] else date.fromordinal(int(text) + _EPOCH.toordinal())
         if root == "TIME":
             return _time_from(text, legacy)
         if root in ("TIMESTAMP", "TIMESTAMP_LTZ"):

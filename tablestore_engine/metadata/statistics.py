@@ -58,7 +58,8 @@ _COLUMN_KEYS = {
 
 @dataclass(frozen=True)
 class Statistics:
-    """The rows of one snapshot, read with one schema. `row_size` is in bytes of the files, scaled to the merged rows."""
+    """The rows of one snapshot, read with one schema. `row_size` is in bytes of the files, scaled to the merged
+    rows."""
 
     snapshot_id: int
     schema_id: int
@@ -80,9 +81,7 @@ class Statistics:
     def from_json(cls, text: str | bytes) -> Statistics:
         """The statistics of a persisted text. Raises ValueError, KeyError or TypeError when it is none."""
         data = json.loads(text)
-        columns = {
-            name: ColumnStatistics.from_json(one) for name, one in (data.get("colStats") or {}).items()
-        }
+        columns = {name: ColumnStatistics.from_json(one) for name, one in (data.get("colStats") or {}).items()}
         return cls(
             int(data["snapshotId"]),
             int(data["schemaId"]),

@@ -32,7 +32,7 @@ def _later(key: str, type_: OptionType, default: Any, description: str, effect: 
 
 _TABLE = (
     Option("bucket", _INT, -1, "Number of buckets of a partition. -1: with a key as many as the rows need (dynamic "
-           "buckets), without a key one that is not bounded. A number may be set to another one: partitions keep theirs "
+           "buckets), without a key one that is not " "bounded. A number may be set to " "another one: partitions keep theirs "  # noqa: E501
            "until they are overwritten or rescaled.", immutable=True, minimum=-2),
     Option("bucket-key", _COLUMNS, (), "Columns whose hash chooses the bucket; the primary key without the "
            "partition columns when not set.", immutable=True),
@@ -49,14 +49,14 @@ _TABLE = (
     Option("partition.default-name", _TEXT, "__DEFAULT_PARTITION__", "Directory name of a null or blank partition "
            "value.", immutable=True),
     Option("partition.expiration-time", _DURATION, None, "Age at which a partition is removed; it stays when not set."),
-    Option("partition.expiration-strategy", _ENUM, "values-time", "Whether a partition's age counts from the time that its "
+    Option("partition.expiration-strategy", _ENUM, "values-time", "Whether a partition's age counts from the time that its "  # noqa: E501
            "values stand for, or from its last change.", choices=("values-time", "update-time")),
     Option("partition.expiration-check-interval", _DURATION, _HOUR, "Commits look for expired partitions once in this "
            "time.", minimum=0),
     Option("partition.expiration-max-num", _INT, 100, "Partitions that expire at once at most.", minimum=1),
     Option("partition.timestamp-pattern", _TEXT, None, "How partition columns make up a time, such as '$dt $hr:00:00'; "
            "the first column when not set."),
-    Option("partition.timestamp-formatter", _TEXT, None, "How that text is read, such as 'yyyyMMdd'; as a date or a date "
+    Option("partition.timestamp-formatter", _TEXT, None, "How that text is read, such as " "'yyyyMMdd'; as a date or a date "  # noqa: E501
            "and a time when not set."),
     Option("partition.legacy-name", _BOOL, True, "Write dates in partition directories as day numbers. New tables "
            "store 'false' when a partition column is a date or a time.", immutable=True),
@@ -71,7 +71,7 @@ _FILES = (
     Option("file.compression", _ENUM, "zstd", "Compression of data files.",
            choices=("zstd", "snappy", "lz4", "gzip", "brotli", "none", "uncompressed")),
     Option("write-buffer-size", _MEMORY, 256 * _MB,
-           "Rows of one bucket that a writer without Spark holds before it sorts them and spills them to local disk. In "
+           "Rows of one bucket that a writer without " "Spark holds before it sorts " "them and spills them to local disk. In "  # noqa: E501
            "Spark's tasks Spark's own sort is the buffer: it spills by itself, and one bucket is open at a time."),
     Option("write-buffer-total-size", _MEMORY, 256 * _MB,
            "Rows of all buckets together that such a writer holds; then the largest buckets are spilled. Besides, it "
@@ -204,8 +204,8 @@ _LATER_ANSWERS = (
            Effect.WRITE),
     _later("bucket-function.type", _ENUM, "default", "Function that chooses the bucket.", Effect.READ,
            choices=("default", "mod", "hive"), immutable=True),
-    _later("upsert-key", _COLUMNS, (), "Columns by which writers of other tools find the row to replace.", Effect.WRITE),
-    _later("pk-*.index.columns", _COLUMNS, (), "Columns with an index beside the files of a primary key.", Effect.WRITE),
+    _later("upsert-key", _COLUMNS, (), "Columns by which writers of other tools " "find the row to replace.", Effect.WRITE),  # noqa: E501
+    _later("pk-*.index.columns", _COLUMNS, (), "Columns with an index beside the files of a primary key.", Effect.WRITE),  # noqa: E501
     _later("postpone.merge-on-read", _BOOL, False, "Read what is not in its bucket yet as well.", Effect.READ),
     _later("row-tracking.enabled", _BOOL, False, "Give every row a stable id.", Effect.WRITE, immutable=True),
     _later("data-evolution.enabled", _BOOL, False, "Store columns of one row in several files.", Effect.READ,
@@ -218,7 +218,7 @@ _LATER_ANSWERS = (
     _later("chain-table.enabled", _BOOL, False, "Chain of snapshot and delta branches.", Effect.READ),
     _later("scan.fallback-branch", _TEXT, None, "Branch read when a partition is missing.", Effect.READ),
     _later("scan.fallback-snapshot-branch", _TEXT, None, "Branch read when a partition is missing.", Effect.READ),
-    _later("scan.fallback-delta-branch", _TEXT, None, "Branch of changes read when a partition is missing.", Effect.READ),
+    _later("scan.fallback-delta-branch", _TEXT, None, "Branch of changes read when a partition is missing.", Effect.READ),  # noqa: E501
     _later("scan.primary-branch", _TEXT, None, "Branch read first.", Effect.READ),
     _later("branch", _TEXT, "main", "Branch of the table.", Effect.READ),
     _later("scan.mode", _ENUM, "default", "What part of the table a read takes.", Effect.READ,
@@ -238,7 +238,7 @@ _LATER_ANSWERS = (
     _later("partial-update.*", _TEXT, None, "Options of the partial-update merge engine.", Effect.READ),
     _later("aggregation.*", _TEXT, None, "Options of the aggregation merge engine.", Effect.READ),
     _later("fields.*.count-limit", _INT, None, "Size limit of a nested table.", Effect.READ),
-    _later("fields.*.nested-sequence-field", _COLUMNS, (), "Fields that order the rows of a nested table.", Effect.READ),
+    _later("fields.*.nested-sequence-field", _COLUMNS, (), "Fields that order the rows of a nested table.", Effect.READ),  # noqa: E501
     _later("fields.*.nested-key-null-strategy", _ENUM, "merge", "What becomes of nested rows whose key has a null.",
            Effect.READ),
     _later("fields.*.ts-field", _TEXT, None, "Field that orders the values of a map.", Effect.READ),

@@ -18,9 +18,7 @@ from tablestore_engine.errors import OptionError, nearest
 from tablestore_engine.options.catalog import COUNT_ENGINE, OPTIONS
 from tablestore_engine.options.option import Effect, Option, OptionType
 
-_EXACT: dict[str, Option] = {
-    key: option for option in OPTIONS if not option.is_pattern for key in option.keys
-}
+_EXACT: dict[str, Option] = {key: option for option in OPTIONS if not option.is_pattern for key in option.keys}
 _PATTERNS: tuple[tuple[re.Pattern[str], Option], ...] = tuple(
     # The last '*' of a family may stand for dotted keys, a column name in the middle as well: columns have dots too.
     (re.compile(re.escape(key).replace(r"\*", ".+")), option)
@@ -174,9 +172,7 @@ class CoreOptions:
         return cls._of(values, stats_modes, dict(mapping), keyed)
 
     @classmethod
-    def _of(
-        cls, given: dict[str, Any], stats_modes: dict[str, str], raw: dict[str, str], keyed: bool
-    ) -> CoreOptions:
+    def _of(cls, given: dict[str, Any], stats_modes: dict[str, str], raw: dict[str, str], keyed: bool) -> CoreOptions:
         def get(key: str) -> Any:
             value = given.get(key)
             return _EXACT[key].default if value is None else value
@@ -259,18 +255,15 @@ class CoreOptions:
         """Raise an OptionError when this engine would read (or write) a table with these options wrongly."""
         for key, text in self.raw.items():
             option = find_option(key)
-            if (
-                option is None
-                or option.effect is Effect.NONE
-                or (option.effect is Effect.WRITE and not for_write)
-            ):
+            if option is None or option.effect is Effect.NONE or (option.effect is Effect.WRITE and not for_write):
                 continue
             value = _parse_one(option, key, str(text), strict=False)
             if value is not None and not option.acts_on(value):
                 raise _not_acted_on(key, str(text), option)
         if self.keyed and self.merge_engine == COUNT_ENGINE:
             raise OptionError(
-                f"Option 'merge-engine' = '{COUNT_ENGINE}' is not supported by this engine for a table with a primary key."
+                f"Option 'merge-engine' = '{COUNT_ENGINE}' is not supported by this "
+                f"engine for a table with a primary key."
             )
         if for_write:
             _check_buckets(self.bucket)

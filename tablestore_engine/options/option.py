@@ -84,9 +84,7 @@ def _parse_columns(text: str) -> tuple[str, ...]:
 def _parse_file_name(text: str) -> str:
     # From Spark, a dot or an underscore in front hides a file, and some characters make a pattern of its name.
     if text[:1] in (".", "_") or not _FILE_NAME.fullmatch(text):
-        raise ValueError(
-            "the beginning of a file name is expected: no '.' or '_' first, none of / \\ : * ? { } [ ]"
-        )
+        raise ValueError("the beginning of a file name is expected: no '.' or '_' first, none of / \\ : * ? { } [ ]")
     return text
 
 
@@ -169,9 +167,7 @@ class Option:
         except ValueError as error:
             raise OptionError(f"Option '{name}' cannot be '{text}': {error}.") from None
         if self.choices and value not in self.choices:
-            raise OptionError(
-                f"Option '{name}' cannot be '{text}': one of {', '.join(self.choices)} is expected."
-            )
+            raise OptionError(f"Option '{name}' cannot be '{text}': one of {', '.join(self.choices)} is expected.")
         if self.minimum is not None and value is not None and value < self.minimum:
             raise OptionError(f"Option '{name}' cannot be '{text}': at least {self.minimum} is expected.")
         return value

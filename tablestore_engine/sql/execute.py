@@ -56,9 +56,7 @@ def _query(statement: Query, context: RowContext) -> StatementResult:
 def _query_inside(statement: QueryInside, context: RowContext) -> StatementResult:
     frames = context.frames(lasting=statement.kind == "CACHE TABLE")
     answer = frames.run(frames.bound(statement.query_sql), statement.prefix, statement.suffix)
-    return StatementResult(
-        statement.kind, dataframe=named_plan(answer) if statement.kind == "EXPLAIN" else answer
-    )
+    return StatementResult(statement.kind, dataframe=named_plan(answer) if statement.kind == "EXPLAIN" else answer)
 
 
 def _explain(statement: Explain, context: RowContext) -> StatementResult:
@@ -107,9 +105,7 @@ def _create_view(statement: CreateView, context: RowContext) -> StatementResult:
                 hint=f"Make '{one}' a view or a table, or this one a temporary view.",
             )
     if frames.reads_view(database, name):
-        raise SqlError(
-            f"View '{database}.{name}' would read itself.", hint="Read what it reads, or use another name."
-        )
+        raise SqlError(f"View '{database}.{name}' would read itself.", hint="Read what it reads, or use another name.")
     columns = columns_of(frame.schema)
     if statement.columns and len(statement.columns) != len(columns):
         raise SqlError(f"The view names {len(statement.columns)} columns, its query returns {len(columns)}.")

@@ -44,9 +44,7 @@ class SchemaStore:
             data = self._io.read(path)
         except StorageError as error:
             if error.missing:
-                raise SchemaError(
-                    f"Schema {schema_id} of the table at {self._paths.root} does not exist."
-                ) from None
+                raise SchemaError(f"Schema {schema_id} of the table at {self._paths.root} does not exist.") from None
             raise
         try:
             schema = TableSchema.from_json(data)

@@ -90,11 +90,7 @@ class SnapshotStore:
             return SnapshotNotFound(f"Snapshot {snapshot_id} does not exist: the table has no snapshots yet.")
         known = f"{ids[0]} to {ids[-1]}" if len(ids) > 1 else f"only {ids[0]}"
         expired = snapshot_id < ids[0]
-        hint = (
-            "It has expired; tags and the option 'snapshot.time-retained' keep snapshots."
-            if expired
-            else None
-        )
+        hint = "It has expired; tags and the option 'snapshot.time-retained' keep snapshots." if expired else None
         return SnapshotNotFound(f"Snapshot {snapshot_id} does not exist; there are {known}.", hint=hint)
 
     def latest(self) -> Snapshot | None:

@@ -14,9 +14,7 @@ from tablestore_engine.storage.paths import TablePaths
 class StatisticsStore:
     """Reads and writes the statistics of the table at ``paths``."""
 
-    def __init__(
-        self, io: FileIO, paths: TablePaths, *, new_uuid: Callable[[], str] = lambda: str(uuid4())
-    ) -> None:
+    def __init__(self, io: FileIO, paths: TablePaths, *, new_uuid: Callable[[], str] = lambda: str(uuid4())) -> None:
         self._io = io
         self._paths = paths
         self._new_uuid = new_uuid

@@ -48,7 +48,8 @@ class TimelineStore:
         return [one for one in found if one is not None]
 
     def pending(self) -> list[ScheduledCompaction]:
-        """The plans that are yet to be done, oldest first; those that are done are not read. Raises CorruptMetadataError."""
+        """The plans that are yet to be done, oldest first; those that are done are not read. Raises
+        CorruptMetadataError."""
         listed = self._listed().items()
         found = (self._load(instant, notes) for instant, notes in listed if not _is_done(notes))
         return [one for one in found if one is not None]
@@ -83,7 +84,8 @@ class TimelineStore:
         return self._io.exists(self._paths.compaction_note(instant, REVOKED, attempt))
 
     def roll_back(self, instant: str, attempt: int, reason: str, kind: str) -> None:
-        """Note that nothing is left of an attempt, so that the next one may begin; and why, and of which kind that is."""
+        """Note that nothing is left of an attempt, so that the next one may begin; and why, and of which kind that
+        is."""
         data = json.dumps({"reason": reason, "kind": kind}, ensure_ascii=False).encode()
         self._create(instant, ROLLED_BACK, attempt, data)
 

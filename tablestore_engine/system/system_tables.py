@@ -262,7 +262,8 @@ SNAPSHOT_TABLES: dict[str, tuple[str, Callable[[Table, Snapshot | None], _Rows]]
         (
             "partition string, bucket int, file_name string, file_path string, file_format string, schema_id bigint, "
             "level int, record_count bigint, file_size_in_bytes bigint, min_key string, max_key string, "
-            "null_value_counts string, min_value_stats string, max_value_stats string, delete_record_count bigint, min_sequence_number bigint, max_sequence_number bigint, "
+            "null_value_counts string, min_value_stats string, max_value_stats string, delete_record_count "
+            "bigint, min_sequence_number bigint, max_sequence_number bigint, "
             "creation_time timestamp, file_source string"
         ),
         _files,
@@ -304,9 +305,7 @@ def names() -> list[str]:
     return [*SYSTEM_TABLES, *SNAPSHOT_TABLES, *DATA_TABLES]
 
 
-def system_rows(
-    table: Table, name: str, snapshot: Snapshot | None, *, travels: bool = False
-) -> tuple[str, _Rows]:
+def system_rows(table: Table, name: str, snapshot: Snapshot | None, *, travels: bool = False) -> tuple[str, _Rows]:
     """Columns as Spark declares them, and rows of `table$name` at a snapshot; `travels`: the query asks for this one.
 
     Raises:
@@ -319,9 +318,7 @@ def system_rows(
         schema, rows_at = SNAPSHOT_TABLES[name]
         return schema, rows_at(table, snapshot)
     if name not in SYSTEM_TABLES:
-        raise TableNotFound(
-            f"'{table.name}${name}' does not exist.", hint=f"System tables are: {', '.join(names())}."
-        )
+        raise TableNotFound(f"'{table.name}${name}' does not exist.", hint=f"System tables are: {', '.join(names())}.")
     if travels:
         raise SqlError(
             f"'{table.name}${name}' is of the whole table and has no versions.",

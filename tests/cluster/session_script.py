@@ -46,9 +46,7 @@ def main(warehouse, url):
     answers["created"] = created.rows_affected
     ask("counted", "SELECT count(*), sum(v), max(id) FROM t")
     before = store.sql("SELECT count(*) AS n FROM t")
-    answers["upserted"] = store.execute(
-        "INSERT INTO t SELECT id + 19000, 'new', 5 FROM range(2000)"
-    ).rows_affected
+    answers["upserted"] = store.execute("INSERT INTO t SELECT id + 19000, 'new', 5 FROM range(2000)").rows_affected
     answers["deleted"] = store.execute("DELETE FROM t WHERE id < 500").rows_affected
     answers["merged"] = store.execute(
         "MERGE INTO t USING (SELECT id + 499 AS id FROM range(2)) s ON t.id = s.id"

@@ -1,4 +1,5 @@
-"""The engine on a standalone cluster of two worker processes, and over Spark Connect: driver and executors are apart."""
+"""The engine on a standalone cluster of two worker processes, and over Spark Connect: driver and executors are
+apart."""
 
 from __future__ import annotations
 
@@ -129,9 +130,7 @@ def test_two_workers(launch, tmp_path):
     url = f"spark://127.0.0.1:{port}"
     for number in range(2):
         place = tmp_path / f"worker-{number}"
-        launch(
-            "spark-class", WORKER, "-h", "127.0.0.1", "-c", 1, "-m", "1g", "--webui-port", 0, "-d", place, url
-        )
+        launch("spark-class", WORKER, "-h", "127.0.0.1", "-c", 1, "-m", "1g", "--webui-port", 0, "-d", place, url)
     check(run_application(tmp_path / "warehouse", url, tmp_path), tmp_path / "warehouse")
     executors = [d for n in range(2) for d in (tmp_path / f"worker-{n}").glob("app-*/*")]
     assert len(executors) == 2, "both workers ran an executor"

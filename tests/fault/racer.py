@@ -3,7 +3,8 @@
 Roles: `insert` upserts rows of its own, `place` the same rows as the others, `churn` adds rows to a table without a key
 and takes half of them away, `increment` reads a counter and writes it back greater by one, `compact`
 compacts as the thresholds ask until a file `stop` appears, `schedule` does so
-by plans that it makes and takes, `take` carries out the plans that there are. Each prints what it did as one line of JSON.
+by plans that it makes and takes, `take` carries out the plans that there are. Each prints what it did as one line of
+JSON.
 """
 
 from __future__ import annotations

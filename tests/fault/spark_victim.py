@@ -1,4 +1,5 @@
-"""An application that is killed: `python spark_victim.py <warehouse> <statement> …`; says `ready` before the last one."""
+"""An application that is killed: `python spark_victim.py <warehouse> <statement> …`; says `ready` before the last
+one."""
 
 from __future__ import annotations
 

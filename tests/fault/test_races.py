@@ -41,9 +41,7 @@ def table(tmp_path):
 
 
 def expected_ids():
-    return {
-        n * 1_000_000 + i * 10 + k for n in range(PROCESSES) for i in range(COMMITS) for k in range(3)
-    } | {7}
+    return {n * 1_000_000 + i * 10 + k for n in range(PROCESSES) for i in range(COMMITS) for k in range(3)} | {7}
 
 
 def test_every_commit_of_every_process_counts(table, tmp_path):

@@ -78,9 +78,7 @@ class Reader:
             file.write(text)
 
     def write_profile(self, output):
-        self.write(
-            "profiles.yml", yaml.safe_dump({"my_project": {"target": "dev", "outputs": {"dev": output}}})
-        )
+        self.write("profiles.yml", yaml.safe_dump({"my_project": {"target": "dev", "outputs": {"dev": output}}}))
 
     def take(self, step):
         if step.path == "skip":

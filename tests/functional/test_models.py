@@ -15,10 +15,7 @@ select * from values
 
 def rows(project, name, columns="*", order="1"):
     relation = relation_from_name(project.adapter, name)
-    return [
-        tuple(one)
-        for one in project.run_sql(f"select {columns} from {relation} order by {order}", fetch="all")
-    ]
+    return [tuple(one) for one in project.run_sql(f"select {columns} from {relation} order by {order}", fetch="all")]
 
 
 def table_of(project, name):
@@ -51,9 +48,7 @@ select * from {{{{ ref('events') }}}}
 {{% endif %}}
 """
 
-    @pytest.mark.parametrize(
-        "more", ["incremental_strategy='upsert'", "incremental_strategy='merge', buckets=2", ""]
-    )
+    @pytest.mark.parametrize("more", ["incremental_strategy='upsert'", "incremental_strategy='merge', buckets=2", ""])
     def test_rows_are_replaced_by_key(self, project, more):
         model(project, "keyed", self.UPSERT.format(more=more))
         first = run("--full-refresh")
@@ -447,9 +442,7 @@ select * from {{ ref('events') }}
         assert f"Did you mean '{hint}'?" in message
 
     def test_a_key_without_its_partition_is_refused(self, project):
-        text = (
-            "{{ config(materialized='table', primary_key='id', partition_by='dt') }} select 1 as id, 2 as dt"
-        )
+        text = "{{ config(materialized='table', primary_key='id', partition_by='dt') }} select 1 as id, 2 as dt"
         model(project, "options", text)
         message, _ = run("-s", "options", ok=False)["options"]
         assert "must contain all partition columns" in message
@@ -511,16 +504,12 @@ seeds:
         results = {one.node.name: one for one in run_dbt(["seed"])}
         assert results["exact"].message == "INSERT 2 rows"
         assert results["exact"].adapter_response["rows_affected"] == 2
-        values = rows(
-            project, "exact", "big, text, cast(amount as string), cast(at as string), flag", "1 desc"
-        )
+        values = rows(project, "exact", "big, text, cast(amount as string), cast(at as string), flag", "1 desc")
         foreign = relation_from_name(project.adapter, "foreign_types")
         assert {one.name: one.dtype for one in project.adapter.get_columns_in_relation(foreign)} == {
             "number": "decimal(38,7)", "f8": "double", "i8": "bigint", "tz": "timestamp", "vc": "string", "flag": "boolean",
         }  # fmt: skip
-        assert rows(
-            project, "foreign_types", "cast(number as string), f8, i8, cast(tz as string), vc, flag"
-        ) == [
+        assert rows(project, "foreign_types", "cast(number as string), f8, i8, cast(tz as string), vc, flag") == [
             ("1.1234567", 2.5, 3, "2024-01-02 03:04:05", "007", True),
         ]
         assert values == [

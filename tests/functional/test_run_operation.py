@@ -53,9 +53,7 @@ class TestRunOperation:
 
     def test_a_life(self, project):
         place = f"{project.test_schema}.kept_orders"
-        assert f"create_tag {place}: done" in self.operate(
-            "create_tag", "{table: orders, tag: first, snapshot: 1}"
-        )
+        assert f"create_tag {place}: done" in self.operate("create_tag", "{table: orders, tag: first, snapshot: 1}")
         assert f"compact {place}: compacted" in self.operate("compact", "{table: orders}")
         assert self.value(project) == 2
         told = self.operate("rollback", "{table: orders, version: first}")
@@ -69,15 +67,11 @@ class TestRunOperation:
         told = self.operate("expire_partitions", "{table: orders, expiration_time: 30 d}")
         assert "1 expired partition" in told
         assert "dt=2020-01-01" in told
-        path = os.path.join(
-            project.adapter.catalog.load_table(project.test_schema, "kept_orders").path, "manifest"
-        )
+        path = os.path.join(project.adapter.catalog.load_table(project.test_schema, "kept_orders").path, "manifest")
         with open(os.path.join(path, "manifest-lost-0"), "w") as file:
             file.write("x")
         os.utime(file.name, (0, 0))
-        told = self.operate(
-            "remove_orphan_files", "{table: orders, older_than: 2020-01-01 00:00:00, dry_run: true}"
-        )
+        told = self.operate("remove_orphan_files", "{table: orders, older_than: 2020-01-01 00:00:00, dry_run: true}")
         assert file.name in told and os.path.exists(file.name)
         self.operate("remove_orphan_files", "{table: orders}")
         assert not os.path.exists(file.name)

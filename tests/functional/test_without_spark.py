@@ -115,6 +115,4 @@ class TestWithoutSpark:
 def test_the_plugin_imports_nothing_heavy():
     heavy = "[one for one in ('pyspark', 'pyarrow', 'pandas', 'numpy', 'sqlglot', 'fastavro') if one in sys.modules]"
     script = f"import sys, dbt.adapters.tablestore; print({heavy})"
-    assert subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    ).stdout == ("[]\n")
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout == ("[]\n")

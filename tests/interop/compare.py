@@ -32,10 +32,7 @@ def multiset(rows: pa.Table | Sequence[Mapping[str, Any]]) -> Counter[str]:
         rows = rows.to_pylist()
     return Counter(
         repr(
-            {
-                n: canonical(sorted(v, key=repr) if maps.get(n) and v is not None else v)
-                for n, v in sorted(row.items())
-            }
+            {n: canonical(sorted(v, key=repr) if maps.get(n) and v is not None else v) for n, v in sorted(row.items())}
         )
         for row in rows
     )

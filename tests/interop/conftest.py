@@ -59,9 +59,7 @@ def all_read(paimon):
                 assert_same(found, own, reader)
             else:
                 with pytest.raises((OtherReaderError, AssertionError), match=message):
-                    assert_same(
-                        paimon.read(reader, table.warehouse, table.name, snapshot=snapshot), own, reader
-                    )
+                    assert_same(paimon.read(reader, table.warehouse, table.name, snapshot=snapshot), own, reader)
         return own
 
     return check

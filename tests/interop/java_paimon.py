@@ -1,4 +1,5 @@
-"""The project's side of `java/PaimonServer.java`: compiles and starts it, and compares what it reads, value by value."""
+"""The project's side of `java/PaimonServer.java`: compiles and starts it, and compares what it reads, value by
+value."""
 
 from __future__ import annotations
 
@@ -110,8 +111,7 @@ def multiset_of(rows: pa.Table, schema: TableSchema) -> Counter[str]:
     types = [schema.field(name).type for name in rows.column_names]
     columns = [column.to_pylist() for column in rows.columns]
     return Counter(
-        json.dumps([_encode(v, t) for v, t in zip(row, types, strict=True)])
-        for row in zip(*columns, strict=True)
+        json.dumps([_encode(v, t) for v, t in zip(row, types, strict=True)]) for row in zip(*columns, strict=True)
     )
 
 
@@ -138,9 +138,7 @@ def _encode(value: Any, data_type: DataType) -> Any:
     if root == "TIME":
         return ((value.hour * 60 + value.minute) * 60 + value.second) * 1000 + value.microsecond // 1000
     if root in TIMESTAMP_ROOTS:
-        gap = value - (
-            datetime(1970, 1, 1) if value.tzinfo is None else datetime(1970, 1, 1, tzinfo=timezone.utc)
-        )
+        gap = value - (datetime(1970, 1, 1) if value.tzinfo is None else datetime(1970, 1, 1, tzinfo=timezone.utc))
         return (gap.days * 86400 + gap.seconds) * 1_000_000 + gap.microseconds
     if root in BINARY_ROOTS:
         return value.hex()

@@ -86,9 +86,7 @@ class OurTable:
         """Delete by key: the rows become tombstones."""
         return self._commit("APPEND", self._as_table(rows), deletes=True)
 
-    def overwrite(
-        self, rows: pa.Table | Sequence[Mapping[str, object]], replaces: Chosen = everything
-    ) -> Snapshot:
+    def overwrite(self, rows: pa.Table | Sequence[Mapping[str, object]], replaces: Chosen = everything) -> Snapshot:
         """Replace files by rows."""
         return self._commit("OVERWRITE", self._as_table(rows), replaces=replaces)
 
@@ -123,9 +121,7 @@ class OurTable:
     def _as_table(self, rows: pa.Table | Sequence[Mapping[str, object]]) -> pa.Table:
         return rows if isinstance(rows, pa.Table) else rows_of(self.table.schema, rows)
 
-    def _commit(
-        self, kind: str, rows: pa.Table, *, deletes: bool = False, replaces: Chosen | None = None
-    ) -> Snapshot:
+    def _commit(self, kind: str, rows: pa.Table, *, deletes: bool = False, replaces: Chosen | None = None) -> Snapshot:
         table = self.table
         table.options.refuse_unsupported(for_write=True)
         snapshot = table.latest_snapshot()

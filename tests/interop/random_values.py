@@ -73,6 +73,5 @@ def random_rows(rng: Random, schema: TableSchema, count: int, key: str = "id") -
     """Rows whose key counts from a random number on."""
     first = rng.randrange(60)
     return [
-        {f.name: first + i if f.name == key else random_value(rng, f.type) for f in schema.fields}
-        for i in range(count)
+        {f.name: first + i if f.name == key else random_value(rng, f.type) for f in schema.fields} for i in range(count)
     ]

@@ -11,7 +11,8 @@ from typing import Any
 import pyarrow as pa
 
 PROGRAM = Path(__file__).with_name("paimon_reader.py")
-# `rust` is the compiled reader without SQL before it: the same planner and reader as `datafusion`, asked where both count.
+# `rust` is the compiled reader without SQL before it: the same planner and reader as `datafusion`, asked where both
+# count.
 EVERY_READER = ("pypaimon", "rust", "datafusion")
 READERS = ("pypaimon", "datafusion")
 
@@ -77,13 +78,9 @@ class PaimonReader:
             primary_keys=list(primary_keys), partition_keys=list(partition_keys), options=dict(options or {}),
         )  # fmt: skip
 
-    def write(
-        self, warehouse: str, table: str, rows: pa.Table, overwrite: Mapping[str, Any] | None = None
-    ) -> None:
+    def write(self, warehouse: str, table: str, rows: pa.Table, overwrite: Mapping[str, Any] | None = None) -> None:
         """Append, upsert or (with a partition, which may be empty) overwrite with pypaimon."""
-        self.ask(
-            do="write", warehouse=warehouse, table=table, rows=str(self._store(rows)), overwrite=overwrite
-        )
+        self.ask(do="write", warehouse=warehouse, table=table, rows=str(self._store(rows)), overwrite=overwrite)
 
     def truncate(self, warehouse: str, table: str, partitions: Sequence[Mapping[str, str]] = ()) -> None:
         """Remove all rows, or those of some partitions, with pypaimon."""

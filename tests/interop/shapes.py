@@ -28,7 +28,7 @@ def _utc(*parts: int) -> datetime:
 
 _TEXTS = (
     "", " ", "a", "A", "aa", "b", "seven77", "eight888", "a much longer text, which stands in the tail of a row",
-    "a much longer text, which stands in the tail of a row too", "é", "ß", "日本語", "\uffff", "\U0001f600", "\U0001f601x",
+    "a much longer text, which stands in the tail of a row too", "é", "ß", "日本語", "\uffff", "\U0001f600", "\U0001f601x",  # noqa: E501
     "tab\tnew\nline", "quote'\"\\", "0", "-1", "null", "%", "a/b",
 )  # fmt: skip
 
@@ -44,7 +44,7 @@ ATOMIC: dict[str, Sample] = {
     "float": _sample("FLOAT", -1.5, 0.0, 0.25, 3.0e38, 1.0e-30),
     "double": _sample("DOUBLE", -1.7e308, -1.5, 0.0, 0.1, 2.0, 1.0e300),
     "decimal_compact": _sample(
-        "DECIMAL", *map(Decimal, ("-99999999.99", "-1.50", "0.00", "0.01", "1.00", "99999999.99")), precision=10, scale=2
+        "DECIMAL", *map(Decimal, ("-99999999.99", "-1.50", "0.00", "0.01", "1.00", "99999999.99")), precision=10, scale=2  # noqa: E501
     ),
     "decimal_tiny": _sample("DECIMAL", *map(Decimal, ("-9.9", "0.0", "0.1", "9.9")), precision=2, scale=1),
     "decimal_18": _sample(
@@ -58,7 +58,7 @@ ATOMIC: dict[str, Sample] = {
     ),
     "date": _sample("DATE", date(1, 1, 1), date(1969, 12, 31), date(1970, 1, 1), date(2024, 2, 29), date(9999, 12, 31)),
     "timestamp_0": _sample(
-        "TIMESTAMP", datetime(1969, 12, 31, 23, 59, 59), datetime(1970, 1, 1), datetime(2024, 2, 29, 1, 2, 3), precision=0
+        "TIMESTAMP", datetime(1969, 12, 31, 23, 59, 59), datetime(1970, 1, 1), datetime(2024, 2, 29, 1, 2, 3), precision=0  # noqa: E501
     ),
     "timestamp_3": _sample(
         "TIMESTAMP", datetime(1969, 12, 31, 23, 59, 59, 999000), datetime(1970, 1, 1, 0, 0, 0, 1000),
@@ -69,7 +69,7 @@ ATOMIC: dict[str, Sample] = {
         datetime(2024, 2, 29, 1, 2, 3, 456789), datetime(9999, 12, 31, 23, 59, 59, 999999), precision=6,
     ),
     "timestamp_ltz_6": _sample(
-        "TIMESTAMP_LTZ", _utc(1900, 1, 1, 0, 0, 0, 1), _utc(1970, 1, 1), _utc(2024, 3, 31, 1, 30, 0, 456789), precision=6
+        "TIMESTAMP_LTZ", _utc(1900, 1, 1, 0, 0, 0, 1), _utc(1970, 1, 1), _utc(2024, 3, 31, 1, 30, 0, 456789), precision=6  # noqa: E501
     ),
     "timestamp_ltz_3": _sample("TIMESTAMP_LTZ", _utc(1969, 12, 31), _utc(2024, 10, 27, 0, 30, 0, 1000), precision=3),
     "bytes": _sample("BYTES", b"", b"\x00", b"abc", b"abcdefg", b"abcdefgh", b"\xff" * 20),
@@ -110,9 +110,7 @@ NESTED: dict[str, Sample] = {
     "array_row": Sample(
         ArrayType(_row(("a", _INT), ("b", _STRING))), ([], [{"a": 1, "b": None}, None, {"a": None, "b": "z"}])
     ),
-    "map_row": Sample(
-        MapType(_STRING, _row(("a", _INT))), ([("k", {"a": 1})], [("k", None), ("l", {"a": None})])
-    ),
+    "map_row": Sample(MapType(_STRING, _row(("a", _INT))), ([("k", {"a": 1})], [("k", None), ("l", {"a": None})])),
 }
 
 EVERYTHING = {**ATOMIC, **SPECIAL, **NESTED}

@@ -47,9 +47,7 @@ def test_they_read_the_same_rows(catalog, paimon, name, key, wide):
 def test_pypaimons_table_with_a_key(paimon, catalog, name):
     """It writes level 0 only, which its own readers leave out until a compaction."""
     schema = pa.schema([pa.field("id", pa.int64(), False), ("v", pa.string())])
-    paimon.create(
-        catalog.warehouse, f"db.{name}", schema, primary_keys=["id"], options={"bucket": "1", **VECTORS}
-    )
+    paimon.create(catalog.warehouse, f"db.{name}", schema, primary_keys=["id"], options={"bucket": "1", **VECTORS})
     paimon.write(catalog.warehouse, f"db.{name}", pa.Table.from_pylist(_rows(range(5)), schema))
     table = OurTable(catalog, "db", name)
     assert table.levels() == [0]

@@ -27,8 +27,7 @@ LAYOUTS = {
 
 def _rows(ids, text):
     return [
-        {"id": i, "code": f"code {i % 3}", "day": i % 2, "text": f"{text}{i}", "amount": Decimal(i) / 4}
-        for i in ids
+        {"id": i, "code": f"code {i % 3}", "day": i % 2, "text": f"{text}{i}", "amount": Decimal(i) / 4} for i in ids
     ]
 
 
@@ -72,9 +71,7 @@ def test_both_write_one_table(catalog, paimon, name, layout):
         expected = rows_of(table.table.schema, state)
         assert_same(table.read(), expected, f"tablestore after write {number}")
         for reader in READERS:
-            assert_same(
-                paimon.read(reader, table.warehouse, table.name), expected, f"{reader} after write {number}"
-            )
+            assert_same(paimon.read(reader, table.warehouse, table.name), expected, f"{reader} after write {number}")
         check_index(table.table, table.table.live_files())
 
 
@@ -97,9 +94,7 @@ def test_we_read_and_grow_what_they_made(catalog, paimon, name):
 
 def test_partitions_with_numbers_of_their_own(catalog, all_read, name):
     """A number of buckets that changed for new partitions and for those that were overwritten."""
-    table = OurTable.create(
-        catalog, name, COLUMNS, key=["day", "id"], partition=["day"], options={"bucket": "2"}
-    )
+    table = OurTable.create(catalog, name, COLUMNS, key=["day", "id"], partition=["day"], options={"bucket": "2"})
     table.write([{**row, "day": row["id"] % 3} for row in _rows(range(60), "a")])
     table.alter(SetOption("bucket", "5"))
     table.write([{**row, "day": row["id"] % 4} for row in _rows(range(30, 90), "b")])

@@ -1,4 +1,5 @@
-"""Branches of Java Paimon keep their files among those of the table: nothing that we do to the table takes them away."""
+"""Branches of Java Paimon keep their files among those of the table: nothing that we do to the table takes them
+away."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""After every compaction that this engine has, Java Paimon and the other readers find the same rows in every kind of table.
+"""After every compaction that this engine has, Java Paimon and the other readers find the same rows in every kind of
+table.
 
 Run with the readers that are there: those of `make interop`, those of `make interop-java`, or both.
 """
@@ -105,9 +106,7 @@ def test_keyed(spark_store, catalog, everyone_reads, name, case):
 
 @pytest.mark.parametrize("case", LAYOUTS)
 def test_tables_without_a_key(spark_store, catalog, everyone_reads, name, case):
-    table = OurTable.create(
-        catalog, name, COLUMNS, partition=["day"], options={**LAYOUTS[case], "write-only": "true"}
-    )
+    table = OurTable.create(catalog, name, COLUMNS, partition=["day"], options={**LAYOUTS[case], "write-only": "true"})
     compactions = [
         f"CALL sys.compact(table => '{name}', strategy => 'minor')",
         f"ALTER TABLE {name} COMPACT",
@@ -116,8 +115,7 @@ def test_tables_without_a_key(spark_store, catalog, everyone_reads, name, case):
     if case == "append":
         by = "order_by => 'n,text'"
         compactions += [
-            f"CALL sys.compact(table => '{name}', order_strategy => '{one}', {by})"
-            for one in ("order", "zorder")
+            f"CALL sys.compact(table => '{name}', order_strategy => '{one}', {by})" for one in ("order", "zorder")
         ]
     else:
         compactions.append(f"ALTER TABLE {name} CLUSTERED INTO 3 BUCKETS")

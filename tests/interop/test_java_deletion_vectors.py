@@ -1,4 +1,5 @@
-"""Tables whose deleted rows Java Paimon keeps as deletion vectors: we read them as it does, and write nothing into them."""
+"""Tables whose deleted rows Java Paimon keeps as deletion vectors: we read them as it does, and write nothing into
+them."""
 
 from __future__ import annotations
 
@@ -35,9 +36,7 @@ def made(java, catalog, name):
 
     def make(options, key=(), partition=()):
         catalog.create_database("db", if_not_exists=True)
-        java.create(
-            f"{catalog.warehouse}/db.db/{name}", COLUMNS, key=key, partition=partition, options=options
-        )
+        java.create(f"{catalog.warehouse}/db.db/{name}", COLUMNS, key=key, partition=partition, options=options)
         return OurTable(catalog, "db", name), OurTable.create(catalog, f"{name}_more", OURS)
 
     return make
@@ -51,9 +50,7 @@ def everything_agrees(java_reads, spark_store):
         own = java_reads(table)
         name = table.name.split(".")[1]
         assert_same(spark_store.read(name).toArrow(), own, "Spark")
-        texts = sorted(
-            str(row[0]) for row in spark_store.sql(f"SELECT text FROM {name} WHERE n < 3").collect()
-        )
+        texts = sorted(str(row[0]) for row in spark_store.sql(f"SELECT text FROM {name} WHERE n < 3").collect())
         assert texts == sorted(str(r["text"]) for r in own.to_pylist() if r["n"] is not None and r["n"] < 3)
         counted = table.table.statistics()
         assert counted.row_count == own.num_rows
@@ -66,9 +63,7 @@ def everything_agrees(java_reads, spark_store):
 
 
 def _rows(ids, text, n=1):
-    return [
-        {"id": i, "day": i % 2, "n": None if i % 5 == 0 else i % 3 + n, "text": f"{text}{i}"} for i in ids
-    ]
+    return [{"id": i, "day": i % 2, "n": None if i % 5 == 0 else i % 3 + n, "text": f"{text}{i}"} for i in ids]
 
 
 def _vectors(table: OurTable) -> int:
@@ -129,9 +124,7 @@ def test_tables_without_a_key(java, made, everything_agrees, spark_store, option
     own = table.read()
     assert own.num_rows == 2 * (300 - 3 - 100 - 2)
     assert _vectors(table) == len(table.table.live_files())
-    assert spark_store.sql(f"SELECT count(*), sum(id) FROM {name} WHERE id BETWEEN 5 AND 202").collect()[0][
-        :
-    ] == (
+    assert spark_store.sql(f"SELECT count(*), sum(id) FROM {name} WHERE id BETWEEN 5 AND 202").collect()[0][:] == (
         2 * (198 - 2 - 100 - 1),
         2 * (sum(range(5, 203)) - 7 - sum(range(100, 200)) - 8 - 201),
     )
@@ -158,7 +151,8 @@ def test_columns_that_changed_since(java, made, java_reads, spark_store):
 
 
 def test_merge_on_read(java, made, java_reads, spark_store):
-    """With this option, which Java 1.4 does not know, what is not compacted counts: files merge, without deleted rows."""
+    """With this option, which Java 1.4 does not know, what is not compacted counts: files merge, without deleted
+    rows."""
     table, more = made({"bucket": "1", **VECTORS}, key=["id"])
     path, name = table.table.path, table.name.split(".")[1]
     state = {}

@@ -99,9 +99,7 @@ def test_statistics(catalog, java, name):
     path, schema = table.table.path, table.table.schema
     assert java.ask("statistics", path) == ""
     columns = {
-        column: ColumnStatistics(
-            schema.field(column).id, 2, value_text(low, kind), value_text(high, kind), 0, 8, 8
-        )
+        column: ColumnStatistics(schema.field(column).id, 2, value_text(low, kind), value_text(high, kind), 0, 8, 8)
         for column, (kind, low, high) in BOUNDS.items()
     }
     assert all(has_bounds(kind) for column, (kind, _, _) in BOUNDS.items() if column != "text")

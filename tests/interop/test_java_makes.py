@@ -1,5 +1,5 @@
-"""Tables that Java Paimon made, today's version and 0.9 with metadata that knew less: we read and continue them, and what
-we add, Java reads.
+"""Tables that Java Paimon made, today's version and 0.9 with metadata that knew less: we read and continue them, and
+what we add, Java reads.
 """
 
 from __future__ import annotations

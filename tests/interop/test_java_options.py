@@ -1,5 +1,5 @@
-"""Tables that Java Paimon made with options that few set: we read them as Java does, with and without conditions on every
-column, and continue them; or the option is refused by its name, and nothing is lost.
+"""Tables that Java Paimon made with options that few set: we read them as Java does, with and without conditions on
+every column, and continue them; or the option is refused by its name, and nothing is lost.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.spark
 
 COLUMNS = {
     "id": "BIGINT", "day": "INT", "n": "INT", "text": "STRING", "amount": "DECIMAL(12, 2)", "wide": "DECIMAL(30, 5)",
-    "at": "TIMESTAMP(3)", "moment": "TIMESTAMP(6) WITH LOCAL TIME ZONE", "due": "DATE", "ok": "BOOLEAN", "code": "VARCHAR(10)",
+    "at": "TIMESTAMP(3)", "moment": "TIMESTAMP(6) WITH LOCAL TIME ZONE", "due": "DATE", "ok": "BOOLEAN", "code": "VARCHAR(10)",  # noqa: E501
     "ratio": "DOUBLE", "raw": "BYTES",
 }  # fmt: skip
 OURS = {name: parse_type(kind) for name, kind in COLUMNS.items()}
@@ -32,7 +32,7 @@ STATS = {
     "short": {"metadata.stats-mode": "truncate(1)"},
     "full": {"metadata.stats-mode": "full"},
     "sparse": {"metadata.stats-mode": "none", "fields.text.stats-mode": "full", "fields.n.stats-mode": "counts"},
-    "sparse_stored": {"metadata.stats-mode": "none", "fields.n.stats-mode": "full", "metadata.stats-dense-store": "false"},
+    "sparse_stored": {"metadata.stats-mode": "none", "fields.n.stats-mode": "full", "metadata.stats-dense-store": "false"},  # noqa: E501
     "first_columns": {"metadata.stats-keep-first-n-columns": "3"},
     "by_level": {"metadata.stats-mode.per.level": "0:none"},
 }  # fmt: skip
@@ -108,7 +108,7 @@ REFUSED = {
     "hive": ({"bucket-function.type": "hive"}, "bucket-function.type"),
     "directory": ({"data-file.path-directory": "inside"}, "data-file.path-directory"),
     "expiring": (
-        {"record-level.expire-time": "1 d", "record-level.time-field": "n"}, "record-level.expire-time|record-level.time-field",
+        {"record-level.expire-time": "1 d", "record-level.time-field": "n"}, "record-level.expire-time|record-level.time-field",  # noqa: E501
     ),
     "snapshot": ({"scan.snapshot-id": "1"}, "scan.snapshot-id"),
 }  # fmt: skip
@@ -278,7 +278,11 @@ def test_row_ids_are_never_given_twice(java, made, all_agree, spark_store):
 
 
 def test_files_that_lie_elsewhere(java, made, all_agree, tmp_path):
-    options = {"bucket": "1", "data-file.external-paths": f"file://{tmp_path}/out", "data-file.external-paths.strategy": "round-robin"}
+    options = {
+        "bucket": "1",
+        "data-file.external-paths": f"file://{tmp_path}/out",
+        "data-file.external-paths.strategy": "round-robin",
+    }
     table, more = made(options, key=["id"])
     rng = Random(1)
     path = table.table.path

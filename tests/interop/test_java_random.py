@@ -1,5 +1,5 @@
-"""Tables of random columns and options in which Java Paimon and this engine write, compact, change columns and expire in
-turn: after each step both find the same rows, and conditions leave none of them out.
+"""Tables of random columns and options in which Java Paimon and this engine write, compact, change columns and expire
+in turn: after each step both find the same rows, and conditions leave none of them out.
 
 `TABLESTORE_INTEROP_SEEDS=100-200` plays others than the few that always run.
 """
@@ -155,7 +155,9 @@ def test_random_tables(java, java_reads, catalog, spark_store, tmp_path, seed):
     done = []
     for _ in range(STEPS):
         done.append(rng.choice(steps) if done else rng.choice(("ours", "theirs")))
-        before = multiset_of(table.read(), table.table.schema) if "compaction" in done[-1] or "exp" in done[-1] else None
+        before = (
+            multiset_of(table.read(), table.table.schema) if "compaction" in done[-1] or "exp" in done[-1] else None
+        )
         _play(java, played, done[-1])
         told = f"seed {seed}: {options}, {[str(k) for k in columns.values()]}, {done}"
         try:

@@ -1,5 +1,5 @@
-"""Columns and fields that Java Paimon adds, renames, moves, drops and widens: files from before read as Java reads them, in
-the engine and in Spark, and after our own writes and compactions as well. What would change values is refused.
+"""Columns and fields that Java Paimon adds, renames, moves, drops and widens: files from before read as Java reads
+them, in the engine and in Spark, and after our own writes and compactions as well. What would change values is refused.
 """
 
 from __future__ import annotations
@@ -204,7 +204,9 @@ def test_default_values(java, java_reads, made, spark_store):
         _alter(java, table, ("default", column, text))
     add([{"id": 1}])
     spark_store.sql(f"INSERT INTO {name} (id) VALUES (2)")
-    spark_store.sql(f"MERGE INTO {name} t USING (SELECT 3L AS k) s ON t.id = s.k WHEN NOT MATCHED THEN INSERT (id) VALUES (k)")
+    spark_store.sql(
+        f"MERGE INTO {name} t USING (SELECT 3L AS k) s ON t.id = s.k WHEN NOT MATCHED THEN INSERT (id) VALUES (k)"
+    )
     one, two, three = java_reads(table).sort_by("id").to_pylist()
     assert one["a"] == 7
     assert {**one, "id": 2} == two

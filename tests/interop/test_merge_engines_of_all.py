@@ -89,9 +89,7 @@ def test_they_read_ours(catalog, all_read, name, case):
 
 def test_they_read_our_first_rows_once_they_are_compacted(catalog, all_read, name):
     """Other readers leave level 0 of such tables out."""
-    table = OurTable.create(
-        catalog, name, COLUMNS, key=["id"], options={"bucket": "2", **ENGINES["first_row"]}
-    )
+    table = OurTable.create(catalog, name, COLUMNS, key=["id"], options={"bucket": "2", **ENGINES["first_row"]})
     for batch in range(3):
         table.write(_rows(batch))
     table.compact(full=True)

@@ -1,4 +1,5 @@
-"""Tables that pypaimon made with options that few set: we read, continue and compact them, and the others read the result."""
+"""Tables that pypaimon made with options that few set: we read, continue and compact them, and the others read the
+result."""
 
 from __future__ import annotations
 
@@ -50,9 +51,7 @@ def test_life(paimon, catalog, name, case, layout):
     keyed = layout == "keyed"
     key = ["day", "id"] if keyed else []
     options = {**KEYED[case], **({"bucket": "2"} if keyed else {})}
-    paimon.create(
-        catalog.warehouse, f"db.{name}", SCHEMA, primary_keys=key, partition_keys=["day"], options=options
-    )
+    paimon.create(catalog.warehouse, f"db.{name}", SCHEMA, primary_keys=key, partition_keys=["day"], options=options)
     table = OurTable(catalog, "db", name)
 
     def rows(count):

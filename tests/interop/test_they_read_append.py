@@ -65,18 +65,14 @@ def test_files_without_a_row_of_some_column(catalog, all_read, name):
 
 @pytest.mark.parametrize("key", [[], ["id"]], ids=["append", "keyed"])
 def test_added_columns(catalog, all_read, name, key):
-    table = OurTable.create(
-        catalog, name, {"id": ID, "text": TEXT}, key=key, options={"bucket": "1"} if key else {}
-    )
+    table = OurTable.create(catalog, name, {"id": ID, "text": TEXT}, key=key, options={"bucket": "1"} if key else {})
     table.write([{"id": i, "text": f"old{i}"} for i in range(10)])
     pair = RowType((DataField(0, "x", INT), DataField(1, "y", ArrayType(TEXT))))
     table.alter(AddColumn("more", AtomicType("DECIMAL", True, 12, 3), "a comment"), AddColumn("pair", pair))
     all_read(table)
     table.write([{"id": i, "text": f"new{i}", "pair": {"x": i, "y": ["a", None]}} for i in range(5, 15)])
     all_read(table)
-    table.alter(
-        AddColumn("last", AtomicType("TIMESTAMP_LTZ")), SetComment("grown"), SetOption("write-only", "true")
-    )
+    table.alter(AddColumn("last", AtomicType("TIMESTAMP_LTZ")), SetComment("grown"), SetOption("write-only", "true"))
     table.write([{"id": i, "text": f"last{i}"} for i in range(12, 20)])
     all_read(table)
     before = table.read()

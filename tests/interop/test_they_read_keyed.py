@@ -219,9 +219,7 @@ def test_keys_that_are_no_number(catalog, all_read, name, kind):
 def test_deletes_with_a_sequence(catalog, all_read, name, buckets):
     """Deletes have a sequence too. After a full compaction some still stand in the files, to beat late rows."""
     options = {"bucket": buckets, "sequence.field": "seq"}
-    table = OurTable.create(
-        catalog, name, {"id": ID, "seq": AtomicType("INT"), "v": TEXT}, key=["id"], options=options
-    )
+    table = OurTable.create(catalog, name, {"id": ID, "seq": AtomicType("INT"), "v": TEXT}, key=["id"], options=options)
     table.write([{"id": i, "seq": 5, "v": "first"} for i in range(12)])
     table.delete([{"id": i, "seq": 3} for i in range(4)])
     table.delete([{"id": i, "seq": 7} for i in range(4, 9)])

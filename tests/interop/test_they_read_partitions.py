@@ -51,9 +51,7 @@ def test_strange_partition_values(catalog, all_read, name, keyed):
 
 
 def test_null_partition(catalog, all_read, name):
-    table = OurTable.create(
-        catalog, name, {"p": TEXT, "q": AtomicType("INT"), "id": ID}, partition=["p", "q"]
-    )
+    table = OurTable.create(catalog, name, {"p": TEXT, "q": AtomicType("INT"), "id": ID}, partition=["p", "q"])
     table.write([{"p": p, "q": q, "id": 1} for p in (None, "a") for q in (None, 1)])
     assert all_read(table).num_rows == 4
     assert all(path.count("__DEFAULT_PARTITION__") in (0, 1, 2) for path in _paths(table))
@@ -98,13 +96,9 @@ def test_several_partition_columns_in_another_order(catalog, all_read, name):
 @pytest.mark.parametrize("legacy", ["true", "false"])
 def test_names_of_dates(catalog, all_read, name, legacy):
     options = {"partition.legacy-name": legacy}
-    table = OurTable.create(
-        catalog, name, {"d": AtomicType("DATE"), "id": ID}, partition=["d"], options=options
-    )
+    table = OurTable.create(catalog, name, {"d": AtomicType("DATE"), "id": ID}, partition=["d"], options=options)
     table.write([{"d": d, "id": 1} for d in ATOMIC["date"].values])
-    assert any(
-        path.startswith(f"d={'19782' if legacy == 'true' else '2024-02-29'}/") for path in _paths(table)
-    )
+    assert any(path.startswith(f"d={'19782' if legacy == 'true' else '2024-02-29'}/") for path in _paths(table))
     all_read(table)
 
 

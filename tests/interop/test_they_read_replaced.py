@@ -65,9 +65,7 @@ def test_other_partitions(catalog, all_read, name, before):
     assert table.table.snapshot(1).total_record_count == 5
 
 
-@pytest.mark.xfail(
-    strict=True, reason="others take the newest schema for the table's, before a snapshot has it"
-)
+@pytest.mark.xfail(strict=True, reason="others take the newest schema for the table's, before a snapshot has it")
 def test_replacement_that_died_half_way(catalog, paimon, name):
     """The engine shows the old table. Others show its rows in the new columns until the next replacement."""
     table = OurTable.create(catalog, name, OLD)

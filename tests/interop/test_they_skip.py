@@ -1,4 +1,5 @@
-"""Other readers skip files and buckets by our statistics and our hash; what they skip must not be what they look for."""
+"""Other readers skip files and buckets by our statistics and our hash; what they skip must not be what they look
+for."""
 
 from __future__ import annotations
 
@@ -28,11 +29,7 @@ def _values(kind):
     # Texts that need no quoting in SQL; the long ones are cut in statistics. DataFusion itself fails on a comparison
     # with a column whose statistics span all of BIGINT ("Selectivity is out of limit: inf").
     values = ATOMIC[kind].values
-    return (
-        values[1:-1]
-        if kind == "bigint"
-        else [v for v in values if kind != "string" or (v.strip() and "'" not in v)]
-    )
+    return values[1:-1] if kind == "bigint" else [v for v in values if kind != "string" or (v.strip() and "'" not in v)]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -73,9 +70,7 @@ def test_conditions(catalog, paimon, name, kind, role):
 def test_files_with_statistics_of_some_columns(catalog, paimon, name, key, options):
     """A reader that took the statistics of one column for those of another would skip what it looks for."""
     columns = {"many": ArrayType(AtomicType("INT")), "id": AtomicType("BIGINT"), "c": AtomicType("STRING")}
-    table = OurTable.create(
-        catalog, name, columns, key=key, options={**options, **({"bucket": "1"} if key else {})}
-    )
+    table = OurTable.create(catalog, name, columns, key=key, options={**options, **({"bucket": "1"} if key else {})})
     for step in (0, 100):
         table.write([{"many": [i], "id": i, "c": f"text-{i:04}"} for i in range(step, step + 20)])
     for where, row in (

@@ -21,9 +21,7 @@ ID, INT, TEXT = pa.int64(), pa.int32(), pa.string()
 class TheirTable:
     """A table made by pypaimon. `state` is what it must hold: rows by key, or all rows of a table without a key."""
 
-    def __init__(
-        self, paimon, catalog, name: str, columns: dict[str, pa.DataType], key=(), partition=(), options=None
-    ):
+    def __init__(self, paimon, catalog, name: str, columns: dict[str, pa.DataType], key=(), partition=(), options=None):
         self._paimon = paimon
         self._warehouse = catalog.warehouse
         self._name = f"db.{name}"
@@ -72,10 +70,7 @@ def their(paimon, catalog, name):
 
 
 def _rows(ids, text):
-    return [
-        {"id": i, "code": f"c{i % 3}", "day": i % 2, "text": None if i % 7 == 0 else f"{text}{i}"}
-        for i in ids
-    ]
+    return [{"id": i, "code": f"c{i % 3}", "day": i % 2, "text": None if i % 7 == 0 else f"{text}{i}"} for i in ids]
 
 
 COLUMNS = {"id": ID, "code": TEXT, "day": INT, "text": TEXT}
@@ -244,9 +239,7 @@ def test_our_added_column(their):
 
 def test_deletes_of_theirs(their):
     """With a column that names the kind of each row their writer can delete, and so can ours."""
-    table = their(
-        {"id": ID, "kind": TEXT, "text": TEXT}, key=["id"], options={"bucket": "2", "rowkind.field": "kind"}
-    )
+    table = their({"id": ID, "kind": TEXT, "text": TEXT}, key=["id"], options={"bucket": "2", "rowkind.field": "kind"})
     table.write([{"id": i, "kind": "+I", "text": f"a{i}"} for i in range(10)])
     table.write([{"id": i, "kind": "-D", "text": None} for i in range(0, 10, 2)])
     table.check([{"id": i, "kind": "+I", "text": f"a{i}"} for i in range(1, 10, 2)])
@@ -261,9 +254,7 @@ def test_deletes_of_theirs(their):
 
 
 def test_sequence_field(their):
-    table = their(
-        {"id": ID, "seq": INT, "text": TEXT}, key=["id"], options={"bucket": "1", "sequence.field": "seq"}
-    )
+    table = their({"id": ID, "seq": INT, "text": TEXT}, key=["id"], options={"bucket": "1", "sequence.field": "seq"})
     table.write([{"id": i, "seq": i % 3, "text": "first"} for i in range(9)])
     table.write([{"id": i, "seq": 1, "text": "second"} for i in range(9)])
     state = [{"id": i, "seq": max(i % 3, 1), "text": "first" if i % 3 == 2 else "second"} for i in range(9)]

@@ -65,9 +65,7 @@ def test_an_unknown_merge_engine_stops_every_reader(paimon, catalog, name):
     table = OurTable(catalog, "db", name)
     path = table.table.paths.schema(0)
     io = table.table.io
-    io.write(
-        path, io.read(path).replace(b'"bucket": "1"', b'"bucket": "1", "merge-engine": "tablestore-count"')
-    )
+    io.write(path, io.read(path).replace(b'"bucket": "1"', b'"bucket": "1", "merge-engine": "tablestore-count"'))
     assert b"tablestore-count" in io.read(path)
     _refused(table, {"merge-engine": ""})
     for reader in EVERY_READER:

@@ -121,9 +121,7 @@ def test_keys_hash_alike_in_spark(store, everyone_reads, catalog, paimon, name):
     rows = list({tuple(r.values()): r for r in rows}.values())
     fields = [f.with_nullable(f.name == "v") for f in schema]
     given = pa.Table.from_pylist(rows, pa.schema(fields))
-    paimon.create(
-        catalog.warehouse, f"db.{name}", schema, primary_keys=list(columns), options={"bucket": "11"}
-    )
+    paimon.create(catalog.warehouse, f"db.{name}", schema, primary_keys=list(columns), options={"bucket": "11"})
     paimon.write(catalog.warehouse, f"db.{name}", given)
     assert everyone_reads(name).num_rows == len(rows)
     keys = ", ".join(columns)
@@ -134,9 +132,7 @@ def test_keys_hash_alike_in_spark(store, everyone_reads, catalog, paimon, name):
 
 
 def test_their_partitions_and_runs_as_a_frame(store, everyone_reads, catalog, paimon, name):
-    schema = pa.schema(
-        [pa.field("day", pa.date32(), False), pa.field("id", pa.int64(), False), ("v", pa.string())]
-    )
+    schema = pa.schema([pa.field("day", pa.date32(), False), pa.field("id", pa.int64(), False), ("v", pa.string())])
     days = ATOMIC["date"].values[1:4]
     paimon.create(
         catalog.warehouse, f"db.{name}", schema, primary_keys=["day", "id"], partition_keys=["day"],
@@ -154,9 +150,7 @@ def test_their_partitions_and_runs_as_a_frame(store, everyone_reads, catalog, pa
 
 
 def test_the_past_as_others_see_it(store, paimon, catalog, name):
-    store.execute(
-        f"CREATE TABLE {name} (PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '2') AS {_ROWS.format(0, 50)}"
-    )
+    store.execute(f"CREATE TABLE {name} (PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '2') AS {_ROWS.format(0, 50)}")
     store.execute(f"INSERT INTO {name} {_ROWS.format(40, 60)}")
     store.execute(f"DELETE FROM {name} WHERE id < 10")
     store.execute(f"ALTER TABLE {name} COMPACT")

@@ -3,9 +3,9 @@
 A *step* is a verb and what it is about. Writes: `write`, `buffer` (through a tiny write buffer, which spills), `begin`
 (files are written, on the snapshot of now) and `end` (one that was begun is committed, or is lost to a conflict);
 `overtaken` ends a write of its rows after some of them were written once more and compacted; `overwrite` of one row's
-partition, `truncate`. Compactions: `compact` as thresholds ask, `full`, `newest` runs of any number, `schedule` and `run`
-by the timeline. Writes are numbered in the order in which they began: that is the order of their records, whenever they
-were committed.
+partition, `truncate`. Compactions: `compact` as thresholds ask, `full`, `newest` runs of any number, `schedule` and
+`run` by the timeline. Writes are numbered in the order in which they began: that is the order of their records,
+whenever they were committed.
 """
 
 from __future__ import annotations
@@ -122,8 +122,7 @@ class Player:
         job = new_job(self.table, into_empty=True, sequence=next(self._numbers))
         write(self.table, [row], kind="OVERWRITE", job=job, replaces=lambda entry: entry.partition == place)
         self.committed = [
-            (number, [(r, k) for r, k in rows if any(r[n] != row[n] for n in names)])
-            for number, rows in self.committed
+            (number, [(r, k) for r, k in rows if any(r[n] != row[n] for n in names)]) for number, rows in self.committed
         ]
         self.committed.append((job.sequence_number, [(row, PUT)]))
 

@@ -2,8 +2,8 @@
 
 A history is a list of steps (see `player`): writes of all row kinds, with late sequence values, at once, through the
 write buffer or in flight while others come; compactions of any runs, scheduled ones too; overwrites and truncations.
-After each step the table, read back by `Table.to_arrow`, equals a naive fold of all rows in order, whatever was compacted
-when; the invariants of the format hold for every live file; and in the end each snapshot reads as on its day.
+After each step the table, read back by `Table.to_arrow`, equals a naive fold of all rows in order, whatever was
+compacted when; the invariants of the format hold for every live file; and in the end each snapshot reads as on its day.
 
 `TABLESTORE_SOAK=2000 pytest tests/property` (the make target is `make soak`) plays that many histories per test.
 """
@@ -42,16 +42,10 @@ KEY_VALUES = {
     "VARCHAR(3)": st.sampled_from(["", "a", "ü\U0001f600x"]),
     "CHAR(2)": st.sampled_from(["ab", "üä"]),
     "DECIMAL(5, 2)": st.decimals(-2, 2, places=2),
-    "DECIMAL(30, 3)": st.sampled_from(
-        [Decimal("-1.000"), Decimal("0.000"), Decimal("123456789012345678901234.567")]
-    ),
+    "DECIMAL(30, 3)": st.sampled_from([Decimal("-1.000"), Decimal("0.000"), Decimal("123456789012345678901234.567")]),
     "DATE": st.dates(date(2023, 12, 30), date(2024, 1, 2)),
-    "TIMESTAMP(6)": st.sampled_from(
-        [datetime(1969, 12, 31, 23, 59, 59, 999999), datetime(2024, 1, 1, 0, 0, 0, 1)]
-    ),
-    "TIMESTAMP(3)": st.sampled_from(
-        [datetime(1969, 12, 31, 23, 59, 59, 999000), datetime(2024, 1, 1, 0, 0, 0, 1000)]
-    ),
+    "TIMESTAMP(6)": st.sampled_from([datetime(1969, 12, 31, 23, 59, 59, 999999), datetime(2024, 1, 1, 0, 0, 0, 1)]),
+    "TIMESTAMP(3)": st.sampled_from([datetime(1969, 12, 31, 23, 59, 59, 999000), datetime(2024, 1, 1, 0, 0, 0, 1000)]),
     "TIMESTAMP(6) WITH LOCAL TIME ZONE": st.sampled_from(
         [datetime(1970, 1, 1, tzinfo=timezone.utc), datetime(2024, 1, 1, tzinfo=timezone.utc)]
     ),
@@ -121,9 +115,7 @@ def bucket_options(draw):
 
 
 def rows_of(columns, not_null):
-    return st.fixed_dictionaries(
-        {n: VALUES[t] if n in not_null else st.none() | VALUES[t] for n, t in columns.items()}
-    )
+    return st.fixed_dictionaries({n: VALUES[t] if n in not_null else st.none() | VALUES[t] for n, t in columns.items()})
 
 
 @st.composite

@@ -32,9 +32,7 @@ from tablestore_engine.operation.history.tags import expire_tags, replace_tag
 from tablestore_engine.storage import manifests
 
 ROWS = st.lists(
-    st.tuples(
-        st.sampled_from("ab"), st.integers(0, 5), st.integers(0, 99), st.sampled_from([PUT, PUT, PUT, DELETE])
-    ),
+    st.tuples(st.sampled_from("ab"), st.integers(0, 5), st.integers(0, 99), st.sampled_from([PUT, PUT, PUT, DELETE])),
     min_size=1,
     max_size=6,
 )

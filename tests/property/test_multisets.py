@@ -247,9 +247,7 @@ def test_spark_reads_a_multiset_however_it_looks_for_rows(spark, history):
 
 @PROFILE
 @given(
-    st.lists(
-        st.lists(st.tuples(st.integers(0, 2), st.sampled_from("+-")), min_size=1, max_size=4), max_size=5
-    ),
+    st.lists(st.lists(st.tuples(st.integers(0, 2), st.sampled_from("+-")), min_size=1, max_size=4), max_size=5),
     st.randoms(),
 )
 def test_what_is_missing_is_found_and_may_still_come(batches, random):
@@ -277,9 +275,7 @@ def test_what_is_missing_is_found_and_may_still_come(batches, random):
                         act(table)
                     assert any(f"(total {totals[v]}): {{'v': {v}}}" in str(told.value) for v in missing)
             else:
-                assert counted(read(table)) == counted(
-                    [{"v": v} for v, n in totals.items() for _ in range(n)]
-                )
+                assert counted(read(table)) == counted([{"v": v} for v, n in totals.items() for _ in range(n)])
     finally:
         shutil.rmtree(directory)
 
@@ -289,9 +285,7 @@ def joined(orders, customers):
     return [{"item": i, "who": who} for i in orders for who in (customers.get(i) or [None])]
 
 
-EVENTS = st.tuples(
-    st.sampled_from(["order", "cancel", "come", "go"]), st.sampled_from("ab"), st.sampled_from("xy")
-)
+EVENTS = st.tuples(st.sampled_from(["order", "cancel", "come", "go"]), st.sampled_from("ab"), st.sampled_from("xy"))
 
 
 @PROFILE

@@ -76,9 +76,7 @@ def delete_positions(table, deleted, *, wide=False, counts=True):
         name = f"index-{uuid.uuid4()}-0"
         table.io.write(table.paths.index_file(name), data)
         added.append(
-            IndexEntry(
-                partition, bucket, DELETION_VECTORS, name, len(data), len(ranges), deletion_vectors=ranges
-            )
+            IndexEntry(partition, bucket, DELETION_VECTORS, name, len(data), len(ranges), deletion_vectors=ranges)
         )
     identity = CommitIdentity(str(uuid.uuid4()), 1)
     return table.committer().commit(Change("APPEND", index=IndexChange(tuple(added))), identity)

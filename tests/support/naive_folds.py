@@ -1,4 +1,5 @@
-"""Aggregate functions one record at a time, as their definitions say them: what kernels and Spark SQL are compared with.
+"""Aggregate functions one record at a time, as their definitions say them: what kernels and Spark SQL are compared
+with.
 
 A record of a column is `(back, value)`; `back` says that the value is taken back.
 """

@@ -1,6 +1,7 @@
 """Sketches of Apache DataSketches one value at a time, as their layouts say: what the kernels are compared with.
 
-A coupon is `(slot, height)`. `hll` and `theta` write the layouts that unions have; the others are those of other writers.
+A coupon is `(slot, height)`. `hll` and `theta` write the layouts that unions have; the others are those of other
+writers.
 """
 
 from __future__ import annotations

@@ -42,11 +42,7 @@ def catalog(tmp_path):
 
 def hidden(catalog, database="default"):
     directory = catalog.paths.database_dir(database)
-    return (
-        [n for n in os.listdir(directory) if n.startswith(".") and n != ".views"]
-        if os.path.isdir(directory)
-        else []
-    )
+    return [n for n in os.listdir(directory) if n.startswith(".") and n != ".views"] if os.path.isdir(directory) else []
 
 
 def test_an_empty_warehouse_has_the_default_database(catalog):
@@ -110,10 +106,7 @@ def test_tables(catalog):
     assert catalog.object_kind("default", "oRders") == "table"
     with pytest.raises(TableAlreadyExists):
         catalog.create_table("default", "orders", SCHEMA)
-    assert (
-        catalog.create_table("default", "orders", schema_of({"x": "INT"}), if_not_exists=True).schema
-        == made.schema
-    )
+    assert catalog.create_table("default", "orders", schema_of({"x": "INT"}), if_not_exists=True).schema == made.schema
     catalog.drop_table("default", "orders")
     assert (catalog.list_tables("default"), hidden(catalog)) == ([], [])
     catalog.drop_table("default", "orders", if_exists=True)
@@ -307,9 +300,7 @@ def test_columns_added_at_once_are_all_there(catalog, _):
 
 def test_a_schema_that_others_keep_changing(catalog, monkeypatch):
     catalog.create_table("default", "t", SCHEMA)
-    monkeypatch.setattr(
-        "tablestore_engine.storage.schemas.SchemaStore.try_create", lambda self, schema: False
-    )
+    monkeypatch.setattr("tablestore_engine.storage.schemas.SchemaStore.try_create", lambda self, schema: False)
     with pytest.raises(ConflictError):
         catalog.alter_table("default", "t", [AddColumn("c", parse_type("INT"))])
 
@@ -344,9 +335,7 @@ def test_columns_added_while_the_table_is_replaced(catalog):
         assert catalog.load_table("default", "t").schema.field_names == ("id", "a", "b")
         return wanted
 
-    table.committer(wanted).commit(
-        replace_all(table.schema, wanted), CommitIdentity("r", 1), new_schema=publish
-    )
+    table.committer(wanted).commit(replace_all(table.schema, wanted), CommitIdentity("r", 1), new_schema=publish)
     assert catalog.load_table("default", "t").schema.field_names == ("x",)
     catalog.alter_table("default", "t", [AddColumn("y", parse_type("INT"))])
     assert catalog.load_table("default", "t").schema.field_names == ("x", "y")

@@ -55,9 +55,7 @@ def test_sql_from_standard_input_and_in_a_schema(filled):
 def test_tables_describe_snapshots(filled):
     run, _ = filled
     listed = run("tables", "s")
-    assert ["s", "t", "table", "id", "0", "0", "0", "0"] in [
-        line.split() for line in listed.output.splitlines()
-    ]
+    assert ["s", "t", "table", "id", "0", "0", "0", "0"] in [line.split() for line in listed.output.splitlines()]
     assert run("tables").output == listed.output
     shown = run("describe", "s.t").output
     assert run("describe", "-s", "s", "T").output == shown

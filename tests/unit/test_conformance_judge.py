@@ -13,9 +13,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 @pytest.fixture
 def conformance():
-    spec = importlib.util.spec_from_file_location(
-        "conformance", os.path.join(ROOT, "scripts", "conformance.py")
-    )
+    spec = importlib.util.spec_from_file_location("conformance", os.path.join(ROOT, "scripts", "conformance.py"))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -108,7 +108,5 @@ def test_paths_named_in_the_architecture_exist():
     for path in re.findall(
         r"`((?:tablestore_engine|dbt|storage|operation|tests)/[\w/.-]*)`", _text("docs/architecture.md")
     ):
-        inside = (
-            path if path.startswith(("tablestore_engine", "dbt", "tests")) else f"tablestore_engine/{path}"
-        )
+        inside = path if path.startswith(("tablestore_engine", "dbt", "tests")) else f"tablestore_engine/{path}"
         assert os.path.exists(os.path.join(ROOT, inside)), path

@@ -10,9 +10,7 @@ import pytest
 
 from tablestore_engine import errors
 
-ALL = [
-    one for _, one in inspect.getmembers(errors, inspect.isclass) if issubclass(one, errors.TableStoreError)
-]
+ALL = [one for _, one in inspect.getmembers(errors, inspect.isclass) if issubclass(one, errors.TableStoreError)]
 OF_PATHS = (errors.CorruptMetadataError, errors.StorageError)
 
 

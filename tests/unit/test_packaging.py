@@ -38,9 +38,7 @@ def test_namespaces_of_dbt_stay_dbts(folder):
 
 def test_every_package_is_found():
     found = set(find_namespace_packages(ROOT, include=["dbt", "dbt.*", "tablestore_engine*"]))
-    folders = {
-        os.path.dirname(path) for path in _files("dbt/adapters", "tablestore_engine") if path.endswith(".py")
-    }
+    folders = {os.path.dirname(path) for path in _files("dbt/adapters", "tablestore_engine") if path.endswith(".py")}
     assert {os.path.relpath(folder, ROOT).replace(os.sep, ".") for folder in folders} <= found
 
 
@@ -54,9 +52,7 @@ def test_every_macro_file_is_package_data():
 
 def test_one_version():
     (declared,) = re.findall(r'^version = "(.+)"$', _text("pyproject.toml"), re.MULTILINE)
-    (adapter,) = re.findall(
-        r'^version = "(.+)"$', _text("dbt/adapters/tablestore/__version__.py"), re.MULTILINE
-    )
+    (adapter,) = re.findall(r'^version = "(.+)"$', _text("dbt/adapters/tablestore/__version__.py"), re.MULTILINE)
     assert declared == adapter
 
 

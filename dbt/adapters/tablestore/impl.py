@@ -191,9 +191,7 @@ class TableStoreAdapter(TableStoreVerbs):
         if one is None:
             return None
         columns = {
-            column.name: ColumnMetadata(
-                type=column.dtype, index=index, name=column.name, comment=column.comment
-            )
+            column.name: ColumnMetadata(type=column.dtype, index=index, name=column.name, comment=column.comment)
             for index, column in enumerate(one.columns, start=1)
         }
         return CatalogTable(

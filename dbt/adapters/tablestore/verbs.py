@@ -124,9 +124,7 @@ class TableStoreVerbs(SQLAdapter):
         return [self.quote(one) for one in table.schema.primary_keys]
 
     @available.parse_list
-    def tablestore_update_columns(
-        self, config: Mapping[str, Any], columns: list[TableStoreColumn]
-    ) -> list[str]:
+    def tablestore_update_columns(self, config: Mapping[str, Any], columns: list[TableStoreColumn]) -> list[str]:
         """The quoted columns that a MERGE updates."""
         return incremental.update_columns(config, columns)
 
@@ -299,9 +297,7 @@ class TableStoreVerbs(SQLAdapter):
         return list(unique_keys(config))
 
     @available.parse(lambda *a, **k: TableLayout())
-    def tablestore_layout(
-        self, model: Mapping[str, Any], primary_key: list[str] | None = None
-    ) -> TableLayout:
+    def tablestore_layout(self, model: Mapping[str, Any], primary_key: list[str] | None = None) -> TableLayout:
         """The checked primary key, partition columns and options that a node asks for."""
         self._say_notices(model.get("config") or {})
         return TableLayout.of(model, tuple(primary_key or ()))

@@ -1,8 +1,8 @@
 """Numbers for whole rows: equal rows have equal numbers, whatever the types of their columns.
 
-Equal is what GROUP BY makes one group of: null equals null, NaN equals NaN, 0.0 equals -0.0, and nested values are equal
-when their parts are. Nested columns are taken apart into flat ones, because Arrow groups by flat columns only; maps
-have no equality here.
+Equal is what GROUP BY makes one group of: null equals null, NaN equals NaN, 0.0 equals -0.0, and nested values are
+equal when their parts are. Nested columns are taken apart into flat ones, because Arrow groups by flat columns only;
+maps have no equality here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Telling values apart and taking lists and maps to pieces, as Arrow and NumPy operations.
 
-Vocabulary: the *owner* of an element is the row (or the group of rows) whose list it stands in; a *code* is a number that
-two values of one array share exactly when they are equal, nulls included.
+Vocabulary: the *owner* of an element is the row (or the group of rows) whose list it stands in; a *code* is a number
+that two values of one array share exactly when they are equal, nulls included.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Sections: groups of files of one bucket whose key intervals overlap, directly or through others.
 
 Files of different sections share no key, so sections are merged one by one and a section that holds a single
-run is read as it is. For a merge, neighbouring runs of a section that do not overlap are *packed* into one sequence: each
-one that is read beside others costs memory.
+run is read as it is. For a merge, neighbouring runs of a section that do not overlap are *packed* into one sequence:
+each one that is read beside others costs memory.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Small files of a table without a key: which of them to write anew as one.
 
-A file is *small* when writing it together with others is worth it. Invariant: who is written anew grows to twice its size
-at least, so that of a table that grows by small writes no byte is written more often than its file can double.
+A file is *small* when writing it together with others is worth it. Invariant: who is written anew grows to twice its
+size at least, so that of a table that grows by small writes no byte is written more often than its file can double.
 """
 
 from __future__ import annotations
@@ -26,9 +26,7 @@ def pick_small(
     As many as possible of the smallest ones, `min_file_num` at least, of which the largest is no larger than the others
     together. With `full` all small files, when there are two.
     """
-    small = sorted(
-        (f for f in files if is_small(f, target_file_size)), key=lambda f: (f.file_size, f.file_name)
-    )
+    small = sorted((f for f in files if is_small(f, target_file_size)), key=lambda f: (f.file_size, f.file_name))
     if full:
         return small if len(small) > 1 else []
     due = size = 0

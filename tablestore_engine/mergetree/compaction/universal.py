@@ -20,8 +20,8 @@ class UniversalOptions:
     """Thresholds of the strategy; percentages are whole numbers (200 = 200 %).
 
     `keep_deletes` for tables in which a late row may be older than a delete: the delete must outlive every merge.
-    `settle_together` for tables whose retractions take back what older records gave: runs that hold some merge only with
-    all older ones.
+    `settle_together` for tables whose retractions take back what older records gave: runs that hold some merge only
+    with all older ones.
     `from_oldest` for tables whose records fold only from the oldest one on: all runs merge or none.
     The last three are those of early full compactions; None switches one off.
     """

@@ -131,7 +131,8 @@ def _counting(table: pa.Table, index: int, given: Mask | None) -> pa.Array:
 
 
 def _winners(table: pa.Table, sequence: tuple[str, ...], groups: Groups, given: Mask) -> pa.Array:
-    """The row of each group, of those with a sequence, that is greatest in it (of equals the last); null without one."""
+    """The row of each group, of those with a sequence, that is greatest in it (of equals the last); null without
+    one."""
     number, group = "__row", "__group"
     rows = table.select(list(sequence))
     rows = rows.append_column(number, pa.array(np.arange(table.num_rows)))

@@ -2,8 +2,8 @@
 
 Vocabulary: a *cursor* is the unread rest of one run; a *window* is the set of rows, over all cursors, whose
 keys are not greater than the smallest last key of the current batches. Every row of a key falls into one
-window, because runs are sorted, so windows merge independently and memory stays at one batch per run, and at the rows of
-one key. Inside a window the rows are sorted and reduced by Arrow kernels; a window fed by one run passes through
+window, because runs are sorted, so windows merge independently and memory stays at one batch per run, and at the rows
+of one key. Inside a window the rows are sorted and reduced by Arrow kernels; a window fed by one run passes through
 untouched, since a run holds a key once.
 """
 
@@ -74,8 +74,8 @@ def merge_sorted(
 ) -> Iterator[pa.Table]:
     """Merge runs (oldest first) of equal schema; `reduce` folds each window of several runs, or each at all (`always`).
 
-    `reduce` gets the window's rows in run order, unsorted, and returns one row per key, sorted by key. Runs that hold a key
-    more than once are merged with `always`.
+    `reduce` gets the window's rows in run order, unsorted, and returns one row per key, sorted by key. Runs that hold a
+    key more than once are merged with `always`.
     """
     cursors = [c for c in (_Cursor(iter(run), keys) for run in runs) if c.batch is not None]
     while cursors:

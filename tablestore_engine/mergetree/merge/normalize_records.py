@@ -26,7 +26,8 @@ def arrived(rows: pa.Table, engine: MergeEngine, kinds: str) -> pa.Table:
 
     Raises:
         RowKindError: a retraction that the merge engine cannot take back.
-        ExecutionError: a number to take back has no opposite in its type, or a value is no sketch where one is asked for.
+        ExecutionError: a number to take back has no opposite in its type, or a value is no sketch where one is asked
+        for.
     """
     retracts = None
     if kinds in rows.column_names:
@@ -84,9 +85,7 @@ def without_ignored(rows: pa.Table, engine: MergeEngine, kinds: str) -> pa.Table
     return rows.filter(pa.array(~ignored)) if ignored.any() else rows
 
 
-def _check(
-    rows: pa.Table, numbers: np.ndarray[Any, np.dtype[np.int8]], engine: MergeEngine, kinds: str
-) -> None:
+def _check(rows: pa.Table, numbers: np.ndarray[Any, np.dtype[np.int8]], engine: MergeEngine, kinds: str) -> None:
     for kind in (UPDATE_BEFORE_KIND, DELETE_KIND):
         of_kind = numbers == kind
         if not of_kind.any():
@@ -101,9 +100,7 @@ def _check(
                 zero = pc.equal(_column(rows, fold), pa.scalar(0, _column(rows, fold).type)).fill_null(False)
                 zeros = of_kind & zero.to_numpy(zero_copy_only=False)
                 if zeros.any():
-                    raise _refused(
-                        rows, zeros, kinds, f"the product of '{fold.column}' cannot take back a zero", None
-                    )
+                    raise _refused(rows, zeros, kinds, f"the product of '{fold.column}' cannot take back a zero", None)
 
 
 def _refused(rows: pa.Table, which: Mask, kinds: str, obstacle: str, hint: str | None) -> RowKindError:

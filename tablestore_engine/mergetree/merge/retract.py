@@ -1,9 +1,9 @@
 """Folding rows of which some are retractions: records that take back what earlier ones gave.
 
 Sums, counts and last values need no more than one pass: a retraction is a negated number or a null. The others act on
-what the records before them made: the rows of a group are cut into *stretches* (ordinary rows up to the next retraction,
-and each retraction by itself), and the stretches of all groups are applied step by step. There are as many steps as one
-group has stretches, which is hardly more than the number of runs.
+what the records before them made: the rows of a group are cut into *stretches* (ordinary rows up to the next
+retraction, and each retraction by itself), and the stretches of all groups are applied step by step. There are as many
+steps as one group has stretches, which is hardly more than the number of runs.
 """
 
 from __future__ import annotations

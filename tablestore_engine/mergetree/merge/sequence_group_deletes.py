@@ -2,8 +2,8 @@
 
 A -D with a sequence of a *removing group* removes the row, unless a record before it has a greater one. From a removal
 on the row begins anew: nothing of the records before it is left, and of the removal itself only its sequences, below
-which later records still come too late. So whether a delete removes depends on all records before it, and it stays apart
-from them in files until they meet (`layers`).
+which later records still come too late. So whether a delete removes depends on all records before it, and it stays
+apart from them in files until they meet (`layers`).
 """
 
 from __future__ import annotations
@@ -20,13 +20,11 @@ from tablestore_engine.schema.merge.merge_engine import MergeEngine
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 
 
-def after_removals(
-    table: pa.Table, starts: Indices, engine: MergeEngine, kinds: str
-) -> tuple[pa.Table, Indices]:
+def after_removals(table: pa.Table, starts: Indices, engine: MergeEngine, kinds: str) -> tuple[pa.Table, Indices]:
     """The rows from the last removal of each group on, and where the groups begin now.
 
-    Rows come, and stay, in the order of their records; groups begin at `starts`. A removal keeps its kind, its sequences
-    and the columns without a function.
+    Rows come, and stay, in the order of their records; groups begin at `starts`. A removal keeps its kind, its
+    sequences and the columns without a function.
     """
     found = last_removals(table, starts, engine.removing_groups, kinds)
     if (found < 0).all():
@@ -43,9 +41,7 @@ def after_removals(
     return table.filter(pa.array(kept)), np.cumsum(sizes) - sizes
 
 
-def last_removals(
-    table: pa.Table, starts: Indices, removing: Sequence[tuple[str, ...]], kinds: str
-) -> Indices:
+def last_removals(table: pa.Table, starts: Indices, removing: Sequence[tuple[str, ...]], kinds: str) -> Indices:
     """For each group the row that removes what comes before it, the last one of these; -1 without one."""
     deletes = table.column(kinds).to_numpy() == DELETE_KIND
     stretches = starts_of_stretches(starts, deletes)

@@ -1,7 +1,8 @@
 """Rows of one write that must stay apart, as layers: each is a run of its own.
 
 A file holds one row per key, and a stored retraction is not folded with other rows of its key until all of them meet
-(with sequence groups: only a -D that may remove the row is stored so). So the rows of a key are cut into stretches, as in
+(with sequence groups: only a -D that may remove the row is stored so). So the rows of a key are cut into stretches, as
+in
 `undo`: the first stretch of every key makes the first layer, the second stretches make the second one, and so on; each
 layer gets a higher sequence number than the one before it. A factor of a product that rounds begins a stretch, too, for
 it has to be multiplied into all that came before.
@@ -118,14 +119,10 @@ def _undone_at_once(table: pa.Table, keys: Sequence[str], engine: MergeEngine, k
         if not first.any():
             return None
         values = one_array(table.column(fold.column))
-        if pa.types.is_nested(values.type) or (
-            fold.function == "product" and pa.types.is_decimal(values.type)
-        ):
+        if pa.types.is_nested(values.type) or (fold.function == "product" and pa.types.is_decimal(values.type)):
             return None  # not compared here; and a product that was rounded is not what it was
         first &= _same_as_next(values)[:-1]
-        if (
-            fold.function != "last_value"
-        ):  # a null after the pair would leave what the pair made: a zero, or nothing
+        if fold.function != "last_value":  # a null after the pair would leave what the pair made: a zero, or nothing
             there = valid_mask(values)
             first &= ~there[:-2] | there[2:]
     if not first.any():

@@ -3,8 +3,8 @@
 A *plain file* has the table's columns, and each of its rows counts +1: the same file that an append table has. A
 *retraction file* has the column `COUNT` besides, and says of each of its rows how often it is taken away, as a negative
 number; its metadata counts all of its rows as deleted. How often a row stands in the table is the sum over all files,
-so files of one bucket may merge in any groups and any order. A sum of zero is no row. A sum below zero is no table: some
-row was removed more often than it was added, and whoever sees all files says which (`negative_count`).
+so files of one bucket may merge in any groups and any order. A sum of zero is no row. A sum below zero is no table:
+some row was removed more often than it was added, and whoever sees all files says which (`negative_count`).
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def pick_counting(
 
     `full` merges everything, and so do files that hold far more records than there are rows (as the option
     `compaction.max-size-amplification-percent` says) or that together are smaller than a threshold, unless such a merge
-    left them; otherwise small files merge once there are enough of them. `drop_deletes` says that the result may hold no
-    retraction, because nothing that they refer to lies elsewhere.
+    left them; otherwise small files merge once there are enough of them. `drop_deletes` says that the result may hold
+    no retraction, because nothing that they refer to lies elsewhere.
     """
     found = list(files)
     everything = full or (

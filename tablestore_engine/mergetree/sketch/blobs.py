@@ -88,9 +88,7 @@ def put_at(data: npt.NDArray[np.uint8], places: Indices, values: Any, kind: npt.
     dtype = np.dtype(kind).newbyteorder("<")
     numbers = np.broadcast_to(np.asarray(values, dtype), (len(places),))
     shape = len(places), dtype.itemsize
-    data[places[:, None] + np.arange(dtype.itemsize)] = (
-        np.ascontiguousarray(numbers).view(np.uint8).reshape(shape)
-    )
+    data[places[:, None] + np.arange(dtype.itemsize)] = np.ascontiguousarray(numbers).view(np.uint8).reshape(shape)
 
 
 def spread(starts: Indices, counts: Indices, step: int) -> tuple[Indices, Indices]:

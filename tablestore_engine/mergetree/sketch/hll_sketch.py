@@ -68,7 +68,8 @@ def are_sketches(values: pa.Array) -> Mask:
 
 
 def union(values: pa.Array, owners: Indices, count: int) -> pa.Array:
-    """The union of each of `count` groups of sketches. `owners` says whose each is, in ascending order; no group is empty."""
+    """The union of each of `count` groups of sketches. `owners` says whose each is, in ascending order; no group is
+    empty."""
     one = _Sketches.of(values)
     lg_k = np.minimum.reduceat(one.lg_k, np.searchsorted(owners, np.arange(count)))
     coupons, of = _coupons(one, owners)

@@ -63,8 +63,6 @@ def fold_sketches(fold: Fold, values: pa.Array, ids: Indices, count: int) -> pa.
         return values.take(pa.array(source, mask=source < 0))
     many = several[owners]
     numbers = np.cumsum(several) - 1
-    united = _KINDS[fold.function].union(
-        values.take(pa.array(rows[many])), numbers[owners[many]], int(several.sum())
-    )
+    united = _KINDS[fold.function].union(values.take(pa.array(rows[many])), numbers[owners[many]], int(several.sum()))
     source[several] = len(values) + np.arange(int(several.sum()))
     return pa.concat_arrays([values, united.cast(values.type)]).take(pa.array(source, mask=source < 0))

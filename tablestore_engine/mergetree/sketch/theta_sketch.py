@@ -2,8 +2,8 @@
 
 Vocabulary: a sketch holds the hashes that are smaller than its *theta*, a number from 0 to 2^63 - 1; as long as it saw
 little, theta is the greatest number and all hashes are there. A union has the smallest theta and all hashes below; of
-more than 4096, the nominal number of the library and of Spark, it keeps the smallest ones and lowers theta. All layouts of
-the versions 3 and 4 are read (hash tables, sorted hashes, differences of these in as few bits as they need); sorted
+more than 4096, the nominal number of the library and of Spark, it keeps the smallest ones and lowers theta. All layouts
+of the versions 3 and 4 are read (hash tables, sorted hashes, differences of these in as few bits as they need); sorted
 hashes in version 3 are written.
 """
 
@@ -93,7 +93,8 @@ def are_sketches(values: pa.Array) -> Mask:
 
 
 def union(values: pa.Array, owners: Indices, count: int) -> pa.Array:
-    """The union of each of `count` groups of sketches. `owners` says whose each is, in ascending order; no group is empty.
+    """The union of each of `count` groups of sketches. `owners` says whose each is, in ascending order; no group is
+    empty.
 
     Raises:
         ExecutionError: sketches of a group were made with different seeds.
@@ -139,7 +140,8 @@ def _hashes(one: _Sketches, owners: Indices) -> tuple[Indices, Indices]:
 
 
 def _unpacked(one: _Sketches) -> tuple[Indices, Indices]:
-    """The hashes of packed sketches: sums of differences, which stand one after the other with the highest bit first."""
+    """The hashes of packed sketches: sums of differences, which stand one after the other with the highest bit
+    first."""
     of = np.repeat(np.arange(len(one.counts)), one.counts)
     within = np.arange(len(of)) - np.repeat(np.cumsum(one.counts) - one.counts, one.counts)
     if not len(of):

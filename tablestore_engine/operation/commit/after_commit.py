@@ -15,8 +15,8 @@ _log = logging.getLogger(__name__)
 
 
 def warned_of(failure: str, step: Callable[[], T]) -> T | None:
-    """Run a step that never fails its caller; None when it failed. What goes wrong is logged; `failure` says what was not
-    done then.
+    """Run a step that never fails its caller; None when it failed. What goes wrong is logged; `failure` says what was
+    not done then.
 
     A process says the same thing once. That others were faster is nothing to warn of: the next commit tries again.
     """

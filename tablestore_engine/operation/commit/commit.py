@@ -198,15 +198,11 @@ class Committer:
         committed = latest.schema_id if latest else known
         older, newer = sorted((known, committed))
         if not self.schemas.descends(newer, older):
-            raise ConflictError(
-                "The table was replaced by another one meanwhile.", hint="Run the statement again."
-            )
+            raise ConflictError("The table was replaced by another one meanwhile.", hint="Run the statement again.")
         # A compaction says for each of its files which columns it knew.
         reads = change.read_snapshot is not None or (change.removed and change.kind != "COMPACT")
         if reads and committed > known:
-            raise ConflictError(
-                "The columns of the table were changed meanwhile.", hint="Run the statement again."
-            )
+            raise ConflictError("The columns of the table were changed meanwhile.", hint="Run the statement again.")
 
     def _entries(self, latest: Snapshot | None, change: Change) -> list[ManifestEntry]:
         if change.restarts:
@@ -288,9 +284,7 @@ class Committer:
             newest = newest_numbers(files.added) if read else dropped_deletes(files)
             if any(newest.get(place, number) > number for place, number in numbers.items()):
                 what = "changed rows without knowing those" if read else "dropped deletes that hide rows"
-                raise ConflictError(
-                    f"Snapshot {snapshot.id} {what} of this write.", hint="Run the statement again."
-                )
+                raise ConflictError(f"Snapshot {snapshot.id} {what} of this write.", hint="Run the statement again.")
 
     def _check_index(self, change: Change, index: IndexChange, latest: Snapshot) -> None:
         """Conflict when keys may have got other buckets since this write looked them up."""
@@ -349,9 +343,7 @@ class Committer:
         merged = merge_entries(e for m in small for e in self.manifests.read_manifest(m.file_name))
         return [*big, *self._write_manifests(merged, written)]
 
-    def _write_manifests(
-        self, entries: Sequence[ManifestEntry], written: list[str]
-    ) -> list[ManifestFileMeta]:
+    def _write_manifests(self, entries: Sequence[ManifestEntry], written: list[str]) -> list[ManifestFileMeta]:
         metas = []
         target_size = self.schema.core_options.manifest_target_size
         for meta in self.manifests.write_manifests(entries, target_size):

@@ -2,12 +2,12 @@
 
 Rules: a file to remove must be live; a bucket count cannot change under a partition that keeps files; files added
 at level 1 or above must not overlap a live run there. The last rule has a way out for writes: a bulk load that
-finds its bucket no longer empty lands at level 0 instead, where overlap is normal. What a compaction writes in the place
-of other files has all columns that these may have.
+finds its bucket no longer empty lands at level 0 instead, where overlap is normal. What a compaction writes in the
+place of other files has all columns that these may have.
 
-A compaction that drops deletes must have met all older records of their keys: one that came meanwhile, to whatever level,
-with a smaller number than a delete, would show again what the delete hides. A write that comes after such a compaction
-finds out by itself (`Change.began_on`).
+A compaction that drops deletes must have met all older records of their keys: one that came meanwhile, to whatever
+level, with a smaller number than a delete, would show again what the delete hides. A write that comes after such a
+compaction finds out by itself (`Change.began_on`).
 
 Where it matters in which order records fold (`MergeEngine.takes_late`), nothing may come to level 0 that is older than
 what was merged already, nor stay there while newer records are merged. Where records are kept apart, a bulk load has
@@ -59,14 +59,10 @@ def dropped_deletes(compaction: NewFiles) -> dict[Place, int]:
 def _with_dropped(compaction: NewFiles) -> list[ManifestEntry]:
     """The merged files of which deletes may have been dropped."""
     kept = {(e.partition, e.bucket) for e in compaction.added if e.file.delete_row_count}
-    return [
-        e for e in compaction.removed if e.file.delete_row_count != 0 and (e.partition, e.bucket) not in kept
-    ]
+    return [e for e in compaction.removed if e.file.delete_row_count != 0 and (e.partition, e.bucket) not in kept]
 
 
-def check_conflicts(
-    schema: TableSchema, live: Sequence[ManifestEntry], new: NewFiles
-) -> tuple[ManifestEntry, ...]:
+def check_conflicts(schema: TableSchema, live: Sequence[ManifestEntry], new: NewFiles) -> tuple[ManifestEntry, ...]:
     """The ADD entries as they may be committed on top of `live`.
 
     Raises:
@@ -128,8 +124,7 @@ def _lowered(schema: TableSchema, live: Sequence[ManifestEntry], new: NewFiles) 
         )
     lowered = {(e.partition, e.bucket) for e in overlapping}
     return tuple(
-        replace(e, file=replace(e.file, level=0)) if (e.partition, e.bucket) in lowered else e
-        for e in new.added
+        replace(e, file=replace(e.file, level=0)) if (e.partition, e.bucket) in lowered else e for e in new.added
     )
 
 
@@ -141,9 +136,7 @@ def _check_columns(new: NewFiles) -> None:
         newest[place] = max(newest.get(place, 0), e.file.schema_id)
     for e in new.added:
         if e.file.schema_id < newest.get((e.partition, e.bucket), 0) and e.file.file_name not in upgraded:
-            raise ConflictError(
-                "The columns of the table were changed meanwhile.", hint="Run the statement again."
-            )
+            raise ConflictError("The columns of the table were changed meanwhile.", hint="Run the statement again.")
 
 
 def _check_bucket_counts(live: Sequence[ManifestEntry], added: Sequence[ManifestEntry]) -> None:

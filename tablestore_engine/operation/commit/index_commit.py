@@ -57,8 +57,7 @@ def next_index(
     kept = [
         e
         for e in before
-        if e.index_type not in _OF_BUCKETS
-        or (not cleared(e) and (e.index_type != HASH or e.place not in replaced))
+        if e.index_type not in _OF_BUCKETS or (not cleared(e) and (e.index_type != HASH or e.place not in replaced))
     ]
     return [*kept, *added]
 

@@ -33,7 +33,8 @@ def turns(schema: TableSchema, added: Iterable[ManifestEntry]) -> bool:
 def prepared(
     schemas: SchemaStore, schema: TableSchema, committed: int | None, added: Iterable[ManifestEntry]
 ) -> tuple[TableSchema, Publisher | None]:
-    """The schema to commit files with, and what publishes the next one right before the snapshot, if they turn the table.
+    """The schema to commit files with, and what publishes the next one right before the snapshot, if they turn the
+    table.
 
     `committed` is the schema id of the latest snapshot.
 

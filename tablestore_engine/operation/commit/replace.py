@@ -33,9 +33,7 @@ def next_schema(current: TableSchema, wanted: TableSchema, newest_id: int) -> Ta
         return current
     # New ids for all columns: old files belong to old snapshots only, which are read with their own schema.
     ids = count(current.highest_field_id + 1)
-    fields = tuple(
-        replace(f, id=next(ids), type=assign_field_ids(f.type, lambda: next(ids))) for f in wanted.fields
-    )
+    fields = tuple(replace(f, id=next(ids), type=assign_field_ids(f.type, lambda: next(ids))) for f in wanted.fields)
     return replace(
         wanted,
         id=newest_id + 1,
@@ -69,9 +67,7 @@ def schema_publisher(
         if newest == schema.id and schemas.load(newest) == schema:
             return schema  # written by an earlier attempt of this commit
         if newest >= schema.id or not schemas.try_create(schema):
-            raise ConflictError(
-                "The schema of the table was changed meanwhile.", hint="Run the statement again."
-            )
+            raise ConflictError("The schema of the table was changed meanwhile.", hint="Run the statement again.")
         return schema
 
     return publish

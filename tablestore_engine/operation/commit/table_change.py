@@ -1,7 +1,7 @@
 """What a commit is asked to do: the change to the live files, and who makes it.
 
-A change says what to add and what to remove, and on what it rests; whether it still may, `operation.commit.commit` finds out
-at each try.
+A change says what to add and what to remove, and on what it rests; whether it still may, `operation.commit.commit`
+finds out at each try.
 """
 
 from __future__ import annotations
@@ -14,9 +14,7 @@ from tablestore_engine.metadata.index_manifest import IndexEntry
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.operation.commit.index_commit import IndexChange, as_file
 
-READ_SNAPSHOT = (
-    "tablestore.read-snapshot"  # property of a snapshot: what its row-level change was computed from
-)
+READ_SNAPSHOT = "tablestore.read-snapshot"  # property of a snapshot: what its row-level change was computed from
 
 
 @dataclass(frozen=True)
@@ -26,14 +24,15 @@ class Change:
     `added` are ADD entries, `removed` DELETE entries of files that must still be live. `replaces` chooses, among
     the files live at commit time, further ones to remove (INSERT OVERWRITE, TRUNCATE): it never conflicts.
     `read_snapshot` names the snapshot that a row-level change was computed from (0: there was none yet): a bucket of
-    `read_buckets` (None: any) that got new rows since then makes it conflict. `began_on` is the snapshot on which a blind
-    write of a keyed table drew its sequence number: it conflicts with a row-level change or an overwrite that began later
-    and was committed first, since that saw nothing of it and yet would win; and with a compaction that dropped deletes
-    which are newer than it, since rows that they hide would show. `restarts` leaves everything before it behind,
-    without naming it: for a table that is replaced by one with other partition columns, in whose manifests the old files
-    could not be described. `guard` is called at each try, after the newest snapshot was read; it raises to give up.
-    `restores` are all files that shall be live afterwards, those of `added` among them. `statistics` names the file of an
-    ANALYZE commit. `index` is what the write did to the index of dynamic buckets.
+    `read_buckets` (None: any) that got new rows since then makes it conflict. `began_on` is the snapshot on which a
+    blind write of a keyed table drew its sequence number: it conflicts with a row-level change or an overwrite that
+    began later and was committed first, since that saw nothing of it and yet would win; and with a compaction that
+    dropped deletes which are newer than it, since rows that they hide would show. `restarts` leaves everything before
+    it behind, without naming it: for a table that is replaced by one with other partition columns, in whose manifests
+    the old files could not be described. `guard` is called at each try, after the newest snapshot was read; it raises
+    to give up.
+    `restores` are all files that shall be live afterwards, those of `added` among them. `statistics` names the file of
+    an ANALYZE commit. `index` is what the write did to the index of dynamic buckets.
     """
 
     kind: str  # APPEND, COMPACT, OVERWRITE or ANALYZE

@@ -101,8 +101,8 @@ def compact_small(table: Compactable, touched: Collection[tuple[bytes, int]]) ->
 def run_and_commit(table: Compactable, tasks: Sequence[CompactTask], execute: Execute) -> Snapshot | None:
     """Carry out tasks, of one write target, and commit what they did, if anything. On failure their files are removed.
 
-    A bucket in which another process was faster is left as it is, and so is one of which a task fails; the others are not
-    held up by it.
+    A bucket in which another process was faster is left as it is, and so is one of which a task fails; the others are
+    not held up by it.
 
     Raises:
         ConflictError: others were faster in every bucket.

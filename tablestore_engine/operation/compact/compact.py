@@ -38,7 +38,6 @@ _READ_AHEAD_BYTES, _LEAST_AHEAD = 8 << 20, 64 << 10  # of a column, over all seq
 _LEAST_BYTES = 64 << 10
 
 
-
 def run_compaction(task: CompactTask, task_name: str) -> list[ManifestEntry]:
     """Execute a task. Returns DELETE and ADD entries; on failure its new files are removed."""
     if not task.target.schema.primary_keys:
@@ -98,8 +97,7 @@ def _merged(task: CompactTask, section: Section, task_name: str) -> Iterator[pa.
         while len(oldest_first) > MOST_SEQUENCES:
             groups = [oldest_first[i : i + MOST_SEQUENCES] for i in range(0, len(oldest_first), MOST_SEQUENCES)]
             oldest_first = [
-                _pass(task, group, f"{task_name}m", between) if len(group) > 1 else group[0]
-                for group in groups
+                _pass(task, group, f"{task_name}m", between) if len(group) > 1 else group[0] for group in groups
             ]
         for table in _merge(task, oldest_first, _reducer(schema), always=in_passes):
             yield _without_deletes(table) if task.drop_deletes else table
@@ -108,13 +106,11 @@ def _merged(task: CompactTask, section: Section, task_name: str) -> Iterator[pa.
             writer.abort()
 
 
-def _pass(
-    task: CompactTask, oldest_first: Sequence[Files], name: str, between: list[RollingWriter]
-) -> Files:
+def _pass(task: CompactTask, oldest_first: Sequence[Files], name: str, between: list[RollingWriter]) -> Files:
     """Merge some of too many sequences into files that are only there until all are merged; kept in `between`.
 
-    Of rows of which one stays it does not matter which are compared first. A fold may need all records of a key at once:
-    they are only brought together, each as it is.
+    Of rows of which one stays it does not matter which are compared first. A fold may need all records of a key at
+    once: they are only brought together, each as it is.
     """
     schema = task.target.schema
     one_stays = schema.merge_engine.keeps_last or schema.merge_engine.keeps_first
@@ -157,7 +153,8 @@ def _without_deletes(table: pa.Table) -> pa.Table:
 
 
 def batch_rows(sequences: int) -> int:
-    """Rows to hold of each of some sequences that are merged, unless they are wide: together those of a few full batches."""
+    """Rows to hold of each of some sequences that are merged, unless they are wide: together those of a few full
+    batches."""
     return max(_LEAST_ROWS, min(BATCH_ROWS, _FULL_BATCHES * BATCH_ROWS // max(sequences, 1)))
 
 
@@ -209,9 +206,7 @@ def _writer(task: CompactTask, task_name: str) -> RollingWriter:
     )
 
 
-def _entries(
-    task: CompactTask, removed: list[DataFileMeta], added: list[DataFileMeta]
-) -> list[ManifestEntry]:
+def _entries(task: CompactTask, removed: list[DataFileMeta], added: list[DataFileMeta]) -> list[ManifestEntry]:
     def entry(kind: FileKind, file: DataFileMeta) -> ManifestEntry:
         return ManifestEntry(kind, task.partition, task.bucket, task.total_buckets, file)
 

@@ -16,8 +16,7 @@ from tablestore_engine.mergetree.compaction.universal import (
 )
 from tablestore_engine.mergetree.multiset.multiset import is_retraction, pick_counting
 from tablestore_engine.metadata.data_file import DataFileMeta
-from tablestore_engine.operation.compact.compact import Files
-from tablestore_engine.operation.compact.compact_task import CompactTask
+from tablestore_engine.operation.compact.compact_task import CompactTask, Files
 from tablestore_engine.operation.files.data_file_writer import WriteTarget
 from tablestore_engine.operation.scan.scan import BucketScan
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -130,9 +129,7 @@ def _append_unit(bucket: BucketScan, schema: TableSchema, full: bool) -> Compact
             max_size_amplification_percent=options.max_size_amplification_percent,
             total_size_threshold=options.total_size_threshold,
         )
-    chosen = pick_small(
-        bucket.files, options.target_file_size, options.compaction_min_file_num, full=full
-    )
+    chosen = pick_small(bucket.files, options.target_file_size, options.compaction_min_file_num, full=full)
     if not chosen:
         return None
     ordered = sorted(chosen, key=lambda f: (f.creation_time_millis or 0, f.min_sequence_number, f.file_name))

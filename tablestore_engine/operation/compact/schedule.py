@@ -1,7 +1,8 @@
 """Scheduling compactions: deciding now what to merge, for whoever carries it out later.
 
 A bucket that a pending plan merges in is left out, so that plans can be carried out in any order and side by side.
-Nothing of the table changes: a plan names files, and is void, and in nobody's way, as soon as one of them is no longer live.
+Nothing of the table changes: a plan names files, and is void, and in nobody's way, as soon as one of them is no longer
+live.
 """
 
 from __future__ import annotations
@@ -88,9 +89,7 @@ def schedule(
     pending = {place for one in _standing(table, latest) for place in one.places}
     plan = plan_scan(table.history.manifests, latest, table.schema, None, chosen, table.history.schema_of)
     free = [one for one in plan.buckets if (one.partition_row, one.bucket) not in pending]
-    tasks = plan_compaction(
-        free, table.new_target(), table.history.schema_of, full=strategy == "full", unmerged=True
-    )
+    tasks = plan_compaction(free, table.new_target(), table.history.schema_of, full=strategy == "full", unmerged=True)
     if not tasks:
         return None
     made = _written(table, latest, strategy, tasks, now_millis)
@@ -202,9 +201,7 @@ def plan_tasks(
     load_schema: Callable[[int], TableSchema],
 ) -> list[CompactTask] | str:
     """The tasks of a plan when all its files are among the live ones; else what speaks against it. Pure."""
-    files = {
-        (e.partition, e.bucket, e.file.file_name, e.file.level): e for e in live if e.kind == FileKind.ADD
-    }
+    files = {(e.partition, e.bucket, e.file.file_name, e.file.level): e for e in live if e.kind == FileKind.ADD}
     engine, keyed = target.schema.merge_engine, bool(target.schema.primary_keys)
     in_place: dict[tuple[bytes, int], list[ManifestEntry]] = defaultdict(list)
     for one in files.values():

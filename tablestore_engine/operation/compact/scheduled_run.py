@@ -127,9 +127,7 @@ def _take_up(
             if result is not None:
                 return result
             number = len(found.attempts) + 1
-            claim = Claim(
-                owner, str(uuid.uuid4()), now_millis(), table.schema.core_options.compaction_lease_millis
-            )
+            claim = Claim(owner, str(uuid.uuid4()), now_millis(), table.schema.core_options.compaction_lease_millis)
             if table.timeline.claim(found.plan.instant, number, claim):
                 return _attempt(table, found, Attempt(number, claim), now_millis, execute)
         except TableStoreError as error:
@@ -164,9 +162,7 @@ def _attempt(
     return _completed(table, plan, snapshot.id, now_millis)
 
 
-def _executed(
-    table: CompactedTable, plan: CompactionPlan, attempt: Attempt, execute: Execute
-) -> list[ManifestEntry]:
+def _executed(table: CompactedTable, plan: CompactionPlan, attempt: Attempt, execute: Execute) -> list[ManifestEntry]:
     tasks = tasks_of(plan, table)
     if isinstance(tasks, str):
         raise ConflictError(tasks)
@@ -257,9 +253,7 @@ def beating(beat: Callable[[], None], every_seconds: float) -> Iterator[None]:
 # -- what others have left -----------------------------------------------------------------------------
 
 
-def _settle(
-    table: CompactedTable, found: ScheduledCompaction, now_millis: Callable[[], int]
-) -> PlanResult | None:
+def _settle(table: CompactedTable, found: ScheduledCompaction, now_millis: Callable[[], int]) -> PlanResult | None:
     """See to it that nothing is left of the last attempt.
 
     A result when it turns out to have been committed, or when the plan is given up because too many were lost.
@@ -291,9 +285,7 @@ def _fence_off(table: CompactedTable) -> None:
         table.committer.commit(Change("COMPACT"), identity)
 
 
-def _verdict(
-    table: CompactedTable, plan: CompactionPlan, now_millis: Callable[[], int]
-) -> PlanResult | None:
+def _verdict(table: CompactedTable, plan: CompactionPlan, now_millis: Callable[[], int]) -> PlanResult | None:
     """How a plan ends that cannot be carried out: somebody has committed it, or it is void. None when it can."""
     obstacle = tasks_of(plan, table)
     if not isinstance(obstacle, str):
@@ -326,4 +318,3 @@ def _finished(table: CompactedTable, plan: CompactionPlan, outcome: Outcome) -> 
 
 def _target(table: CompactedTable, attempt: Attempt) -> WriteTarget:
     return replace(table.new_target(), write_id=attempt.claim.write_id)
-

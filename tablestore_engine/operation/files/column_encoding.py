@@ -36,9 +36,7 @@ def encodings(sample: pa.Table, primary_keys: Sequence[str], options: CoreOption
         "column_encoding": dict.fromkeys(keys, _DELTA) or None,
         "compression": {one: "none" if one in keys else codec for one in leaves},
         "compression_level": (
-            {one: options.file_compression_zstd_level for one in leaves if one not in keys}
-            if codec == "zstd"
-            else None
+            {one: options.file_compression_zstd_level for one in leaves if one not in keys} if codec == "zstd" else None
         ),
     }
 

@@ -2,8 +2,8 @@
 
 A keyed table with deletion vectors is read file by file: whatever a newer file replaces is deleted in the older one, so
 nothing has to merge. What stands at level 0 has not been looked up yet; other readers leave it out until a compaction
-took it in, and so does this one. With ``deletion-vectors.merge-on-read`` it counts at once, and files merge as they do in
-other tables, without their deleted rows.
+took it in, and so does this one. With ``deletion-vectors.merge-on-read`` it counts at once, and files merge as they do
+in other tables, without their deleted rows.
 """
 
 from __future__ import annotations
@@ -119,9 +119,7 @@ def deleted_count(io: FileIO, deletions: Deletions, file_names: Iterable[str]) -
     return sum(one.count or 0 for one in chosen) + sum(len(positions) for positions in unknown)
 
 
-def kept_rows(
-    deleted: Positions, first: int, count: int
-) -> np.ndarray[tuple[int], np.dtype[np.bool_]] | None:
+def kept_rows(deleted: Positions, first: int, count: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]] | None:
     """For each of `count` rows from position `first` whether it stays; None when all do."""
     low, high = np.searchsorted(deleted, [first, first + count])
     if low == high:

@@ -1,4 +1,5 @@
-"""Values of a past type as Arrow arrays of the current one (see `schema.types.evolution`), without a value leaving Arrow."""
+"""Values of a past type as Arrow arrays of the current one (see `schema.types.evolution`), without a value leaving
+Arrow."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Reading one data file as Arrow batches in the shape of the current schema.
 
-Columns, and fields of a ROW, are found through the schema that the file was written with, by field id: one that was added
-later reads null, one that was renamed is found under its old name, one whose type was widened is cast.
+Columns, and fields of a ROW, are found through the schema that the file was written with, by field id: one that was
+added later reads null, one that was renamed is found under its old name, one whose type was widened is cast.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _OFFSET = 4  # what tells where a value of any width ends
 
 @dataclass(frozen=True)
 class FileColumns:
-    """Output columns: the table's `names`; with `system` the system columns of a keyed table; with `counts` the counts of a
-    retraction file.
+    """Output columns: the table's `names`; with `system` the system columns of a keyed table; with `counts` the counts
+    of a retraction file.
     """
 
     names: tuple[str, ...]
@@ -53,8 +53,8 @@ def read_batches(
 ) -> Iterator[pa.RecordBatch]:
     """Stream a file that was written with schema `own` as rows of schema `current`.
 
-    At most `batch_rows` of them come at a time, of about `batch_bytes`; with `buffer_bytes`, no more than that of a column
-    is read ahead, else all of a row group. Rows at the positions `deleted` are left out.
+    At most `batch_rows` of them come at a time, of about `batch_bytes`; with `buffer_bytes`, no more than that of a
+    column is read ahead, else all of a row group. Rows at the positions `deleted` are left out.
 
     Raises:
         CorruptMetadataError: the file is damaged; names it.

@@ -39,9 +39,7 @@ def leaves_with_stats(schema: pa.Schema, without: Collection[str]) -> bool | lis
     there are none for the top-level columns `without`, which hold NaN, and none for floats inside of others.
     """
     leaves = [(path, kind) for field in schema for path, kind in _leaves(field.name, field.type)]
-    kept = [
-        path for path, kind in leaves if path not in without and not ("." in path and pa.types.is_floating(kind))
-    ]
+    kept = [path for path, kind in leaves if path not in without and not ("." in path and pa.types.is_floating(kind))]
     return True if len(kept) == len(leaves) else kept
 
 

@@ -4,9 +4,9 @@ A snapshot is *superseded* when the next one is committed; until then readers be
 there, and a reader has the whole time of `snapshot.time-retained` to finish.
 
 The snapshot files go first, oldest first, each in one step: whatever is killed, every snapshot that is left is whole,
-and what is left over are orphans (`operation.history.orphans`). What a snapshot alone named is told from the changes of the
-snapshots after it, so the cost follows what is expired, not what the table holds; of the tags, those of what expires and
-one more are read, however many there are.
+and what is left over are orphans (`operation.history.orphans`). What a snapshot alone named is told from the changes of
+the snapshots after it, so the cost follows what is expired, not what the table holds; of the tags, those of what
+expires and one more are read, however many there are.
 """
 
 from __future__ import annotations
@@ -185,11 +185,12 @@ def _keep_tagged(history: History, garbage: Garbage, tags: Mapping[str, Snapshot
 
 
 def _keep_nearest(history: History, garbage: Garbage, tags: Iterable[tuple[str, Snapshot]]) -> None:
-    """Take what the nearest of these tags names out of the garbage, so that nothing of it is left that a further one names.
+    """Take what the nearest of these tags names out of the garbage, so that nothing of it is left that a further one
+    names.
 
-    What a snapshot names - files, manifests, an index, statistics - it names without a gap: from the commit that brought
-    it to the one that took it away, after which it never comes back (`operation.history.rollback`). So what a tag and the garbage
-    share, every snapshot between them names, that of the nearest tag too. Dead tags name nothing.
+    What a snapshot names - files, manifests, an index, statistics - it names without a gap: from the commit that
+    brought it to the one that took it away, after which it never comes back (`operation.history.rollback`). So what a
+    tag and the garbage share, every snapshot between them names, that of the nearest tag too. Dead tags name nothing.
     """
     for name, one in tags:
         with reading_tag(history, name, one):

@@ -35,9 +35,7 @@ def remove_orphans(history: History, older_than_millis: int, *, dry_run: bool = 
     unsettled = _unsettled(history)
     named = named_files(history)
     orphans = [
-        one.path
-        for one in candidates
-        if one.name not in named and not any(write in one.name for write in unsettled)
+        one.path for one in candidates if one.name not in named and not any(write in one.name for write in unsettled)
     ]
     if not dry_run:
         for path in orphans:
@@ -46,7 +44,8 @@ def remove_orphans(history: History, older_than_millis: int, *, dry_run: bool = 
 
 
 def named_files(history: History) -> set[str]:
-    """Names of all files that a snapshot or a tag needs; dead tags need none. Raises StorageError: metadata is missing."""
+    """Names of all files that a snapshot or a tag needs; dead tags need none. Raises StorageError: metadata is
+    missing."""
     named: set[str] = set()
     for snapshot in history.snapshots.iter():
         try:

@@ -149,9 +149,7 @@ def partition_times(
     if retention.strategy == "update-time":
         newest: dict[bytes, int] = {}
         for entry in entries:
-            newest[entry.partition] = max(
-                newest.get(entry.partition, 0), entry.file.creation_time_millis or 0
-            )
+            newest[entry.partition] = max(newest.get(entry.partition, 0), entry.file.creation_time_millis or 0)
         return {row: datetime.fromtimestamp(millis / 1000) for row, millis in newest.items()}
     times = PartitionTime(places.names, retention.pattern, retention.formatter)
     return {row: times.of(places.decode(row)) for row in {entry.partition for entry in entries}}
@@ -169,11 +167,7 @@ def expire_when_due(table: WithSnapshots, now_millis: int) -> list[str]:
     except SnapshotNotFound:
         before = 0
     interval = table.options.partition_expiration_check_interval_millis
-    return (
-        expire_partitions(table, retention, now_millis)
-        if is_check_due(before, latest.time_millis, interval)
-        else []
-    )
+    return expire_partitions(table, retention, now_millis) if is_check_due(before, latest.time_millis, interval) else []
 
 
 def is_check_due(before_millis: int, now_millis: int, interval_millis: int) -> bool:

@@ -73,7 +73,8 @@ class Rollable(Protocol):
 
 
 def roll_back(table: Rollable, to: Snapshot) -> Snapshot | None:
-    """Give a table the rows of a snapshot, or of a tag's. Returns the new snapshot, None when the table has them already.
+    """Give a table the rows of a snapshot, or of a tag's. Returns the new snapshot, None when the table has them
+    already.
 
     The columns are those of now; where the table was replaced by another one in between, those of then.
 
@@ -170,9 +171,7 @@ def _of_others(index: Sequence[IndexEntry]) -> set[str]:
     return {e.file_name for e in index if e.index_type != HASH}
 
 
-def _index_change(
-    target: WriteTarget, past: TableSchema, wanted: Sequence[IndexEntry], there: set[str]
-) -> IndexChange:
+def _index_change(target: WriteTarget, past: TableSchema, wanted: Sequence[IndexEntry], there: set[str]) -> IndexChange:
     """Index files as they were under a past schema: those that are still there, and copies of the others."""
     stays = [e for e in wanted if e.file_name in there]
     copies = []

@@ -1,7 +1,8 @@
 """What becomes of files when tags go, come or change: a tag keeps the files of its snapshot.
 
 Invariant: a file that only a tag names goes when the tag has gone, never before. Whatever is killed half way, every tag
-that is left is whole or dead (`operation.history.history`), and what is left over are orphans (`operation.history.orphans`).
+that is left is whole or dead (`operation.history.history`), and what is left over are orphans
+(`operation.history.orphans`).
 """
 
 from __future__ import annotations

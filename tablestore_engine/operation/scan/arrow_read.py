@@ -65,14 +65,10 @@ def read_rows(
     reduce = reducer(keys, [*order, SortColumn(SEQUENCE_NUMBER.name)], schema.merge_engine.only(wanted))
     for bucket, section in plan.sections:
         runs = [
-            itertools.chain.from_iterable(
-                batches(bucket, f, FileColumns(wanted, system=True)) for f in run.files
-            )
+            itertools.chain.from_iterable(batches(bucket, f, FileColumns(wanted, system=True)) for f in run.files)
             for run in reversed(section.runs)
         ]
-        settle = schema.merge_engine.settles_retractions and any(
-            f.delete_row_count != 0 for f in section.files
-        )
+        settle = schema.merge_engine.settles_retractions and any(f.delete_row_count != 0 for f in section.files)
         for table in merge_sorted(runs, keys, reduce, always=settle):
             alive = pc.equal(pc.bit_wise_and(table.column(VALUE_KIND.name), 1), 0)
             for batch in table.filter(alive).select(list(names)).to_batches():

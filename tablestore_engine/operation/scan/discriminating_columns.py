@@ -1,4 +1,5 @@
-"""A few columns that tell nearly all rows apart, chosen by statistics alone, so that most rows need no look at the others.
+"""A few columns that tell nearly all rows apart, chosen by statistics alone, so that most rows need no look at the
+others.
 
 Rows that differ in an *identifying* column differ. Rows that are equal in all of them may differ elsewhere: who must
 know looks at all columns of those few. A choice that tells rows apart badly makes a read slower, not wrong.
@@ -47,7 +48,8 @@ def identifying_columns(fields: Iterable[DataField], known: Mapping[str, Values]
 
 
 def _bits(values: Values, data_type: DataType) -> float:
-    """How much a column may tell: the logarithm of the width of its range, 0 for types that are not cheap to look at."""
+    """How much a column may tell: the logarithm of the width of its range, 0 for types that are not cheap to look
+    at."""
     if not isinstance(data_type, AtomicType) or values.low is None:
         return 0.0
     return min(math.log2(max(_width(values.low, values.high, data_type), 1)), _MOST_BITS)

@@ -113,9 +113,7 @@ def keys_of(
     for bucket, file in files:
         path = bucket.path_of(paths, file)
         deleted = positions_in(io, bucket.deletions, file.file_name)
-        for batch in read_batches(
-            io, path, load_schema(file.schema_id), schema, FileColumns(names), deleted=deleted
-        ):
+        for batch in read_batches(io, path, load_schema(file.schema_id), schema, FileColumns(names), deleted=deleted):
             if condition is None:
                 found.append(batch)
             else:

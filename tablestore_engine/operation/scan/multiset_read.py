@@ -1,4 +1,5 @@
-"""Reading a bucket of a table that counts rows, in this process: plain files stream by, retractions take rows from them."""
+"""Reading a bucket of a table that counts rows, in this process: plain files stream by, retractions take rows from
+them."""
 
 from __future__ import annotations
 

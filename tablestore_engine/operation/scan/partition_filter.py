@@ -1,8 +1,8 @@
 """The partitions that a scan wants, and the manifests that may hold files of them.
 
-The entry that adds a file and the one that removes it are of the same partition. So the entries of wanted partitions tell
-by themselves which of their files are live, and a manifest that holds none of these partitions, by what the manifest list
-says of it, need not be read.
+The entry that adds a file and the one that removes it are of the same partition. So the entries of wanted partitions
+tell by themselves which of their files are live, and a manifest that holds none of these partitions, by what the
+manifest list says of it, need not be read.
 """
 
 from __future__ import annotations
@@ -22,9 +22,7 @@ PartitionFilter = Callable[[tuple[Any, ...]], bool]
 class PartitionChoice:
     """The partitions in which rows may fit a predicate, and whose values a filter accepts."""
 
-    def __init__(
-        self, schema: TableSchema, predicate: Predicate | None, accepts: PartitionFilter | None
-    ) -> None:
+    def __init__(self, schema: TableSchema, predicate: Predicate | None, accepts: PartitionFilter | None) -> None:
         """A `predicate` or filter of None leaves nothing out."""
         self._fields = schema.partition_fields
         self._types = [f.type for f in self._fields]
@@ -37,9 +35,9 @@ class PartitionChoice:
         found = self._known.get(partition)
         if found is None:
             values = decode_row(partition, self._types)
-            found = self._known[partition] = (
-                self._accepts is None or self._accepts(values)
-            ) and self._may_match([Bounds(v, v, int(v is None), 1) for v in values])
+            found = self._known[partition] = (self._accepts is None or self._accepts(values)) and self._may_match(
+                [Bounds(v, v, int(v is None), 1) for v in values]
+            )
         return found
 
     def may_hold(self, meta: ManifestFileMeta) -> bool:

@@ -32,9 +32,7 @@ class RowCount:
         return f"{self.rows}" if self.exact else f"{self.rows} at most"
 
 
-def row_count(
-    io: FileIO, paths: TablePaths, plan: ScanPlan, load_schema: Callable[[int], TableSchema]
-) -> RowCount:
+def row_count(io: FileIO, paths: TablePaths, plan: ScanPlan, load_schema: Callable[[int], TableSchema]) -> RowCount:
     """The rows of a plan. Metadata is all that is read, and up to `READ_ROWS` keys.
 
     Raises:
@@ -72,9 +70,7 @@ def row_count(
 
     part = ScanPlan(plan.snapshot, plan.schema, tuple(unsettled.values()))
     names = plan.schema.trimmed_primary_keys[:1]
-    return RowCount(
-        alone + sum(batch.num_rows for batch in read_rows(io, paths, part, load_schema, names)), exact=True
-    )
+    return RowCount(alone + sum(batch.num_rows for batch in read_rows(io, paths, part, load_schema, names)), exact=True)
 
 
 def _deleted(io: FileIO, bucket: BucketScan, files: Sequence[DataFileMeta]) -> int:

@@ -101,7 +101,8 @@ def live_entries(
     """All live files of a snapshot, or those of some partitions.
 
     Raises:
-        CorruptMetadataError: a manifest cannot be decoded, or a list of them adds a file twice or removes one that is not
+        CorruptMetadataError: a manifest cannot be decoded, or a list of them adds a file twice or removes one that is
+        not
             there; the message names the list.
         StorageError: metadata cannot be read.
     """
@@ -180,7 +181,8 @@ def readable_buckets(
 
 
 def _refuse_retractions(entries: Iterable[ManifestEntry], schema: TableSchema) -> None:
-    """Other writers may have put retractions into tables whose functions cannot take anything back, or which ignore them.
+    """Other writers may have put retractions into tables whose functions cannot take anything back, or which ignore
+    them.
 
     Here deletes are ignored when they are written; where the option came after them, other readers leave them out.
     """
@@ -251,11 +253,7 @@ def _prune(
             continue
         files = _skip_files(scan, schema, predicate, schemas)
         if files:
-            kept.append(
-                scan
-                if len(files) == len(scan.files)
-                else replace(scan, files=tuple(files), pruned=True)
-            )
+            kept.append(scan if len(files) == len(scan.files) else replace(scan, files=tuple(files), pruned=True))
     return tuple(kept)
 
 
@@ -290,9 +288,7 @@ def _skip_files(
 class FileBounds:
     """Statistics of one file by the current schema's column names, matched to the file's own schema by id."""
 
-    def __init__(
-        self, file: DataFileMeta, schema: TableSchema, schemas: Callable[[int], TableSchema] | None
-    ) -> None:
+    def __init__(self, file: DataFileMeta, schema: TableSchema, schemas: Callable[[int], TableSchema] | None) -> None:
         self._file = file
         self._schema = schema
         self._own = schemas(file.schema_id) if schemas and file.schema_id != schema.id else schema
@@ -327,10 +323,6 @@ class FileBounds:
                 # Added after the file was written: every row reads null.
                 return field.type, Bounds(None, None, self._file.row_count, self._file.row_count)
             found = self._by_id.get(field.id)
-            return (
-                found
-                if found is not None and found[0].as_nullable(True) == field.type.as_nullable(True)
-                else None
-            )
+            return found if found is not None and found[0].as_nullable(True) == field.type.as_nullable(True) else None
 
         return lookup

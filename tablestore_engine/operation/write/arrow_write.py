@@ -108,9 +108,7 @@ def _write(table: Writable, write: Write, properties: Mapping[str, str] | None) 
         change = Change("APPEND", entries, began_on=began_on, index=index_change(job, result))
         committed = snapshot.schema_id if snapshot else None
         schema, publisher = prepared(table.schemas, table.schema, committed, result.entries)
-        written = table.committer(schema).commit(
-            change, new_identity(table.options), properties, new_schema=publisher
-        )
+        written = table.committer(schema).commit(change, new_identity(table.options), properties, new_schema=publisher)
     if publisher is None:
         table.compact_after_commit({(e.partition, e.bucket) for e in entries})
     table.expire_after_commit()
@@ -123,6 +121,7 @@ def _batches(rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         if not isinstance(batch, pa.RecordBatch):
             raise SchemaError(
                 f"Rows come as an Arrow table or as record batches, and this is a {type(rows).__name__}.",
-                hint="pyarrow makes a table of it: pa.table(columns), pa.Table.from_pylist(rows), pa.Table.from_pandas(frame).",
+                hint="pyarrow makes a table of it: pa.table(columns), "
+                "pa.Table.from_pylist(rows), pa.Table.from_pandas(frame).",
             )
         yield batch

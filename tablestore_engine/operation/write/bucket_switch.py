@@ -1,7 +1,8 @@
 """The files of one task of a write: rows that come bucket by bucket, each bucket into files of its own.
 
 Invariant: only the files of one bucket are open, and a bucket whose turn is over does not come again. Rows of a layer
-(`mergetree.merge.sequence_layers`), and retractions of a table without a key, get files apart from the others of their bucket.
+(`mergetree.merge.sequence_layers`), and retractions of a table without a key, get files apart from the others of their
+bucket.
 """
 
 from __future__ import annotations
@@ -168,5 +169,6 @@ def _too_many_layers(rows: pa.Table, schema: TableSchema) -> UserError:
     shown = ", ".join(f"{k}={v!r}" for k, v in key.items())
     return UserError(
         f"More than {MOST_LAYERS} records of one key are to be written at once that fold in order only: {shown}.",
-        hint="Write them in parts. A product of DOUBLE, or of DECIMAL without digits after the point, folds in any order.",
+        hint="Write them in parts. A product of DOUBLE, or of DECIMAL without digits "
+        "after the point, folds in any order.",
     )

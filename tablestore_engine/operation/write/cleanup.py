@@ -69,9 +69,7 @@ def remove_written(target: WriteTarget, written: WriteResult) -> None:
         # A file that was only moved to another level is not of this write.
         if one.kind == FileKind.ADD and target.write_id in one.file.file_name
     ]
-    paths += [
-        index_path(target.paths, target.schema, one) for one in written.index if target.write_id in one.file_name
-    ]
+    paths += [index_path(target.paths, target.schema, one) for one in written.index if target.write_id in one.file_name]
     for path in paths:
         with suppress(TableStoreError):  # orphans are harmless; the failure that led here matters more
             target.io.delete(path)

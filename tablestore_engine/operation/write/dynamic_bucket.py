@@ -39,8 +39,8 @@ class DynamicBuckets:
     """What a write knows of a table's dynamic buckets when it begins, on snapshot `snapshot_id` (0: there is none).
 
     `entries` are the HASH index files of the partitions that stay; `unindexed` are the live files of buckets that have
-    none; `repaired` are index files that this write made for such buckets. `sought` are the partitions in whose index the
-    keys of the rows were looked up beforehand; None: they are looked up row by row.
+    none; `repaired` are index files that this write made for such buckets. `sought` are the partitions in whose index
+    the keys of the rows were looked up beforehand; None: they are looked up row by row.
     """
 
     rule: FillRule
@@ -109,9 +109,7 @@ def dynamic_buckets(
 
 def key_hashes(rows: pa.Table | pa.RecordBatch, schema: TableSchema) -> Hashes:
     """The hash of each row's key."""
-    return row_hashes(
-        [rows.column(f.name) for f in schema.bucket_fields], [f.type for f in schema.bucket_fields]
-    )
+    return row_hashes([rows.column(f.name) for f in schema.bucket_fields], [f.type for f in schema.bucket_fields])
 
 
 def known_buckets(buckets: DynamicBuckets, target: WriteTarget, partition: bytes, hashes: Hashes) -> Buckets:
@@ -123,9 +121,7 @@ def known_buckets(buckets: DynamicBuckets, target: WriteTarget, partition: bytes
     return found
 
 
-def assigned_buckets(
-    buckets: DynamicBuckets, target: WriteTarget, partition: bytes, hashes: Hashes
-) -> Buckets:
+def assigned_buckets(buckets: DynamicBuckets, target: WriteTarget, partition: bytes, hashes: Hashes) -> Buckets:
     """The bucket of each hash (any order, any number of times) in one partition; new ones are assigned."""
     unique, inverse = np.unique(hashes, return_inverse=True)
     found = known_buckets(buckets, target, partition, unique)
@@ -145,18 +141,13 @@ def repaired(buckets: DynamicBuckets, target: WriteTarget, partitions: Sequence[
     if not places:
         return buckets
     made = tuple(
-        _indexed(target, buckets, place, number)
-        for number, place in enumerate(sorted(places), len(buckets.repaired))
+        _indexed(target, buckets, place, number) for number, place in enumerate(sorted(places), len(buckets.repaired))
     )
     rest = tuple(e for e in buckets.unindexed if e.partition not in touched)
-    return replace(
-        buckets, entries=(*buckets.entries, *made), unindexed=rest, repaired=(*buckets.repaired, *made)
-    )
+    return replace(buckets, entries=(*buckets.entries, *made), unindexed=rest, repaired=(*buckets.repaired, *made))
 
 
-def _indexed(
-    target: WriteTarget, buckets: DynamicBuckets, place: tuple[bytes, int], number: int
-) -> IndexEntry:
+def _indexed(target: WriteTarget, buckets: DynamicBuckets, place: tuple[bytes, int], number: int) -> IndexEntry:
     schema, schemas = target.schema, SchemaStore(target.io, target.paths)
     partition, bucket = place
     directory = target.paths.bucket_dir(PartitionFormat(schema).path_of(partition), bucket)

@@ -1,8 +1,8 @@
 """Homes of keys that cross partitions, looked up in this process for rows that are few.
 
-Vocabulary: a *home* is the number of the bucket scan where a key is now, `NOWHERE` when it is in none. A *record* is a key
-as a file holds it, with the number of its bucket scan, its sequence number and its kind; the last record of a key in a
-bucket says whether it still is there.
+Vocabulary: a *home* is the number of the bucket scan where a key is now, `NOWHERE` when it is in none. A *record* is a
+key as a file holds it, with the number of its bucket scan, its sequence number and its kind; the last record of a key
+in a bucket says whether it still is there.
 
 Only files whose interval of keys holds one of the keys are looked at, and of these only the key columns and what says
 which record is the last; what is held are the records of the keys sought.
@@ -107,7 +107,9 @@ def records_of(table: TableFiles, schema: TableSchema, files: Sequence[Numbered]
 
 def _record_schema(schema: TableSchema) -> pa.Schema:
     fields = [(name, to_arrow_type(schema.field(name).type.as_nullable(True))) for name in schema.primary_keys]
-    return pa.schema([*fields, (HOME_COLUMN, pa.int32()), (SEQUENCE_NUMBER.name, pa.int64()), (VALUE_KIND.name, pa.int8())])
+    return pa.schema(
+        [*fields, (HOME_COLUMN, pa.int32()), (SEQUENCE_NUMBER.name, pa.int64()), (VALUE_KIND.name, pa.int8())]
+    )
 
 
 def _records(
@@ -121,12 +123,16 @@ def _records(
     for batch in read_batches(table.io, path, own, schema, columns, deleted=deleted):
         hit = pa.array(np.ones(batch.num_rows, np.bool_))
         for name, values in sought.items():
-            hit = pc.and_(hit, pc.is_in(same_floats(batch.column(name)), value_set=values.cast(batch.column(name).type)))
+            hit = pc.and_(
+                hit, pc.is_in(same_floats(batch.column(name)), value_set=values.cast(batch.column(name).type))
+            )
         if not pc.any(hit).as_py():
             continue
         rows = batch.filter(hit)
         arrays = [
-            pa.repeat(pa.scalar(number, pa.int32()), rows.num_rows) if f.name == HOME_COLUMN else rows.column(f.name).cast(f.type)
+            pa.repeat(pa.scalar(number, pa.int32()), rows.num_rows)
+            if f.name == HOME_COLUMN
+            else rows.column(f.name).cast(f.type)
             for f in kinds
         ]
         yield pa.RecordBatch.from_arrays(arrays, schema=kinds)
@@ -149,7 +155,10 @@ def homes_of(rows: pa.Table, records: pa.Table, schema: TableSchema) -> Homes:
 
 def _key_ids(tables: Sequence[pa.Table], schema: TableSchema) -> npt.NDArray[np.int64]:
     """Numbers that keys have in common exactly when they are equal."""
-    keys = [t.select(list(schema.primary_keys)).cast(pa.schema(list(_record_schema(schema))[: len(schema.primary_keys)])) for t in tables]
+    keys = [
+        t.select(list(schema.primary_keys)).cast(pa.schema(list(_record_schema(schema))[: len(schema.primary_keys)]))
+        for t in tables
+    ]
     both = pa.concat_tables(keys)
     return row_ids([one_array(column) for column in both.columns], both.num_rows)
 
@@ -228,9 +237,7 @@ def _partition_columns(homes: Homes, buckets: Sequence[BucketScan], schema: Tabl
     return columns
 
 
-def _same_partition(
-    rows: pa.Table, homes: Homes, buckets: Sequence[BucketScan], schema: TableSchema
-) -> Mask:
+def _same_partition(rows: pa.Table, homes: Homes, buckets: Sequence[BucketScan], schema: TableSchema) -> Mask:
     old = _partition_columns(homes, buckets, schema)
     new = [rows.column(name) for name in old]
     both = [pa.concat_arrays([one_array(a).cast(b.type), b]) for a, b in zip(new, old.values(), strict=True)]
@@ -277,5 +284,3 @@ def with_kinds(rows: pa.Table) -> pa.Table:
     if ROW_KIND_COLUMN in rows.column_names:
         return rows
     return rows.append_column(ROW_KIND_COLUMN, pa.repeat(pa.scalar(0, pa.int8()), rows.num_rows))
-
-

@@ -22,8 +22,9 @@ _RANDOM_BITS = 10
 def new_sequence_number(entries: Iterable[ManifestEntry]) -> int:
     """A sequence number above those of all `entries`, and different from that of any concurrent write.
 
-    Microseconds since 1970 with ten random bits below: two writers that start on the same snapshot do not tie, also where
-    the numbers of a table are ahead of the clock. As many numbers are left for the layers of a write (`mergetree.merge.sequence_layers`).
+    Microseconds since 1970 with ten random bits below: two writers that start on the same snapshot do not tie, also
+    where the numbers of a table are ahead of the clock. As many numbers are left for the layers of a write
+    (`mergetree.merge.sequence_layers`).
     """
     global _last_number  # noqa: PLW0603 - one clock for the process
     used = max((e.file.max_sequence_number for e in entries), default=-1)

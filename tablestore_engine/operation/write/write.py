@@ -49,9 +49,7 @@ def write_table(job: WriteJob, rows: pa.Table, task: str = "") -> WriteResult:
     if BUCKET_COLUMN not in rows.column_names:
         job, buckets = row_buckets(job, rows)
         rows = rows.append_column(BUCKET_COLUMN, pa.array(buckets))
-    order = [
-        SortColumn(name) for name in (*schema.partition_keys, BUCKET_COLUMN, *schema.trimmed_primary_keys)
-    ]
+    order = [SortColumn(name) for name in (*schema.partition_keys, BUCKET_COLUMN, *schema.trimmed_primary_keys)]
     if schema.primary_keys:
         check_not_null(rows, schema)
         rows = sort_stable(rows, [*order, *order_of_key(job)])
@@ -227,7 +225,8 @@ def _duplicates(rows: pa.Table, schema: TableSchema) -> DuplicateKeyError:
     shown = "; ".join(", ".join(f"{k}={v!r}" for k, v in row.items()) for row in sample)
     return DuplicateKeyError(
         f"Duplicate primary key in the rows to write: {shown}.",
-        hint=f"Keep one row per ({', '.join(schema.primary_keys)}), or name a column that orders them ('sequence.field'; sequence_field in dbt).",
+        hint=f"Keep one row per ({', '.join(schema.primary_keys)}), or name a column that orders "
+        f"them ('sequence.field'; sequence_field in dbt).",
     )
 
 

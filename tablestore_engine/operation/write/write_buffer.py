@@ -7,9 +7,10 @@ end the runs of each place are merged into its files, place by place. After the 
 
 Invariants: no more than the total size is held between two calls of `add`, and sorting takes as much again for the
 buffer that is spilled; merging holds a part of the total, however many runs there are, because batches of a run are
-small and only some runs are merged at once; rows of one key keep their order of arrival; in a run, rows of one key stand
-in one batch, without which a merge of runs would tear them apart. Besides, a file that is written holds a row group, and
-where buckets are dynamic, the keys of the partitions that rows fall into are held (`operation.write.bucket_assignment`).
+small and only some runs are merged at once; rows of one key keep their order of arrival; in a run, rows of one key
+stand in one batch, without which a merge of runs would tear them apart. Besides, a file that is written holds a row
+group, and where buckets are dynamic, the keys of the partitions that rows fall into are held
+(`operation.write.bucket_assignment`).
 """
 
 from __future__ import annotations
@@ -132,7 +133,11 @@ class WriteBuffer:
         """The rows of each place, as copies: a slice would keep the memory of all rows that came with it."""
         schema = self._job.schema
         several = bool(schema.partition_keys) or self._job.total_buckets > 1 or self._job.dynamic is not None
-        ordered = sort_stable(rows, [SortColumn(name) for name in (*schema.partition_keys, BUCKET_COLUMN)]) if several else rows
+        ordered = (
+            sort_stable(rows, [SortColumn(name) for name in (*schema.partition_keys, BUCKET_COLUMN)])
+            if several
+            else rows
+        )
         parts = list(in_places(ordered, schema))
         for part in parts:
             values = tuple(part.column(name)[0].as_py() for name in schema.partition_keys)
@@ -224,9 +229,7 @@ class WriteBuffer:
         return sort_stable(window, self._order)
 
 
-def write_tables(
-    job: WriteJob, tables: Iterable[pa.Table], sizes: BufferSizes, task: str = ""
-) -> WriteResult:
+def write_tables(job: WriteJob, tables: Iterable[pa.Table], sizes: BufferSizes, task: str = "") -> WriteResult:
     """Write rows that come in any order, in bounded memory. Tables have the same columns.
 
     Raises:
@@ -241,4 +244,3 @@ def write_tables(
     finally:
         if buffer:
             buffer.abort()
-

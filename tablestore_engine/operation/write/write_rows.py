@@ -71,8 +71,4 @@ def _numbered_kinds(rows: pa.Table, schema: TableSchema) -> pa.Table:
         unknown = texts.filter(numbers.is_null())[0].as_py()
         raise RowKindError(f"{UNKNOWN_KIND}{'null' if unknown is None else unknown}.", hint=KINDS_HINT)
     kinds = numbers.cast(pa.int8())
-    return (
-        rows.set_column(at, ROW_KIND_COLUMN, kinds)
-        if own is None
-        else rows.append_column(ROW_KIND_COLUMN, kinds)
-    )
+    return rows.set_column(at, ROW_KIND_COLUMN, kinds) if own is None else rows.append_column(ROW_KIND_COLUMN, kinds)

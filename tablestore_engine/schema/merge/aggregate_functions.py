@@ -1,4 +1,5 @@
-"""The aggregate functions: which types each supports, what it makes of a retraction, and whether order matters to it."""
+"""The aggregate functions: which types each supports, what it makes of a retraction, and whether order matters to
+it."""
 
 from __future__ import annotations
 
@@ -57,8 +58,8 @@ def supports(function: str, data_type: DataType) -> bool:
 def undo_of(function: str, data_type: DataType, *, ignores: bool) -> Undo:
     """What a retraction means to a column; `ignores` says that the table leaves retractions out of it."""
     if ignores:
-        # Where nulls count, a null in its place does not leave the retraction out. In front of all values it stays a null:
-        # one row already, it could not tell that it has no first value yet.
+        # Where nulls count, a null in its place does not leave the retraction out. In front of all values it stays a
+        # null: one row already, it could not tell that it has no first value yet.
         undo = Undo.IN_ORDER if function == "last_value" else Undo.CLEAR
     else:
         undo = _UNDO.get(function, Undo.REFUSE)

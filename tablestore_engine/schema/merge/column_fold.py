@@ -36,9 +36,7 @@ def partition_fold(field: DataField) -> Fold:
     return Fold(field.name, "last_value", undo=Undo.KEEP)
 
 
-def fold_of(
-    field: DataField, function: str, given: Mapping[str, str], sequence: tuple[str, ...] = ()
-) -> Fold:
+def fold_of(field: DataField, function: str, given: Mapping[str, str], sequence: tuple[str, ...] = ()) -> Fold:
     """The fold of a column by a function, with what else it was given. Raises OptionError."""
     _check_function(function, field)
     ignores = _is_true(given.get("ignore-retract"))

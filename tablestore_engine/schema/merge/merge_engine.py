@@ -46,8 +46,8 @@ class Fold:
     """How the values of one column become one.
 
     `delimiter` is listagg's, `distinct` is for listagg and collect, `nested_key` for nested_update. `sequence` are the
-    columns of its sequence group; `last_value` is then the value of the record that is greatest in them. `rounds` says that
-    every step rounds, so that a fold of folds is not that of everything.
+    columns of its sequence group; `last_value` is then the value of the record that is greatest in them. `rounds` says
+    that every step rounds, so that a fold of folds is not that of everything.
     """
 
     column: str
@@ -100,14 +100,13 @@ class MergeEngine:
     def changes_single_rows(self) -> bool:
         """Whether the fold of one record may differ from it: a blank text, a list that is to hold each value once."""
         return any(
-            f.function in ("listagg", "nested_update") or (f.function == "collect" and f.distinct)
-            for f in self.folds
+            f.function in ("listagg", "nested_update") or (f.function == "collect" and f.distinct) for f in self.folds
         )
 
     @property
     def grouped(self) -> bool:
-        """Whether there are sequence groups. A retraction is then a record like others: it may be folded with any, but shows
-        no row by itself. Only a -D that may remove the row is folded when all records of its key meet."""
+        """Whether there are sequence groups. A retraction is then a record like others: it may be folded with any, but
+        shows no row by itself. Only a -D that may remove the row is folded when all records of its key meet."""
         return any(f.sequence for f in self.folds)
 
     @property
@@ -139,7 +138,8 @@ class MergeEngine:
 
     @property
     def takes_late(self) -> bool:
-        """Whether it does not matter to a record that newer ones of its key were folded with older ones before it came."""
+        """Whether it does not matter to a record that newer ones of its key were folded with older ones before it
+        came."""
         if self.keeps_apart:
             return False
         return all(f.function in _COMMUTATIVE for f in self.folds)
@@ -164,9 +164,7 @@ class MergeEngine:
             stuck = [f for f in self.folds if f.undo is Undo.REFUSE]
             if not stuck:
                 return None
-            return (
-                f"column '{stuck[0].column}' cannot take back a value (its function is {stuck[0].function})"
-            )
+            return f"column '{stuck[0].column}' cannot take back a value (its function is {stuck[0].function})"
         return f"its merge engine is '{self.name}'"
 
     def only(self, columns: Sequence[str]) -> MergeEngine:

@@ -121,9 +121,7 @@ def _check_engine_options(
             "partial-update": "Name the column that orders others: 'fields.<column>.sequence-group' = 'a, b'.",
             COUNT_ENGINE: "Leave it out: rows without a key have no order.",
         }
-        raise OptionError(
-            f"Option 'sequence.field' does not go with 'merge-engine' = '{name}'.", hint=hints[name]
-        )
+        raise OptionError(f"Option 'sequence.field' does not go with 'merge-engine' = '{name}'.", hint=hints[name])
     if groups and name != "partial-update":
         _refuse(f"'fields.{','.join(next(iter(groups)))}.sequence-group'", "partial-update", name)
     if name != "aggregation":
@@ -212,14 +210,13 @@ def _partial_update(
     for field in fields:
         given = settings.get(field.name, {})
         sequence = group_of.get(field.name, ())
-        if given and (
-            field.name in keys or field.name in sequence or not sequence or "function" not in given
-        ):
+        if given and (field.name in keys or field.name in sequence or not sequence or "function" not in given):
             setting = next(iter(given))
             raise OptionError(
                 f"Option '{key_of(field.name, setting)}' needs a column of a sequence group"
                 f"{'' if setting == 'function' else ' that has an aggregate function'}.",
-                hint="For example 'fields.<sequence column>.sequence-group' = 'a, b'; or use 'merge-engine' = 'aggregation'.",
+                hint="For example 'fields.<sequence column>.sequence-group' = 'a, b'; or "
+                "use 'merge-engine' = 'aggregation'.",
             )
         if field.name in keys:
             continue
@@ -298,5 +295,3 @@ def _removing_groups(
                 hint="Let it be null.",
             )
     return tuple(sequence for sequence in groups if any(name in sequence for name in named))
-
-

@@ -10,16 +10,17 @@ from tablestore_engine.schema.types.system import COUNT
 from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, DataType, MapType, RowType
 
 
-def obstacle(
-    fields: Iterable[DataField], placing: Iterable[str] = (), kind_column: str | None = None
-) -> str | None:
+def obstacle(fields: Iterable[DataField], placing: Iterable[str] = (), kind_column: str | None = None) -> str | None:
     """Why rows of these columns cannot be counted, None when they can.
 
     `placing` are the columns that say where a row lies: partition columns and bucket key. `kind_column` is the one that
     says the kind of each row.
     """
     if kind_column is not None:
-        return f"column '{kind_column}', which says the kind of a row, is part of it: no row is like the one that takes it away"
+        return (
+            f"column '{kind_column}', which says the kind of a row, is part of it: no "
+            f"row is like the one that takes it away"
+        )
     placing = set(placing)
     for field in fields:
         if field.name.lower() == COUNT.name.lower():
@@ -27,7 +28,10 @@ def obstacle(
         if _has_map(field.type):
             return f"column '{field.name}' has type {field.type}, and maps cannot be compared"
         if field.name in placing and isinstance(field.type, AtomicType) and field.type.root in _FLOATS:
-            return f"column '{field.name}', which says where a row lies, has type {field.type}: equal numbers differ in their bits"
+            return (
+                f"column '{field.name}', which says where a row lies, has type "
+                f"{field.type}: equal numbers differ in their bits"
+            )
     return None
 
 

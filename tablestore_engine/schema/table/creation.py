@@ -92,9 +92,7 @@ def _keys_of(
     text = options.pop(option, None)
     named = tuple(one.strip() for one in text.split(",") if one.strip()) if text else ()
     if given and named and given != named:
-        raise SchemaError(
-            f"The {what} are given twice: {', '.join(given)} and, as an option, {', '.join(named)}."
-        )
+        raise SchemaError(f"The {what} are given twice: {', '.join(given)} and, as an option, {', '.join(named)}.")
     keys = []
     for name in given or named:
         if name.lower() not in by_name:
@@ -151,13 +149,12 @@ def _check_options(
     for name in options.bucket_key:
         if name in partition_keys or (primary_keys and name not in primary_keys):
             allowed = [one for one in primary_keys or by_name.values() if one not in partition_keys]
-            raise OptionError(
-                f"Option 'bucket-key' cannot name '{name}'.", hint=f"It can name: {', '.join(allowed)}."
-            )
+            raise OptionError(f"Option 'bucket-key' cannot name '{name}'.", hint=f"It can name: {', '.join(allowed)}.")
     check_expiration(options, partition_keys)
     if options.sequence_field and primary_keys and not set(partition_keys) <= set(primary_keys):
         raise OptionError(
-            "Option 'sequence.field' does not go with a primary key that leaves a partition column out: which of two rows "
+            "Option 'sequence.field' does not go with a primary key that leaves a "
+            "partition column out: which of two rows "
             "in different partitions is the newer one would not be known.",
             hint="Add the partition columns to the primary key, or leave the option out.",
         )
@@ -166,9 +163,7 @@ def _check_options(
     if options.bucket > 0 and not primary_keys and not options.bucket_key:
         raise OptionError("A table without a primary key needs the option 'bucket-key' when 'bucket' is set.")
     if options.bucket < 0 and options.bucket_key:
-        raise OptionError(
-            "Option 'bucket-key' needs the option 'bucket'.", hint="For example 'bucket' = '4'."
-        )
+        raise OptionError("Option 'bucket-key' needs the option 'bucket'.", hint="For example 'bucket' = '4'.")
 
 
 def _number(columns: Sequence[Column]) -> tuple[DataField, ...]:

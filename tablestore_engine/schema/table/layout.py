@@ -58,9 +58,7 @@ def with_primary_key(
     created = _created(current, keys, given, buckets)
     key_names = set(created.primary_keys)
     made = _next(current, {"bucket": created.options["bucket"]}, newest_id, time_millis)
-    fields = tuple(
-        replace(f, type=f.type.as_nullable(False)) if f.name in key_names else f for f in current.fields
-    )
+    fields = tuple(replace(f, type=f.type.as_nullable(False)) if f.name in key_names else f for f in current.fields)
     # A table without a key may carry a merge engine only as a mark of what it holds.
     options = {key: value for key, value in made.options.items() if key != "merge-engine"}
     return replace(made, fields=fields, primary_keys=created.primary_keys, options=options)
@@ -70,9 +68,7 @@ def _created(current: TableSchema, keys: tuple[str, ...], given: dict[str, str],
     """What CREATE TABLE would make of the columns; it checks that they go together."""
     placing = {key: value for key, value in current.options.items() if key in _PLACING and key != "bucket"}
     columns = [(one.name, one.type, one.description) for one in current.fields]
-    return create_schema(
-        columns, keys, current.partition_keys, {**placing, **given}, default_buckets=buckets
-    )
+    return create_schema(columns, keys, current.partition_keys, {**placing, **given}, default_buckets=buckets)
 
 
 def _next(current: TableSchema, options: dict[str, str], newest_id: int, time_millis: int) -> TableSchema:

@@ -20,7 +20,8 @@ def check_retractable(schema: TableSchema, row: Mapping[str, Any]) -> None:
     """Raise a RowKindError unless a table without a key takes retractions. `row` is the first one, to be shown."""
     if schema.core_options.retractions == "refuse" and not schema.merge_engine.counts:
         raise RowKindError(
-            f"A retraction (-U or -D) cannot be written to a table with no primary key and 'retractions' = 'refuse': {row}.",
+            f"A retraction (-U or -D) cannot be written to a table with no primary "
+            f"key and 'retractions' = 'refuse': {row}.",
             hint="Write +I and +U rows only, or set the option to 'auto'.",
         )
     placing = (*schema.partition_keys, *schema.bucket_keys)

@@ -72,9 +72,7 @@ def check_expiration(options: CoreOptions, partition_keys: Sequence[str]) -> Non
         return
     if not partition_keys:
         raise OptionError("Option 'partition.expiration-time' needs partition columns.")
-    PartitionTime(
-        tuple(partition_keys), options.partition_timestamp_pattern, options.partition_timestamp_formatter
-    )
+    PartitionTime(tuple(partition_keys), options.partition_timestamp_pattern, options.partition_timestamp_formatter)
 
 
 def _text(value: Any) -> str | None:

@@ -156,9 +156,7 @@ def _type_with_comment(data_type: DataType, path: Sequence[str], comment: str | 
         for at, one in enumerate(data_type.fields):
             changed = _with_comment(one, rest, comment) if one.name.lower() == step else None
             if changed is not None:
-                return replace(
-                    data_type, fields=(*data_type.fields[:at], changed, *data_type.fields[at + 1 :])
-                )
+                return replace(data_type, fields=(*data_type.fields[:at], changed, *data_type.fields[at + 1 :]))
     elif isinstance(data_type, ArrayType) and step == "element" and rest:
         element = _type_with_comment(data_type.element, rest, comment)
         return None if element is None else replace(data_type, element=element)
@@ -175,9 +173,7 @@ def _check_mutable(schema: TableSchema, key: str, value: str | None, has_data: b
         return
     if option.key == "bucket" and _both_fixed(schema, value):
         return  # each partition keeps its own number until it is rewritten
-    columns = (
-        key[len("fields.") :].rpartition(".")[0] if option.is_pattern and key.startswith("fields.") else ""
-    )
+    columns = key[len("fields.") :].rpartition(".")[0] if option.is_pattern and key.startswith("fields.") else ""
     if columns and not any(schema.has_field(name.strip()) for name in columns.split(",")):
         return  # of a column that comes with this change
     set_by = next((one for one in (key, *spellings(key)) if one in schema.options), None)

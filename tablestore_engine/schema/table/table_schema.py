@@ -4,8 +4,8 @@ Vocabulary: *trimmed primary keys* are the primary key without the partition col
 shares; *bucket keys* are the columns whose hash chooses the bucket.
 
 Invariants: names are unique without regard to case; primary key columns are atomic and NOT NULL; the primary key
-of a partitioned table contains the partition columns, unless its buckets are dynamic; ``highest_field_id`` never shrinks, so that an id is never
-used twice. The JSON form is persisted and must never change.
+of a partitioned table contains the partition columns, unless its buckets are dynamic; ``highest_field_id`` never
+shrinks, so that an id is never used twice. The JSON form is persisted and must never change.
 """
 
 from __future__ import annotations

@@ -76,9 +76,7 @@ def _inner(name: str, data_type: DataType, column_id: int | None, depth: int, fi
 
 def _field(field: DataField, with_ids: bool) -> pa.Field:
     metadata = {FIELD_ID: str(field.id)} if with_ids else None
-    return pa.field(
-        field.name, _to_arrow(field.type, field.id if with_ids else None, 0), field.type.nullable, metadata
-    )
+    return pa.field(field.name, _to_arrow(field.type, field.id if with_ids else None, 0), field.type.nullable, metadata)
 
 
 def arrow_field(field: DataField) -> pa.Field:
@@ -130,8 +128,6 @@ def from_arrow_type(arrow: pa.DataType, nullable: bool = True) -> DataType:
     if pa.types.is_list(arrow) or pa.types.is_large_list(arrow) or pa.types.is_fixed_size_list(arrow):
         return ArrayType(from_arrow_type(arrow.value_type, arrow.value_field.nullable), nullable)
     if pa.types.is_struct(arrow):
-        fields = (
-            DataField(i, one.name, from_arrow_type(one.type, one.nullable)) for i, one in enumerate(arrow)
-        )
+        fields = (DataField(i, one.name, from_arrow_type(one.type, one.nullable)) for i, one in enumerate(arrow))
         return RowType(tuple(fields), nullable)
     raise UnsupportedTypeError(f"The Arrow type {arrow} cannot be held by a table.", hint="Cast it first.")

@@ -85,13 +85,9 @@ class AtomicType(DataType):
         limits = {"DECIMAL": (1, 38), "TIMESTAMP": (0, 9), "TIMESTAMP_LTZ": (0, 9), "TIME": (0, 9)}
         low, high = limits.get(self.root, (1, MAX_LENGTH))
         if self.precision is not None and not low <= self.precision <= high:
-            raise UnsupportedTypeError(
-                f"The precision of {self.root} must be {low} to {high}, not {self.precision}."
-            )
+            raise UnsupportedTypeError(f"The precision of {self.root} must be {low} to {high}, not {self.precision}.")
         if self.scale is not None and not 0 <= self.scale <= (self.precision or 0):
-            raise UnsupportedTypeError(
-                f"The scale of {self.root} must be 0 to {self.precision}, not {self.scale}."
-            )
+            raise UnsupportedTypeError(f"The scale of {self.root} must be 0 to {self.precision}, not {self.scale}.")
 
     def __str__(self) -> str:
         if self.root in _PLAIN:

@@ -1,4 +1,5 @@
-"""What is due in one table when somebody comes to compact it: scheduled plans first, then what the thresholds ask for."""
+"""What is due in one table when somebody comes to compact it: scheduled plans first, then what the thresholds ask
+for."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Compacting tables: in executors, one task per bucket, or in this process when there is little to do.
 
-All tasks of a compaction share one write id, which is part of the names of its files: whatever goes wrong, they are found
-and removed by it, also those of tasks whose answer was lost.
+All tasks of a compaction share one write id, which is part of the names of its files: whatever goes wrong, they are
+found and removed by it, also those of tasks whose answer was lost.
 """
 
 from __future__ import annotations
@@ -82,9 +82,7 @@ def _places(table: Table, snapshot: Snapshot) -> set[tuple[bytes, int]]:
     return {(e.partition, e.bucket) for meta in metas for e in table.manifests.read_manifest(meta.file_name)}
 
 
-def compact_after_write(
-    spark: SparkSession, table: Table, touched: Collection[tuple[bytes, int]]
-) -> Snapshot | None:
+def compact_after_write(spark: SparkSession, table: Table, touched: Collection[tuple[bytes, int]]) -> Snapshot | None:
     """Merge where runs have piled up past the trigger, or schedule that. Never fails the write that came before it."""
     return compact_touched(table, touched, lambda chosen: execute_tasks(lambda: spark, chosen))
 

@@ -116,9 +116,7 @@ def _rewrite(spark: SparkSession, table: Table, plan: ScanPlan, order: SortOrder
         return table.committer().commit(change, new_identity(table.options, "compact"))
 
 
-def _arranged(
-    spark: SparkSession, job: WriteJob, frame: DataFrame, plan: ScanPlan, order: SortOrder
-) -> DataFrame:
+def _arranged(spark: SparkSession, job: WriteJob, frame: DataFrame, plan: ScanPlan, order: SortOrder) -> DataFrame:
     """Rows with their bucket, cut into ranges of about the size of a file and sorted."""
     schema = job.schema
     keys = list(order.columns)

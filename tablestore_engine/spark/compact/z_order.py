@@ -45,8 +45,7 @@ def with_z_value(spark: SparkSession, frame: DataFrame, columns: Sequence[str], 
         return frame.withColumn(Z_COLUMN, F.lit(0).cast("bigint"))
     types = [frame.schema[name].dataType.simpleString() for name in columns]
     lists = {
-        f"__b{i}": pa.ListArray.from_arrays(pa.array([0, len(one)], pa.int32()), one)
-        for i, one in enumerate(bounds)
+        f"__b{i}": pa.ListArray.from_arrays(pa.array([0, len(one)], pa.int32()), one) for i, one in enumerate(bounds)
     }
     casts = [f"cast(__b{i} AS array<{kind}>) AS __b{i}" for i, kind in enumerate(types)]
     one_row = spark.createDataFrame(pa.table(lists)).selectExpr(*casts)

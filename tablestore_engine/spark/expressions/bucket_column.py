@@ -104,9 +104,7 @@ def _halves(number: str, *, wide: bool) -> list[Word]:
 
 
 def _null_flags(fields: Sequence[DataField]) -> list[str]:
-    return [
-        f"if({quoted(f.name)} is null, {1 << (i + 8)}L, 0L)" for i, f in enumerate(fields) if f.type.nullable
-    ]
+    return [f"if({quoted(f.name)} is null, {1 << (i + 8)}L, 0L)" for i, f in enumerate(fields) if f.type.nullable]
 
 
 def _is_text(field: DataField) -> bool:
@@ -114,9 +112,7 @@ def _is_text(field: DataField) -> bool:
 
 
 def _little_endian(number: str) -> str:
-    swapped = (
-        f"shiftleft(({number}) & {_LOW_DIGITS}L, 4) | (shiftrightunsigned({number}, 4) & {_LOW_DIGITS}L)"
-    )
+    swapped = f"shiftleft(({number}) & {_LOW_DIGITS}L, 4) | (shiftrightunsigned({number}, 4) & {_LOW_DIGITS}L)"
     return f"unhex(reverse(lpad(hex({swapped}), 16, '0')))"
 
 

@@ -57,7 +57,10 @@ def _others(elements: str, taken: str, keys: tuple[str, ...]) -> str:
 def _without_first() -> str:
     """The array `had` without the first element that equals `gone`."""
     at = "array_position(transform(had, each -> each <=> gone), true)"
-    return f"CASE WHEN {at} > 0 THEN concat(slice(had, 1, cast({at} as int) - 1), slice(had, cast({at} as int) + 1, size(had))) ELSE had END"
+    return (
+        f"CASE WHEN {at} > 0 THEN concat(slice(had, 1, cast({at} as int) - 1), slice(had, "
+        f"cast({at} as int) + 1, size(had))) ELSE had END"
+    )
 
 
 def _records(value: str, number: str, takes_back: str) -> str:

@@ -1,4 +1,5 @@
-"""Deletes that remove a row where sequence groups say whether they come too late, as SQL; see `mergetree.merge.sequence_group_deletes`."""
+"""Deletes that remove a row where sequence groups say whether they come too late, as SQL; see
+`mergetree.merge.sequence_group_deletes`."""
 
 from __future__ import annotations
 
@@ -23,10 +24,7 @@ def after_removals_sql(rows: str, schema: TableSchema, keys: str, system: Sequen
         [
             f"'n', r.{_NUMBER}",
             f"'removes', r.{VALUE_KIND.name} = 3Y",
-            *(
-                f"'g{i}', {_sequence_sql(group)}"
-                for i, group in enumerate(schema.merge_engine.removing_groups)
-            ),
+            *(f"'g{i}', {_sequence_sql(group)}" for i, group in enumerate(schema.merge_engine.removing_groups)),
         ]
     )
     collected = f"collect_list(named_struct({record})) OVER (PARTITION BY {keys})"
@@ -42,8 +40,7 @@ def after_removals_sql(rows: str, schema: TableSchema, keys: str, system: Sequen
     with_records = f"SELECT r.*, {collected} AS {_RECORDS} FROM ({rows}) r"
     with_removal = f"SELECT r.*, {removal} AS {_REMOVAL} FROM ({with_records}) r"
     return (
-        f"SELECT {', '.join(columns)} FROM ({with_removal}) r "
-        f"WHERE r.{_REMOVAL} IS NULL OR r.{_NUMBER} >= r.{_REMOVAL}"
+        f"SELECT {', '.join(columns)} FROM ({with_removal}) r WHERE r.{_REMOVAL} IS NULL OR r.{_NUMBER} >= r.{_REMOVAL}"
     )
 
 

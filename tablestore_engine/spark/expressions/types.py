@@ -67,9 +67,7 @@ def to_spark_type(data_type: DataType) -> T.DataType:
     if isinstance(data_type, ArrayType):
         return T.ArrayType(to_spark_type(data_type.element), data_type.element.nullable)
     if isinstance(data_type, MapType):
-        return T.MapType(
-            to_spark_type(data_type.key), to_spark_type(data_type.value), data_type.value.nullable
-        )
+        return T.MapType(to_spark_type(data_type.key), to_spark_type(data_type.value), data_type.value.nullable)
     if isinstance(data_type, RowType):
         return to_spark_schema(data_type.fields)
     raise UnsupportedTypeError(f"Spark cannot read the type {data_type}.")

@@ -103,8 +103,7 @@ class FileScans:
         last: tuple[str, ...] = _POSITIONS if positions or sizes else ()
         last += _SIZES if sizes else ()
         frames = [
-            self._scan(own, groups[own, deletes], first, last, deletes=deletes)
-            for own, deletes in sorted(groups)
+            self._scan(own, groups[own, deletes], first, last, deletes=deletes) for own, deletes in sorted(groups)
         ]
         return reduce(DataFrame.unionAll, frames)
 

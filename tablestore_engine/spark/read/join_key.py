@@ -116,9 +116,7 @@ def key_blocks(ranges: KeyRanges, keys: pa.Table) -> KeyBlocks | None:
     bits = block_bits(packed, 0, math.prod(ranges.widths) - 1)
     if bits is None:
         return None
-    return KeyBlocks(
-        _shifted(ranges.packed, bits), (ranges.packed,), *block_table(packed, bits, [packed])
-    )
+    return KeyBlocks(_shifted(ranges.packed, bits), (ranges.packed,), *block_table(packed, bits, [packed]))
 
 
 def _shifted(number: Sql, bits: int) -> Sql:

@@ -1,8 +1,8 @@
 """Where the rows stand that retractions hide: found once in a process, so that each read looks at places, not at rows.
 
 A *place* is a file and the number of a row in it. Files never change, so which places some retractions hide in some
-plain files is the same for ever. Spark looks for the *candidates*, first by a hash of identifying columns, of these by a
-hash of all; the candidates and the retractions come here, where equality of rows decides.
+plain files is the same for ever. Spark looks for the *candidates*, first by a hash of identifying columns, of these by
+a hash of all; the candidates and the retractions come here, where equality of rows decides.
 
 Retractions that are many, and rows of which there are many copies, are not for this process: then nothing is found, and
 the reader groups rows in Spark.
@@ -106,8 +106,8 @@ class Places:
 class HiddenRows:
     """The places that are hidden in some plain files.
 
-    `table` has the columns of `places`, `sizes` are the sizes of the files that the places are in. `missing` is a row that
-    was taken away more often than it stood there, with its total; None when there is none.
+    `table` has the columns of `places`, `sizes` are the sizes of the files that the places are in. `missing` is a row
+    that was taken away more often than it stood there, with its total; None when there is none.
     """
 
     places: Places
@@ -222,7 +222,8 @@ def _hashed_alike(rows: str, names: Sequence[str], selected: str) -> str:
 
 
 def _within(values: Mapping[str, Values], alias: str) -> str:
-    """The WHERE that leaves rows with these values, as far as SQL can say it; row groups of Parquet are skipped by it."""
+    """The WHERE that leaves rows with these values, as far as SQL can say it; row groups of Parquet are skipped by
+    it."""
     parts = []
     for name, one in values.items():
         low, high = constant(one.low), constant(one.high)

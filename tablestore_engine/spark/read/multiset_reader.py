@@ -1,4 +1,5 @@
-"""Reading tables without a key as SQL over Spark's own Parquet scans; where nothing was retracted, that is all there is.
+"""Reading tables without a key as SQL over Spark's own Parquet scans; where nothing was retracted, that is all there
+is.
 
 With R the retraction files and P the plain files that, by their statistics, may hold rows of R, there are two plans. By
 place, where the places of retracted rows are worth finding out (`hidden_rows`): P is read without them, and only the
@@ -152,9 +153,7 @@ class _Counted:
         left = f"SELECT * FROM ({summed}) WHERE {_COUNT} > 0"
         blocks = f"explode(sequence(0L, (t.{_COUNT} - 1L) div {_BLOCK}L))"
         copies = f"explode(array_repeat(0, cast(least(t.{_COUNT} - a.{_AT} * {_BLOCK}L, {_BLOCK}L) as int)))"
-        return (
-            f"SELECT {self._of('t')} FROM ({left}) t LATERAL VIEW {blocks} a AS {_AT} LATERAL VIEW {copies} b"
-        )
+        return f"SELECT {self._of('t')} FROM ({left}) t LATERAL VIEW {blocks} a AS {_AT} LATERAL VIEW {copies} b"
 
     def _complaint(self) -> str:
         """SQL of the message that shows a row."""

@@ -27,9 +27,7 @@ def matching_partitions(
     places, rows = PartitionFormat(schema), sorted(partitions)
     if not rows:
         return set()
-    columns = T.StructType(
-        [T.StructField(_NUMBER, T.IntegerType()), *to_spark_schema(schema.partition_fields)]
-    )
+    columns = T.StructType([T.StructField(_NUMBER, T.IntegerType()), *to_spark_schema(schema.partition_fields)])
     try:
         with translated():
             values = spark.createDataFrame([(i, *places.decode(r)) for i, r in enumerate(rows)], columns)

@@ -64,9 +64,7 @@ def read_table(
     return read_plan(spark, table, table.scan(snapshot, predicate, schema=schema), predicate)
 
 
-def read_plan(
-    spark: SparkSession, table: Table, plan: ScanPlan, predicate: Predicate | None = None
-) -> DataFrame:
+def read_plan(spark: SparkSession, table: Table, plan: ScanPlan, predicate: Predicate | None = None) -> DataFrame:
     """The merged rows of a scan plan. Rows that fail the `predicate` may be missing or out of date."""
     return TableReader(spark, table, plan, predicate).frame()
 
@@ -96,9 +94,7 @@ class _Merge:
 class TableReader:
     """One read of a scan plan."""
 
-    def __init__(
-        self, spark: SparkSession, table: Table, plan: ScanPlan, predicate: Predicate | None
-    ) -> None:
+    def __init__(self, spark: SparkSession, table: Table, plan: ScanPlan, predicate: Predicate | None) -> None:
         self._spark = spark
         self._table = table
         self._schema = plan.schema
@@ -176,9 +172,7 @@ class TableReader:
         bounds = (FileBounds(f, schema, load) for _, f in files)
         return KeyRanges.of([schema.field(name) for name in schema.primary_keys], bounds)
 
-    def _blocked(
-        self, merge: _Merge, ranges: KeyRanges | None, keys: pa.Table | None
-    ) -> BlockedKeys | None:
+    def _blocked(self, merge: _Merge, ranges: KeyRanges | None, keys: pa.Table | None) -> BlockedKeys | None:
         """The keys by block, where the run that looks them up is large enough for reading them here.
 
         `keys` are those that the predicate left, when it was worth reading them for it.
@@ -195,9 +189,7 @@ class TableReader:
 
     def _merged(self, merge: _Merge, changed: ChangedKeys) -> DataFrame:
         engine = self._schema.merge_engine
-        newest_wins = (
-            engine.keeps_last and merge.upper_is_newer and not self._schema.core_options.sequence_field
-        )
+        newest_wins = engine.keeps_last and merge.upper_is_newer and not self._schema.core_options.sequence_field
         deletes = any(f.delete_row_count != 0 for _, f in merge.bottom)
         upper = self._scans.scan(merge.upper, system=True)
         bottom = self._scans.scan(merge.bottom, system=deletes or not newest_wins)

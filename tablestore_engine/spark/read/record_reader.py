@@ -1,8 +1,8 @@
 """Reading records to be written again: the record of each key that its others have become, with its kind.
 
-What a query shows is not all that a table holds. Where a row that comes late may be older than a delete (`sequence.field`,
-sequence groups), the delete stays a record, by which that row is known to be late; files that are written anew must go on
-holding it. Elsewhere the rows are all there is to write.
+What a query shows is not all that a table holds. Where a row that comes late may be older than a delete
+(`sequence.field`, sequence groups), the delete stays a record, by which that row is known to be late; files that are
+written anew must go on holding it. Elsewhere the rows are all there is to write.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ class RecordReader(TableReader):
         shown = f"bool_or(r.{ALIVE})"
         folded = self._fold_columns(retractions)
         columns = [self._as_record(f, folded[f.name], shown) for f in self._schema.fields]
-        # A -D would remove what comes after it once more; what is left of it is no such delete (`mergetree.merge.fold`).
+        # A -D would remove what comes after it once more; what is left of it is no such delete
+        # (`mergetree.merge.fold`).
         hidden = UPDATE_BEFORE_KIND if self._schema.merge_engine.removing_groups else DELETE_KIND
         kind = f"CASE WHEN {shown} THEN 0Y ELSE {hidden}Y END AS {ROW_KIND_COLUMN}"
         return f"SELECT {', '.join([*columns, kind])} FROM ({rows}) r GROUP BY {self._group}"

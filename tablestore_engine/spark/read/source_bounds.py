@@ -1,7 +1,7 @@
 """What the rows of a MERGE's source tell of the rows of the target that they can match.
 
-A row that `t.a = s.b` holds for has a value of `s.b` in `t.a`, so files without one need not be read. It pays to look for
-these values when the target is large: the source is computed before the join then.
+A row that `t.a = s.b` holds for has a value of `s.b` in `t.a`, so files without one need not be read. It pays to look
+for these values when the target is large: the source is computed before the join then.
 """
 
 from __future__ import annotations
@@ -35,11 +35,9 @@ def is_large(plan: ScanPlan) -> bool:
     return plan.file_size >= LARGE_BYTES or len(plan.files) >= LARGE_FILES
 
 
-def comparable_columns(
-    pairs: list[tuple[str, str]], schema: TableSchema, source: DataFrame
-) -> list[tuple[str, str]]:
-    """The pairs of a column of the target and one of the source, in any spelling, of whose types Spark compares the values
-    as they are; it converts others first, and not always so that the order stays. Named as they are called."""
+def comparable_columns(pairs: list[tuple[str, str]], schema: TableSchema, source: DataFrame) -> list[tuple[str, str]]:
+    """The pairs of a column of the target and one of the source, in any spelling, of whose types Spark compares the
+    values as they are; it converts others first, and not always so that the order stays. Named as they are called."""
     given = {f.name.lower(): f for f in source.schema.fields}
     found = [(schema.field(name), given[column.lower()]) for name, column in pairs]
     return [(own.name, it.name) for own, it in found if _compare_alike(to_spark_type(own.type), it.dataType)]
@@ -96,7 +94,8 @@ def _values(source: DataFrame, pairs: list[tuple[str, str]]) -> list[Predicate]:
 
 @contextmanager
 def kept(spark: SparkSession, view: str) -> Iterator[DataFrame]:
-    """The rows of a view (quoted), which are computed once: also by queries that name it. No other view has its plan."""
+    """The rows of a view (quoted), which are computed once: also by queries that name it. No other view has its
+    plan."""
     with translated():
         rows = spark.table(view).persist()
     try:
@@ -106,6 +105,6 @@ def kept(spark: SparkSession, view: str) -> Iterator[DataFrame]:
 
 
 def with_own_plan(source: DataFrame) -> DataFrame:
-    """The rows, by a plan that no other query has: with what is kept of a plan, Spark answers all that have it, and it is
-    gone for all when one lets it go. There is one column more."""
+    """The rows, by a plan that no other query has: with what is kept of a plan, Spark answers all that have it, and it
+    is gone for all when one lets it go. There is one column more."""
     return source.selectExpr("*", f"'{uuid.uuid4().hex}' AS __tablestore_kept")

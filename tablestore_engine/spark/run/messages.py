@@ -21,9 +21,7 @@ _OWN_COLUMN = re.compile(r"(?:`\w+`\.)?`__tablestore_\w+`, |, (?:`\w+`\.)?`__tab
 _CUT = re.compile(r"`([^`\n]*\.[^`\n#]*)#?\d*\.\.\.$")  # Spark cuts what is behind an excerpt
 _PLAIN = re.compile(r"[\w$.]+")
 # What stands behind the reason: the place, and then the plan, or the statement with a mark at the place.
-_BEHIND = re.compile(
-    r"(SQLSTATE: \w{5})(?:;? \(?line (\d+),? pos (\d+)\)?)?(?:;?\s*\Z|;\n.*|\n\n== SQL.*)", re.DOTALL
-)
+_BEHIND = re.compile(r"(SQLSTATE: \w{5})(?:;? \(?line (\d+),? pos (\d+)\)?)?(?:;?\s*\Z|;\n.*|\n\n== SQL.*)", re.DOTALL)
 _OWN_FRAME = re.compile(r'\n== DataFrame ==\n"[^"\n]*" was called from\n[^\n]*\btablestore_engine\b[^\n]*')
 _EXCERPT = re.compile(r"^== SQL[^\n]*==\n(.*)\Z", re.DOTALL | re.MULTILINE)
 _MARK = re.compile(r"\s*\^+\s*")

@@ -58,9 +58,7 @@ def translated(text: str = "", place: Callable[[int], str] | None = None) -> Ite
         raise
 
 
-def translate(
-    error: PySparkException, text: str = "", place: Callable[[int], str] | None = None
-) -> TableStoreError:
+def translate(error: PySparkException, text: str = "", place: Callable[[int], str] | None = None) -> TableStoreError:
     """This engine's error for one of Spark's."""
     if isinstance(error, (ParseException, AnalysisException)):
         told = reason_and_place(_without_java(_text(error)))
@@ -118,9 +116,7 @@ def _without_java(text: str) -> str:
         text = found[1] if found else text
     if "Traceback (most recent call last)" in text:
         lines = [line for line in text.strip().splitlines() if line.strip()]
-        last = next(
-            (line for line in reversed(lines) if re.match(r"^[\w.]*(Error|Exception)\b", line)), lines[-1]
-        )
+        last = next((line for line in reversed(lines) if re.match(r"^[\w.]*(Error|Exception)\b", line)), lines[-1])
         text = last
     elif cause:
         text = cause[-1]

@@ -91,9 +91,7 @@ def _release_file(executable: str) -> dict[str, str]:
 def _build_of(facts: Mapping[str, str]) -> str | None:
     if "JAVA_VERSION" not in facts:
         return None
-    return (
-        f"{facts.get('JAVA_RUNTIME_VERSION', facts['JAVA_VERSION'])} {facts.get('IMPLEMENTOR', '')}".strip()
-    )
+    return f"{facts.get('JAVA_RUNTIME_VERSION', facts['JAVA_VERSION'])} {facts.get('IMPLEMENTOR', '')}".strip()
 
 
 def _build_by_asking(executable: str, environ: Mapping[str, str], cache_dir: str | None) -> str:

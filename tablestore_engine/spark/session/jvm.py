@@ -193,9 +193,7 @@ def _complaint(log: str | None, start: int) -> str:
     with open(log, "rb") as file:
         file.seek(start)
         lines = file.read(64_000).decode(errors="replace").splitlines()
-    telling = [
-        line.strip() for line in lines if any(word in line for word in ("Error", "Exception", "error"))
-    ]
+    telling = [line.strip() for line in lines if any(word in line for word in ("Error", "Exception", "error"))]
     return (telling or [line.strip() for line in lines if line.strip()] or [""])[0]
 
 

@@ -56,9 +56,7 @@ class ArchiveUse:
 NO_ARCHIVE = ArchiveUse()
 
 
-def kind_of_jvm(
-    java: Java, class_path: Sequence[str], options: Sequence[str], environ: Mapping[str, str]
-) -> str:
+def kind_of_jvm(java: Java, class_path: Sequence[str], options: Sequence[str], environ: Mapping[str, str]) -> str:
     """A short text that is equal for two JVMs exactly when they can share an archive."""
     facts = [
         _LAYOUT,

@@ -97,8 +97,6 @@ def new_log_file(cache: str | None) -> str:
 
 def _prune_logs(folder: str) -> None:
     with contextlib.suppress(OSError):  # another process may prune at the same time
-        logs = sorted(
-            (entry for entry in os.scandir(folder) if entry.is_file()), key=lambda log: log.stat().st_mtime
-        )
+        logs = sorted((entry for entry in os.scandir(folder) if entry.is_file()), key=lambda log: log.stat().st_mtime)
         for log in logs[: -_KEPT_LOGS + 1]:
             os.unlink(log.path)

@@ -109,9 +109,7 @@ def _build(settings: Mapping[str, str], gateway: Gateway | None) -> SparkSession
 
 def _start_failure(error: Exception, gateway: Gateway | None) -> EnvironmentProblem:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    java_lines = [
-        line.lstrip(": ") for line in lines if line.startswith(":")
-    ]  # py4j's mark for what Java said
+    java_lines = [line.lstrip(": ") for line in lines if line.startswith(":")]  # py4j's mark for what Java said
     cause = (java_lines or lines or [repr(error)])[0]
     where = f" Its log: {gateway.log}." if gateway and gateway.log else ""
     return EnvironmentProblem(f"Spark did not start: {cause}{where}")
@@ -172,9 +170,7 @@ def _may_share(class_path: Sequence[str], options: Sequence[str], environ: Mappi
     )
 
 
-def _tuning(
-    config: SessionConfig, user_options: Sequence[str], environ: Mapping[str, str]
-) -> tuple[str, ...]:
+def _tuning(config: SessionConfig, user_options: Sequence[str], environ: Mapping[str, str]) -> tuple[str, ...]:
     return java_options(user_options, environ, Machine.here()) if config.is_local else ()
 
 
@@ -203,9 +199,7 @@ def _class_path(environ: Mapping[str, str], spark_home: str) -> list[str]:
     """Spark's jars in an order of our own: the launcher's wildcard stands for whatever order the disk has."""
     jars_dir = os.path.join(spark_home, "jars")
     names = sorted(name for name in os.listdir(jars_dir) if name.endswith(".jar"))
-    names.sort(
-        key=lambda name: not name.startswith("slf4j-api-")
-    )  # before the bridges, as the launcher has it
+    names.sort(key=lambda name: not name.startswith("slf4j-api-"))  # before the bridges, as the launcher has it
     jars = [os.path.join(jars_dir, name) for name in names]
     if sum(map(len, jars)) + len(jars) > _LONGEST_ARGUMENT:
         jars = [os.path.join(jars_dir, "*")]
@@ -243,9 +237,7 @@ def _spark_home(environ: Mapping[str, str]) -> str:
 def _spark_defaults(environ: Mapping[str, str], spark_home: str) -> dict[str, str]:
     """The settings of the user's spark-defaults.conf."""
     try:
-        with open(
-            os.path.join(_conf_dir(environ, spark_home), "spark-defaults.conf"), encoding="utf-8"
-        ) as file:
+        with open(os.path.join(_conf_dir(environ, spark_home), "spark-defaults.conf"), encoding="utf-8") as file:
             lines = [line.strip() for line in file]
     except OSError:
         return {}

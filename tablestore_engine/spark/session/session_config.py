@@ -141,7 +141,8 @@ def shuffle_partitions(machine: Machine) -> int:
 
 # Every task that aggregates or sorts takes memory by the page, and so does every broadcast. Spark's own page would be
 # 64 MiB, to be cleared, held and collected for a handful of rows: after six builds of the demo the JVM had 5.5 GB with
-# it, and has 1.4 GB with this one. A task can have 8,192 pages, which is more than the largest heap that is chosen here.
+# it, and has 1.4 GB with this one. A task can have 8,192 pages, which is more than the largest heap that is chosen
+# here.
 _PAGE = "4m"
 
 
@@ -160,13 +161,9 @@ _LATE_C2 = (
 _ROOM = ("-XX:InitialRAMPercentage=6.25", "-XX:MetaspaceSize=256m")
 
 
-def java_options(
-    user_options: Sequence[str], environ: Mapping[str, str], machine: Machine
-) -> tuple[str, ...]:
+def java_options(user_options: Sequence[str], environ: Mapping[str, str], machine: Machine) -> tuple[str, ...]:
     """Options of a local JVM for a quick start without harm to long jobs; the user's own stand after them."""
-    said = " ".join(
-        [*user_options, environ.get("JAVA_TOOL_OPTIONS", ""), environ.get("JDK_JAVA_OPTIONS", "")]
-    )
+    said = " ".join([*user_options, environ.get("JAVA_TOOL_OPTIONS", ""), environ.get("JDK_JAVA_OPTIONS", "")])
     if re.search(r"-XX:\+Use\w+GC\b", said):  # two collectors would keep the JVM from starting
         return (*_ROOM, *_LATE_C2)
     collector = "-XX:+UseSerialGC" if machine.cores <= 2 else "-XX:+UseParallelGC"

@@ -42,9 +42,7 @@ def known(table: Table, snapshot: Snapshot) -> Statistics:
     return _statistics(table, snapshot, counted.rows if counted.exact else None, {})
 
 
-def _statistics(
-    table: Table, snapshot: Snapshot, rows: int | None, columns: dict[str, ColumnStatistics]
-) -> Statistics:
+def _statistics(table: Table, snapshot: Snapshot, rows: int | None, columns: dict[str, ColumnStatistics]) -> Statistics:
     files = [entry.file for entry in table.live_files(snapshot)]
     size, records = sum(f.file_size for f in files), sum(f.row_count for f in files)
     if rows is not None and records:

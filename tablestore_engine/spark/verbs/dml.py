@@ -162,9 +162,7 @@ def overwrite(
     return finish(spark, table, job, result, "OVERWRITE", replaces=replaces, properties=properties)
 
 
-def _check_overwrite(
-    table: Table, snapshot: Snapshot | None, replaces: Callable[[ManifestEntry], bool] | None
-) -> None:
+def _check_overwrite(table: Table, snapshot: Snapshot | None, replaces: Callable[[ManifestEntry], bool] | None) -> None:
     """Keys that cross partitions may be in those that stay."""
     if not table.schema.crosses_partitions or snapshot is None:
         return
@@ -176,9 +174,7 @@ def _check_overwrite(
         )
 
 
-def truncate(
-    spark: Callable[[], SparkSession], table: Table, chosen: Callable[[ManifestEntry], bool]
-) -> WriteOutcome:
+def truncate(spark: Callable[[], SparkSession], table: Table, chosen: Callable[[ManifestEntry], bool]) -> WriteOutcome:
     """Remove the chosen files: a metadata change. Spark only counts their rows, where many have to merge."""
     live = [e for e in table.live_files() if chosen(e)]
     if not live:

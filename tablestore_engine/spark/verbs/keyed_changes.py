@@ -114,11 +114,7 @@ def _rewrite_files(spark: SparkSession, read: Read, changes: DataFrame) -> Write
     known = None if read.input_bytes is None else size + read.input_bytes
     result = write_home(spark, read.table, read.snapshot, job, Rows(frame, known))
     removed = tuple(
-        ManifestEntry(FileKind.DELETE, b.partition_row, b.bucket, b.total_buckets, f)
-        for b in buckets
-        for f in b.files
+        ManifestEntry(FileKind.DELETE, b.partition_row, b.bucket, b.total_buckets, f) for b in buckets for f in b.files
     )
     kind = "OVERWRITE" if removed else "APPEND"
-    return finish(
-        spark, read.table, job, result, kind, removed=removed, read_snapshot=read.snapshot_id, rows=total
-    )
+    return finish(spark, read.table, job, result, kind, removed=removed, read_snapshot=read.snapshot_id, rows=total)

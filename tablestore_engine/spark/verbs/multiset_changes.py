@@ -1,7 +1,7 @@
 """Row-level changes of a table that counts rows: each old row is retracted, each new one added.
 
-Rows of one content cannot be told apart there, so a change carries its old row whole (`OLD_COLUMN`, null for a new row).
-Where one row may be changed twice, as by MERGE, it also carries `POSITION_COLUMN`, a number of the target's row.
+Rows of one content cannot be told apart there, so a change carries its old row whole (`OLD_COLUMN`, null for a new
+row). Where one row may be changed twice, as by MERGE, it also carries `POSITION_COLUMN`, a number of the target's row.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Rewriting a table's rows in another layout, as one atomic commit: other buckets, or under a primary key.
 
-The rows as they are read now, and the deletes that must outlive them, become new files, which take the place of those that
-they were read from. The commit conflicts when anything else was added or removed there meanwhile; then the whole is done
-again. A schema that changes with the layout counts once the snapshot is there (`schema.table.layout`), so a rewrite that dies
-leaves the table as it was.
+The rows as they are read now, and the deletes that must outlive them, become new files, which take the place of those
+that they were read from. The commit conflicts when anything else was added or removed there meanwhile; then the whole
+is done again. A schema that changes with the layout counts once the snapshot is there (`schema.table.layout`), so a
+rewrite that dies leaves the table as it was.
 """
 
 from __future__ import annotations
@@ -150,9 +150,7 @@ def _rewrite(
 
 def _removed(buckets: tuple[BucketScan, ...]) -> list[ManifestEntry]:
     return [
-        ManifestEntry(FileKind.DELETE, b.partition_row, b.bucket, b.total_buckets, f)
-        for b in buckets
-        for f in b.files
+        ManifestEntry(FileKind.DELETE, b.partition_row, b.bucket, b.total_buckets, f) for b in buckets for f in b.files
     ]
 
 

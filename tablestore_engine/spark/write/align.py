@@ -102,16 +102,12 @@ def _kind_number(source: str) -> Column:
     return F.expr(f"CASE cast({source} as string) {known} ELSE raise_error({told}) END")
 
 
-def _by_position(
-    given: list[str], schema: TableSchema, columns: Sequence[str], static: set[str]
-) -> dict[str, int]:
+def _by_position(given: list[str], schema: TableSchema, columns: Sequence[str], static: set[str]) -> dict[str, int]:
     names = list(columns) or [n for n in schema.field_names if n.lower() not in static]
     for name in columns:
         schema.field(name)
         if name.lower() in static:
-            raise SchemaError(
-                f"Column '{name}' is given twice: in the PARTITION clause and in the column list."
-            )
+            raise SchemaError(f"Column '{name}' is given twice: in the PARTITION clause and in the column list.")
     if len({n.lower() for n in names}) < len(names):
         raise SchemaError(f"The column list names a column twice: {', '.join(names)}.")
     if len(names) != len(given):

@@ -4,8 +4,8 @@ Vocabulary: a *place* is the number of a partition among those that the rows fal
 as many ranges as buckets are *open* to its new keys, in proportion to what each shall take. So the bucket of a new key
 is a function of its hash, and no list of new keys has to be made.
 
-A query runs for each of these passes anew. Should it give a partition only in the last one, the tasks that write refuse it
-(`DynamicBuckets.check_sought`); other keys that were not counted are of no harm.
+A query runs for each of these passes anew. Should it give a partition only in the last one, the tasks that write refuse
+it (`DynamicBuckets.check_sought`); other keys that were not counted are of no harm.
 
 Cost, for tables with an index: one more pass over the key columns counts the keys of each partition, and where
 partitions have an index already, a join of the rows with the index of those partitions, which tasks read.
@@ -146,16 +146,12 @@ def _reader(io: FileIO) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.Reco
                 for at in range(0, len(hashes), _CHUNK):
                     part = pa.array(hashes[at : at + _CHUNK])
                     sides = [pa.repeat(pa.scalar(one, pa.int32()), len(part)) for one in (place, bucket)]
-                    yield pa.RecordBatch.from_arrays(
-                        [sides[0], part, sides[1]], names=[_PLACE, HASH_COLUMN, _KNOWN]
-                    )
+                    yield pa.RecordBatch.from_arrays([sides[0], part, sides[1]], names=[_PLACE, HASH_COLUMN, _KNOWN])
 
     return read
 
 
-def beside(
-    spark: SparkSession, frame: DataFrame, schema: TableSchema, lookup: Lookup, types: str
-) -> DataFrame:
+def beside(spark: SparkSession, frame: DataFrame, schema: TableSchema, lookup: Lookup, types: str) -> DataFrame:
     """The frame with what a lookup says of each row's partition; null for partitions that it does not know.
 
     `types` are the Spark types of the lookup's columns, in their order.

@@ -4,10 +4,12 @@ What becomes of a row whose key is in another partition already, by merge engine
 puts the row into its own partition; *partial-update* and *aggregation* fold the row into the old partition; *first-row*
 drops it.
 
-Vocabulary: a *home* is the partition and bucket where a key is now. Homes are found by reading the keys of the table, of
-few rows only those of files that may hold one of their keys; the write conflicts with whatever was committed meanwhile.
+Vocabulary: a *home* is the partition and bucket where a key is now. Homes are found by reading the keys of the table,
+of few rows only those of files that may hold one of their keys; the write conflicts with whatever was committed
+meanwhile.
 
-Two ways: rows that are few are collected and sent home in this process (`operation.write.key_locations`), others by joins.
+Two ways: rows that are few are collected and sent home in this process (`operation.write.key_locations`), others by
+joins.
 """
 
 from __future__ import annotations
@@ -86,9 +88,7 @@ class Homes:
         return self.table.scan(self.snapshot) if self.snapshot else empty
 
 
-def write_home(
-    spark: SparkSession, table: Table, snapshot: Snapshot | None, job: WriteJob, rows: Rows
-) -> WriteResult:
+def write_home(spark: SparkSession, table: Table, snapshot: Snapshot | None, job: WriteJob, rows: Rows) -> WriteResult:
     """`write_rows`, after rows whose key may be in another partition were sent to where they belong.
 
     `snapshot` says where keys are now; None when the write leaves nothing of the table.
@@ -184,9 +184,7 @@ def _key(schema: TableSchema) -> list[str]:
 def _refuse_duplicates(frame: DataFrame, job: WriteJob) -> None:
     kind = F.col(ROW_KIND_COLUMN)
     twice = F.count_if(kind == 0) > 1 if job.changes else F.count(F.lit(1)) > 1
-    found = (
-        frame.groupBy(*_key(job.schema)).agg(twice.alias("twice")).where("twice").drop("twice").limit(_SAMPLE)
-    )
+    found = frame.groupBy(*_key(job.schema)).agg(twice.alias("twice")).where("twice").drop("twice").limit(_SAMPLE)
     _refuse(collect_arrow(found))
 
 
@@ -260,9 +258,7 @@ def _old(position: int) -> str:
     return f"__old{position}"
 
 
-def _with_homes(
-    homes: Homes, schema: TableSchema, rows: DataFrame, buckets: tuple[BucketScan, ...]
-) -> DataFrame:
+def _with_homes(homes: Homes, schema: TableSchema, rows: DataFrame, buckets: tuple[BucketScan, ...]) -> DataFrame:
     """The rows with the number of their key's home (null: none), its partition, its bucket, and whether they move."""
     fields = schema.partition_fields
     arrays: list[Any] = [
@@ -277,9 +273,7 @@ def _with_homes(
     places = homes.spark.createDataFrame(pa.table(arrays, names=names))
     keys = list(schema.primary_keys)
     if buckets:
-        live = _live_keys(homes, schema, buckets).join(
-            rows.select(*_key(schema)).distinct(), keys, "left_semi"
-        )
+        live = _live_keys(homes, schema, buckets).join(rows.select(*_key(schema)).distinct(), keys, "left_semi")
         found = rows.join(live, keys, "left")
     else:
         found = rows.withColumn(_HOME, F.lit(None).cast("int"))

@@ -1,9 +1,9 @@
 """Writing a DataFrame into a table's files.
 
-Two ways, one writer (`operation.write.write`). A small result is collected as Arrow and written in this process: one Spark
-job, no Python worker, no shuffle. Anything else is shuffled so that each bucket is one task's, sorted by Spark (which
-spills), and streamed through `mapInArrow` into files; a task returns the metadata of its files. Errors of the engine
-travel home as values, so that a wrong row does not become a stack trace.
+Two ways, one writer (`operation.write.write`). A small result is collected as Arrow and written in this process: one
+Spark job, no Python worker, no shuffle. Anything else is shuffled so that each bucket is one task's, sorted by Spark
+(which spills), and streamed through `mapInArrow` into files; a task returns the metadata of its files. Errors of the
+engine travel home as values, so that a wrong row does not become a stack trace.
 """
 
 from __future__ import annotations
@@ -229,9 +229,7 @@ def _gather(payloads: pa.Table) -> WriteResult:
     return result
 
 
-def _task(
-    job: WriteJob, stop_at_duplicates: bool
-) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def _task(job: WriteJob, stop_at_duplicates: bool) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     # Its name holds the id of the write, so it is removed with the write's files.
     stop = f"{job.target.paths.root}/.duplicates-{job.target.write_id}"
 

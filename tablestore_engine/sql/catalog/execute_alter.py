@@ -50,9 +50,7 @@ def _alter(name: TableName, changes: Sequence[SchemaChange], context: CatalogCon
 def add_columns(statement: AddColumns, context: CatalogContext) -> StatementResult:
     """ALTER TABLE … ADD COLUMNS."""
     schema = context.table(statement.table, "ALTER TABLE").schema
-    wanted = [
-        one for one in statement.columns if not (statement.if_not_exists and schema.has_field(one.name))
-    ]
+    wanted = [one for one in statement.columns if not (statement.if_not_exists and schema.has_field(one.name))]
     return _alter(statement.table, [AddColumn(*column_of(one)) for one in wanted], context)
 
 
@@ -65,9 +63,7 @@ def set_properties(statement: SetTableProperties, context: CatalogContext) -> St
     if statement.is_view:
         view = context.view(statement.table, "ALTER VIEW")
         comment = properties.pop("comment", view.comment)
-        return _store(
-            statement.table, replace(view, comment=comment, options={**view.options, **properties}), context
-        )
+        return _store(statement.table, replace(view, comment=comment, options={**view.options, **properties}), context)
     schema = context.table(statement.table, "ALTER TABLE").schema
     changes: list[SchemaChange] = []
     if "comment" in properties:
@@ -112,9 +108,7 @@ def _check_placing(schema: TableSchema, options: Mapping[str, str], touched: Map
         return
     placing = {key: value for key, value in options.items() if key in _PLACING}
     if schema.is_keyed and "bucket" not in placing:
-        raise SqlError(
-            "A table with a primary key needs the option 'bucket'.", hint="Set it to another number."
-        )
+        raise SqlError("A table with a primary key needs the option 'bucket'.", hint="Set it to another number.")
     columns = [(one.name, one.type, one.description) for one in schema.fields]
     create_schema(columns, schema.primary_keys, schema.partition_keys, placing)
 
@@ -154,8 +148,7 @@ def _commented(view: View, name: TableName, column: str | None, comment: str | N
             hint=did_you_mean(column, [one.name for one in view.columns]),
         )
     columns = tuple(
-        replace(one, description=comment) if one.name.lower() == column.lower() else one
-        for one in view.columns
+        replace(one, description=comment) if one.name.lower() == column.lower() else one for one in view.columns
     )
     return replace(view, columns=columns)
 
@@ -199,8 +192,10 @@ def unsupported(statement: AlterUnsupported, context: CatalogContext) -> Stateme
     """Any other ALTER TABLE or VIEW."""
     raise SqlError(
         f"{statement.table} cannot be altered by {statement.what}.",
-        hint="Tables take RENAME TO, ADD COLUMNS, ADD PRIMARY KEY, CLUSTERED INTO n BUCKETS, DROP PARTITION, SET and UNSET "
-        "TBLPROPERTIES, CREATE, REPLACE, RENAME and DELETE TAG, COMMENT and COMPACT; views take RENAME TO, SET and UNSET TBLPROPERTIES and AS.",
+        hint="Tables take RENAME TO, ADD COLUMNS, ADD PRIMARY KEY, CLUSTERED INTO n "
+        "BUCKETS, DROP PARTITION, SET and UNSET "
+        "TBLPROPERTIES, CREATE, REPLACE, RENAME and DELETE TAG, COMMENT and COMPACT; views take "
+        "RENAME TO, SET and UNSET TBLPROPERTIES and AS.",
     )
 
 

@@ -90,9 +90,7 @@ def _column(statement: Describe, column: str, context: CatalogContext) -> Statem
     return answer("DESCRIBE", {"info_name": "string", "info_value": "string"}, rows)
 
 
-def _column_statistics(
-    statement: Describe, field: DataField, context: CatalogContext
-) -> list[tuple[str, str]]:
+def _column_statistics(statement: Describe, field: DataField, context: CatalogContext) -> list[tuple[str, str]]:
     """What ANALYZE TABLE found out about a column, as Spark names it."""
     if context.kind(statement.table) == "view":
         return []

@@ -25,9 +25,7 @@ def drop_partitions(statement: DropPartitions, context: CatalogContext) -> State
         found = {row for _, row in live_partitions(table.schema, live, wanted)}
         if not found and not statement.if_exists:
             text = ", ".join(f"{name} = {value}" for name, value in wanted.items())
-            raise NotFoundError(
-                f"Table {table.name} has no partition ({text}).", hint="Use DROP IF EXISTS PARTITION."
-            )
+            raise NotFoundError(f"Table {table.name} has no partition ({text}).", hint="Use DROP IF EXISTS PARTITION.")
         chosen |= found
     if drop(table, chosen) is not None:
         table.expire_after_commit()

@@ -93,9 +93,7 @@ def _refuse_strangers(catalog: Catalog, database: str) -> None:
     """Directories that are no tables would be lost without having been seen in any listing."""
     directory = catalog.paths.database_dir(catalog.require_database(database))
     ours = set(catalog.list_tables(database))
-    strangers = [
-        one.name for one in catalog.io.list(directory) if not is_hidden(one.name) and one.name not in ours
-    ]
+    strangers = [one.name for one in catalog.io.list(directory) if not is_hidden(one.name) and one.name not in ours]
     if strangers:
         raise DependencyError(
             f"Schema '{database}' is not empty: {directory} holds {', '.join(strangers[:10])}, which "

@@ -40,8 +40,7 @@ def create_table_text(database: str, name: str, schema: TableSchema) -> str:
 def create_view_text(database: str, name: str, view: View) -> str:
     """The CREATE VIEW of a view. Bare names in its query mean `view.database`."""
     columns = [
-        quoted_name(one.name)
-        + ("" if one.description is None else f" COMMENT {quoted_text(one.description)}")
+        quoted_name(one.name) + ("" if one.description is None else f" COMMENT {quoted_text(one.description)}")
         for one in view.columns
     ]
     head = f"CREATE VIEW {quoted_name(database)}.{quoted_name(name)}"

@@ -68,9 +68,7 @@ def column_of(column: ColumnDefinition) -> tuple[str, DataType, str | None]:
             hint="Leave it out and give the value where rows are inserted, for example coalesce(…).",
         )
     if column.first or column.after is not None:
-        raise SqlError(
-            f"Column '{column.name}' cannot be given a position.", hint="New columns stand at the end."
-        )
+        raise SqlError(f"Column '{column.name}' cannot be given a position.", hint="New columns stand at the end.")
     kind = parse_sql_type(column.type_sql, column.name, nullable=column.nullable)
     return column.name, kind, column.comment
 
@@ -108,9 +106,7 @@ def create_table_like(statement: CreateTableLike, context: CatalogContext) -> St
     if context.kind(statement.source) == "view":
         view = context.catalog.load_view(*context.place(statement.source))
         if not view.columns:
-            raise SqlError(
-                f"The columns of view {statement.source} are not known.", hint="Create the view again."
-            )
+            raise SqlError(f"The columns of view {statement.source} are not known.", hint="Create the view again.")
         source = TableSchema(0, view.columns, 0, comment=view.comment)
     else:
         source = context.catalog.load_table(*context.place(statement.source)).schema
@@ -166,6 +162,4 @@ def foreign(statement: ForeignStatement, context: CatalogContext) -> None:
     kind = context.catalog.object_kind(database, name)
     if kind is not None:
         what = "managed table" if kind == "table" else "view of the warehouse"
-        raise SqlError(
-            f"{statement.verb} is not supported: '{database}.{name}' is a {what}.", hint=statement.hint
-        )
+        raise SqlError(f"{statement.verb} is not supported: '{database}.{name}' is a {what}.", hint=statement.hint)

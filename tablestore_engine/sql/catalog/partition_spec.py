@@ -58,9 +58,7 @@ def partition_field(name: str, schema: TableSchema) -> DataField:
     return field
 
 
-def live_partitions(
-    schema: TableSchema, partitions: set[bytes], wanted: dict[str, Any]
-) -> list[tuple[str, bytes]]:
+def live_partitions(schema: TableSchema, partitions: set[bytes], wanted: dict[str, Any]) -> list[tuple[str, bytes]]:
     """Path and row of each partition that has the wanted values, in the order of their paths."""
     places = PartitionFormat(schema)
     found = []

@@ -84,17 +84,13 @@ def comment_on(cursor: Cursor) -> Statement | None:
     cursor.expect("IS")
     comment = None if cursor.accept("NULL") else cursor.string()
     cursor.expect_end()
-    return CommentOn(
-        sql=cursor.text, kind=kind, table=table, column=column, database=database, comment=comment
-    )
+    return CommentOn(sql=cursor.text, kind=kind, table=table, column=column, database=database, comment=comment)
 
 
 def _view(cursor: Cursor, view: TableName) -> Statement:
     if cursor.accept("AS") or cursor.sees_query():
         query = cursor.rest()
-        return CreateView(
-            sql=cursor.text, view=view, query_sql=query, options={}, replace=True, must_exist=True
-        )
+        return CreateView(sql=cursor.text, view=view, query_sql=query, options={}, replace=True, must_exist=True)
     return _common(cursor, view, is_view=True) or _unsupported(cursor, view)
 
 

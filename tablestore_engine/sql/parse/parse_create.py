@@ -39,9 +39,7 @@ def create(cursor: Cursor) -> Statement | None:
     temporary = cursor.accept_one("TEMPORARY", "TEMP", "LOCAL") is not None
     cursor.accept_one("TEMPORARY", "TEMP")
     if cursor.accept("TABLE"):
-        raise cursor.error(
-            "Temporary tables are not supported", kind=SqlError, hint="Use CREATE TEMPORARY VIEW."
-        )
+        raise cursor.error("Temporary tables are not supported", kind=SqlError, hint="Use CREATE TEMPORARY VIEW.")
     if cursor.accept("VIEW"):
         cursor.refuse_unfinished()
         return _create_view(cursor, replace, temporary or is_global)

@@ -31,7 +31,8 @@ def vacuum(cursor: Cursor) -> Statement | None:
     cursor.expect("VACUUM")
     table = _table(cursor)
     hint = (
-        f"Leave it out, for writes expire snapshots that are due, or use CALL sys.expire_snapshots(table => '{table}'); "
+        f"Leave it out, for writes expire snapshots that are due, or use CALL "
+        f"sys.expire_snapshots(table => '{table}'); "
         f"CALL sys.remove_orphan_files(table => '{table}') removes what killed writers left."
     )
     return None if table is None else _foreign(cursor, "VACUUM", table, hint)

@@ -1,7 +1,7 @@
 """INSERT, UPDATE, DELETE and MERGE.
 
-`with_sql` is the text of the common table expressions in front of a statement; see `common_tables`. DEFAULT as a value is
-NULL, for columns have no other default.
+`with_sql` is the text of the common table expressions in front of a statement; see `common_tables`. DEFAULT as a value
+is NULL, for columns have no other default.
 """
 
 from __future__ import annotations
@@ -343,13 +343,9 @@ def _merge_insert(
     while cursor.accept(","):
         values.append(_value(cursor, with_sql, ","))
     if len(values) != len(columns):
-        raise cursor.error(
-            f"INSERT names {len(columns)} columns and gives {len(values)} values", kind=SqlError
-        )
+        raise cursor.error(f"INSERT names {len(columns)} columns and gives {len(values)} values", kind=SqlError)
     cursor.expect(")")
-    return MergeClause(
-        action="INSERT", condition_sql=condition, columns=tuple(columns), values_sql=tuple(values)
-    )
+    return MergeClause(action="INSERT", condition_sql=condition, columns=tuple(columns), values_sql=tuple(values))
 
 
 PARSERS: Final[Mapping[str, Callable[[Cursor, str | None], Statement]]] = {

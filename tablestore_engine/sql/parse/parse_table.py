@@ -133,18 +133,14 @@ def _table_constraint(cursor: Cursor, head: _Head) -> bool:
         _constraint_flags(cursor)
         _set_primary_key(cursor, head, columns)
         return True
-    if cursor.sees("FOREIGN", "KEY") or (
-        cursor.key in ("UNIQUE", "CHECK") and (named or cursor.key_at(1) == "(")
-    ):
+    if cursor.sees("FOREIGN", "KEY") or (cursor.key in ("UNIQUE", "CHECK") and (named or cursor.key_at(1) == "(")):
         raise _unkept(cursor)
     return False
 
 
 def _set_primary_key(cursor: Cursor, head: _Head, columns: tuple[str, ...]) -> None:
     if head.primary_key:
-        raise cursor.error(
-            "The table gets a second primary key", kind=SqlError, hint="List all key columns in one."
-        )
+        raise cursor.error("The table gets a second primary key", kind=SqlError, hint="List all key columns in one.")
     head.primary_key = columns
 
 

@@ -12,10 +12,11 @@ from tablestore_engine.table import Table
 
 
 def _rescale(table: Table, arguments: Arguments, context: RowContext) -> Rows:
-    """Rewrites the rows into `bucket_num` buckets, -1 being dynamic ones; as many as the table's option says when it is not given.
+    """Rewrites the rows into `bucket_num` buckets, -1 being dynamic ones; as many as the table's option says when it is
+    not given.
 
-    `partition` (or `partitions`, 'dt=2024-01-01;dt=2024-01-02') chooses the partitions; without it, those that come later
-    will have as many buckets, too. Partitions that have them are left alone. The same as
+    `partition` (or `partitions`, 'dt=2024-01-01;dt=2024-01-02') chooses the partitions; without it, those that come
+    later will have as many buckets, too. Partitions that have them are left alone. The same as
     `ALTER TABLE … CLUSTERED INTO n BUCKETS`.
     """
     number = arguments.get("bucket_num")

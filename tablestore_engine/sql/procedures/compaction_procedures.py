@@ -35,7 +35,8 @@ _RUN_COLUMNS = {"instant": "string", "state": "string", "snapshot_id": "bigint",
 
 
 def _compact(table: Table, arguments: Arguments, context: RowContext) -> Rows:
-    """Merges the files of every bucket into one sorted run, or of some partitions only, and says whether there was work.
+    """Merges the files of every bucket into one sorted run, or of some partitions only, and says whether there was
+    work.
 
     Partitions are chosen by a list ('dt=2024-01-01,hr=1;dt=2024-01-02'), by a condition on their columns (`where`), or
     by how long they have got no rows (`partition_idle_time` => '1 d'). `compact_strategy` => 'minor' merges only what
@@ -181,7 +182,5 @@ PROCEDURES: dict[str, Procedure] = {
         _SCHEDULED_COLUMNS,
         "CALL sys.schedule_compaction(table => 'db.t', strategy => 'full').",
     ),
-    "run_compaction": Procedure(
-        _run, ("table",), 1, _RUN_COLUMNS, "CALL sys.run_compaction(table => 'db.t')."
-    ),
+    "run_compaction": Procedure(_run, ("table",), 1, _RUN_COLUMNS, "CALL sys.run_compaction(table => 'db.t')."),
 }

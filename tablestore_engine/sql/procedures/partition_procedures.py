@@ -30,9 +30,7 @@ def partition_specs(listed: str) -> list[dict[str, str]]:
         for pair in part.split(","):
             column, equals, value = pair.partition("=")
             if not equals:
-                raise SqlError(
-                    f"'{part}' is not a partition.", hint="Write partitions as 'dt=2024-01-01,hr=1'."
-                )
+                raise SqlError(f"'{part}' is not a partition.", hint="Write partitions as 'dt=2024-01-01,hr=1'.")
             spec[column.strip()] = value.strip()
         specs.append(spec)
     return specs
@@ -49,16 +47,15 @@ def _values(spec: Mapping[str, str], schema: TableSchema) -> dict[str, Any]:
     for column, value in spec.items():
         field = partition_field(column, schema)
         try:
-            found[field.name] = (
-                None if value.upper() == "NULL" else value_from_text(value.strip("'\""), field.type)
-            )
+            found[field.name] = None if value.upper() == "NULL" else value_from_text(value.strip("'\""), field.type)
         except ValueError as error:
             raise SqlError(f"{value} is not a value of partition column '{field.name}': {error}.") from error
     return found
 
 
 def _drop(table: Table, arguments: Arguments, context: RowContext) -> Rows:
-    """Removes partitions with their rows: 'dt=2024-01-01,hr=1;dt=2024-01-02'. Those that are not there are passed over."""
+    """Removes partitions with their rows: 'dt=2024-01-01,hr=1;dt=2024-01-02'. Those that are not there are passed
+    over."""
     chosen = listed_partitions(table.schema, str(arguments["partitions"]))
     places = PartitionFormat(table.schema)
     drop_partitions(table, {e.partition for e in table.live_files() if chosen(places.decode(e.partition))})
@@ -79,9 +76,7 @@ def _expire(table: Table, arguments: Arguments, context: RowContext) -> Rows:
     if expiration is None:
         expiration = options.partition_expiration_time_millis
     if expiration is None:
-        raise SqlError(
-            "sys.expire_partitions needs expiration_time.", hint=PROCEDURES["expire_partitions"].example
-        )
+        raise SqlError("sys.expire_partitions needs expiration_time.", hint=PROCEDURES["expire_partitions"].example)
     strategy = text("expire_strategy", arguments) or options.partition_expiration_strategy
     if strategy not in STRATEGIES:
         raise SqlError(f"expire_strategy is one of {', '.join(STRATEGIES)}, not '{strategy}'.")

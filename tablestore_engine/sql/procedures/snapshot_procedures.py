@@ -42,9 +42,7 @@ def _roll_back(table: Table, arguments: Arguments, context: RowContext) -> Rows:
     """
     named = [name for name in ("version", "snapshot", "tag") if text(name, arguments) is not None]
     if len(named) != 1:
-        raise SqlError(
-            "sys.rollback needs one of version, snapshot and tag.", hint=PROCEDURES["rollback"].example
-        )
+        raise SqlError("sys.rollback needs one of version, snapshot and tag.", hint=PROCEDURES["rollback"].example)
     version = str(text(named[0], arguments))
     if named[0] == "snapshot":
         version = str(count("snapshot", arguments, 1))

@@ -93,9 +93,7 @@ def bind(query_sql: str, resolve: Resolver) -> BoundQuery:
     return _Rewrite(_analyze(query_sql, False), query_sql, resolve, {}).result()
 
 
-def bind_expression(
-    expression_sql: str, resolve: Resolver, qualifiers: Qualifiers | None = None
-) -> BoundQuery:
+def bind_expression(expression_sql: str, resolve: Resolver, qualifiers: Qualifiers | None = None) -> BoundQuery:
     """Binds the subqueries of an expression: a condition, the value of an assignment.
 
     ``qualifiers`` maps ``(database, table)`` (lower-cased) of the statement's own tables to the alias that
@@ -126,9 +124,7 @@ def _analyze(text: str, expression: bool) -> _Analysis:
     columns: frozenset[str] | None = None
     if not structure.needs_all_columns and not any(_is_pattern(token) for token in tokens):
         # Any word or string may name a column, so the names of the text are a superset of the columns.
-        columns = frozenset(
-            token.name.lower() if token.is_name else token.text[1:-1].lower() for token in tokens
-        )
+        columns = frozenset(token.name.lower() if token.is_name else token.text[1:-1].lower() for token in tokens)
     tables = tuple(
         (table, _reference(table, predicate, columns, text))
         for table, predicate in zip(structure.tables, predicates, strict=True)
@@ -221,11 +217,7 @@ class _Rewrite:
         database, table = name.parts[skip].lower(), name.parts[skip + 1].lower()
         for scope in _scopes(name.select):
             for relation in scope.relations:
-                if (
-                    relation in self.bound
-                    and _is_bare(relation)
-                    and self._is_called(relation, database, table)
-                ):
+                if relation in self.bound and _is_bare(relation) and self._is_called(relation, database, table):
                     return relation, skip + 2
         alias = self.qualifiers.get((database, table))
         return None if alias is None else (alias, skip + 2)
@@ -283,9 +275,7 @@ def _scopes(select: Select | None) -> Iterator[Select]:
 def _visible_as(name: str, select: Select) -> Relation | None:
     """The one relation that a one-part qualifier means; None when there is none, or more than one."""
     for scope in _scopes(select):
-        found = [
-            r for r in scope.relations if r.visible_name is not None and _same_name(r.visible_name, name)
-        ]
+        found = [r for r in scope.relations if r.visible_name is not None and _same_name(r.visible_name, name)]
         if found:
             return found[0] if len(found) == 1 else None
     return None

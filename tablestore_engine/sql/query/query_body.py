@@ -15,9 +15,7 @@ from tablestore_engine.sql.text.lexer import BAD, END, WORD
 
 Ctes = Mapping[str, Cte]
 
-_JOIN_WORDS: Final = frozenset(
-    ["NATURAL", "INNER", "CROSS", "LEFT", "RIGHT", "FULL", "OUTER", "SEMI", "ANTI", "ASOF"]
-)
+_JOIN_WORDS: Final = frozenset(["NATURAL", "INNER", "CROSS", "LEFT", "RIGHT", "FULL", "OUTER", "SEMI", "ANTI", "ASOF"])
 SET_OPERATORS: Final = frozenset(["UNION", "INTERSECT", "EXCEPT", "MINUS", "SETMINUS"])
 _QUERY_STARTS: Final = frozenset(["SELECT", "FROM", "VALUES", "TABLE", "MAP", "REDUCE", "WITH", "("])
 _COLUMN_NAMES: Final = frozenset(["LIMIT", "OFFSET", "WINDOW", "QUALIFY", "MAP", "REDUCE", "APPROX", "EXACT"])

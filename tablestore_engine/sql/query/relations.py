@@ -69,9 +69,7 @@ _NOT_AFTER_QUALIFY: Final = frozenset([",", ")", "ON", "JOIN", "WHERE", "GROUP",
 _VERSION_WORDS: Final = frozenset(["VERSION", "SYSTEM_VERSION"])
 _TIME_WORDS: Final = frozenset(["TIMESTAMP", "SYSTEM_TIME"])
 _OPERATORS: Final = frozenset(["+", "-", "*", "/", "%", "||", "DIV"])
-_AFTER_OPERAND: Final = frozenset(
-    ["AND", "OR", "IS", "IN", "LIKE", "BETWEEN", "NOT", "DIV", "RLIKE", "COLLATE"]
-)
+_AFTER_OPERAND: Final = frozenset(["AND", "OR", "IS", "IN", "LIKE", "BETWEEN", "NOT", "DIV", "RLIKE", "COLLATE"])
 
 
 class RelationScan:
@@ -358,9 +356,7 @@ class RelationScan:
 def _are_dotted(tokens: list[Token]) -> bool:
     """Whether tokens, up to the sentinel, are a dotted name."""
     *names, _ = tokens
-    return len(names) % 2 == 1 and all(
-        token.key == "." if at % 2 else token.is_name for at, token in enumerate(names)
-    )
+    return len(names) % 2 == 1 and all(token.key == "." if at % 2 else token.is_name for at, token in enumerate(names))
 
 
 _UNITS: Final = frozenset(

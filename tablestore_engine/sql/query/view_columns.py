@@ -4,7 +4,8 @@ The *stored* names are those that the query's columns had when the view was crea
 has now, for `select *` gives what its table has. Invariant: a view's column is found by its stored name, never by where
 it stands, so that a table whose columns changed order cannot put one column under another's name.
 
-A condition on a view's columns is one on its query's, so that files that no asked row is in are not read through a view.
+A condition on a view's columns is one on its query's, so that files that no asked row is in are not read through a
+view.
 """
 
 from __future__ import annotations
@@ -67,7 +68,6 @@ def _broken(view: str, name: str, before: int, now: int, found: Sequence[str]) -
             f"View '{view}' cannot be read any more: {what}", hint="Create it again, and name its columns."
         )
     return BrokenViewError(
-        f"View '{view}' cannot be read any more: its query has no column '{name}' now. "
-        f"It has: {', '.join(found)}.",
+        f"View '{view}' cannot be read any more: its query has no column '{name}' now. It has: {', '.join(found)}.",
         hint="Create it again on what exists now.",
     )

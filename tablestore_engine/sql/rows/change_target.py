@@ -100,9 +100,7 @@ def check_engine(table: Table, verb: str, *, deletes: bool) -> None:
         )
     removes = engine.removes_on_delete or bool(engine.removing_groups)
     if not (engine.keeps_last or engine.counts or (verb == "DELETE" and removes)):
-        option = (
-            "remove-record-on-sequence-group' = '…" if engine.grouped else "remove-record-on-delete' = 'true"
-        )
+        option = "remove-record-on-sequence-group' = '…" if engine.grouped else "remove-record-on-delete' = 'true"
         way_out = f"'{engine.name}.{option}' makes a table that rows can be deleted from."
         raise SqlError(
             f"UPDATE, DELETE and MERGE do not go with 'merge-engine' = '{engine.name}', which table {table.name} has.",

@@ -72,10 +72,11 @@ def _answer(table: Table, found: Statistics | None) -> StatementResult:
     else:
         rows = "an unknown number of rows" if found.row_count is None else f"{found.row_count:,} rows"
         columns = len(found.columns)
-        text = f"{rows}, {found.row_size or 0:,} bytes, {columns} column{'' if columns == 1 else 's'} of snapshot {found.snapshot_id}."
+        text = (
+            f"{rows}, {found.row_size or 0:,} bytes, {columns} "
+            f"column{'' if columns == 1 else 's'} of snapshot {found.snapshot_id}."
+        )
         metrics = {"bytes": found.row_size or 0, "columns": columns}
         if found.row_count is not None:
             metrics["row_count"] = found.row_count
-    return StatementResult(
-        "ANALYZE TABLE", columns=("result",), types=("string",), rows=[(text,)], metrics=metrics
-    )
+    return StatementResult("ANALYZE TABLE", columns=("result",), types=("string",), rows=[(text,)], metrics=metrics)

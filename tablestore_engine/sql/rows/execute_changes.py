@@ -25,18 +25,14 @@ if TYPE_CHECKING:
 
 def _target(frames: Frames, table: Table, alias: str | None, where_sql: str | None) -> ChangeTarget:
     """The target, without files that hold no row on which WHERE is true."""
-    predicate = (
-        probe_of(frames, table, alias, f"SELECT * FROM {{target}} WHERE {where_sql}") if where_sql else None
-    )
+    predicate = probe_of(frames, table, alias, f"SELECT * FROM {{target}} WHERE {where_sql}") if where_sql else None
     return target_of(frames, table, alias, predicate)
 
 
 def execute_delete(statement: Delete, context: RowContext) -> StatementResult:
     """DELETE FROM [WHERE]."""
     if statement.where_sql is None:
-        return result_of(
-            "DELETE", truncate(context.spark, context.table(statement.table), lambda entry: True)
-        )
+        return result_of("DELETE", truncate(context.spark, context.table(statement.table), lambda entry: True))
     where = statement.where_sql
 
     def attempt() -> WriteOutcome:
@@ -70,7 +66,8 @@ def execute_update(statement: Update, context: RowContext) -> StatementResult:
 
 
 def _changed(target: ChangeTarget, changes: DataFrame) -> WriteOutcome:
-    """Write the changed rows. Where there are no files there is nothing to run; that the statement is right, is known."""
+    """Write the changed rows. Where there are no files there is nothing to run; that the statement is right, is
+    known."""
     return target.apply(changes) if target.plan.buckets else WriteOutcome(None, 0)
 
 

@@ -57,9 +57,7 @@ _NUMBER = "__tablestore_number"
 def execute_merge(statement: Merge, context: RowContext) -> StatementResult:
     """MERGE INTO with all of Spark's clauses."""
     if statement.schema_evolution:
-        raise SqlError(
-            "MERGE WITH SCHEMA EVOLUTION is not supported.", hint="Add the columns first: ALTER TABLE."
-        )
+        raise SqlError("MERGE WITH SCHEMA EVOLUTION is not supported.", hint="Add the columns first: ALTER TABLE.")
 
     def attempt() -> WriteOutcome:
         table = context.table(statement.target)
@@ -67,9 +65,7 @@ def execute_merge(statement: Merge, context: RowContext) -> StatementResult:
         check_engine(table, "MERGE", deletes=any(c.action == "DELETE" for c in clauses))
         with _read_once(statement, context.frames(), table) as (target, source):
             try:
-                return target.apply(
-                    _removed_once(statement, target, _merge_changes(statement, target, source))
-                )
+                return target.apply(_removed_once(statement, target, _merge_changes(statement, target, source)))
             except PrimaryKeyError as error:
                 if error.message.startswith("Duplicate"):
                     raise SqlError(
@@ -168,9 +164,7 @@ def _merge_changes(statement: Merge, target: ChangeTarget, read: _Source) -> Dat
             f"ON {bound(statement.on_sql)}"
         ),
         target=Side(quote(target.alias), _IN_TARGET, tuple(f.name for f in fields)),
-        source=Side(
-            alias, _IN_SOURCE, tuple(n for n in source.columns if source_names.count(n.lower()) == 1)
-        ),
+        source=Side(alias, _IN_SOURCE, tuple(n for n in source.columns if source_names.count(n.lower()) == 1)),
         types=tuple(target.sql_type(f.name) for f in fields),
         extra=tuple(target.source_columns()),
         matched=scope(f"{_IN_TARGET} AND {_IN_SOURCE}", kinds[0], firsts[0]),
@@ -181,9 +175,7 @@ def _merge_changes(statement: Merge, target: ChangeTarget, read: _Source) -> Dat
     action = f"CASE WHEN {CLAUSE_COLUMN} IN ({removes}) THEN {DELETE_KIND} ELSE 0 END AS {ACTION_COLUMN}"
     columns = [f"{value_column(i)} AS {quote(f.name)}" for i, f in enumerate(fields)]
     columns += target.source_columns()
-    return frames.run(
-        f"SELECT {', '.join(columns)}, {action} FROM ({text}) WHERE {CLAUSE_COLUMN} IS NOT NULL"
-    )
+    return frames.run(f"SELECT {', '.join(columns)}, {action} FROM ({text}) WHERE {CLAUSE_COLUMN} IS NOT NULL")
 
 
 def _source_alias(statement: Merge) -> str:

@@ -145,9 +145,7 @@ def _by_rows(statement: InsertOverwrite, schema: TableSchema) -> bool:
     return schema.core_options.dynamic_partition_overwrite
 
 
-def _is_there(
-    statement: InsertOverwrite, table: Table, replaces: Callable[[ManifestEntry], bool] | None
-) -> bool:
+def _is_there(statement: InsertOverwrite, table: Table, replaces: Callable[[ManifestEntry], bool] | None) -> bool:
     """Whether the one partition that IF NOT EXISTS is about holds files."""
     missing = set(table.schema.partition_keys) - {
         partition_field(v.column, table.schema).name for v in statement.partition
@@ -190,9 +188,7 @@ def execute_create_as(statement: CreateTableAs, context: RowContext) -> Statemen
     if kind == "table" and not statement.replace:
         if statement.if_not_exists:
             return StatementResult("CREATE TABLE", 0)
-        raise TableAlreadyExists(
-            f"Table '{database}.{name}' exists already.", hint="Use CREATE OR REPLACE TABLE."
-        )
+        raise TableAlreadyExists(f"Table '{database}.{name}' exists already.", hint="Use CREATE OR REPLACE TABLE.")
     if kind is None and statement.must_exist:
         raise TableNotFound(f"Table '{database}.{name}' does not exist.", hint="Use CREATE OR REPLACE TABLE.")
     frames = context.frames()
@@ -216,15 +212,11 @@ def execute_create_as(statement: CreateTableAs, context: RowContext) -> Statemen
     return retrying(lambda: _replace(context, database, name, schema, rows))
 
 
-def _schema_of_query(
-    statement: CreateTableAs, context: RowContext, frame: DataFrame, size: int
-) -> TableSchema:
+def _schema_of_query(statement: CreateTableAs, context: RowContext, frame: DataFrame, size: int) -> TableSchema:
     names = [c.lower() for c in frame.columns]
     for position, column in enumerate(frame.columns):
         if names.index(column.lower()) != position:
-            raise SchemaError(
-                f"The query returns two columns named '{column}'.", hint="Give one another alias."
-            )
+            raise SchemaError(f"The query returns two columns named '{column}'.", hint="Give one another alias.")
     buckets = min(MAX_DEFAULT_BUCKETS, max(1, -(-size // BYTES_PER_BUCKET)))
     _check_kinds(ROW_KIND in names, context.row_kinds)
     columns = [one for one in columns_of(frame.schema) if one[0].lower() != ROW_KIND]
@@ -242,7 +234,8 @@ def _schema_of_query(
 def _check_kinds(has: bool, wanted: bool | None) -> None:
     if wanted is False and has:
         raise RowKindError(
-            f"The query has a column {ROW_KIND}, which says what each row does to the table, but nobody asked for that.",
+            f"The query has a column {ROW_KIND}, which says what each row does to "
+            f"the table, but nobody asked for that.",
             hint="In a dbt model set row_kind=true, or give the column another name.",
         )
     if wanted and not has:
@@ -252,9 +245,7 @@ def _check_kinds(has: bool, wanted: bool | None) -> None:
         )
 
 
-def _create(
-    context: RowContext, database: str, name: str, schema: TableSchema, rows: Rows
-) -> StatementResult | None:
+def _create(context: RowContext, database: str, name: str, schema: TableSchema, rows: Rows) -> StatementResult | None:
     """A new table with rows; None when somebody else created one of this name meanwhile."""
     catalog = context.catalog
     staged = catalog.stage_table(database, name, schema)
@@ -277,16 +268,12 @@ def _refuses(context: RowContext, schema: TableSchema) -> bool:
     return context.refuse_duplicates and bool(schema.primary_keys)
 
 
-def _replace(
-    context: RowContext, database: str, name: str, wanted: TableSchema, rows: Rows
-) -> StatementResult:
+def _replace(context: RowContext, database: str, name: str, wanted: TableSchema, rows: Rows) -> StatementResult:
     """Swap the contents by one snapshot; a changed schema becomes visible with it."""
     table = context.catalog.load_table(database, name)
     schema = next_schema(table.schema, wanted, table.schemas.list_ids()[-1])
     snapshot = table.latest_snapshot()
-    job = new_job(
-        table, snapshot, schema=schema, into_empty=everything, refuse_duplicates=_refuses(context, schema)
-    )
+    job = new_job(table, snapshot, schema=schema, into_empty=everything, refuse_duplicates=_refuses(context, schema))
     result = write_home(context.spark(), table, None, job, rows)
     if schema is not table.schema and turns(schema, result.entries):
         schema = counting(schema)

@@ -33,9 +33,7 @@ from tablestore_engine.table import Table
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_FILES = re.compile(
-    r"\b(parquet|orc|csv|json|text|avro|delta|binaryfile)\s*\.\s*`|\brange\s*\(", re.IGNORECASE
-)
+_FILES = re.compile(r"\b(parquet|orc|csv|json|text|avro|delta|binaryfile)\s*\.\s*`|\brange\s*\(", re.IGNORECASE)
 _MAX_VIEW_DEPTH = 100
 _FRAMES: FrameCache[tuple[DataFrame, int]] = FrameCache()
 
@@ -43,9 +41,7 @@ _FRAMES: FrameCache[tuple[DataFrame, int]] = FrameCache()
 class Frames:
     """Binds and runs the queries of one statement."""
 
-    def __init__(
-        self, spark: SparkSession, catalog: Catalog, database: str, *, lasting: bool = False
-    ) -> None:
+    def __init__(self, spark: SparkSession, catalog: Catalog, database: str, *, lasting: bool = False) -> None:
         """`lasting` says that Spark keeps the text of what is run, and reads it again later."""
         self.spark = spark
         self._catalog = catalog
@@ -80,9 +76,7 @@ class Frames:
         """The rows of a query. Raises the engine's errors for Spark's."""
         return self.run(self.bound(sql, self.database))
 
-    def bound(
-        self, sql: str, database: str | None = None, known: Sequence[TableReference] = ()
-    ) -> BoundQuery:
+    def bound(self, sql: str, database: str | None = None, known: Sequence[TableReference] = ()) -> BoundQuery:
         """The query with its tables bound to temporary views. `known` are its references, with what is known of their
         rows besides."""
         if _FILES.search(sql):
@@ -95,9 +89,7 @@ class Frames:
         """An expression with the tables of its subqueries bound."""
         if _FILES.search(sql):
             self._unknown = True
-        return bind_expression(
-            sql, lambda reference: self._resolve(reference, self.database), qualifiers
-        ).text
+        return bind_expression(sql, lambda reference: self._resolve(reference, self.database), qualifiers).text
 
     def predicate_of(self, sql: str, table: Table) -> Predicate | None:
         """The pruning predicate that a query puts on its first reference to a table."""

@@ -38,10 +38,7 @@ def files_of(values: Mapping[str, Any], schema: TableSchema) -> Choice:
 
     def chosen(entry: ManifestEntry) -> bool:
         found = places.decode(entry.partition)
-        return all(
-            encode_row([found[i]], kind) == row
-            for (i, _), kind, row in zip(wanted, kinds, rows, strict=True)
-        )
+        return all(encode_row([found[i]], kind) == row for (i, _), kind, row in zip(wanted, kinds, rows, strict=True))
 
     return chosen
 

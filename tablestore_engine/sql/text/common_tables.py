@@ -1,7 +1,7 @@
 """Common table expressions that stand in front of INSERT, UPDATE, DELETE and MERGE.
 
-They are moved to where they are used: before the query of an INSERT, and into each subquery of the conditions and values
-of the others, so that every text of the statement stands on its own.
+They are moved to where they are used: before the query of an INSERT, and into each subquery of the conditions and
+values of the others, so that every text of the statement stands on its own.
 """
 
 from __future__ import annotations
@@ -54,9 +54,7 @@ def inline_ctes(with_sql: str | None, expression_sql: str) -> str:
         if token.key == "(":
             depth += 1
             after = tokens[i + 1].key
-            if not inside and (
-                after in ("SELECT", "WITH") or (after == "FROM" and tokens[i - 1].key != "TRIM")
-            ):
+            if not inside and (after in ("SELECT", "WITH") or (after == "FROM" and tokens[i - 1].key != "TRIM")):
                 inside = depth
                 pieces.append(expression_sql[position : token.end])
                 position = token.end

@@ -17,9 +17,7 @@ NO_CATALOG: Final = "none"  # what `{{ this.database }}` is when a relation has 
 OWN_CATALOGS: Final = (NO_CATALOG, "spark_catalog", "paimon", "tablestore")
 QUERY_STARTS: Final = frozenset(["SELECT", "WITH", "FROM", "VALUES", "TABLE", "MAP", "REDUCE", "("])
 
-_ESCAPE: Final = re.compile(
-    r"\\u([0-9a-fA-F]{4})|\\U([0-9a-fA-F]{8})|\\([0-3][0-7]{2})|\\(.)|''|\"\"", re.DOTALL
-)
+_ESCAPE: Final = re.compile(r"\\u([0-9a-fA-F]{4})|\\U([0-9a-fA-F]{8})|\\([0-3][0-7]{2})|\\(.)|''|\"\"", re.DOTALL)
 _ESCAPED: Final = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "%": "\\%", "_": "\\_"}
 
 
@@ -140,9 +138,7 @@ class Cursor:
         parts = self.dotted("a schema name")
         if len(parts) > 2 or (len(parts) == 2 and parts[0].lower() not in OWN_CATALOGS):
             self.i = start
-            raise self.error(
-                f"'{'.'.join(parts)}' is not a schema: schemas have a name of one part", kind=SqlError
-            )
+            raise self.error(f"'{'.'.join(parts)}' is not a schema: schemas have a name of one part", kind=SqlError)
         return parts[-1]
 
     def string(self, what: str = "a string in quotes") -> str:

@@ -78,11 +78,7 @@ def convert(value: Constant | None, type_name: str) -> Constant | None:
             return _parse_timestamp(value, type_name)
         return value if type_name == "STRING" else None
     if isinstance(value, int) and not isinstance(value, bool) and type_name in _INTEGER_TYPES:
-        return (
-            value
-            if -(2**7) <= value < 2**7 or (type_name in ("BIGINT", "LONG") and abs(value) < 2**63)
-            else None
-        )
+        return value if -(2**7) <= value < 2**7 or (type_name in ("BIGINT", "LONG") and abs(value) < 2**63) else None
     if type(value) is date and type_name == "DATE":
         return value
     return None

@@ -32,9 +32,7 @@ def with_parameters(text: str, given: Parameters) -> str:
         marks = [token for token in tokens if token.key == "?"]
         if len(marks) != len(given):
             raise SqlError(f"The statement has {len(marks)} parameters, and {len(given)} values are given.")
-        found = [
-            (mark.start, mark.end, _literal(value, "?")) for mark, value in zip(marks, given, strict=True)
-        ]
+        found = [(mark.start, mark.end, _literal(value, "?")) for mark, value in zip(marks, given, strict=True)]
     pieces, position = [], 0
     for start, end, literal in found:
         pieces += [text[position:start], _between(text[:start], literal), literal, _between(literal, text[end:])]

@@ -94,9 +94,7 @@ class _TypeParser(Cursor):
         arguments = self.arguments()
         if root in _ATOMIC and not arguments:
             if root == "STRING" and self.accept("COLLATE") and self.name().upper() != "UTF8_BINARY":
-                raise self.unsupported(
-                    self.slice(start, self.i), "Only the collation UTF8_BINARY can be kept."
-                )
+                raise self.unsupported(self.slice(start, self.i), "Only the collation UTF8_BINARY can be kept.")
             name, precision = _ATOMIC[root]
             return AtomicType(name, precision=precision)
         if root in _WITH_LENGTH and len(arguments) == 1:

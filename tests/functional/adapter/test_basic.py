@@ -22,7 +22,11 @@ from dbt.tests.util import AnyFloat, AnyString
 from dbt_common.contracts.metadata import CatalogTable, ColumnMetadata, StatsItem, TableMetadata
 
 STATS = {
-    "row_count": ("Row Count", "Number of rows, as of the last commit; updates that wait for a compaction may count", AnyFloat()),
+    "row_count": (
+        "Row Count",
+        "Number of rows, as of the last commit; updates that wait for a compaction may count",
+        AnyFloat(),
+    ),
     "bytes": ("Approximate Size", "Bytes of the table's live data files", AnyFloat()),
     "last_modified": ("Last Modified", "Time of the last commit that changed data", AnyString()),
     "files": ("Data Files", "Number of live data files", AnyFloat()),

@@ -70,21 +70,13 @@ class ModelHooks:
 class TestPrePostModelHooks(ModelHooks, BasePrePostModelHooks):
     @pytest.fixture(scope="class")
     def project_config_update(self):
-        return {
-            "models": {
-                "test": {"pre-hook": [MODEL_PRE_HOOK, OUTSIDE], "post-hook": [OUTSIDE, MODEL_POST_HOOK]}
-            }
-        }
+        return {"models": {"test": {"pre-hook": [MODEL_PRE_HOOK, OUTSIDE], "post-hook": [OUTSIDE, MODEL_POST_HOOK]}}}
 
 
 class TestPrePostModelHooksUnderscores(ModelHooks, BasePrePostModelHooks):
     @pytest.fixture(scope="class")
     def project_config_update(self):
-        return {
-            "models": {
-                "test": {"pre_hook": [MODEL_PRE_HOOK, OUTSIDE], "post_hook": [OUTSIDE, MODEL_POST_HOOK]}
-            }
-        }
+        return {"models": {"test": {"pre_hook": [MODEL_PRE_HOOK, OUTSIDE], "post_hook": [OUTSIDE, MODEL_POST_HOOK]}}}
 
 
 class TestHookRefs(ModelHooks, BaseHookRefs):
@@ -118,11 +110,7 @@ class TestPrePostModelHooksInConfig(ModelHooks, BasePrePostModelHooksInConfig):
 class TestPrePostModelHooksInConfigWithCount(ModelHooks, BasePrePostModelHooksInConfigWithCount):
     @pytest.fixture(scope="class")
     def project_config_update(self):
-        return {
-            "models": {
-                "test": {"pre-hook": [MODEL_PRE_HOOK, OUTSIDE], "post-hook": [OUTSIDE, MODEL_POST_HOOK]}
-            }
-        }
+        return {"models": {"test": {"pre-hook": [MODEL_PRE_HOOK, OUTSIDE], "post-hook": [OUTSIDE, MODEL_POST_HOOK]}}}
 
 
 class TestPrePostModelHooksInConfigKwargs(ModelHooks, BasePrePostModelHooksInConfigKwargs):

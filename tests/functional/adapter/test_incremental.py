@@ -47,10 +47,7 @@ class TestMicrobatchKeyed(BaseMicrobatch):
         project.run_sql(f"delete from {project.test_schema}.input_model where id = 3")
         with patch_microbatch_end_time("2020-01-03 13:57:00"):
             run_dbt(["run", "--select", "microbatch_model"])
-        assert (
-            len(project.run_sql(f"select * from {project.test_schema}.microbatch_model", fetch="all"))
-            == before - 1
-        )
+        assert len(project.run_sql(f"select * from {project.test_schema}.microbatch_model", fetch="all")) == before - 1
 
 
 class TestMicrobatchEastOfUTC:
@@ -87,9 +84,7 @@ where id <> {{{{ var('gone', 0) }}}}
             with patch_microbatch_end_time("2020-01-04 00:00:00"):
                 run_dbt(["run", "--vars", f"gone: {gone}"])
             for name in ("plain_day", "plain_at", "keyed_day", "keyed_at"):
-                found = project.run_sql(
-                    f"select id, zone from {project.test_schema}.{name} order by id", fetch="all"
-                )
+                found = project.run_sql(f"select id, zone from {project.test_schema}.{name} order by id", fetch="all")
                 expected = [(i, "Asia/Tokyo") for i in range(1, 7) if i != gone]
                 assert [tuple(one) for one in found] == expected, (name, gone)
 

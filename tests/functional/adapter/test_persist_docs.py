@@ -26,9 +26,7 @@ class TestPersistDocsQuotedColumnCaseSensitive(BasePersistDocsQuotedColumnCaseSe
     pass
 
 
-class TestPersistDocsQuotedDescriptionNotAppliedOnMismatch(
-    BasePersistDocsQuotedDescriptionNotAppliedOnMismatch
-):
+class TestPersistDocsQuotedDescriptionNotAppliedOnMismatch(BasePersistDocsQuotedDescriptionNotAppliedOnMismatch):
     pass
 
 

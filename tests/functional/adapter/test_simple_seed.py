@@ -37,9 +37,7 @@ class TestBasicSeed(SparkExpected, BaseBasicSeedTests):
     def test_simple_seed_full_refresh_flag(self, project):
         """A seed is replaced in one atomic step, so what depends on it stays."""
         self._build_relations_for_test(project)
-        self._check_relation_end_state(
-            run_result=run_dbt(["seed", "--full-refresh"]), project=project, exists=True
-        )
+        self._check_relation_end_state(run_result=run_dbt(["seed", "--full-refresh"]), project=project, exists=True)
 
 
 class TestSeedConfigFullRefreshOn(SparkExpected, BaseSeedConfigFullRefreshOn):

@@ -70,9 +70,9 @@ def content(store, table):
     [
         ("partitions => 'dt=2024-01-02'", [2]),
         ("partitions => 'dt=2024-01-01;dt=2024-01-03'", [1, 3]),
-        ('where => "dt > DATE\'2024-01-01\'"', [2, 3]),
-        ('where => "day(dt) = 3 or dt = \'2024-01-01\'"', [1, 3]),
-        ('where => "dt > DATE\'2025-01-01\'"', []),
+        ("where => \"dt > DATE'2024-01-01'\"", [2, 3]),
+        ("where => \"day(dt) = 3 or dt = '2024-01-01'\"", [1, 3]),
+        ("where => \"dt > DATE'2025-01-01'\"", []),
         ("partition_idle_time => '1 d'", []),
         ("partition_idle_time => '0 s', compact_strategy => 'full'", [1, 2, 3]),
         ("compact_strategy => 'minor'", []),
@@ -132,9 +132,7 @@ def boxes(table, p):
 
 def mean_share(found, x, y):
     """The share of the points' x and y that a file covers, on average."""
-    return [
-        sum(int(high[i]) - int(low[i]) + 1 for low, high in found) / len(found) / 40 for i in (x, y)
-    ]
+    return [sum(int(high[i]) - int(low[i]) + 1 for low, high in found) / len(found) / 40 for i in (x, y)]
 
 
 @pytest.mark.parametrize(
@@ -256,7 +254,8 @@ def test_a_void_plan_says_why(call, keyed, store):
 def test_every_so_many_statements_a_plan(call, store):
     store.execute(
         "CREATE TABLE s (id INT, v INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1', "
-        "'compaction.schedule.enabled' = 'true', 'compaction.delta-commits' = '3', 'num-sorted-run.compaction-trigger' = '2')"
+        "'compaction.schedule.enabled' = 'true', 'compaction.delta-commits' = '3', "
+        "'num-sorted-run.compaction-trigger' = '2')"
     )
     for v in range(4):
         store.execute(f"INSERT INTO s VALUES (1, {v})")

@@ -39,9 +39,7 @@ def touched(table):
     return {(e.partition, e.bucket) for e in table.live_files()}
 
 
-@pytest.mark.parametrize(
-    ("prefix", "user"), [({}, "compact-"), ({"commit.user-prefix": "me"}, "me_compact-")]
-)
+@pytest.mark.parametrize(("prefix", "user"), [({}, "compact-"), ({"commit.user-prefix": "me"}, "me_compact-")])
 def test_a_compaction_is_told_by_its_user(tmp_path, prefix, user):
     table = table_of(tmp_path, **prefix)
     snapshot = compact_table(no_spark, table)
@@ -208,7 +206,9 @@ def test_a_plan_that_fails_stops_nothing_else_and_is_given_up(tmp_path, monkeypa
     runs = levels(table)
     assert len(bad.files) == 2
     for number in (1, 2, 3):
-        with pytest.raises(ExecutionError, match=f"Plan {bad.instant} failed: The sum of column 'v' does not fit") as raised:
+        with pytest.raises(
+            ExecutionError, match=f"Plan {bad.instant} failed: The sum of column 'v' does not fit"
+        ) as raised:
             compact_due(no_spark, table)
         told = f"plan {good.instant} completed as snapshot 4" in str(raised.value)
         assert told is (number == 1)

@@ -74,9 +74,7 @@ def test_every_type_that_spark_hashes_itself(spark, data):
 @settings(max_examples=2, phases=[Phase.generate], deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_types_that_python_hashes(spark, data):
-    rows = data.draw(
-        st.lists(st.tuples(*(st.none() | STRATEGIES[k] for k in PYTHON_PATH)), min_size=20, max_size=30)
-    )
+    rows = data.draw(st.lists(st.tuples(*(st.none() | STRATEGIES[k] for k in PYTHON_PATH)), min_size=20, max_size=30))
     compare(spark, PYTHON_PATH, rows, 13)
 
 

@@ -22,7 +22,8 @@ NULLS = "2 AS id, cast(NULL AS STRUCT<b: STRING, a: STRING>) AS s, array() AS l,
 
 def check(store):
     found = store.sql(
-        "SELECT id, s.a, s.b, s IS NULL, get(l, 0).a, get(l, 0).b, size(l), m['k'].a, m['k'].`b c`.x, m['k'].`b c`.y FROM t ORDER BY id"
+        "SELECT id, s.a, s.b, s IS NULL, get(l, 0).a, get(l, 0).b, size(l), m['k'].a, "
+        "m['k'].`b c`.x, m['k'].`b c`.y FROM t ORDER BY id"
     ).collect()
     assert tuple(found[0]) == (1, "of a", "of b", False, 1, 2, 2, 1, 2, 3)
     assert [tuple(row[:4]) for row in found[1:]] == [(2, None, None, True)][: len(found) - 1]
@@ -45,7 +46,10 @@ def test_a_frame(nested):
     nested.write("t", nested.spark.sql(f"SELECT {SWAPPED}"))
     check(nested)
     with pytest.raises(SchemaError, match=r"Column 's' is given the fields b, z, but has a, b"):
-        nested.write("t", nested.spark.sql(f"SELECT {SWAPPED}").selectExpr("id", "named_struct('b', 'x', 'z', 'y') AS s", "l", "m"))
+        nested.write(
+            "t",
+            nested.spark.sql(f"SELECT {SWAPPED}").selectExpr("id", "named_struct('b', 'x', 'z', 'y') AS s", "l", "m"),
+        )
 
 
 def test_merge(nested):

@@ -51,10 +51,7 @@ def batch(rng, rows):
     """A SELECT of rows with random keys and values, a quarter of them null."""
     lines = []
     for _ in range(rows):
-        values = [
-            "null" if rng.random() < 0.25 else sql.replace("{r}", str(rng.randrange(100)))
-            for *_, sql in COLUMNS
-        ]
+        values = ["null" if rng.random() < 0.25 else sql.replace("{r}", str(rng.randrange(100))) for *_, sql in COLUMNS]
         lines.append(f"SELECT {rng.randrange(4)}, {rng.randrange(3)}, {', '.join(values)}")
     return " UNION ALL ".join(lines)
 

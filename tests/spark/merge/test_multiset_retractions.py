@@ -23,7 +23,7 @@ UNDOABLE = [
     ("said", "STRING", {"aggregate-function": "last_value"}, "concat('s', {r})"),
     ("heard", "STRING", {}, "concat('h', {r})"),
     ("odd `name{", "ARRAY<INT>", {"aggregate-function": "collect"}, "array({r} % 3, null, {r} % 2)"),
-    ("once", "ARRAY<STRING>", {"aggregate-function": "collect", "distinct": "true"}, "array(concat('k', {r} % 3), 'k1')"),
+    ("once", "ARRAY<STRING>", {"aggregate-function": "collect", "distinct": "true"}, "array(concat('k', {r} % 3), 'k1')"),  # noqa: E501
     ("attributes", "MAP<STRING, INT>", {"aggregate-function": "merge_map"}, "map(concat('k', {r} % 3), {r})"),
     ("lines", "ARRAY<STRUCT<a: INT, `b c`: STRING>>", {"aggregate-function": "nested_update"},
      "array(named_struct('a', {r} % 2, 'b c', 'x'), null)"),
@@ -66,10 +66,7 @@ def batch(rng, columns, kinds, rows=12):
     """An INSERT of rows of these kinds, a quarter of whose values is null."""
     lines = []
     for number in range(rows):
-        values = [
-            "null" if rng.random() < 0.25 else sql.replace("{r}", str(rng.randrange(100)))
-            for *_, sql in columns
-        ]
+        values = ["null" if rng.random() < 0.25 else sql.replace("{r}", str(rng.randrange(100))) for *_, sql in columns]
         lines.append(f"SELECT {number} AS n, '{rng.choice(kinds)}', {rng.randrange(4)}, {rng.randrange(2)}, "
                      f"{', '.join(values)}")  # fmt: skip
     names = ", ".join(["_row_kind", "k", "p", *(quote(name) for name, *_ in columns)])

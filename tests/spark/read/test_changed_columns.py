@@ -93,7 +93,9 @@ def test_everything_is_found_by_its_id(spark, changed):
     assert read_table(spark, changed).where("s.x = 'why' and s.`in`.q = 7").count() == 4
     assert compact(changed) is not None
     check()
-    write(changed, [{"id": 0, "s": {"in": {"new": "n", "q": 2**40}, "x": "y", "z": [1]}, "n": Decimal("1.5"), "m": "m"}])
+    write(
+        changed, [{"id": 0, "s": {"in": {"new": "n", "q": 2**40}, "x": "y", "z": [1]}, "n": Decimal("1.5"), "m": "m"}]
+    )
     expected[0] = {**nothing, "id": 0, "n": "1.5", "m": "m", "s": {"in": {"new": "n", "q": 2**40}, "x": "y", "z": [1]}}
     check()
 

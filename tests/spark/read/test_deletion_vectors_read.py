@@ -19,9 +19,7 @@ def table(store):
         "TBLPROPERTIES ('data-file.prefix' = 'ä, b%41+(~')"
     )
     for start in (0, 100):
-        store.sql(
-            f"INSERT INTO t SELECT concat('p ', id % 2), id, concat('v', id) FROM range({start}, {start + 100})"
-        )
+        store.sql(f"INSERT INTO t SELECT concat('p ', id % 2), id, concat('v', id) FROM range({start}, {start + 100})")
     made = with_options(store.catalog, store.table("t"), VECTORS)
     # Row n of a file of the first write is the number 2 n, or 2 n + 1.
     first = sorted(made.live_files(), key=lambda e: (e.file.min_sequence_number, e.partition))

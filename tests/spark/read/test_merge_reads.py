@@ -95,7 +95,9 @@ def test_nothing_matches_no_row_and_null(days):
     mend = damage(days, DAYS)
     source = "(SELECT CAST(NULL AS INT) AS id, 'x' AS day) s"
     insert = "WHEN NOT MATCHED THEN INSERT (day, id, v) VALUES (s.day, 77, 7)"
-    assert days.execute(f"MERGE INTO t USING {source} ON t.id = s.id WHEN MATCHED THEN DELETE {insert}").rows_affected == 1
+    assert (
+        days.execute(f"MERGE INTO t USING {source} ON t.id = s.id WHEN MATCHED THEN DELETE {insert}").rows_affected == 1
+    )
     empty = "(SELECT id FROM range(0)) s"
     assert days.execute(f"MERGE INTO t USING {empty} ON t.id = s.id WHEN MATCHED THEN DELETE").rows_affected == 0
     mend()

@@ -95,9 +95,7 @@ def test_an_upsert_keeps_pruning_and_pushing(orders):
 
 
 def test_a_point_query_beside_fresh_files_needs_no_join(orders):
-    orders.execute(
-        "INSERT INTO orders VALUES (DATE'2024-01-01', 7, -7, 'changed'), (DATE'2024-01-01', 300, 0, 'new')"
-    )
+    orders.execute("INSERT INTO orders VALUES (DATE'2024-01-01', 7, -7, 'changed'), (DATE'2024-01-01', 300, 0, 'new')")
     where = "SELECT id, v, note FROM orders WHERE day = '2024-01-01' AND"
     for condition, expected in (
         ("id = 7", [(7, -7, "changed")]),
@@ -285,7 +283,7 @@ def test_rows_of_a_large_run_are_looked_up_by_block(store, monkeypatch, first, s
     store.execute(f"INSERT INTO large SELECT {key}, 5, 'second' FROM range(0, 2200, 110)")
     frame = store.sql("SELECT count(*), count_if(v = 'old'), count_if(v = 'first'), sum(a), sum(b) FROM large")
     assert "shiftright" in plan_of(frame)
-    keys = store.sql(f"SELECT sum(a), sum(b) FROM (SELECT {key} FROM range(2200) WHERE id < 2000 OR id % 50 = 0 OR id % 110 = 0)")  # fmt: skip
+    keys = store.sql(f"SELECT sum(a), sum(b) FROM (SELECT {key} FROM range(2200) WHERE id < 2000 OR id % 50 = 0 OR id % 110 = 0)")  # fmt: skip  # noqa: E501
     both, firsts, seconds = 4, 44, 20  # multiples of 550, of 50, of 110 below 2,200
     new = len({*range(2000, 2200, 50), *range(2090, 2200, 110)})
     won = firsts if extra else firsts - both

@@ -69,8 +69,9 @@ def test_stand_ins_are_told_as_tables(text, words):
 
 
 def test_the_mark_stays_below_its_words():
-    text = "Bad. SQLSTATE: 1\n== SQL (line 1, position 40) ==\nfrom `a.t#19` AS t where (select id from `a.s#2` AS s)\n" + (
-        " " * 25 + "^" * 29
+    text = (
+        "Bad. SQLSTATE: 1\n== SQL (line 1, position 40) ==\nfrom `a.t#19` AS t where (select id from `a.s#2` AS s)\n"
+        + (" " * 25 + "^" * 29)
     )
     line, mark = own_words(text).splitlines()[-2:]
     assert line == "from a.t where (select id from a.s)"
@@ -91,7 +92,8 @@ def test_a_place_is_shown_with_its_line():
 def test_the_cause_is_told_when_what_is_above_it_says_nothing():
     text = (
         "An error occurred while calling o1157.getResult.\n: org.apache.spark.SparkException: Exception thrown in"
-        " awaitResult: \n\tat a.B.c(B.scala:1)\nCaused by: org.apache.spark.SparkException: [TOO_MANY] More than one row"
+        " awaitResult: \n\tat a.B.c(B.scala:1)\nCaused by: "
+        "org.apache.spark.SparkException: [TOO_MANY] More than one row"
         ".\n== SQL ==\nselect\n\tat a.B.d(B.scala:2)\n\t... 5 more\n"
     )
     assert short_message(text) == "[TOO_MANY] More than one row.\n== SQL ==\nselect"

@@ -34,9 +34,9 @@ def test_what_there_is(ask):
 
 
 def test_macros_leave_the_database_in_front_of_the_dot_empty(ask):
-    assert ask(
-        "select distinct t.table_name from .information_schema.tables t where t.table_type = 'VIEW'"
-    ) == [("cheap",)]
+    assert ask("select distinct t.table_name from .information_schema.tables t where t.table_type = 'VIEW'") == [
+        ("cheap",)
+    ]
     assert ask("select count(*) from .sales.orders join .`sales`.cheap using (id)") == [(0,)]
 
 

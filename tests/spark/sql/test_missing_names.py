@@ -17,8 +17,12 @@ def shop(store):
     return store
 
 
-@pytest.mark.parametrize("name", ["row.orders", "ROW.orders", "spark_catalog.row.orders", "None.row.orders", ".row.orders"])
-@pytest.mark.parametrize("query", ["SELECT * FROM {}", "SELECT * FROM here JOIN {} USING (id)", "CREATE TABLE x AS SELECT * FROM {}"])
+@pytest.mark.parametrize(
+    "name", ["row.orders", "ROW.orders", "spark_catalog.row.orders", "None.row.orders", ".row.orders"]
+)
+@pytest.mark.parametrize(
+    "query", ["SELECT * FROM {}", "SELECT * FROM here JOIN {} USING (id)", "CREATE TABLE x AS SELECT * FROM {}"]
+)
 def test_a_schema_that_is_not_there(shop, name, query):
     with pytest.raises(DatabaseNotFound) as caught:
         shop.sql(query.format(name))
@@ -47,8 +51,7 @@ def test_none_in_front_of_a_name_is_no_database(shop):
     shop.execute("INSERT INTO None.raw.copies SELECT id + 1 FROM none.raw.orders")
     shop.execute("UPDATE None.raw.copies SET id = 5 WHERE id IS DISTINCT FROM 1")
     shop.execute(
-        "MERGE INTO None.raw.copies USING None.raw.orders AS o ON copies.id = o.id"
-        " WHEN MATCHED THEN UPDATE SET id = 7"
+        "MERGE INTO None.raw.copies USING None.raw.orders AS o ON copies.id = o.id WHEN MATCHED THEN UPDATE SET id = 7"
     )
     assert sorted(row.id for row in shop.sql("SELECT * FROM raw.copies").collect()) == [5, 7]
 

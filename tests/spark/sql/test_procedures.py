@@ -39,9 +39,7 @@ def test_tags_are_versions(call, store):
 def test_tags_change(call, store):
     assert call("create_tag(table => 't', tag => 'a', snapshot => 1, time_retained => '1 d')") == [(True,)]
     assert call("rename_tag(table => 't', tag => 'a', target_tag => 'b')") == [(True,)]
-    found = store.sql(
-        "SELECT tag_name, snapshot_id, time_retained, create_time <= now() FROM t$tags"
-    ).collect()
+    found = store.sql("SELECT tag_name, snapshot_id, time_retained, create_time <= now() FROM t$tags").collect()
     assert [tuple(row) for row in found] == [("b", 1, "PT24H", True)]
     assert call("replace_tag(table => 't', tag => 'b', snapshot => 2)") == [(True,)]
     assert store.sql("SELECT v FROM t VERSION AS OF 'b'").first()[0] == 1
@@ -83,9 +81,7 @@ def test_consumers(call, store):
     found = store.sql("SELECT * FROM t$consumers").collect()
     assert [tuple(row) for row in found] == [("a", 2), ("b", 3)]
     assert call("expire_snapshots(table => 't', retain_max => 1)") == [(1,)], "the others are waited for"
-    assert call(
-        "clear_consumers(table => 't', including_consumers => 'a.*', excluding_consumers => 'ab')"
-    ) == [(True,)]
+    assert call("clear_consumers(table => 't', including_consumers => 'a.*', excluding_consumers => 'ab')") == [(True,)]
     assert call("reset_consumer('t', 'a')") == [(False,)]
     assert call("expire_snapshots(table => 't', retain_max => 1)") == [(1,)]
     assert call("clear_consumers('t')") == [(True,)]
@@ -97,14 +93,10 @@ def test_partitions(call, store):
     store.execute("INSERT INTO p SELECT concat('202001', lpad(id, 2, '0')), id % 2, 1 FROM range(1, 7)")
     partitions = lambda: [row[0] for row in store.execute("SHOW PARTITIONS p").rows]  # noqa: E731
     assert len(partitions()) == 6
-    assert call("drop_partition(table => 'p', partitions => 'dt=20200101,hr=1;dt=20200102;dt=19990101')") == [
-        (True,)
-    ]
+    assert call("drop_partition(table => 'p', partitions => 'dt=20200101,hr=1;dt=20200102;dt=19990101')") == [(True,)]
     store.execute("ALTER TABLE p DROP PARTITION (dt = '20200103', hr = 1), PARTITION (dt = '20200104')")
     assert partitions() == ["dt=20200105/hr=1", "dt=20200106/hr=0"]
-    later = (
-        "expire_partitions(table => 'p', expiration_time => '100000 d', timestamp_formatter => 'yyyyMMdd')"
-    )
+    later = "expire_partitions(table => 'p', expiration_time => '100000 d', timestamp_formatter => 'yyyyMMdd')"
     assert call(later) == []
     due = "table => 'p', expiration_time => '1 d', timestamp_pattern => '$dt $hr', timestamp_formatter => 'yyyyMMdd H'"
     assert call(f"expire_partitions({due}, max_expires => 1)") == [("dt=20200105/hr=1",)]
@@ -114,9 +106,7 @@ def test_partitions(call, store):
 
 def test_expiration_by_number_and_time(call, store):
     assert call("expire_snapshots('t')") == [(0,)], "young ones stay"
-    assert call("expire_snapshots(table => 't', retain_min => 3, older_than => '2000-01-01 00:00:00')") == [
-        (0,)
-    ]
+    assert call("expire_snapshots(table => 't', retain_min => 3, older_than => '2000-01-01 00:00:00')") == [(0,)]
     later = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(time.time() + 60))
     assert call(f"expire_snapshots(table => 't', retain_min => 3, older_than => '{later}')") == [(1,)]
     assert call("expire_snapshots(table => 't', retain_max => 2, max_deletes => 1)") == [(1,)]

@@ -30,7 +30,8 @@ def told(store):
 
 def test_snapshots(told, store):
     found = told(
-        "SELECT snapshot_id, schema_id, commit_kind, total_record_count, delta_record_count, properties FROM t$snapshots"
+        "SELECT snapshot_id, schema_id, commit_kind, total_record_count, "
+        "delta_record_count, properties FROM t$snapshots"
     )
     assert [row[0] for row in found] == [1, 2, 3]
     assert [row[1] for row in found] == [0, 1, 1]
@@ -71,13 +72,13 @@ def test_files_and_partitions(told, store):
 
 
 def test_buckets_and_manifests(told, store):
-    buckets = told(
-        "SELECT partition, bucket, record_count, file_count, last_update_time <= now() FROM t$buckets"
-    )
+    buckets = told("SELECT partition, bucket, record_count, file_count, last_update_time <= now() FROM t$buckets")
     assert buckets == [("p=a", 0, 1, 2, True), ("p=b", 0, 2, 2, True)]
-    same = "SELECT count(*) FROM t$buckets b JOIN t$partitions p USING (partition, last_update_time, file_size_in_bytes)"
+    same = (
+        "SELECT count(*) FROM t$buckets b JOIN t$partitions p USING (partition, last_update_time, file_size_in_bytes)"
+    )
     assert told(same) == [(2,)], "there is one bucket in each"
-    found = told("SELECT file_name, num_added_files, num_deleted_files, min_partition_stats, max_partition_stats, file_size"
+    found = told("SELECT file_name, num_added_files, num_deleted_files, " "min_partition_stats, max_partition_stats, file_size"  # noqa: E501
                  " FROM t$manifests")  # fmt: skip
     assert sorted(row[1:5] for row in found) == [
         (1, 0, "{a}", "{a}"),
@@ -89,7 +90,9 @@ def test_buckets_and_manifests(told, store):
     (low, high), *_ = told("SELECT min_key, max_key FROM t$files WHERE partition = 'p=a' AND level > 0")
     assert (low, high) == ("[1]", "[2]")
     assert {row[0] for row in told("SELECT file_source FROM t$files")} == {"APPEND"}
-    bounds = "SELECT null_value_counts, min_value_stats, max_value_stats FROM t$files WHERE partition = 'p=a' AND level > 0"
+    bounds = (
+        "SELECT null_value_counts, min_value_stats, max_value_stats FROM t$files WHERE partition = 'p=a' AND level > 0"
+    )
     assert told(bounds) == [("{p=0, id=0, v=0, w=2}", "{p=a, id=1, v=1, w=null}", "{p=a, id=2, v=2, w=null}")]
 
 

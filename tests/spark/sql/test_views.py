@@ -167,7 +167,9 @@ def test_columns_of_a_table_may_change_their_order(store):
 
     store.sql("CREATE OR REPLACE TABLE people AS SELECT 1 AS id, 'Lovelace' AS last_name, 'Ada' AS given_name")
     said = broken(store, "above")
-    assert said.startswith("View 'default.everything' cannot be read any more: its query has no column 'first_name' now.")
+    assert said.startswith(
+        "View 'default.everything' cannot be read any more: its query has no column 'first_name' now."
+    )
     assert "It has: id, last_name, given_name." in said
 
 

@@ -20,7 +20,8 @@ def t(store):
         " PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1', 'write-only' = 'true')"
     )
     store.execute(
-        "INSERT INTO t SELECT cast(id AS INT), date'2024-01-01' + cast(id AS INT), cast(id / 2 AS DECIMAL(10, 2)), timestamp'2024-01-01 00:00:00Z',"
+        "INSERT INTO t SELECT cast(id AS INT), date'2024-01-01' + cast(id AS INT), cast(id / 2 AS "
+        "DECIMAL(10, 2)), timestamp'2024-01-01 00:00:00Z',"
         " if(id % 2 = 0, 'é', null), array('x') FROM range(10)"
     )
     store.execute("UPDATE t SET name = 'long' WHERE id = 9")
@@ -47,7 +48,7 @@ def test_columns(t):
     assert columns == {
         "id": {"colId": 0, "distinctCount": 9, "min": "1", "max": "9", "nullCount": 0, "avgLen": 4, "maxLen": 4},
         "d": {"colId": 1, "distinctCount": 9, "min": "19724", "max": "19732", "nullCount": 0, "avgLen": 4, "maxLen": 4},
-        "amount": {"colId": 2, "distinctCount": 9, "min": "0.50", "max": "4.50", "nullCount": 0, "avgLen": 8, "maxLen": 8},
+        "amount": {"colId": 2, "distinctCount": 9, "min": "0.50", "max": "4.50", "nullCount": 0, "avgLen": 8, "maxLen": 8},  # noqa: E501
         "at": {"colId": 3, "distinctCount": 1, "min": "2024-01-01 00:00:00.000000",
                "max": "2024-01-01 00:00:00.000000", "nullCount": 0, "avgLen": 8, "maxLen": 8},
         "name": {"colId": 4, "distinctCount": 2, "nullCount": 4, "avgLen": 2, "maxLen": 4},

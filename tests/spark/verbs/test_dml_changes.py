@@ -22,7 +22,9 @@ SOURCE = [
 
 @pytest.fixture(params=["keyed", "keyless"])
 def target(request, store, monkeypatch):
-    monkeypatch.setattr("tablestore_engine.spark.read.source_bounds.LARGE_FILES", 0)  # for which MERGE looks at its source first
+    monkeypatch.setattr(
+        "tablestore_engine.spark.read.source_bounds.LARGE_FILES", 0
+    )  # for which MERGE looks at its source first
     key = ", PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '2'" if request.param == "keyed" else ""
     store.execute(f"CREATE TABLE t (id INT, v INT, s STRING{key})")
     values = ", ".join(f"({i}, {v}, {'NULL' if s is None else repr(s)})" for i, v, s in TARGET)
@@ -240,7 +242,8 @@ def test_a_merge_that_would_change_a_key(target, assigned):
 
 def test_merge_from_a_query_with_another_alias(target):
     target.execute(
-        "MERGE INTO default.t AS x USING (SELECT id AS k, max(v) AS m FROM source WHERE id IS NOT NULL GROUP BY id) AS y"
+        "MERGE INTO default.t AS x USING (SELECT id AS k, max(v) AS m FROM source "
+        "WHERE id IS NOT NULL GROUP BY id) AS y"
         " ON x.id = y.k AND y.m > 300 WHEN MATCHED THEN UPDATE SET x.v = y.m"
         " WHEN NOT MATCHED AND y.k > 20 THEN INSERT (id, v) VALUES (y.k, y.m)"
     )
@@ -296,15 +299,14 @@ def test_names_that_a_clause_cannot_see(target, clause, words):
 
 def test_merge_of_itself(target):
     target.execute(
-        "MERGE INTO t USING (SELECT id + 100 AS id, v, s FROM t WHERE id < 2) s ON t.id = s.id WHEN NOT MATCHED THEN INSERT *"
+        "MERGE INTO t USING (SELECT id + 100 AS id, v, s FROM t WHERE id < 2) s ON "
+        "t.id = s.id WHEN NOT MATCHED THEN INSERT *"
     )
     assert {100, 101} < {r[0] for r in rows_any(target)}
 
 
 def test_a_source_that_matches_twice_is_refused(target):
-    target.spark.sql("SELECT 3 AS id, 1 AS v, 'a' AS s UNION ALL SELECT 3, 2, 'b'").createOrReplaceTempView(
-        "source"
-    )
+    target.spark.sql("SELECT 3 AS id, 1 AS v, 'a' AS s UNION ALL SELECT 3, 2, 'b'").createOrReplaceTempView("source")
     with pytest.raises(SqlError, match=r"once|several"):
         target.execute("MERGE INTO t USING source s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v")
     assert rows(target) == sorted(TARGET)

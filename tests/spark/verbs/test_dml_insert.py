@@ -202,9 +202,7 @@ def test_a_failing_create_as_leaves_no_table(store, path, query, error):
     assert leftovers(store) == []
 
 
-@pytest.mark.parametrize(
-    "query", ["SELECT raise_error('no') AS other", "SELECT CAST(NULL AS INT) AS id, 1 AS v"]
-)
+@pytest.mark.parametrize("query", ["SELECT raise_error('no') AS other", "SELECT CAST(NULL AS INT) AS id, 1 AS v"])
 def test_a_failing_replacement_leaves_the_old_table(store, path, query):
     store.execute("CREATE TABLE c (PRIMARY KEY (id) NOT ENFORCED) AS SELECT 1 AS id, 2 AS v")
     key = " (PRIMARY KEY (id) NOT ENFORCED)" if " id" in query else ""

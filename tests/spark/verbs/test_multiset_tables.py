@@ -25,7 +25,8 @@ def rows(store, table="t", columns="*"):
 
 
 def check(store, name="t", *, values=True):
-    """The table through Spark, through Arrow and by its statistics; not `values` that the two show in their own ways."""
+    """The table through Spark, through Arrow and by its statistics; not `values` that the two show in their own
+    ways."""
     table = store.table(name)
     check_invariants(table)
     assert live_paths(table) <= data_files(table)
@@ -46,9 +47,7 @@ def retracts(table):
 def test_the_changelog_of_a_left_join_needs_no_key(store, path):
     """Orders come before their customers, customers change; the join's retractions have no key of their own."""
     store.execute("CREATE TABLE joined (item STRING, customer STRING)")
-    store.execute(
-        "INSERT INTO joined VALUES ('apple', NULL), ('apple', NULL), ('pear', NULL), ('fig', 'ada')"
-    )
+    store.execute("INSERT INTO joined VALUES ('apple', NULL), ('apple', NULL), ('pear', NULL), ('fig', 'ada')")
     table = store.table("joined")
     assert not table.schema.merge_engine.counts
     # The customer of an apple and of the pear becomes known.
@@ -114,9 +113,7 @@ def test_partitions_buckets_and_queries_that_skip_files(store, path, capsys):
     )
     for part in "ab":
         store.execute(f"INSERT INTO t SELECT '{part}', cast(id % 10 AS INT), 'x' FROM range(40)")
-    store.execute(
-        "INSERT INTO t SELECT '-D' AS _row_kind, 'a' AS p, cast(id AS INT) AS id, 'x' AS v FROM range(5)"
-    )
+    store.execute("INSERT INTO t SELECT '-D' AS _row_kind, 'a' AS p, cast(id AS INT) AS id, 'x' AS v FROM range(5)")
     store.execute("INSERT INTO t SELECT 'a', cast(id + 100 AS INT), 'y' FROM range(3)")
     check(store)
     expected = {("a", i): 3 if i < 5 else 4 for i in range(10)} | {("b", i): 4 for i in range(10)}
@@ -156,9 +153,7 @@ def test_a_row_that_was_not_there(store):
     ):
         store.execute("CREATE TABLE IF NOT EXISTS other (id INT, v STRING)")
         before = store.table("t").latest_snapshot()
-        with pytest.raises(
-            NegativeCountError, match=r"more often.*\(total -1\): \{'id': 7, 'a \{b\}': None\}"
-        ):
+        with pytest.raises(NegativeCountError, match=r"more often.*\(total -1\): \{'id': 7, 'a \{b\}': None\}"):
             store.execute(statement)
         assert store.table("t").latest_snapshot() == before
     with pytest.raises(NegativeCountError, match="'id': 7"):
@@ -227,9 +222,7 @@ def test_merge(counted):
 
 def test_added_columns_read_null_in_what_was_retracted_before(counted):
     counted.execute("ALTER TABLE t ADD COLUMNS (extra INT)")
-    counted.execute(
-        "INSERT INTO t (_row_kind, id, v, s, extra) VALUES ('-D', 1, 10, 's', NULL), ('+I', 1, 10, 's', 5)"
-    )
+    counted.execute("INSERT INTO t (_row_kind, id, v, s, extra) VALUES ('-D', 1, 10, 's', NULL), ('+I', 1, 10, 's', 5)")
     found = [r for r in rows(counted) if r[0] == 1]
     assert found == sorted([(1, 10, "s", None), (1, 10, "s", 5)], key=repr)
     check(counted)
@@ -279,9 +272,7 @@ def test_tables_made_of_changes(store):
     store.execute(f"INSERT OVERWRITE t {more}")
     assert rows(store) == [(1,)]
     told = "SELECT '-D' AS _row_kind, 1 AS id, 'x' AS v"
-    for number, verb in enumerate(
-        ("CREATE TABLE made", "CREATE OR REPLACE TABLE made", "CREATE OR REPLACE TABLE t")
-    ):
+    for number, verb in enumerate(("CREATE TABLE made", "CREATE OR REPLACE TABLE made", "CREATE OR REPLACE TABLE t")):
         store.execute(f"{verb} AS {told}")
         name = verb.rsplit(" ", 1)[1]
         assert store.table(name).schema.merge_engine.counts, number
@@ -335,11 +326,7 @@ def test_two_writers_turn_a_table_at_once(store):
     start, failures = threading.Barrier(3), []
 
     def change(writer):
-        kinds = (
-            [("-D", n) for n in range(60) if n % 3 == writer]
-            if writer < 2
-            else [("+I", 100 + n) for n in range(5)]
-        )
+        kinds = [("-D", n) for n in range(60) if n % 3 == writer] if writer < 2 else [("+I", 100 + n) for n in range(5)]
         given = pa.table(
             {
                 "_row_kind": [kind for kind, _ in kinds],

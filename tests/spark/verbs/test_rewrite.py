@@ -66,7 +66,8 @@ def test_rescaling_a_table(store, path):
 
 def test_rescaling_partitions(store):
     store.execute(
-        "CREATE TABLE t (dt STRING, id INT, PRIMARY KEY (dt, id) NOT ENFORCED) PARTITIONED BY (dt) WITH ('bucket' = '2')"
+        "CREATE TABLE t (dt STRING, id INT, PRIMARY KEY (dt, id) NOT ENFORCED) "
+        "PARTITIONED BY (dt) WITH ('bucket' = '2')"
     )
     store.execute("INSERT INTO t SELECT concat('d', id % 3), cast(id AS INT) FROM range(60)")
     before = rows(store)
@@ -148,11 +149,13 @@ def test_deletes_outlive_it_where_rows_come_late(store):
 
 
 def test_what_hides_a_row_is_rewritten_as_no_removal(store):
-    """Where a -D of a sequence group removes rows, keys of which all was taken back stay what they are without a rewrite."""
+    """Where a -D of a sequence group removes rows, keys of which all was taken back stay what they are without a
+    rewrite."""
     columns = {"id": 1, "changed": 1, "v": "a", "paid_at": 1, "price": 20}
     for name in ("rewritten", "kept"):
         store.execute(
-            f"CREATE TABLE {name} (id INT, changed INT, v STRING, paid_at INT, price INT, PRIMARY KEY (id) NOT ENFORCED)"
+            f"CREATE TABLE {name} (id INT, changed INT, v STRING, paid_at INT, "
+            f"price INT, PRIMARY KEY (id) NOT ENFORCED)"
             " WITH ('bucket' = '1', 'merge-engine' = 'partial-update', 'fields.changed.sequence-group' = 'v',"
             " 'fields.paid_at.sequence-group' = 'price', 'fields.price.aggregate-function' = 'sum',"
             " 'partial-update.remove-record-on-sequence-group' = 'changed', 'write-only' = 'true')"

@@ -71,7 +71,7 @@ def test_types_that_cannot_be_cast(spark):
 def test_types_there_and_back(spark):
     kinds = {
         "a": "TINYINT", "b": "SMALLINT", "c": "INT", "d": "BIGINT", "e": "FLOAT", "f": "DOUBLE", "g": "DECIMAL(38, 9)",
-        "h": "STRING", "i": "BYTES", "j": "BOOLEAN", "k": "DATE", "l": "TIMESTAMP(6)", "m": "CHAR(3)", "n": "VARCHAR(9)",
+        "h": "STRING", "i": "BYTES", "j": "BOOLEAN", "k": "DATE", "l": "TIMESTAMP(6)", "m": "CHAR(3)", "n": "VARCHAR(9)",  # noqa: E501
         "o": "TIMESTAMP(6) WITH LOCAL TIME ZONE", "p": {"type": "ARRAY", "element": "INT NOT NULL"},
         "q": {"type": "MAP", "key": "STRING NOT NULL", "value": {"type": "ARRAY", "element": "DATE"}},
     }  # fmt: skip

@@ -16,7 +16,6 @@ TABLE = """
 """
 
 
-
 @pytest.fixture(params=["here", "records by Spark", "kept by Spark", "tasks"])
 def way(request, monkeypatch):
     """How rows are sent home: in this process, or partly or all by Spark."""
@@ -47,9 +46,14 @@ def test_a_key_moves(store, way):
 
     check()
     # Some stay, some move, some are new; one comes twice, and its last row counts.
-    new = "SELECT * FROM VALUES ('a', 1, 2), ('b', 2, 2), ('b', 3, 2), ('a', 3, 3), (NULL, 4, 2), ('b', 99, 2) AS x(dt, id, v)"
+    new = (
+        "SELECT * FROM VALUES ('a', 1, 2), ('b', 2, 2), ('b', 3, 2), ('a', 3, 3), "
+        "(NULL, 4, 2), ('b', 99, 2) AS x(dt, id, v)"
+    )
     store.spark.sql(new).coalesce(1).createOrReplaceTempView("x")
-    assert store.execute("INSERT INTO t SELECT * FROM x").rows_affected == 6, "deletes of rows that move are not counted"
+    assert store.execute("INSERT INTO t SELECT * FROM x").rows_affected == 6, (
+        "deletes of rows that move are not counted"
+    )
     state |= {1: ("a", 2), 2: ("b", 2), 3: ("a", 3), 4: (None, 2), 99: ("b", 2)}
     check()
     # There and back again: old records of a key lie in several partitions now.
@@ -64,9 +68,7 @@ def test_a_key_moves(store, way):
     state |= {i: ("c", state[i][1]) for i in range(3)}
     state = {i: one for i, one in state.items() if i not in (3, 15)}
     check()
-    store.execute(
-        "INSERT INTO t (_row_kind, dt, id, v) VALUES ('-D', 'elsewhere', 20, 0), ('-D', 'c', 777, 0)"
-    )
+    store.execute("INSERT INTO t (_row_kind, dt, id, v) VALUES ('-D', 'elsewhere', 20, 0), ('-D', 'c', 777, 0)")
     del state[20]
     check()
     store.execute("ALTER TABLE t SET TBLPROPERTIES ('dynamic-partition-overwrite' = 'false')")
@@ -88,9 +90,9 @@ def test_a_key_moves(store, way):
 def test_other_merge_engines_keep_the_old_partition(store, way, options, expected):
     store.execute(TABLE.format(options))
     store.execute("INSERT INTO t VALUES ('a', 1, 1), ('b', 2, 2)")
-    store.spark.sql(
-        "SELECT * FROM VALUES ('z', 1, 5), ('b', 2, 2), ('b', 3, 3), ('z', 3, 4) AS x(dt, id, v)"
-    ).coalesce(1).createOrReplaceTempView("x")
+    store.spark.sql("SELECT * FROM VALUES ('z', 1, 5), ('b', 2, 2), ('b', 3, 3), ('z', 3, 4) AS x(dt, id, v)").coalesce(
+        1
+    ).createOrReplaceTempView("x")
     store.execute("INSERT INTO t SELECT * FROM x")
     assert rows(store) == expected
     check_invariants(store.table("t"))
@@ -195,13 +197,17 @@ def test_a_write_in_between_conflicts(store, monkeypatch):
 
 @pytest.mark.parametrize("refuse", [False, True])
 def test_keys_of_several_columns_and_types(store, way, refuse):
-    """Floats are equal as the table holds them, a null partition is one, and part of the key may be in the partition."""
+    """Floats are equal as the table holds them, a null partition is one, and part of the key may be in the
+    partition."""
     store.execute("""
         CREATE TABLE t (dt STRING, region STRING, f DOUBLE, at TIMESTAMP, d DECIMAL(20, 2), v INT,
             PRIMARY KEY (region, f, at, d) NOT ENFORCED)
         PARTITIONED BY (region, dt) WITH ('bucket' = '-1')
     """)
-    row = "SELECT {dt} AS dt, '{r}' AS region, double({f}) AS f, timestamp'2024-05-05 10:00:00Z' AS at, 1.50BD AS d, {v} AS v"
+    row = (
+        "SELECT {dt} AS dt, '{r}' AS region, double({f}) AS f, timestamp'2024-05-05 "
+        "10:00:00Z' AS at, 1.50BD AS d, {v} AS v"
+    )
     one = [("'a'", "x", 0, 1), ("'a'", "y", 0, 1), ("'a'", "x", "'NaN'", 1), ("NULL", "x", 7, 1)]
     two = [("'b'", "x", "'-0'", 2), ("NULL", "y", 1, 2), ("'b'", "x", "'NaN'", 2), ("NULL", "x", 7, 2)]
     for rows_ in (one, two):
@@ -209,7 +215,13 @@ def test_keys_of_several_columns_and_types(store, way, refuse):
         store.execute("INSERT INTO t " + " UNION ALL ".join(selects), refuse_duplicates=refuse)
     found = store.sql("SELECT region, dt, string(f), v FROM t").collect()
     assert sorted(map(tuple, found), key=repr) == sorted(
-        [("x", "b", "0.0", 2), ("x", "b", "NaN", 2), ("x", None, "7.0", 2), ("y", "a", "0.0", 1), ("y", None, "1.0", 2)],
+        [
+            ("x", "b", "0.0", 2),
+            ("x", "b", "NaN", 2),
+            ("x", None, "7.0", 2),
+            ("y", "a", "0.0", 1),
+            ("y", None, "1.0", 2),
+        ],
         key=repr,
     )
 
@@ -234,7 +246,9 @@ def test_what_is_not_looked_at(store, monkeypatch):
     store.execute(TABLE.format(""))
     store.execute("INSERT INTO t SELECT string(id div 10), int(id), 0 FROM range(300)")
     read, looked = homes.read_batches, []
-    monkeypatch.setattr(homes, "read_batches", lambda io, path, *args, **kwargs: looked.append(path) or read(io, path, *args, **kwargs))
+    monkeypatch.setattr(
+        homes, "read_batches", lambda io, path, *args, **kwargs: looked.append(path) or read(io, path, *args, **kwargs)
+    )
     monkeypatch.setattr("tablestore_engine.spark.read.file_scan.FileScans.scan", None)
     store.execute("INSERT INTO t VALUES ('x', 15, 1), ('x', 213, 1), ('x', 999, 1)")
     assert sorted(path.split("/dt=")[1].split("/")[0] for path in looked) == ["1", "21"]

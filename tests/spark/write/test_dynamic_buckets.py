@@ -25,9 +25,7 @@ def values(store, query="SELECT id, v FROM t"):
 
 
 def test_a_life_both_ways(store, path):
-    store.execute(
-        f"CREATE TABLE t (id BIGINT, v STRING, PRIMARY KEY (id) NOT ENFORCED) {OPTIONS.format(200)}"
-    )
+    store.execute(f"CREATE TABLE t (id BIGINT, v STRING, PRIMARY KEY (id) NOT ENFORCED) {OPTIONS.format(200)}")
     store.execute("INSERT INTO t SELECT id, 'a' FROM range(500)")
     table = store.table("t")
     assert len(buckets(table)) == 3
@@ -46,7 +44,7 @@ def test_a_life_both_ways(store, path):
     store.execute("DELETE FROM t WHERE id < 100")
     store.execute("UPDATE t SET v = 'd' WHERE id >= 590")
     store.execute("MERGE INTO t USING (SELECT id FROM range(580, 610)) s ON t.id = s.id "
-                  "WHEN MATCHED THEN UPDATE SET v = 'e' WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, 'new')")  # fmt: skip
+                  "WHEN MATCHED THEN UPDATE SET v = 'e' WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, 'new')")  # fmt: skip  # noqa: E501
     expected = {i: v for i, v in expected.items() if i >= 100}
     expected |= dict.fromkeys(range(580, 600), "e") | dict.fromkeys(range(600, 610), "new")
     assert values(store) == expected
@@ -74,13 +72,14 @@ def test_partitions_both_ways(store, path, monkeypatch):
     assert len({e.partition for e in table.index_files()}) == 4
     check_invariants(table)
     # Of several rows of a key in one write the last one counts.
-    twice = f"SELECT * FROM ({rows.format('2')} FROM range(290, 320)) UNION ALL SELECT * FROM ({rows.format('3')} FROM range(310, 320))"
+    twice = (
+        f"SELECT * FROM ({rows.format('2')} FROM range(290, 320)) UNION ALL SELECT * FROM "
+        f"({rows.format('3')} FROM range(310, 320))"
+    )
     store.spark.sql(twice).toDF("p", "d", "id", "v").coalesce(1).createOrReplaceTempView("new_rows")
     store.execute("INSERT INTO t SELECT * FROM new_rows")
     found = values(store, "SELECT id, v FROM t")
-    assert found == dict.fromkeys(range(290), 1) | dict.fromkeys(range(290, 310), 2) | dict.fromkeys(
-        range(310, 320), 3
-    )
+    assert found == dict.fromkeys(range(290), 1) | dict.fromkeys(range(290, 310), 2) | dict.fromkeys(range(310, 320), 3)
     check_invariants(table)
     assert live_paths(table) <= data_files(table)
     store.execute("INSERT OVERWRITE t SELECT 'z', DATE'2024-01-01', 7, 7")
@@ -96,7 +95,8 @@ def test_created_as_select_and_told(store, path):
     assert len(buckets(store.table("t"))) == 2
     check_invariants(store.table("t"))
     store.execute(
-        "CREATE OR REPLACE TABLE t (PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '-1') AS SELECT id, 'n' AS v FROM range(3)"
+        "CREATE OR REPLACE TABLE t (PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = "
+        "'-1') AS SELECT id, 'n' AS v FROM range(3)"
     )
     assert buckets(store.table("t")) == {0: 3}
     described = {row[0]: row[1] for row in store.sql("DESCRIBE EXTENDED t").collect()}
@@ -106,7 +106,8 @@ def test_created_as_select_and_told(store, path):
 
 def test_fixed_numbers_that_differ_both_ways(store, path):
     store.execute(
-        "CREATE TABLE t (p STRING, id INT, v INT, PRIMARY KEY (p, id) NOT ENFORCED) PARTITIONED BY (p) WITH ('bucket' = '2')"
+        "CREATE TABLE t (p STRING, id INT, v INT, PRIMARY KEY (p, id) NOT ENFORCED) "
+        "PARTITIONED BY (p) WITH ('bucket' = '2')"
     )
     store.execute("INSERT INTO t SELECT if(id % 2 = 0, 'a', 'b'), cast(id AS INT), 1 FROM range(100)")
     store.execute("ALTER TABLE t SET ('bucket' = '3')")

@@ -47,4 +47,7 @@ def test_conditions_on_columns_with_nan(store, path):
     )
     for column in ("x", "f", "s.x"):
         for condition in ("> 100", "<> 1", "NOT IN (1)", ">= double('NaN')", "= double('NaN')"):
-            assert [r.k for r in store.sql(f"SELECT k FROM t WHERE {column} {condition}").collect()] == [2], (column, condition)
+            assert [r.k for r in store.sql(f"SELECT k FROM t WHERE {column} {condition}").collect()] == [2], (
+                column,
+                condition,
+            )

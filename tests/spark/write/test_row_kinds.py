@@ -77,9 +77,7 @@ def test_tables_made_of_changes(store):
     assert rows(store) == [(2, "b"), (7, "x")]
 
 
-@pytest.mark.parametrize(
-    ("kind", "told"), [("'X'", "Unknown row kind: X"), ("null", "Unknown row kind: null")]
-)
+@pytest.mark.parametrize(("kind", "told"), [("'X'", "Unknown row kind: X"), ("null", "Unknown row kind: null")])
 def test_unknown_kinds(t, kind, told):
     with pytest.raises(RowKindError) as error:
         t.execute(f"INSERT INTO t (_row_kind, id) VALUES ({kind}, 1)")
@@ -102,7 +100,10 @@ def test_too_few_columns_are_told_as_ever(t):
             "'first-row'",
         ),
         (
-            "(id INT, v INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('merge-engine' = 'aggregation', 'fields.v.function' = 'max')",
+            (
+                "(id INT, v INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('merge-engine' = "
+                "'aggregation', 'fields.v.function' = 'max')"
+            ),
             "'v' cannot take back a value",
         ),
     ],
@@ -122,9 +123,7 @@ def test_the_name_is_reserved(store):
 
 
 def test_a_new_table_whose_rows_must_say_their_kind_or_must_not(store):
-    with_kind = (
-        "CREATE OR REPLACE TABLE t (PRIMARY KEY (id) NOT ENFORCED) AS SELECT '+I' AS _row_kind, 1 AS id"
-    )
+    with_kind = "CREATE OR REPLACE TABLE t (PRIMARY KEY (id) NOT ENFORCED) AS SELECT '+I' AS _row_kind, 1 AS id"
     with pytest.raises(RowKindError, match="nobody asked"):
         store.execute(with_kind, row_kinds=False)
     with pytest.raises(RowKindError, match="no column _row_kind"):

@@ -14,15 +14,16 @@ from tablestore_engine.spark.write import writer
 pytestmark = pytest.mark.spark
 
 COLUMNS = """
-    p STRING, id BIGINT, i INT, d DECIMAL(10, 2), big DECIMAL(30, 4), s STRING, day DATE, ts TIMESTAMP, ntz TIMESTAMP_NTZ,
-    ok BOOLEAN, f FLOAT, g DOUBLE, raw BINARY, tiny TINYINT, a ARRAY<INT>, m MAP<STRING, INT>, r STRUCT<x: INT, y: STRING>
+    p STRING, id BIGINT, i INT, d DECIMAL(10, 2), big DECIMAL(30, 4), s STRING, day DATE, ts TIMESTAMP, ntz
+    TIMESTAMP_NTZ, ok BOOLEAN, f FLOAT, g DOUBLE, raw BINARY, tiny TINYINT, a ARRAY<INT>, m MAP<STRING, INT>, r
+    STRUCT<x: INT, y: STRING>
 """
 ROWS = """
     SELECT if(id % 3 = 0, 'x/y', 'z') AS p, id, cast(id * 7 AS INT), cast(id / 4 AS DECIMAL(10, 2)),
         cast(id AS DECIMAL(30, 4)) * 1000000000000BD, if(id % 5 = 0, NULL, repeat('s', cast(id % 20 AS INT))),
-        date_add(DATE'2024-01-01', cast(id AS INT)), timestamp_seconds(id), cast(timestamp_seconds(id) AS TIMESTAMP_NTZ),
-        id % 2 = 0, cast(id AS FLOAT), cast(id AS DOUBLE), cast(cast(id AS STRING) AS BINARY), cast(id % 100 AS TINYINT),
-        array(cast(id AS INT), NULL), map('k', cast(id AS INT)), struct(cast(id AS INT) AS x, 'y' AS y)
+        date_add(DATE'2024-01-01', cast(id AS INT)), timestamp_seconds(id), cast(timestamp_seconds(id) AS
+        TIMESTAMP_NTZ), id % 2 = 0, cast(id AS FLOAT), cast(id AS DOUBLE), cast(cast(id AS STRING) AS BINARY), cast(id %
+        100 AS TINYINT), array(cast(id AS INT), NULL), map('k', cast(id AS INT)), struct(cast(id AS INT) AS x, 'y' AS y)
     FROM range(300)
 """
 

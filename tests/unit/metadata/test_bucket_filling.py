@@ -64,9 +64,7 @@ def test_every_key_gets_a_bucket_and_none_is_overfilled_without_need(rows, new, 
         assert all(rows.get(bucket, 0) + number <= target for bucket, number in given if number)
         if initial == 1 and opened and rows:
             after = dict(given)
-            assert all(rows[b] + after.get(b, 0) >= target for b in rows), (
-                "a bucket opened while another had room"
-            )
+            assert all(rows[b] + after.get(b, 0) >= target for b in rows), "a bucket opened while another had room"
     else:
         assert all(bucket < most for bucket in opened)
 

@@ -52,12 +52,7 @@ def test_words(found):
     ordered = np.array(sorted(found), np.int64)
     numbers, bits = words_of(ordered)
     assert sorted(set(numbers.tolist())) == numbers.tolist()
-    told = [
-        int(n) * 64 + b
-        for n, word in zip(numbers, bits, strict=True)
-        for b in range(64)
-        if int(word) >> b & 1
-    ]
+    told = [int(n) * 64 + b for n, word in zip(numbers, bits, strict=True) for b in range(64) if int(word) >> b & 1]
     assert told == ordered.tolist()
 
 

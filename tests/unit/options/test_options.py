@@ -219,10 +219,7 @@ def test_tables_of_others_can_be_parsed():
     options = CoreOptions.parse(FOREIGN, strict=False, keyed=True)
     assert options.merge_engine == "aggregation"
     assert options.bucket == -1
-    assert (
-        CoreOptions.parse({"merge-engine": "tablestore-count"}, strict=False).merge_engine
-        == "tablestore-count"
-    )
+    assert CoreOptions.parse({"merge-engine": "tablestore-count"}, strict=False).merge_engine == "tablestore-count"
 
 
 def test_bad_values_of_what_is_acted_on_are_never_guessed():

@@ -47,9 +47,7 @@ def changed_fields(option):
     key = option.key.replace("*", "some_column")
     plain, other = (CoreOptions.parse(given, strict=False) for given in ({}, {key: other_value(option)}))
     return {
-        one.name
-        for one in fields(CoreOptions)
-        if one.compare and getattr(plain, one.name) != getattr(other, one.name)
+        one.name for one in fields(CoreOptions) if one.compare and getattr(plain, one.name) != getattr(other, one.name)
     }
 
 

@@ -72,9 +72,7 @@ def test_only_a_dead_replacement(store):
     assert store.latest() is None
 
 
-@pytest.mark.parametrize(
-    "text", ["", "{", "[]", "{}", '{"id": 0, "fields": 3}', replace(SCHEMA, id=4).to_json()]
-)
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"id": 0, "fields": 3}', replace(SCHEMA, id=4).to_json()])
 def test_damage_names_the_file(store, paths, text):
     LocalFileIO().write(paths.schema(0), text.encode())
     with pytest.raises(CorruptMetadataError) as caught:

@@ -64,9 +64,7 @@ def test_an_id_is_taken_once(store):
     assert store.load(1).commit_user == "user"
 
 
-@pytest.mark.parametrize(
-    "hint", [None, "", "rubbish", "0", "-3", "1", "2", "11", "99999999999999999999", "3\n"]
-)
+@pytest.mark.parametrize("hint", [None, "", "rubbish", "0", "-3", "1", "2", "11", "99999999999999999999", "3\n"])
 def test_wrong_hints(store, paths, hint):
     fill(store, 12)
     for one in (1, 2, 3):
@@ -122,9 +120,7 @@ def test_leftovers_of_killed_writers_are_not_snapshots(store, paths):
     assert store.latest_id() == 2
 
 
-@pytest.mark.parametrize(
-    ("time", "expected"), [(999, None), (1000, 1), (4500, 4), (8999, 8), (9000, 9), (10**9, 9)]
-)
+@pytest.mark.parametrize(("time", "expected"), [(999, None), (1000, 1), (4500, 4), (8999, 8), (9000, 9), (10**9, 9)])
 def test_at_or_before(store, time, expected):
     fill(store, 9)
     found = store.at_or_before(time)

@@ -37,9 +37,7 @@ def primary_key(model: Mapping[str, Any]) -> tuple[str, ...]:
     for constraint in model.get("constraints") or ():
         if _type_of(constraint) == "primary_key":
             return tuple(constraint.get("columns") or ())
-    return tuple(
-        name for name, constraint in _column_constraints(model) if _type_of(constraint) == "primary_key"
-    )
+    return tuple(name for name, constraint in _column_constraints(model) if _type_of(constraint) == "primary_key")
 
 
 def quoted_name(column: Mapping[str, Any]) -> str:

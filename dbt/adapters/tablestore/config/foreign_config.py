@@ -126,7 +126,8 @@ def partition_column(partition_by: Mapping[str, Any]) -> str | None:
     field = partition_by.get("field")
     if not isinstance(field, str) or not field.strip():
         raise DbtRuntimeError(
-            "Config `partition_by` must be a column name or a list of column names, or BigQuery's mapping with a `field`."
+            "Config `partition_by` must be a column name or a list of column names, "
+            "or BigQuery's mapping with a `field`."
         )
     kind = str(partition_by.get("data_type") or "date").lower()
     granularity = str(partition_by.get("granularity") or "day").lower()
@@ -139,7 +140,8 @@ def check_merge(config: Mapping[str, Any]) -> None:
     asked = next((key for key in MERGE_KEYS if config.get(key)), None)
     if asked is not None:
         raise DbtRuntimeError(
-            f"Config `{asked}` is another adapter's and decides which rows a merge changes, so it is not ignored. Say it in "
+            f"Config `{asked}` is another adapter's and decides which rows a merge "
+            f"changes, so it is not ignored. Say it in "
             "the query or in `incremental_predicates`, set `merge_update_columns`, or write a MERGE in a hook."
         )
 
@@ -154,6 +156,7 @@ def check_overwrite(config: Mapping[str, Any]) -> None:
         return
     what = "is another adapter's" if asked != "partition_by" else "is BigQuery's and is not a date by day"
     raise DbtRuntimeError(
-        f"Config `{asked}` {what}, so 'insert_overwrite' would replace the whole table. Name partition columns of the query "
+        f"Config `{asked}` {what}, so 'insert_overwrite' would replace the whole "
+        f"table. Name partition columns of the query "
         "in `partition_by`, or use the strategy 'delete+insert' or 'microbatch'."
     )

@@ -186,7 +186,8 @@ def key_of_upserts(config: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def unique_keys(config: Mapping[str, Any]) -> tuple[str, ...]:
-    """`unique_key` (or else `primary_key`), as columns or expressions in SQL, each once; empty when rows have no key."""
+    """`unique_key` (or else `primary_key`), as columns or expressions in SQL, each once; empty when rows have no
+    key."""
     names = config.get("unique_key")
     if not names:
         keys = column_names(config, "primary_key")
@@ -273,9 +274,7 @@ def _buckets(config: Mapping[str, Any]) -> Any:
 def _field_options(fields: Any) -> dict[str, str]:
     """Options of single columns: `{'total': 'sum'}`, or `{'names': {'function': 'listagg', 'distinct': true}}`."""
     if not isinstance(fields, Mapping):
-        raise DbtRuntimeError(
-            "Config `fields` must map columns to aggregate functions, like `{'total': 'sum'}`."
-        )
+        raise DbtRuntimeError("Config `fields` must map columns to aggregate functions, like `{'total': 'sum'}`.")
     from tablestore_engine.options import spellings
 
     options = {}

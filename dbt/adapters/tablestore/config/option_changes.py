@@ -34,7 +34,8 @@ def option_changes(table: Mapping[str, str], model: Mapping[str, str]) -> dict[s
         raise DbtRuntimeError(
             f"The model's config {f'asks for {key!r} = {wanted!r}' if wanted else f'no longer sets {key!r}'}, but its "
             f"table {f'has {had!r}' if had else 'was made without it'}. This option is fixed when a table is made: "
-            f"build the table anew with --full-refresh{_RESCALE if key == 'bucket' and wanted else ''}, or take the change back."
+            f"build the table anew with "
+            f"--full-refresh{_RESCALE if key == 'bucket' and wanted else ''}, or take the change back."
         )
     return changed
 

@@ -59,9 +59,7 @@ class TableStoreCredentials(Credentials):
                 "Remove `database`."
             )
         if self.master and self.remote:
-            raise DbtConfigError(
-                "The profile sets both `master` and `remote`. Keep the one that should do the work."
-            )
+            raise DbtConfigError("The profile sets both `master` and `remote`. Keep the one that should do the work.")
         if self.remote and not self.remote.startswith("sc://"):
             raise DbtConfigError(
                 f"`remote: {self.remote}` is not a Spark Connect address. It looks like `sc://host:15002`."

@@ -165,8 +165,7 @@ class Cursor:
         if self._names is None:
             return None
         return [
-            (name, kind, None, None, None, None, None)
-            for name, kind in zip(self._names, self._types, strict=False)
+            (name, kind, None, None, None, None, None) for name, kind in zip(self._names, self._types, strict=False)
         ]
 
     def drain(self) -> None:

@@ -96,7 +96,8 @@ class Environment:
         return lease
 
     def interrupt(self, lease: Lease) -> None:
-        """Stop what runs in the lease's session, or its wait for Spark. Called from another thread than the worker's."""
+        """Stop what runs in the lease's session, or its wait for Spark. Called from another thread than the
+        worker's."""
         lease.cancelled = True
         lease.reusable = False
         if lease.session is not None:

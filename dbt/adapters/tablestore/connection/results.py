@@ -28,9 +28,7 @@ def rows_of(frame: DataFrame, limit: int | None = None) -> list[Row]:
         if _arrow_fits(wanted):
             return _arrow_rows(wanted.toArrow())
         kinds = types_of(wanted)
-        return [
-            tuple(_plain(one, kind) for one, kind in zip(row, kinds, strict=True)) for row in wanted.collect()
-        ]
+        return [tuple(_plain(one, kind) for one, kind in zip(row, kinds, strict=True)) for row in wanted.collect()]
 
 
 def run(frame: DataFrame) -> None:

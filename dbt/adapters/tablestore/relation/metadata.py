@@ -63,9 +63,7 @@ def list_relations(catalog: Catalog, schema: str) -> list[TableStoreRelation]:
         (RelationType.View, catalog.list_views(schema)),
     )
     return [
-        TableStoreRelation.create(schema=schema, identifier=name, type=kind)
-        for kind, names in kinds
-        for name in names
+        TableStoreRelation.create(schema=schema, identifier=name, type=kind) for kind, names in kinds for name in names
     ]
 
 

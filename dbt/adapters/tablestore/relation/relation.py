@@ -87,9 +87,7 @@ class TableStoreRelation(BaseRelation):
             raise DbtRuntimeError("Tried to match relation, but no search path was passed!")
         wanted = {ComponentName.Schema: schema, ComponentName.Identifier: identifier}
         return all(
-            _bare(self.path.get_part(part)) == _bare(value)
-            for part, value in wanted.items()
-            if value is not None
+            _bare(self.path.get_part(part)) == _bare(value) for part, value in wanted.items() if value is not None
         )
 
 

@@ -54,7 +54,8 @@ def test_properties_of_other_formats(key):
 
 
 @pytest.mark.parametrize(
-    "key", ["bucket", "buckets", "write-onli", "merge_engine", "commit.max-retry", "fields.total.agg-func", "snapshot.keep"]
+    "key",
+    ["bucket", "buckets", "write-onli", "merge_engine", "commit.max-retry", "fields.total.agg-func", "snapshot.keep"],
 )
 def test_options_and_their_misspellings_are_not_foreign(key):
     assert not is_foreign_property(key)

@@ -11,9 +11,7 @@ from dbt.adapters.tablestore.connection.errors import StatementCancelledError
 from tablestore_engine.errors import SqlError
 from tablestore_engine.sql.result import StatementResult
 
-SHOWN = StatementResult(
-    "SHOW", columns=("a", "b"), types=("int", "string"), rows=[(1, "x"), (2, "y"), (3, "z")]
-)
+SHOWN = StatementResult("SHOW", columns=("a", "b"), types=("int", "string"), rows=[(1, "x"), (2, "y"), (3, "z")])
 
 
 class FakeStore:

@@ -51,9 +51,7 @@ def test_a_session_that_failed_to_start_is_tried_again(started):
 
 
 def test_the_profile_says_how_the_session_starts(started):
-    environment(
-        master="local[3]", class_data_sharing=False, spark_config={"spark.sql.shuffle.partitions": 3}
-    ).warm_up()
+    environment(master="local[3]", class_data_sharing=False, spark_config={"spark.sql.shuffle.partitions": 3}).warm_up()
     (root,) = started
     assert root.config.class_data_sharing is False
     assert root.config.master == "local[3]"

@@ -10,7 +10,7 @@ from dbt.adapters.tablestore.connection.statements import changes_session, split
     [
         ("select 1", ["select 1"]),
         ("select 1;", ["select 1"]),
-        ("select ';' ; select `a;b` -- c;d\n; /* ;e */ select 2;", ["select ';'", "select `a;b` -- c;d", "/* ;e */ select 2"]),
+        ("select ';' ; select `a;b` -- c;d\n; /* ;e */ select 2;", ["select ';'", "select `a;b` -- c;d", "/* ;e */ select 2"]),  # noqa: E501
         ("", []),
         (" ; ;\n", []),
         ("-- nothing\n/* at all */", []),

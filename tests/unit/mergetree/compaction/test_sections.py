@@ -67,11 +67,7 @@ def test_sections_share_no_key_and_lose_no_file(intervals):
     assert sorted(f.file_name for s in found for f in s.files) == sorted(f.file_name for f in files)
     covered = []
     for section in found:
-        keys = {
-            k
-            for f in section.files
-            for k in range(key_interval(f, TYPES)[0][0], key_interval(f, TYPES)[1][0] + 1)
-        }
+        keys = {k for f in section.files for k in range(key_interval(f, TYPES)[0][0], key_interval(f, TYPES)[1][0] + 1)}
         assert all(not keys & other for other in covered)
         covered.append(keys)
 

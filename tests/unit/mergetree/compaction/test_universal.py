@@ -24,9 +24,7 @@ def runs_of(text):
     for number, word in enumerate(text.split()):
         level, size = word.rstrip("!").removeprefix("L").split(":")
         deletes = int(word.endswith("!"))
-        runs.append(
-            SortedRun(int(level), (meta(f"f{number}", level=int(level), size=int(size), deletes=deletes),))
-        )
+        runs.append(SortedRun(int(level), (meta(f"f{number}", level=int(level), size=int(size), deletes=deletes),)))
     return runs
 
 

@@ -32,11 +32,7 @@ def batches_of(rows, sizes):
 
 @st.composite
 def run(draw, number):
-    keys = draw(
-        st.lists(
-            st.tuples(st.integers(0, 12), st.sampled_from(["", "a", "b", "ü"])), unique=True, max_size=20
-        )
-    )
+    keys = draw(st.lists(st.tuples(st.integers(0, 12), st.sampled_from(["", "a", "b", "ü"])), unique=True, max_size=20))
     return [
         {"k": k, "s": s, "seq": draw(st.integers(0, 3)), "v": number * 1000 + i}
         for i, (k, s) in enumerate(sorted(keys))
@@ -56,9 +52,7 @@ def test_windows_merge_to_what_one_big_sort_gives(runs, sizes):
                 naive[row["k"], row["s"]] = row
     reduce = reducer(["k", "s"], [SortColumn("seq")], MergeEngine())
     merged = [
-        row
-        for t in merge_sorted([batches_of(r, sizes) for r in runs], ["k", "s"], reduce)
-        for row in t.to_pylist()
+        row for t in merge_sorted([batches_of(r, sizes) for r in runs], ["k", "s"], reduce) for row in t.to_pylist()
     ]
     assert merged == [naive[key] for key in sorted(naive)]
 
@@ -101,9 +95,7 @@ def test_last_of_key(values, expected):
 
 
 def test_last_of_key_across_chunks_and_columns():
-    table = pa.table(
-        {"a": pa.chunked_array([[1, 1], [1, 2]]), "b": pa.chunked_array([["x"], ["x", "y"], ["y"]])}
-    )
+    table = pa.table({"a": pa.chunked_array([[1, 1], [1, 2]]), "b": pa.chunked_array([["x"], ["x", "y"], ["y"]])})
     assert last_of_key_mask(table, ["a", "b"]).tolist() == [False, True, True, True]
 
 
@@ -124,9 +116,7 @@ def test_sort_is_stable_with_nulls_first(rows, descending):
     )
 
     expected = sorted(range(len(rows)), key=lambda i: (rows[i][1] is not None, rows[i][1] or ""))
-    expected.sort(
-        key=lambda i: (rows[i][0] is not None, -(rows[i][0] or 0) if descending else rows[i][0] or 0)
-    )
+    expected.sort(key=lambda i: (rows[i][0] is not None, -(rows[i][0] or 0) if descending else rows[i][0] or 0))
     got = sort_stable(table, [SortColumn("a", descending), SortColumn("b")]).column("n").to_pylist()
     assert got == expected
 

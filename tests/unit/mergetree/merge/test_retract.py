@@ -71,8 +71,7 @@ def test_every_group_is_folded_as_by_itself(function, kind, values, options, dat
         (None, fold_values(fold, array, places)),
     ):
         expected = [
-            naive.fold(function, options, [(b and retracts is not None, v) for b, v in group])
-            for group in groups
+            naive.fold(function, options, [(b and retracts is not None, v) for b, v in group]) for group in groups
         ]
         shown = [dict(v) if function == "merge_map" and v is not None else v for v in found.to_pylist()]
         if function == "count":
@@ -105,17 +104,13 @@ def test_what_cannot_be_taken_back():
     with pytest.raises(RowKindError, match=r"column 'v'.*max.*ignore-retract"):
         fold_undoing(Fold("v", "max"), pa.array([1]), Groups(np.array([0]), 1), np.array([True]))
     with pytest.raises(ExecutionError, match="sum of column 'v' does not fit its type, int8"):
-        fold_undoing(
-            Fold("v", "sum"), pa.array([-128], pa.int8()), Groups(np.array([0]), 1), np.array([True])
-        )
+        fold_undoing(Fold("v", "sum"), pa.array([-128], pa.int8()), Groups(np.array([0]), 1), np.array([True]))
 
 
 def rows(*given):
     """Rows of (key, kind, value)."""
     keys, kinds, values = zip(*given, strict=True)
-    return pa.table(
-        {"id": list(keys), "kind": pa.array(kinds, pa.int8()), "v": pa.array(values, pa.string())}
-    )
+    return pa.table({"id": list(keys), "kind": pa.array(kinds, pa.int8()), "v": pa.array(values, pa.string())})
 
 
 LAST = MergeEngine("aggregation", (Fold("v", "last_non_null_value", undo=Undo.IN_ORDER),))
@@ -158,9 +153,7 @@ def test_each_factor_of_a_product_that_rounds_is_a_layer():
 
 def test_layers_begin_at_the_last_delete_that_removes():
     engine = MergeEngine("aggregation", (Fold("v", "max"),), removes_on_delete=True)
-    found = layered(
-        rows((1, 0, "a"), (1, 3, "a"), (1, 0, "b"), (1, 0, "c"), (2, 0, "d")), ["id"], engine, "kind"
-    )
+    found = layered(rows((1, 0, "a"), (1, 3, "a"), (1, 0, "b"), (1, 0, "c"), (2, 0, "d")), ["id"], engine, "kind")
     assert found.to_pylist() == [
         {"id": 1, "kind": 3, "v": "a", LAYER_COLUMN: 0},
         {"id": 1, "kind": 0, "v": "c", LAYER_COLUMN: 1},

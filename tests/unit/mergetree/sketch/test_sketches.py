@@ -36,8 +36,7 @@ def folded(fold, groups):
 
 def expected(union, groups):
     return [
-        reduce(union, present) if (present := [one for one in group if one is not None]) else None
-        for group in groups
+        reduce(union, present) if (present := [one for one in group if one is not None]) else None for group in groups
     ]
 
 

@@ -44,9 +44,7 @@ def table(tmp_path):
 
 def added(table, *numbers):
     """ADD entries of files that hold these ids."""
-    return tuple(
-        write_table(new_job(table), arrow_rows(table.schema, [{"id": n, "v": n} for n in numbers])).entries
-    )
+    return tuple(write_table(new_job(table), arrow_rows(table.schema, [{"id": n, "v": n} for n in numbers])).entries)
 
 
 def removal(entry):
@@ -377,8 +375,6 @@ def test_many_retries_do_not_read_the_whole_history(table, monkeypatch):
         write(table, [{"id": n, "v": 0}])
     made, _ = committer(table, snapshots=Racing(table, 2))
     loaded = []
-    monkeypatch.setattr(
-        made.snapshots, "load", lambda i, load=made.snapshots.load: loaded.append(i) or load(i)
-    )
+    monkeypatch.setattr(made.snapshots, "load", lambda i, load=made.snapshots.load: loaded.append(i) or load(i))
     made.commit(Change("APPEND", added(table, 99)), identity())
     assert min(loaded) >= 12

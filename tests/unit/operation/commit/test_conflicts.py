@@ -64,9 +64,7 @@ def test_files_that_leave_do_not_overlap():
 
 def test_other_buckets_and_partitions_do_not_overlap():
     live = [*entries("L5:1-9", "a", bucket=1, total=2), *entries("L5:1-9", "b", partition=b"p", total=2)]
-    assert levels(check_conflicts(KEYED, live, NewFiles(entries("L5:1-9", "n", total=2), (), "COMPACT"))) == [
-        5
-    ]
+    assert levels(check_conflicts(KEYED, live, NewFiles(entries("L5:1-9", "n", total=2), (), "COMPACT"))) == [5]
 
 
 @pytest.mark.parametrize("schema", [KEYED, APPEND])
@@ -140,7 +138,11 @@ TAKING_BACK = schema_of({"id": "BIGINT", "v": "STRING"}, ["id"], options={"merge
 ROUNDING = schema_of(
     {"id": "BIGINT", "v": "DECIMAL(9, 2)"},
     ["id"],
-    options={"merge-engine": "aggregation", "fields.v.aggregate-function": "product", "fields.v.ignore-retract": "true"},
+    options={
+        "merge-engine": "aggregation",
+        "fields.v.aggregate-function": "product",
+        "fields.v.ignore-retract": "true",
+    },
 )
 
 

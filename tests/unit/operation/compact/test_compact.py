@@ -271,9 +271,7 @@ def test_a_damaged_file_is_named_and_nothing_is_left(table, damage):
     path = min(live_paths(table))
     with open(path, "rb") as file:
         data = file.read()
-    data = {"cut": data[: len(data) // 2], "overwritten": b"PAR1" + b"x" * 200 + b"PAR1", "empty": b""}[
-        damage
-    ]
+    data = {"cut": data[: len(data) // 2], "overwritten": b"PAR1" + b"x" * 200 + b"PAR1", "empty": b""}[damage]
     with open(path, "wb") as file:
         file.write(data)
     (task,) = plan(table, full=True)
@@ -285,9 +283,7 @@ def test_a_damaged_file_is_named_and_nothing_is_left(table, damage):
         read(table)
 
 
-@pytest.mark.parametrize(
-    ("sequences", "rows"), [(1, 65_536), (2, 65_536), (8, 16_384), (512, 1_024), (5_000, 1_024)]
-)
+@pytest.mark.parametrize(("sequences", "rows"), [(1, 65_536), (2, 65_536), (8, 16_384), (512, 1_024), (5_000, 1_024)])
 def test_the_more_runs_the_fewer_rows_of_each(sequences, rows):
     assert batch_rows(sequences) == rows
 
@@ -308,9 +304,7 @@ def test_a_trigger_that_was_lowered_takes_no_file_down(tmp_path, full):
     """The number of levels goes down with the trigger, but files stay at the levels that they have."""
     table = make_table(tmp_path, COLUMNS, ["id"])
     write(table, rows(*range(100)))
-    lowered = Catalog(tmp_path).alter_table(
-        "default", "t", [SetOption("num-sorted-run.compaction-trigger", "2")]
-    )
+    lowered = Catalog(tmp_path).alter_table("default", "t", [SetOption("num-sorted-run.compaction-trigger", "2")])
     assert compact(lowered, full=full) is None
     write(lowered, rows(1, v=1))
     write(lowered, rows(2, v=1))

@@ -1,5 +1,5 @@
-"""Scheduled compactions of tables of all kinds, beside what else takes files away or must not: runners that died, dropped
-partitions, orphan removal, replacement."""
+"""Scheduled compactions of tables of all kinds, beside what else takes files away or must not: runners that died,
+dropped partitions, orphan removal, replacement."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ KINDS = {
     "dynamic": (["p", "id"], {"bucket": "-1", "dynamic-bucket.target-row-num": "2"}),
     "crossing": (["id"], {"bucket": "-1"}),
     "counting": ([], {"merge-engine": "tablestore-count"}),
-    "collecting": (["p", "id"], {"bucket": "1", "merge-engine": "aggregation", "fields.v.aggregate-function": "collect"}),
+    "collecting": (
+        ["p", "id"],
+        {"bucket": "1", "merge-engine": "aggregation", "fields.v.aggregate-function": "collect"},
+    ),
 }
 
 

@@ -144,7 +144,7 @@ def test_every_type_as_key(tmp_path, key):
 
 
 def test_nested_columns(tmp_path):
-    columns = {"id": "INT", "a": {"type": "ARRAY", "element": "INT"}, "m": {"type": "MAP", "key": "STRING", "value": "INT"}, "r": NESTED}  # fmt: skip
+    columns = {"id": "INT", "a": {"type": "ARRAY", "element": "INT"}, "m": {"type": "MAP", "key": "STRING", "value": "INT"}, "r": NESTED}  # fmt: skip  # noqa: E501
     table = make_table(tmp_path, columns, ["id"])
     write(table, [{"id": 1, "a": [1, None], "m": [("k", 1)], "r": {"x": 1, "y": None}}, {"id": 2}])
     write(table, [{"id": 2, "a": [], "m": [], "r": None}])

@@ -20,9 +20,7 @@ def stats_of(array, *, group_rows=2, **options):
     schema = pa.schema([("c", array.type)])
     sink = pa.BufferOutputStream()
     footers = []
-    with pq.ParquetWriter(
-        sink, schema, metadata_collector=footers, store_decimal_as_integer=True, **options
-    ) as writer:
+    with pq.ParquetWriter(sink, schema, metadata_collector=footers, store_decimal_as_integer=True, **options) as writer:
         writer.write_table(pa.table({"c": array}), row_group_size=group_rows)
     return column_stats(footers[0], schema)["c"]
 

@@ -167,9 +167,7 @@ def test_tags_that_share_files(table):
         table.delete_tag(name)
         assert data_files(table) == needed(table)
         assert metadata(table) == named(table)
-        assert (
-            sorted(r["id"] for r in table.to_arrow(snapshot=table.version("two-again")).to_pylist()) == left
-        )
+        assert sorted(r["id"] for r in table.to_arrow(snapshot=table.version("two-again")).to_pylist()) == left
 
 
 def test_tags_by_name(table):
@@ -489,9 +487,7 @@ def test_what_belongs_to_a_file_goes_with_it(table, tmp_path, external):
     )
     snapshot = table.latest_snapshot()
     delta, _ = table.manifests.write_list([table.manifests.write_manifest([replace(entry, file=moved)])])
-    table.io.write(
-        table.paths.snapshot(1), replace(snapshot, delta_manifest_list=delta).to_json().encode()
-    )
+    table.io.write(table.paths.snapshot(1), replace(snapshot, delta_manifest_list=delta).to_json().encode())
     assert sorted(by_key(table)) == [1]
     write(table, [row(2, 2)], kind="OVERWRITE", replaces=lambda one: True)
     assert len(os.listdir(place)) == (4 if external is None else 3)

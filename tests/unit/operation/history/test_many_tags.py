@@ -173,7 +173,9 @@ class History:
         assert set(os.listdir(self.table.paths.manifest_dir)) == lists
 
 
-STEPS = ["write"] * 5 + ["compact", "overwrite", "analyze", "replace", "rollback", "untag", "die"] + ["tag", "expire"] * 3
+STEPS = (
+    ["write"] * 5 + ["compact", "overwrite", "analyze", "replace", "rollback", "untag", "die"] + ["tag", "expire"] * 3
+)
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -326,9 +326,7 @@ def test_beside_writers_and_readers(table):
 def test_entries_to_restore(table):
     fill(table)
     live, wanted = table.live_files(), table.live_files(table.snapshot(4))
-    assert [e.kind for e in entries_to_restore(live, wanted, frozenset())] == [1], (
-        "only the new partition goes"
-    )
+    assert [e.kind for e in entries_to_restore(live, wanted, frozenset())] == [1], "only the new partition goes"
     assert entries_to_restore(live, live, frozenset()) == []
     with pytest.raises(ConflictError):
         entries_to_restore(live, table.live_files(table.snapshot(1)), frozenset())

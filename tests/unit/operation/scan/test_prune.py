@@ -237,9 +237,7 @@ def holds(predicate, row):
 )
 def test_a_pruned_file_holds_no_row_that_matches(tmp_path_factory, batches, keyed, predicate, partition):
     keys = ["id", *partition] if keyed else []
-    table = make_table(
-        tmp_path_factory.mktemp("prune"), COLUMNS, keys, partition, {"bucket": "3"} if keyed else {}
-    )
+    table = make_table(tmp_path_factory.mktemp("prune"), COLUMNS, keys, partition, {"bucket": "3"} if keyed else {})
     everything = []
     for batch in batches:
         numbered = [{**row, "id": i * 3} for i, row in enumerate(batch)]
@@ -255,7 +253,5 @@ def test_a_pruned_file_holds_no_row_that_matches(tmp_path_factory, batches, keye
         return repr(sorted(row.items()))
 
     expected = sorted((row for row in everything if holds(predicate, row)), key=order)
-    found = sorted(
-        (row for row in table.to_arrow(predicate=predicate).to_pylist() if holds(predicate, row)), key=order
-    )
+    found = sorted((row for row in table.to_arrow(predicate=predicate).to_pylist() if holds(predicate, row)), key=order)
     assert found == expected

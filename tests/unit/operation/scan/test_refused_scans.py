@@ -46,7 +46,7 @@ def test_options_that_do_not(tmp_path):
     schema = create_schema(COLUMNS, ["id"], options={"bucket": "1"})
     catalog = Catalog(tmp_path)
     harmless = {
-        "snapshot.expire.execution-mode": "async", "of-tomorrow": "1", "changelog-producer": "input", "scan.mode": "latest",
+        "snapshot.expire.execution-mode": "async", "of-tomorrow": "1", "changelog-producer": "input", "scan.mode": "latest",  # noqa: E501
         "type": "materialized-table", "data-file.thin-mode": "true", "fields.v.map.storage-layout": "default",
         "upsert-key": "id", "pk-bitmap.index.columns": "v",
     }  # fmt: skip

@@ -232,9 +232,7 @@ def test_a_writer_of_known_keys_conflicts_with_nobody_who_adds(table):
 def test_a_writer_of_known_keys_conflicts_with_an_overwrite(table):
     write(table, rows(range(6), "a"))
     commit, _ = prepared(table, rows([5], "b"))
-    write(
-        table, rows([9, 5], "c"), kind="OVERWRITE", job=new_job(table, into_empty=True), replaces=everything
-    )
+    write(table, rows([9, 5], "c"), kind="OVERWRITE", job=new_job(table, into_empty=True), replaces=everything)
     with pytest.raises(ConflictError, match="new buckets"):
         commit()
 

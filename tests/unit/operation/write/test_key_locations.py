@@ -37,7 +37,12 @@ def rows_of(*rows):
 
 def records_of(*records):
     """(id, home, sequence number, kind)"""
-    names = [("id", pa.int32()), (HOME_COLUMN, pa.int32()), ("_SEQUENCE_NUMBER", pa.int64()), ("_VALUE_KIND", pa.int8())]
+    names = [
+        ("id", pa.int32()),
+        (HOME_COLUMN, pa.int32()),
+        ("_SEQUENCE_NUMBER", pa.int64()),
+        ("_VALUE_KIND", pa.int8()),
+    ]
     return pa.table({n: pa.array([r[i] for r in records], k) for i, (n, k) in enumerate(names)})
 
 
@@ -71,7 +76,9 @@ def test_rows_stay_leave_and_come(tmp_path):
     buckets = [scan("a", 3), scan(None, 0)]
     rows = rows_of(("a", 1, 1), ("b", 2, 2), (None, 3, 3), ("b", 4, 4), ("b", 5, 5))
     rows = rows.set_column(3, "__row_kind", pa.array([0, 0, 0, 0, DELETE_KIND], pa.int8()))
-    placed = sent_home(rows, homes_of(rows, records_of((1, 0, 1, 0), (2, 0, 1, 0), (3, 1, 1, 0)), schema), buckets, schema)
+    placed = sent_home(
+        rows, homes_of(rows, records_of((1, 0, 1, 0), (2, 0, 1, 0), (3, 1, 1, 0)), schema), buckets, schema
+    )
     found = {(r["dt"], r["id"], r["__row_kind"], r["__bucket"]) for r in placed.to_pylist()}
     assert found == {
         ("a", 1, 0, 3), ("a", 2, DELETE_KIND, 3), ("b", 2, 0, 0), (None, 3, 0, 0), ("b", 4, 0, 0)
@@ -83,7 +90,11 @@ def test_first_rows_stay_and_new_keys_of_a_fold_stay_together(tmp_path):
     rows = rows_of(("z", 1, 1), ("b", 2, 2), ("c", 2, 3))
     schema = table_of(tmp_path / "fold", **{"merge-engine": "partial-update"}).schema
     placed = sent_home(rows, homes_of(rows, records_of((1, 0, 1, 0)), schema), buckets, schema).to_pylist()
-    assert [(r["dt"], r["id"], r["v"], r["__bucket"]) for r in placed] == [("a", 1, 1, 3), ("b", 2, 2, 0), ("b", 2, 3, 0)]
+    assert [(r["dt"], r["id"], r["v"], r["__bucket"]) for r in placed] == [
+        ("a", 1, 1, 3),
+        ("b", 2, 2, 0),
+        ("b", 2, 3, 0),
+    ]
     schema = table_of(tmp_path / "first", **{"merge-engine": "first-row"}).schema
     placed = sent_home(rows.slice(0, 2), homes_of(rows.slice(0, 2), records_of((1, 0, 1, 0)), schema), buckets, schema)
     assert placed.column("id").to_pylist() == [2]

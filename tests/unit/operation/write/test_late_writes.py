@@ -1,5 +1,5 @@
-"""Writes that took their number before others and are committed after them, with compactions between: as if they had come
-in time, or a conflict."""
+"""Writes that took their number before others and are committed after them, with compactions between: as if they had
+come in time, or a conflict."""
 
 from __future__ import annotations
 

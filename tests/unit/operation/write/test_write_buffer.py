@@ -143,9 +143,7 @@ changes = st.fixed_dictionaries(
 @settings(max_examples=25, deadline=None)
 @given(
     before=st.lists(changes, max_size=3),
-    batches=st.lists(
-        st.lists(st.tuples(changes, st.sampled_from([0, 0, 1, 3])), max_size=10), min_size=1, max_size=10
-    ),
+    batches=st.lists(st.lists(st.tuples(changes, st.sampled_from([0, 0, 1, 3])), max_size=10), min_size=1, max_size=10),
 )
 def test_retractions_take_back_the_same(tmp_path_factory, options, before, batches):
     folder = tmp_path_factory.mktemp("t")

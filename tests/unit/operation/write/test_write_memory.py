@@ -49,7 +49,9 @@ def peaks(folder, rows, runs):
 
 def measured(folder, rows, runs=2):
     """`peaks` in a process of its own, because a pool's maximum is never reset."""
-    code = f"import json, test_write_memory; print(json.dumps(test_write_memory.peaks({str(folder)!r}, {rows}, {runs})))"
+    code = (
+        f"import json, test_write_memory; print(json.dumps(test_write_memory.peaks({str(folder)!r}, {rows}, {runs})))"
+    )
     paths = [str(Path(__file__).parent), str(Path(__file__).parents[3])]
     code = f"import sys; sys.path[:0] = {paths!r}; {code}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -22,9 +22,7 @@ BASE = create_schema([("id", INT, None), ("v", INT, None)], ["id"], options={"wr
 
 
 def test_changes_fold():
-    after = apply_changes(
-        BASE, [AddColumn("n", INT, "new"), SetOption("write-only", "false"), SetComment("hello")], 77
-    )
+    after = apply_changes(BASE, [AddColumn("n", INT, "new"), SetOption("write-only", "false"), SetComment("hello")], 77)
     assert after.id == 1
     assert after.field_names == ("id", "v", "n")
     assert (after.field("n").id, after.highest_field_id) == (2, 2)

@@ -18,9 +18,7 @@ COLUMNS = [("id", INT, None), ("Name", STRING, "who"), ("dt", STRING, None)]
 
 def test_create_numbers_columns_and_tightens_keys():
     nested = RowType((DataField(0, "a", INT), DataField(0, "b", ArrayType(INT))))
-    schema = create_schema(
-        [("id", INT, None), ("r", nested, None), ("z", INT, "last")], ["ID"], time_millis=9
-    )
+    schema = create_schema([("id", INT, None), ("r", nested, None), ("z", INT, "last")], ["ID"], time_millis=9)
     assert [one.id for one in schema.fields] == [0, 1, 4]
     assert [one.id for one in schema.fields[1].type.fields] == [2, 3]
     assert schema.highest_field_id == 4

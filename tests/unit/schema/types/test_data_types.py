@@ -30,9 +30,7 @@ ATOMIC = st.one_of(
         st.booleans(),
     ),
     st.builds(AtomicType, st.just("DECIMAL"), st.booleans(), st.integers(10, 38), st.integers(0, 10)),
-    st.builds(
-        AtomicType, st.sampled_from(["TIMESTAMP", "TIMESTAMP_LTZ", "TIME"]), st.booleans(), st.integers(0, 9)
-    ),
+    st.builds(AtomicType, st.sampled_from(["TIMESTAMP", "TIMESTAMP_LTZ", "TIME"]), st.booleans(), st.integers(0, 9)),
     st.builds(
         AtomicType,
         st.sampled_from(["CHAR", "VARCHAR", "BINARY", "VARBINARY"]),
@@ -40,9 +38,7 @@ ATOMIC = st.one_of(
         st.integers(1, 99),
     ),
 )
-FIELDS = st.builds(
-    DataField, st.integers(0, 99), st.text(min_size=1, max_size=5), ATOMIC, st.none() | st.text()
-)
+FIELDS = st.builds(DataField, st.integers(0, 99), st.text(min_size=1, max_size=5), ATOMIC, st.none() | st.text())
 TYPES = st.recursive(
     ATOMIC,
     lambda inner: st.one_of(
@@ -50,9 +46,9 @@ TYPES = st.recursive(
         st.builds(MapType, inner, inner, st.booleans()),
         st.builds(
             RowType,
-            st.lists(
-                st.builds(DataField, st.integers(0, 99), st.text(min_size=1, max_size=5), inner), max_size=3
-            ).map(tuple),
+            st.lists(st.builds(DataField, st.integers(0, 99), st.text(min_size=1, max_size=5), inner), max_size=3).map(
+                tuple
+            ),
             st.booleans(),
         ),
     ),
@@ -105,9 +101,7 @@ def test_text_form(data_type, text):
 
 
 def test_nested_forms_of_other_writers():
-    assert parse_type({"type": "ARRAY", "element": "INT", "nullable": False}) == ArrayType(
-        AtomicType("INT"), False
-    )
+    assert parse_type({"type": "ARRAY", "element": "INT", "nullable": False}) == ArrayType(AtomicType("INT"), False)
     assert parse_type({"type": "MAP NOT NULL", "key": "INT", "value": "INT"}).nullable is False
 
 

@@ -35,8 +35,6 @@ def test_declared_structs_keep_everything():
     assert parse_sql_type(declared_type(kind)) == kind
 
 
-@pytest.mark.parametrize(
-    "text", ["", "it's", 'a "b"', "back\\slash", "two\nlines", "\\%", "%_", "''", "ä€\t"]
-)
+@pytest.mark.parametrize("text", ["", "it's", 'a "b"', "back\\slash", "two\nlines", "\\%", "%_", "''", "ä€\t"])
 def test_quoted_text(text):
     assert string_value(quoted_text(text)) == text

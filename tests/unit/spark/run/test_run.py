@@ -31,8 +31,10 @@ from tablestore_engine.spark.run.run import short_message, translate, translated
         ),
         (
             (
-                "Job aborted due to stage failure: Task 0 in stage 1.0 failed 4 times, most recent failure: Lost task 0.3 in"
-                " stage 1.0 (TID 5) (127.0.0.1 executor driver): java.lang.IllegalStateException: broken\n\tat x.Y.z(Y.java:3)"
+                "Job aborted due to stage failure: Task 0 in stage 1.0 failed 4 times, "
+                "most recent failure: Lost task 0.3 in"
+                " stage 1.0 (TID 5) (127.0.0.1 executor driver): "
+                "java.lang.IllegalStateException: broken\n\tat x.Y.z(Y.java:3)"
             ),
             "broken",
         ),

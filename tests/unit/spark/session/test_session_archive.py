@@ -79,9 +79,7 @@ def test_another_kind_has_an_archive_of_its_own(cache):
     assert archive_use(cache, JAVA, "other").archive is None
 
 
-@pytest.mark.parametrize(
-    "script", ['echo half > "$made"; exit 1', 'echo half > "$made"; kill -9 $$', "exit 0"]
-)
+@pytest.mark.parametrize("script", ['echo half > "$made"; exit 1', 'echo half > "$made"; kill -9 $$', "exit 0"])
 def test_a_jvm_that_ends_badly_leaves_no_archive(cache, script):
     run_jvm(archive_use(cache, JAVA, "k"), script)
     assert in_classes(cache) == ["k.failed"]

@@ -52,10 +52,7 @@ def test_a_cluster_sizes_its_own_driver_and_shuffles():
 
 def test_the_master_may_come_from_the_settings():
     assert settings_of(spark_config={"spark.master": "local[3]"})["spark.master"] == "local[3]"
-    assert (
-        settings_of(master="local[2]", spark_config={"spark.master": "local[3]"})["spark.master"]
-        == "local[2]"
-    )
+    assert settings_of(master="local[2]", spark_config={"spark.master": "local[3]"})["spark.master"] == "local[2]"
 
 
 @pytest.mark.parametrize(

@@ -32,9 +32,7 @@ def commands_of(monkeypatch, cache):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     monkeypatch.setattr(session_classic, "_has_jvm", lambda: False)
-    monkeypatch.setattr(
-        session_classic, "find_java", lambda environ, cache: Java("/usr/bin/java", 17, "17.0.15+6")
-    )
+    monkeypatch.setattr(session_classic, "find_java", lambda environ, cache: Java("/usr/bin/java", 17, "17.0.15+6"))
 
     def of(**wish):
         taken = []
@@ -93,9 +91,7 @@ def test_class_data_sharing_false_leaves_an_archive_that_is_there_alone(commands
     assert len(os.listdir(cache / "classes")) == 2
 
 
-@pytest.mark.parametrize(
-    "options", ["-Xshare:off", "-XX:SharedArchiveFile=/mine.jsa", "-XX:AOTCache=/mine.aot"]
-)
+@pytest.mark.parametrize("options", ["-Xshare:off", "-XX:SharedArchiveFile=/mine.jsa", "-XX:AOTCache=/mine.aot"])
 def test_an_archive_of_the_users_own_goes_first(commands_of, cache, options):
     commands = commands_of(spark_config={"spark.driver.extraJavaOptions": options})
     assert all(command.archive.options == () for command in commands)

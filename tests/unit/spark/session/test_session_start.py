@@ -78,8 +78,8 @@ def test_a_session_leaves_nothing_in_terminal_and_folder(place):
             child.sql("select nothing from nowhere")
         except Exception as error:
             print(type(error).__name__)
-        print(start_session(config(**{"spark.sql.shuffle.partitions": "3"})) is root, root.conf.get("spark.sql.shuffle.partitions"))
-        """,
+        print(start_session(config(**{"spark.sql.shuffle.partitions": "3"})) is root,
+        root.conf.get("spark.sql.shuffle.partitions")) """,
     )
     assert (code, err) == (0, "")
     assert out.splitlines() == ["False True", "3", "AnalysisException", "True 3"]
@@ -148,9 +148,7 @@ def test_the_second_start_uses_what_the_first_left(place):
         pytest.skip("needs /proc to see what a process has mapped")
     classes = place / "cache" / "dbt-tablestore" / "classes"
     assert run(place, script) == (0, "[Row(a=1)]\nFalse\n", "")
-    assert [
-        path.suffix for path in classes.iterdir() if path.suffix == ".claim"
-    ]  # Python did not wait for it
+    assert [path.suffix for path in classes.iterdir() if path.suffix == ".claim"]  # Python did not wait for it
     deadline = time.monotonic() + 300
     while not list(classes.glob("*.jsa")) and time.monotonic() < deadline:
         time.sleep(0.2)
@@ -169,9 +167,7 @@ def test_no_java_is_one_clear_message(place):
         JAVA_HOME="/nowhere",
     )
     assert (code, err) == (0, "")
-    assert out.startswith(
-        "JavaNotFoundError JAVA_HOME is /nowhere, but there is no executable bin/java in it."
-    )
+    assert out.startswith("JavaNotFoundError JAVA_HOME is /nowhere, but there is no executable bin/java in it.")
 
 
 def test_a_jvm_that_does_not_start_is_one_clear_message(place):
@@ -185,9 +181,7 @@ def test_a_jvm_that_does_not_start_is_one_clear_message(place):
         """,
     )
     assert (code, err) == (0, "")
-    assert out.startswith(
-        "EnvironmentProblem Spark's JVM did not start: Error occurred during initialization of VM"
-    )
+    assert out.startswith("EnvironmentProblem Spark's JVM did not start: Error occurred during initialization of VM")
     assert "Its log: " in out
     assert len(out.splitlines()) == 1
 

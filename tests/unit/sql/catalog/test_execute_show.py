@@ -53,12 +53,12 @@ def test_show_tables_and_views(door):
 
 CREATES = {
     "plain": "(a int)",
-    "types": "(a boolean, b tinyint, c smallint, d bigint, e float, f double, g decimal(38, 18), h char(3), i varchar(9), "
+    "types": "(a boolean, b tinyint, c smallint, d bigint, e float, f double, g decimal(38, 18), h char(3), i varchar(9), "  # noqa: E501
     "j string, k binary, l date, m timestamp, n timestamp_ntz)",
     "nested": "(a array<map<string, struct<`x y`: int not null comment 'it\\'s', z: array<decimal(5,1)>>>> not null)",
     "keyed": "(`od d` bigint, `se``t` string, v int, primary key (`se``t`, `od d`)) partitioned by (`se``t`) "
     "comment 'two\\nlines \\\\ ''quoted'' 100\\\\% \"q\"' with ('bucket' = '3', 'sequence.field' = 'v')",
-    "dated": "(d date, ts timestamp, k int comment '') partitioned by (d, ts) with ('bucket' = '2', 'bucket-key' = 'k')",
+    "dated": "(d date, ts timestamp, k int comment '') partitioned by (d, ts) with ('bucket' = '2', 'bucket-key' = 'k')",  # noqa: E501
 }
 
 
@@ -90,9 +90,7 @@ def test_show_properties_and_columns(door):
     door.view("v", x="int")
     assert door.rows("show tblproperties t") == [("bucket", "2"), ("primary-key", "a")]
     assert door.rows("show tblproperties t ('bucket')") == [("bucket", "2")]
-    assert door.rows("show tblproperties t (nope)") == [
-        ("nope", "Table default.t does not have property: nope")
-    ]
+    assert door.rows("show tblproperties t (nope)") == [("nope", "Table default.t does not have property: nope")]
     assert door.rows("show tblproperties v") == []
     assert door.column("show columns in t") == ["a", "B"]
     assert door.column("show columns in v") == ["x"]

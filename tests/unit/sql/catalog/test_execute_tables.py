@@ -30,7 +30,7 @@ from tablestore_engine.sql.parse.parse import parse
 
 @pytest.mark.parametrize(
     "text", ["select 1", "use s", "show current schema", "insert into t values (1)", "create view v as select 1",
-             "create table t as select 1", "truncate table t", "alter table t compact", "analyze table t compute statistics", "set a = b"]
+             "create table t as select 1", "truncate table t", "alter table t compact", "analyze table t compute statistics", "set a = b"]  # noqa: E501
 )  # fmt: skip
 def test_what_is_not_for_the_catalog_is_left_alone(door, text):
     assert execute(parse(text), door.context) is None
@@ -41,8 +41,7 @@ def test_what_is_not_for_the_catalog_is_left_alone(door, text):
 
 def test_schemas(door):
     assert (
-        door.run("create schema sales comment 'what we sold' with dbproperties ('team' = 'x')").kind
-        == "CREATE SCHEMA"
+        door.run("create schema sales comment 'what we sold' with dbproperties ('team' = 'x')").kind == "CREATE SCHEMA"
     )
     door.run("create schema if not exists Sales comment 'other'")
     assert door.rows("show schemas") == [("default",), ("sales",)]
@@ -263,7 +262,7 @@ def test_rename(door):
 
 FOREIGN = {
     "optimize t": "ALTER TABLE t COMPACT",
-    "OPTIMIZE None.default.t where a > 1 zorder by (`a`, b)": "CALL sys.compact(table => 'default.t', order_strategy => "
+    "OPTIMIZE None.default.t where a > 1 zorder by (`a`, b)": "CALL sys.compact(table => 'default.t', order_strategy => "  # noqa: E501
     "'zorder', order_by => 'a,b')",
     "vacuum t retain 168 hours": "CALL sys.expire_snapshots(table => 't')",
     "restore table t to version as of 3": "CALL sys.rollback(table => 't'",

@@ -100,7 +100,7 @@ SCHEMAS: list[tuple[str, type[Statement], dict[str, Any]]] = [
 TABLES: list[tuple[str, type[Statement], dict[str, Any]]] = [
     (
         (
-            "create table db.t (id bigint not null comment 'the \\'id\\'', `v x` struct<a: int, b: array<map<string,int>>>,"
+            "create table db.t (id bigint not null comment 'the \\'id\\'', `v x` struct<a: int, b: array<map<string,int>>>,"  # noqa: E501
             " d decimal(10, 2) default 0 comment 'x', primary key (id, dt) not enforced) using paimon"
             " partitioned by (dt) comment 'c' tblproperties ('bucket' = '4', 'x' 'y') with ('k' = 1, a.b = true)"
         ),
@@ -147,7 +147,7 @@ TABLES: list[tuple[str, type[Statement], dict[str, Any]]] = [
         },
     ),
     (
-        "create table t (primary string, comment string, `check` int, key int, s struct<a: int not null comment ')'> not null)",
+        "create table t (primary string, comment string, `check` int, key int, s struct<a: int not null comment ')'> not null)",  # noqa: E501
         CreateTable,
         {
             "table": T,
@@ -195,7 +195,7 @@ TABLES: list[tuple[str, type[Statement], dict[str, Any]]] = [
     ("create table t as from u select a", CreateTableAs, {"table": T, "query_sql": "from u select a"}),
     (
         (
-            "/* {\"app\": \"dbt\"} */\n  create or replace table `db`.`t`\n (PRIMARY KEY (a, b) NOT ENFORCED) WITH ('bucket' = '4')"
+            "/* {\"app\": \"dbt\"} */\n  create or replace table `db`.`t`\n (PRIMARY KEY (a, b) NOT ENFORCED) WITH ('bucket' = '4')"  # noqa: E501
             "\n partitioned by (a) comment 'c' AS\n -- the query\n SELECT *, ';' /* x */\n from u -- end\n;\n"
         ),
         CreateTableAs,
@@ -458,7 +458,7 @@ ROWS: list[tuple[str, type[Statement], dict[str, Any]]] = [
         {"table": T, "alias": "x", "where_sql": "x.a = 'where'"},
     ),
     (
-        "with x as (select 1 as a) delete from t where a in (select a from x) or a in (with y as (select 2) select * from y)",
+        "with x as (select 1 as a) delete from t where a in (select a from x) or a in (with y as (select 2) select * from y)",  # noqa: E501
         Delete,
         {
             "table": T,
@@ -468,7 +468,7 @@ ROWS: list[tuple[str, type[Statement], dict[str, Any]]] = [
     ),
     (
         (
-            "update db.t x set x.a = case when b then 1 else 2 end, db.t.b = (select max(c) from u where u.x = 1), c = f(1, 2)"
+            "update db.t x set x.a = case when b then 1 else 2 end, db.t.b = (select max(c) from u where u.x = 1), c = f(1, 2)"  # noqa: E501
             " where x.c in (1, 2)"
         ),
         Update,
@@ -532,9 +532,7 @@ ROWS: list[tuple[str, type[Statement], dict[str, Any]]] = [
                 MergeClause(action="INSERT", star=True),
             ),
             "not_matched_by_source": (
-                MergeClause(
-                    action="UPDATE", condition_sql="dest.a > 3", assignments=(Assignment("a", "null"),)
-                ),
+                MergeClause(action="UPDATE", condition_sql="dest.a > 3", assignments=(Assignment("a", "null"),)),
                 MergeClause(action="DELETE"),
             ),
         },

@@ -118,7 +118,7 @@ PLACES = {
     ),
     "set operations": (
         "select * from a union all select * from b except (select * from c) order by 1",
-        "select * from `@main.a` AS a union all select * from `@main.b` AS b except (select * from `@main.c` AS c) order by 1",
+        "select * from `@main.a` AS a union all select * from `@main.b` AS b except (select * from `@main.c` AS c) order by 1",  # noqa: E501
     ),
     "star except": ("select * except (x) from a", "select * except (x) from `@main.a` AS a"),
     "derived table": ("select * from (select * from a) x", "select * from (select * from `@main.a` AS a) x"),
@@ -132,7 +132,7 @@ PLACES = {
     ),
     "nested joins": (
         "select * from (a join (b join c on 1 = 1) on 2 = 2) join d",
-        "select * from (`@main.a` AS a join (`@main.b` AS b join `@main.c` AS c on 1 = 1) on 2 = 2) join `@main.d` AS d",
+        "select * from (`@main.a` AS a join (`@main.b` AS b join `@main.c` AS c on 1 = 1) on 2 = 2) join `@main.d` AS d",  # noqa: E501
     ),
     "scalar subquery": (
         "select (select max(i) from a) from b",
@@ -140,10 +140,10 @@ PLACES = {
     ),
     "in and exists": (
         "select * from a where i in (select i from b) and exists (select 1 from c)",
-        "select * from `@main.a` AS a where i in (select i from `@main.b` AS b) and exists (select 1 from `@main.c` AS c)",
+        "select * from `@main.a` AS a where i in (select i from `@main.b` AS b) and exists (select 1 from `@main.c` AS c)",  # noqa: E501
     ),
     "subquery in on, having, order by": (
-        "select 1 from a join b on a.i in (select i from c) group by 1 having max(i) > (select 1 from d) order by (select 2 from e)",
+        "select 1 from a join b on a.i in (select i from c) group by 1 having max(i) > (select 1 from d) order by (select 2 from e)",  # noqa: E501
         (
             "select 1 from `@main.a` AS a join `@main.b` AS b on a.i in (select i from `@main.c` AS c)"
             " group by 1 having max(i) > (select 1 from `@main.d` AS d) order by (select 2 from `@main.e` AS e)"
@@ -432,10 +432,7 @@ def test_columns_are_a_superset_or_unknown(query: str, columns: set[str] | None)
 def test_expressions_of_statements() -> None:
     text = "db.t.i in (select u.i from u where u.k = db.t.k and t.z = 1) and `db`.`t`.x > 3"
     result = bind_expression(text, resolve, {("db", "t"): "dest"})
-    assert (
-        result.text
-        == "dest.i in (select u.i from `@main.u` AS u where u.k = dest.k and t.z = 1) and dest.x > 3"
-    )
+    assert result.text == "dest.i in (select u.i from `@main.u` AS u where u.k = dest.k and t.z = 1) and dest.x > 3"
     assert [reference.name for reference in result.references] == ["u"]
     assert bind_expression("a > 1 and (b = 2)", resolve).text == "a > 1 and (b = 2)"
     assert bind_expression("a = 'x' or )", resolve).text == "a = 'x' or )"

@@ -20,13 +20,15 @@ TARGET = {
 SOURCE = {
     "id": T.LongType(), "day": T.DateType(), "name": T.StringType(), "price": T.DecimalType(12, 4), "f": T.DoubleType(),
     "at": T.TimestampNTZType(), "local": T.TimestampType(), "code": T.StringType(), "key": T.IntegerType(),
-    "fine": T.DecimalType(38, 18), "text": T.StringType(), "folded": T.StringType("UTF8_LCASE"), "twice": T.IntegerType(), "Twice": T.IntegerType(),
+    "fine": T.DecimalType(38, 18), "text": T.StringType(), "folded": T.StringType("UTF8_LCASE"), "twice": T.IntegerType(), "Twice": T.IntegerType(),  # noqa: E501
 }  # fmt: skip
 
 
 def found(on, source="source AS s", target="db.t AS t"):
     fields = tuple(DataField(i, name, parse_type(text)) for i, (name, text) in enumerate(TARGET.items()))
-    schema = TableSchema(id=0, fields=fields, highest_field_id=len(fields), partition_keys=(), primary_keys=(), options={})
+    schema = TableSchema(
+        id=0, fields=fields, highest_field_id=len(fields), partition_keys=(), primary_keys=(), options={}
+    )
     rows = SimpleNamespace(schema=T.StructType([T.StructField(name, kind) for name, kind in SOURCE.items()]))
     statement = parse(f"MERGE INTO {target} USING {source} ON {on} WHEN MATCHED THEN DELETE")
     return comparable_columns(equal_columns(statement, schema.field_names, list(SOURCE)), schema, rows)
