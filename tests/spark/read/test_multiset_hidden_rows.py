@@ -7,26 +7,13 @@ from contextlib import ExitStack
 from unittest import mock
 
 import pytest
-from support.tables import meta
 
 from tablestore_engine.errors import NegativeCountError
 from tablestore_engine.operation.scan import discriminating_columns as identifying
 from tablestore_engine.spark.read import multiset_hidden_rows as hidden_rows
 from tablestore_engine.spark.read import multiset_reader as counted_reader
-from tablestore_engine.spark.read.multiset_hidden_rows import Places
 from tablestore_engine.spark.session.session import new_session
 from tablestore_engine.store import TableStore
-
-
-def test_places():
-    small, large = meta("a", rows=1000, size=5_000), meta("b", rows=7, size=6_000)
-    assert Places.of([small, large]) == Places(10, named=False)
-    assert Places.of([small, large, meta("c", size=5_000)]) == Places(10, named=True)
-    assert Places.of([meta("a", rows=2**40, size=2**40)]) is None
-    assert "shiftleft(p.__size, 10) + p.__position" in Places(10, named=False).joined("p", "h")
-    assert "__file" not in Places(10, named=False).joined("p", "h")
-    assert "p.__file = h.__file" in Places(10, named=True).joined("p", "h")
-
 
 COLUMNS = "id INT, big BIGINT, price DECIMAL(12, 2), day DATE, name STRING, x DOUBLE, tags ARRAY<INT>"
 NAMES = "id, big, price, day, name, x, tags"
