@@ -8,7 +8,7 @@ from pyspark.sql import Row
 
 
 def quote(name):
-    return "" + name.replace("`", "``") + "`"
+    return "`" + name.replace("`", "``") + "`"
 
 
 def normal(value):
