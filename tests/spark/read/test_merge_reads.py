@@ -23,7 +23,10 @@ def days(request, store, monkeypatch):
     """A table with a file for each of six days, ids 0 to 9 in the first, 10 to 19 in the second, and so on."""
     monkeypatch.setattr(source_bounds, "LARGE_FILES", 6)
     key = {"keyed": ", PRIMARY KEY (day, id) NOT ENFORCED", "crossing": ", PRIMARY KEY (id) NOT ENFORCED"}
-    options = {"multiset": " TBLPROPERTIES ('merge-engine' = 'tablestore-count')", "crossing": " WITH ('bucket' = '-1')"}
+    options = {
+        "multiset": " TBLPROPERTIES ('merge-engine' = 'tablestore-count')",
+        "crossing": " WITH ('bucket' = '-1')",
+    }
     store.execute(
         f"CREATE TABLE t (day STRING, id INT, v INT{key.get(request.param, '')}) PARTITIONED BY (day)"
         + options.get(request.param, "")
