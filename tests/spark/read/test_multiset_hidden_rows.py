@@ -125,7 +125,7 @@ def test_what_is_too_much_to_be_held(store, capsys, monkeypatch):
 
 
 @pytest.mark.spark
-def test_what_is_missing_is_told_to_those_that_look_at_all_rows(store):
+def test_missing_rows_are_reported_to_queries_that_read_all_rows(store):
     store.execute("CREATE TABLE t (id INT, v STRING)")
     store.execute("INSERT INTO t SELECT cast(id AS INT), 'x' FROM range(10)")
     store.execute("INSERT INTO t (_row_kind, id, v) VALUES ('-D', 5, 'x'), ('-D', 5, 'x'), ('-D', 6, 'x')")

@@ -43,7 +43,7 @@ QUERIES = [
 
 
 @pytest.mark.parametrize(("text", "marked"), QUERIES)
-def test_places_in_queries_are_those_of_the_user_s_text(shop, text, marked):
+def test_positions_in_queries_are_those_of_the_user_s_text(shop, text, marked):
     error = failure(shop, text)
     head, line, mark = str(error).splitlines()[-3:]
     assert head.startswith("== SQL (line ")
