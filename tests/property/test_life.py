@@ -11,6 +11,7 @@ import tempfile
 
 from hypothesis import given, note
 from hypothesis import strategies as st
+from support.histories import PROFILE
 from support.tables import (
     DELETE,
     PUT,
@@ -22,7 +23,6 @@ from support.tables import (
     read,
     write,
 )
-from test_histories import PROFILE
 
 from tablestore_engine.errors import SnapshotNotFound
 from tablestore_engine.metadata.partition import PartitionFormat
@@ -129,8 +129,8 @@ class Life:
         assert len(self.snapshots()) <= keep
 
     def drop(self, argument):
-        places = PartitionFormat(self.table.schema)
-        drop_partitions(self.table, {places.encode(("ab"[argument % 2],))})
+        partition_format = PartitionFormat(self.table.schema)
+        drop_partitions(self.table, {partition_format.encode(("ab"[argument % 2],))})
 
     def orphans(self, _):
         self.table.remove_orphan_files(2**60)
