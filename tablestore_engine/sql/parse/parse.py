@@ -40,6 +40,15 @@ def parse(text: str) -> Statement:
     Raises ParseError, with line and column, when a statement on managed tables is malformed, and SqlError
     when it asks for something that managed tables do not have. What Spark shall judge is not judged here.
     """
+    try:
+        return _parse(text)
+    except RecursionError:
+        raise ParseError(
+            "The statement nests parentheses or statements too deeply.", hint="Split it, or name its parts in WITH."
+        ) from None
+
+
+def _parse(text: str) -> Statement:
     tokens = _one_statement(text, tokenize(text))
     cursor = Cursor(text, tokens)
     if cursor.at_end:
@@ -131,6 +140,8 @@ def _create(cursor: Cursor) -> Statement | None:
 def _drop(cursor: Cursor) -> Statement | None:
     cursor.expect("DROP")
     parse_create.refuse_kept_up(cursor)
+    if cursor.key == "INDEX":
+        return parse_foreign.index(cursor, "DROP INDEX")
     kind = cursor.accept_one("TABLE", "VIEW", "SCHEMA", "DATABASE", "NAMESPACE")
     if kind is None:
         return None
@@ -176,6 +187,8 @@ def _explain(cursor: Cursor) -> Statement | None:
     offset = cursor.token.start
     prefix = cursor.text[:offset]
     inner = parse(cursor.text[offset:])
+    if isinstance(inner, PassThrough):
+        return None
     if isinstance(inner, Query):
         return QueryInside(sql=cursor.text, kind="EXPLAIN", prefix=prefix, query_sql=inner.query_sql)
     return Explain(sql=cursor.text, mode=mode, statement=inner)
@@ -189,7 +202,7 @@ def _cache(cursor: Cursor) -> Statement | None:
         return None
     start = cursor.i
     cursor.dotted()
-    if cursor.accept("OPTIONS"):
+    if cursor.accept("OPTIONS") and cursor.key == "(":
         cursor.skip_group()
     cursor.accept("AS")
     if cursor.sees_query():
@@ -292,6 +305,7 @@ _HEADS: Final[Mapping[str, _Head]] = {
     "REFRESH": _refresh,
     **dict.fromkeys(("GRANT", "REVOKE"), parse_foreign.grant),
     **dict.fromkeys(("MSCK", "FSCK", "REPAIR"), parse_foreign.repair),
+    "LOAD": parse_foreign.load_data,
     "OPTIMIZE": parse_foreign.optimize,
     "VACUUM": parse_foreign.vacuum,
     "RESTORE": parse_foreign.restore,

@@ -45,6 +45,8 @@ def alter(cursor: Cursor) -> Statement | None:
     cursor.refuse_unfinished()
     table = cursor.table_name()
     statement = _view(cursor, table) if kind == "VIEW" else _table(cursor, table)
+    if isinstance(statement, (AlterColumn, CommentOn)) and cursor.key == ",":
+        raise cursor.error("One column at a time can be altered", kind=SqlError, hint="Send a statement for each.")
     cursor.expect_end()
     return statement
 

@@ -7,6 +7,7 @@ would answer with an error about something else, or take REFRESH MATERIALIZED VI
 from __future__ import annotations
 
 from tablestore_engine.errors import SqlError
+from tablestore_engine.sql.parse import parse_foreign
 from tablestore_engine.sql.parse.parse_table import create_table, properties
 from tablestore_engine.sql.statements.schema import CreateSchema
 from tablestore_engine.sql.statements.statement import PassThrough, Statement
@@ -35,6 +36,10 @@ def create(cursor: Cursor) -> Statement | None:
                 hint="Read files by parquet.`path`, or create a temporary view USING their format.",
             )
         return create_table(cursor, replace=replace or must_exist, must_exist=must_exist)
+    if cursor.key == "INDEX":
+        return parse_foreign.index(cursor, "CREATE INDEX")
+    if cursor.key == "FLOW":
+        raise cursor.error("A FLOW is not supported", kind=SqlError, hint="INSERT or MERGE INTO a table what has come.")
     is_global = cursor.accept("GLOBAL")
     temporary = cursor.accept_one("TEMPORARY", "TEMP", "LOCAL") is not None
     cursor.accept_one("TEMPORARY", "TEMP")
@@ -102,9 +107,13 @@ def _create_view(cursor: Cursor, replace: bool, temporary: bool) -> Statement:
             comment = cursor.string()
         elif cursor.accept("TBLPROPERTIES"):
             options.update(properties(cursor))
+        elif cursor.sees("WITH", "METRICS"):
+            raise cursor.error(
+                "Views of metrics are not supported", kind=SqlError, hint="Write the query: CREATE VIEW v AS SELECT …."
+            )
         elif cursor.accept("WITH", "SCHEMA"):
             cursor.accept("TYPE")
-            cursor.i += 1
+            cursor.name("BINDING, COMPENSATION or EVOLUTION")
         elif cursor.key == "USING" and temporary:
             return PassThrough(sql=cursor.text)
         else:

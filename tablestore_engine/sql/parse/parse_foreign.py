@@ -46,6 +46,24 @@ def restore(cursor: Cursor) -> Statement | None:
     return None if table is None else _foreign(cursor, "RESTORE", table, hint)
 
 
+def load_data(cursor: Cursor) -> Statement | None:
+    """``LOAD DATA [LOCAL] INPATH '…' [OVERWRITE] INTO TABLE t``."""
+    while not cursor.at_end and not cursor.accept("INTO", "TABLE"):
+        cursor.i += 1
+    table = _table(cursor)
+    hint = f"Use INSERT INTO {table} SELECT * FROM parquet.`path`, or csv, json, orc."
+    return None if table is None else _foreign(cursor, "LOAD DATA", table, hint)
+
+
+def index(cursor: Cursor, verb: str) -> Statement | None:
+    """``INDEX [IF …] name ON [TABLE] t``, from the word INDEX on."""
+    while not cursor.at_end and not cursor.accept("ON"):
+        cursor.i += 1
+    table = _table(cursor)
+    hint = "Leave it out: buckets of the primary key and statistics of files find rows."
+    return None if table is None else _foreign(cursor, verb, table, hint)
+
+
 def repair(cursor: Cursor) -> Statement | None:
     """``MSCK REPAIR TABLE t``, ``FSCK REPAIR TABLE t`` and ``REPAIR TABLE t``."""
     cursor.accept_one("MSCK", "FSCK")
@@ -63,7 +81,7 @@ def grant(cursor: Cursor) -> Statement | None:
         cursor.i += 1
     if not cursor.accept("ON"):
         return None
-    names_kind = cursor.tokens[cursor.i + 1].is_name and cursor.key_at(1) not in ("TO", "FROM")
+    names_kind = not cursor.at_end and cursor.tokens[cursor.i + 1].is_name and cursor.key_at(1) not in ("TO", "FROM")
     if names_kind and cursor.key not in ("TABLE", "VIEW"):
         return None  # a schema, a catalog, …
     table = _table(cursor)

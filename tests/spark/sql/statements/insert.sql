@@ -124,10 +124,10 @@ FROM (SELECT * FROM a JOIN b) q INSERT OVERWRITE TABLE t SELECT q.x INSERT OVERW
 -- refused "FROM … INSERT is not supported": several inserts behind common table expressions
 WITH c AS (SELECT * FROM a) FROM c INSERT INTO t SELECT x INSERT INTO u SELECT y
 
--- todo ours: files
+-- ours: files
 LOAD DATA INPATH '/tmp/x' INTO TABLE t
 
--- todo ours: local files into a partition
+-- ours: local files into a partition
 LOAD DATA LOCAL INPATH '/tmp/x' OVERWRITE INTO TABLE s.t PARTITION (day = '2024-01-31')
 
 -- ours: a comment between all words

@@ -61,7 +61,7 @@ ALTER VIEW v WITH SCHEMA EVOLUTION
 -- ours: DROP VIEW
 DROP VIEW IF EXISTS s.v
 
--- todo refused "FLOW": CREATE FLOW
+-- refused "FLOW": CREATE FLOW
 CREATE FLOW f AS INSERT INTO t BY NAME SELECT * FROM STREAM(a)
 
 -- refused "Materialized views": CREATE MATERIALIZED VIEW
@@ -76,7 +76,7 @@ CREATE OR REFRESH STREAMING TABLE t AS SELECT * FROM STREAM a
 -- unread: DROP MATERIALIZED VIEW
 DROP MATERIALIZED VIEW v
 
--- todo refused "Views of metrics are not supported": a view of metrics
+-- refused "Views of metrics are not supported": a view of metrics
 CREATE VIEW v WITH METRICS LANGUAGE YAML AS $$
 version: 0.1
 source: a
