@@ -77,10 +77,10 @@ def check_after(name, warehouse, before, after):
 
 def check_timeline(table):
     """One plan was made, and committed once; no file is left of attempts that came to nothing."""
-    assert [one.state for one in table.compactions.timeline.load()] == [PlanState.COMPLETED]
+    assert [one.state for one in table.state.timeline.load()] == [PlanState.COMPLETED]
     made = [s for s in table.snapshots() if PLAN_PROPERTY in table.properties_of(s)]
     assert [s.commit_kind for s in made] == ["COMPACT"]
-    left = {os.path.basename(path) for path in data_files(table)} - named_files(table.compactions.history)
+    left = {os.path.basename(path) for path in data_files(table)} - named_files(table.state)
     assert left == set()
 
 

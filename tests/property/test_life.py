@@ -110,7 +110,7 @@ class Life:
     def retag(self, argument):
         name, number = self.pick(argument, self.tags), self.pick(argument // 2, self.snapshots())
         if name is not None:
-            replace_tag(self.table.history, name, self.table.snapshot(number))
+            replace_tag(self.table.state, name, self.table.snapshot(number))
             self.tags[name] = number
 
     def untag(self, argument):
@@ -120,7 +120,7 @@ class Life:
             del self.tags[name]
 
     def old_tags(self, _):
-        for name in expire_tags(self.table.history, 2**60):
+        for name in expire_tags(self.table.state, 2**60):
             del self.tags[name]
 
     def expire(self, argument):
@@ -130,7 +130,7 @@ class Life:
 
     def drop(self, argument):
         places = PartitionFormat(self.table.schema)
-        drop_partitions(self.table, {places.encode(("ab"[argument % 2],))})
+        drop_partitions(self.table.state, {places.encode(("ab"[argument % 2],))})
 
     def orphans(self, _):
         self.table.remove_orphan_files(2**60)

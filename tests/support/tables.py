@@ -130,7 +130,7 @@ def write(table, rows, kinds=None, *, kind="APPEND", job=None, properties=None, 
 def compact(table, *, full=True):
     """Run the compactions that are due. Returns the snapshot, None when nothing was."""
     tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas.load, full=full)
-    return run_and_commit(table, tasks, execute_here) if tasks else None
+    return run_and_commit(table.state, tasks, execute_here) if tasks else None
 
 
 def compact_newest(table, count):
@@ -142,7 +142,7 @@ def compact_newest(table, count):
         unit = unit_of(runs, min(count, len(runs)), options)
         if len(unit.runs) >= 2:
             tasks.append(task_of(bucket, unit, target, table.schemas.load))
-    return run_and_commit(table, tasks, execute_here) if tasks else None
+    return run_and_commit(table.state, tasks, execute_here) if tasks else None
 
 
 @contextmanager

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
-from typing import Protocol
 
 from tablestore_engine.errors import ConflictError
 from tablestore_engine.metadata.manifest import ManifestEntry
@@ -20,6 +19,7 @@ from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import assign_field_ids
 from tablestore_engine.storage.schemas import SchemaStore
+from tablestore_engine.table_state import TableState
 
 
 def everything(entry: ManifestEntry) -> bool:
@@ -86,29 +86,14 @@ def replace_all(current: TableSchema, schema: TableSchema, added: tuple[Manifest
     return Change("OVERWRITE", added, replaces=everything)
 
 
-class Replaceable(Protocol):
-    """What is needed of a table."""
-
-    @property
-    def schema(self) -> TableSchema:
-        """The schema that counts now."""
-
-    @property
-    def schemas(self) -> SchemaStore:
-        """All schemas."""
-
-    def committer(self, schema: TableSchema | None = None) -> Committer:
-        """What commits with a schema."""
-
-
-def replace_empty(table: Replaceable, wanted: TableSchema) -> Snapshot:
+def replace_empty(state: TableState, wanted: TableSchema) -> Snapshot:
     """Make a table empty, with another schema.
 
     Raises:
         ConflictError: others changed the schema meanwhile; run it again on what there is now.
     """
-    schema = next_schema(table.schema, wanted, table.schemas.list_ids()[-1])
+    schema = next_schema(state.schema, wanted, state.schemas.list_ids()[-1])
     identity = new_identity(schema.core_options, "replace")
-    publisher = schema_publisher(table.schemas, table.schema, schema)
-    change = replace_all(table.schema, schema)
-    return table.committer(schema).commit(change, identity, new_schema=publisher)
+    publisher = schema_publisher(state.schemas, state.schema, schema)
+    change = replace_all(state.schema, schema)
+    return Committer(state.with_schema(schema)).commit(change, identity, new_schema=publisher)

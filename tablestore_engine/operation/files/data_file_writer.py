@@ -6,7 +6,8 @@ Memory is one row group, and its pages while it is encoded; nothing of the bucke
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import uuid
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -32,8 +33,10 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import arrow_schema
 from tablestore_engine.schema.types.system import COUNT, KEY_PREFIX, SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.schema.types.types import DataField, refuse_nanoseconds
+from tablestore_engine.storage import clock
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.paths import TablePaths
+from tablestore_engine.table_state import TableState
 
 ROW_GROUP_ROWS = 1_000_000
 ROW_GROUP_BYTES = 64 << 20  # in memory; a fraction of it on disk
@@ -55,6 +58,16 @@ class WriteTarget:
         """A data file's name; `task` tells the tasks of one write apart."""
         prefix = self.schema.core_options.data_file_prefix
         return self.paths.new_data_file_name(self.write_id, f"{task}{index}", prefix=prefix)
+
+
+def write_target(
+    state: TableState,
+    new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
+    now_millis: Callable[[], int] = clock.now_millis,
+) -> WriteTarget:
+    """Where a new write puts its files. Raises OptionError: the table has options under which nothing is written."""
+    state.options.refuse_unsupported(for_write=True)
+    return WriteTarget(state.io, state.paths, state.schema, new_id(), now_millis())
 
 
 class RollingWriter:

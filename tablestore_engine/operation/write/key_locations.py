@@ -11,9 +11,8 @@ which record is the last; what is held are the records of the keys sought.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -38,8 +37,7 @@ from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND
-from tablestore_engine.storage.file_io import FileIO
-from tablestore_engine.storage.paths import TablePaths
+from tablestore_engine.table_state import TableState
 
 MAX_ROWS = 4_000_000
 MAX_FILES = 10_000
@@ -53,15 +51,6 @@ _THREADS = 4
 Homes = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 Numbered = tuple[int, BucketScan, DataFileMeta]
-
-
-@dataclass(frozen=True)
-class TableFiles:
-    """What reads the data files of a table."""
-
-    io: FileIO
-    paths: TablePaths
-    load_schema: Callable[[int], TableSchema]
 
 
 def files_with(buckets: Sequence[BucketScan], schema: TableSchema, keys: pa.Table) -> list[Numbered]:
@@ -88,17 +77,18 @@ def are_few(files: Sequence[Numbered]) -> bool:
     return len(files) <= MAX_FILES and sum(f.row_count for _, _, f in files) <= MAX_ROWS
 
 
-def records_of(table: TableFiles, schema: TableSchema, files: Sequence[Numbered], keys: pa.Table) -> pa.Table:
+def records_of(state: TableState, files: Sequence[Numbered], keys: pa.Table) -> pa.Table:
     """The records of the keys in some files: key columns, `HOME_COLUMN`, sequence number and kind.
 
     Raises:
         CorruptMetadataError, StorageError: a file cannot be read.
     """
+    schema = state.schema
     names = schema.primary_keys
     sought = {name: pc.unique(same_floats(one_array(keys.column(name)))) for name in names}
 
     def found(one: Numbered) -> list[pa.RecordBatch]:
-        return list(_records(table, schema, one, sought))
+        return list(_records(state, one, sought))
 
     with ThreadPoolExecutor(_THREADS) as pool:
         batches = [batch for part in pool.map(found, files) for batch in part]
@@ -112,15 +102,14 @@ def _record_schema(schema: TableSchema) -> pa.Schema:
     )
 
 
-def _records(
-    table: TableFiles, schema: TableSchema, one: Numbered, sought: Mapping[str, pa.Array]
-) -> Iterator[pa.RecordBatch]:
+def _records(state: TableState, one: Numbered, sought: Mapping[str, pa.Array]) -> Iterator[pa.RecordBatch]:
     number, bucket, file = one
+    schema = state.schema
     kinds = _record_schema(schema)
-    deleted = positions_in(table.io, bucket.deletions, file.file_name)
-    own, columns = table.load_schema(file.schema_id), FileColumns(schema.primary_keys, system=True)
-    path = bucket.path_of(table.paths, file)
-    for batch in read_batches(table.io, path, own, schema, columns, deleted=deleted):
+    deleted = positions_in(state.io, bucket.deletions, file.file_name)
+    own, columns = state.schemas.load(file.schema_id), FileColumns(schema.primary_keys, system=True)
+    path = bucket.path_of(state.paths, file)
+    for batch in read_batches(state.io, path, own, schema, columns, deleted=deleted):
         hit = pa.array(np.ones(batch.num_rows, np.bool_))
         for name, values in sought.items():
             hit = pc.and_(

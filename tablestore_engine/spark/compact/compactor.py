@@ -62,7 +62,7 @@ def compact_table(
         if not tasks:
             return done
         try:
-            snapshot = run_and_commit(table, tasks, lambda chosen: execute_tasks(spark, chosen))
+            snapshot = run_and_commit(table.state, tasks, lambda chosen: execute_tasks(spark, chosen))
         except ConflictError:
             if attempt + 1 == _ATTEMPTS and done is None:
                 raise
@@ -84,7 +84,7 @@ def _places(table: Table, snapshot: Snapshot) -> set[tuple[bytes, int]]:
 
 def compact_after_write(spark: SparkSession, table: Table, touched: Collection[tuple[bytes, int]]) -> Snapshot | None:
     """Merge where runs have piled up past the trigger, or schedule that. Never fails the write that came before it."""
-    return compact_touched(table, touched, lambda chosen: execute_tasks(lambda: spark, chosen))
+    return compact_touched(table.state, touched, lambda chosen: execute_tasks(lambda: spark, chosen))
 
 
 def run_scheduled(spark: Callable[[], SparkSession], table: Table) -> PlanResult | None:
@@ -93,7 +93,7 @@ def run_scheduled(spark: Callable[[], SparkSession], table: Table) -> PlanResult
     Raises:
         TableStoreError: it failed and was rolled back.
     """
-    return run_next(table.compactions, owner(), now_millis, lambda chosen: execute_tasks(spark, chosen))
+    return run_next(table.state, owner(), now_millis, lambda chosen: execute_tasks(spark, chosen))
 
 
 def owner() -> str:

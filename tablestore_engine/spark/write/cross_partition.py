@@ -31,7 +31,6 @@ from tablestore_engine.operation.write.cleanup import remove_files
 from tablestore_engine.operation.write.dynamic_bucket import fill_rule
 from tablestore_engine.operation.write.key_locations import (
     HOME_COLUMN,
-    TableFiles,
     are_few,
     duplicates_in,
     files_with,
@@ -144,7 +143,7 @@ def _records(homes: Homes, schema: TableSchema, buckets: Sequence[BucketScan], r
     files = files_with(buckets, schema, rows)
     table = homes.table
     if are_few(files):
-        return records_of(TableFiles(table.io, table.paths, table.schemas.load), schema, files, rows)
+        return records_of(table.state.with_schema(schema), files, rows)
     scanned = FileScans(homes.spark, table, schema).scan(
         [(bucket, file) for _, bucket, file in files], system=True, positions=True
     )

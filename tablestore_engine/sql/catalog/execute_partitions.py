@@ -27,6 +27,6 @@ def drop_partitions(statement: DropPartitions, context: CatalogContext) -> State
             text = ", ".join(f"{name} = {value}" for name, value in wanted.items())
             raise NotFoundError(f"Table {table.name} has no partition ({text}).", hint="Use DROP IF EXISTS PARTITION.")
         chosen |= found
-    if drop(table, chosen) is not None:
+    if drop(table.state, chosen) is not None:
         table.expire_after_commit()
     return done("DROP PARTITION", partitions=len(chosen))

@@ -44,7 +44,7 @@ def create_table(statement: CreateTable, context: CatalogContext) -> StatementRe
         context,
     )
     if exists and statement.replace:
-        replace_empty(context.catalog.load_table(database, name), schema)
+        replace_empty(context.catalog.load_table(database, name).state, schema)
         return done("REPLACE TABLE")
     context.catalog.create_table(database, name, schema, statement.if_not_exists)
     return done("CREATE TABLE")

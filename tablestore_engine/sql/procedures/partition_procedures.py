@@ -58,7 +58,7 @@ def _drop(table: Table, arguments: Arguments, context: RowContext) -> Rows:
     over."""
     chosen = listed_partitions(table.schema, str(arguments["partitions"]))
     places = PartitionFormat(table.schema)
-    drop_partitions(table, {e.partition for e in table.live_files() if chosen(places.decode(e.partition))})
+    drop_partitions(table.state, {e.partition for e in table.live_files() if chosen(places.decode(e.partition))})
     table.expire_after_commit()
     return [(True,)]
 
@@ -87,7 +87,7 @@ def _expire(table: Table, arguments: Arguments, context: RowContext) -> Rows:
         text("timestamp_formatter", arguments) or options.partition_timestamp_formatter,
         count("max_expires", arguments, options.partition_expiration_max_num),
     )
-    gone = retrying(lambda: expire_partitions(table, retention, context.now_millis(), strict=True))
+    gone = retrying(lambda: expire_partitions(table.state, retention, context.now_millis(), strict=True))
     return [(path,) for path in gone]
 
 

@@ -16,7 +16,6 @@ from tablestore_engine.spark.verbs.analyze import analyze, known
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.rows.execute_rows import RowContext
 from tablestore_engine.sql.statements.layout import AnalyzeTable
-from tablestore_engine.storage.statistics import StatisticsStore
 from tablestore_engine.table import Table
 
 
@@ -52,7 +51,7 @@ def _columns(table: Table, statement: AnalyzeTable) -> list[DataField]:
 
 
 def _commit(table: Table, found: Statistics) -> Snapshot:
-    store = StatisticsStore(table.io, table.paths)
+    store = table.state.statistics
     name = store.write(found)
     change = Change("ANALYZE", statistics=name)
     try:

@@ -127,7 +127,7 @@ def test_a_write_schedules_instead_of_compacting(tmp_path):
     table = table_of(tmp_path, **options)
     assert compact_after_write(None, table, touched(table)) is None
     assert [s.commit_kind for s in table.snapshots()] == ["APPEND", "APPEND"]
-    (found,) = table.compactions.timeline.load()
+    (found,) = table.state.timeline.load()
     assert found.state is PlanState.REQUESTED
     assert compact_due(no_spark, table) == [f"plan {found.plan.instant} completed as snapshot 3"]
     assert compact_due(no_spark, table) == []
@@ -138,7 +138,7 @@ def test_plans_come_before_what_the_thresholds_ask_for(tmp_path):
     table = make_table(tmp_path, {"id": "INT", "v": "INT"}, ["id"], options={"bucket": "2"})
     for v in range(6):
         write(table, [{"id": n, "v": v} for n in range(20)])
-    plan = schedule(table.compactions, "full", 1)
+    plan = schedule(table.state, "full", 1)
     write(table, [], kind="OVERWRITE", replaces=lambda entry: entry.bucket == 0)
     gone = f"File {plan.groups[0].files[0].file_name} is no longer part of the table."
     assert compact_due(no_spark, table) == [
@@ -151,7 +151,7 @@ def test_plans_come_before_what_the_thresholds_ask_for(tmp_path):
 
 def test_buckets_of_a_running_plan_are_left_to_it(tmp_path):
     table = table_of(tmp_path, **{"num-sorted-run.compaction-trigger": "2"})
-    schedule(table.compactions, "full", 1)
+    schedule(table.state, "full", 1)
     seen = []
 
     def look(tasks):
@@ -160,7 +160,7 @@ def test_buckets_of_a_running_plan_are_left_to_it(tmp_path):
         return execute_here(tasks)
 
     now = int(time.time() * 1000)
-    assert run_next(table.compactions, "me", lambda: now, look).outcome.state is PlanState.COMPLETED
+    assert run_next(table.state, "me", lambda: now, look).outcome.state is PlanState.COMPLETED
     assert seen == [None, []]
 
 
@@ -185,7 +185,7 @@ def overflowing_table(tmp_path, monkeypatch):
 
 
 def planned(table, partition):
-    return schedule(table.compactions, "minor", 1, lambda values: values == (partition,))
+    return schedule(table.state, "minor", 1, lambda values: values == (partition,))
 
 
 def check_sums(table):
@@ -212,16 +212,16 @@ def test_a_plan_that_fails_stops_nothing_else_and_is_given_up(tmp_path, monkeypa
             compact_due(no_spark, table)
         told = f"plan {good.instant} completed as snapshot 4" in str(raised.value)
         assert told is (number == 1)
-        assert len(table.compactions.timeline.pending()) == (number < 3)
+        assert len(table.state.timeline.pending()) == (number < 3)
     assert levels(table)[1] == runs[1]
     assert len(levels(table)[2]) < len(runs[2])
-    found = {one.plan.instant: one for one in table.compactions.timeline.load()}[bad.instant]
+    found = {one.plan.instant: one for one in table.state.timeline.load()}[bad.instant]
     assert found.state is PlanState.CANCELLED
     assert [one.kind for one in found.attempts] == ["ExecutionError"] * 3
     assert found.outcome.message.startswith("Given up after 3 attempts.")
     assert found.outcome.message.endswith(found.last.failure)
     check_sums(table)
-    assert schedule(table.compactions, "full", 2).places >= bad.places, "it may be planned anew"
+    assert schedule(table.state, "full", 2).places >= bad.places, "it may be planned anew"
     assert len(compact_due(no_spark, table)) == 1
     assert {len(one) for one in levels(table).values()} == {1}
     check_sums(table)
@@ -260,7 +260,7 @@ def test_plans_that_were_overtaken_may_be_tried_again(tmp_path, monkeypatch):
     for _ in range(4):
         with pytest.raises(ConflictError, match=f"Plan {plan.instant} failed: Others were faster"):
             compact_due(no_spark, table)
-    (found,) = table.compactions.timeline.pending()
+    (found,) = table.state.timeline.pending()
     assert found.failures == 4
     monkeypatch.undo()
     assert compact_due(no_spark, table)[0] == f"plan {plan.instant} completed as snapshot 4"

@@ -83,7 +83,7 @@ def test_a_write_without_spark(table):
 
     def overtaken():
         yield batch(1)
-        replace_empty(table, schema_of({"other": "INT"}))
+        replace_empty(table.state, schema_of({"other": "INT"}))
         table.io.listed.clear()
 
     with pytest.raises(ConflictError):

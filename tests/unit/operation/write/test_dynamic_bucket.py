@@ -282,7 +282,7 @@ def test_truncating_a_partition_removes_its_index(catalog):
 def test_a_replaced_table_has_no_index(catalog, table):
     write(table, rows(range(5), "a"))
     fixed = make_table(catalog, COLUMNS, ["id"], name="other").schema
-    replace_empty(catalog.load_table("default", "t"), fixed)
+    replace_empty(catalog.load_table("default", "t").state, fixed)
     assert catalog.load_table("default", "t").index_files() == []
 
 
@@ -507,7 +507,7 @@ def test_dropping_a_partition_drops_its_index(catalog):
     table = make_table(catalog, {"p": "STRING", **COLUMNS}, ["p", "id"], ["p"], DYNAMIC)
     write(table, [{"p": p, "id": i, "v": "a"} for p in "xy" for i in range(6)])
     gone = PartitionFormat(table.schema).encode(("x",))
-    drop_partitions(table, [gone])
+    drop_partitions(table.state, [gone])
     assert {e.partition for e in table.index_files()} == {e.partition for e in table.live_files()}
     assert gone not in {e.partition for e in table.index_files()}
     check_invariants(table)
