@@ -7,7 +7,7 @@ for. Load it again to see a schema change.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +17,12 @@ from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.statistics import Statistics
 from tablestore_engine.metadata.tag import Lifetime
-from tablestore_engine.operation.commit.after_commit import warned_of
 from tablestore_engine.operation.commit.commit import Committer
 from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
 from tablestore_engine.operation.files.index_files import index_entries
 from tablestore_engine.operation.history.expire import Retention, expire_snapshots
 from tablestore_engine.operation.history.history import load_living
-from tablestore_engine.operation.history.tags import create_tag, delete_tag, expire_tags
+from tablestore_engine.operation.history.tags import create_tag, delete_tag
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.operation.scan.row_count import RowCount, row_count
 from tablestore_engine.operation.scan.scan import ScanPlan, live_entries, plan_scan, readable_buckets
@@ -265,9 +264,9 @@ class Table:
             ConflictError: others replaced the table, or won every time; batches can be read once, so with them the
                 first time is the only one.
         """
-        from tablestore_engine.operation.write.arrow_write import write_arrow
+        from tablestore_engine.operation.transaction.arrow_write import write_arrow
 
-        return write_arrow(self, rows, properties)
+        return write_arrow(self.state, rows, properties)
 
     # -- its history -----------------------------------------------------------------------------------
 
@@ -308,12 +307,10 @@ class Table:
             SnapshotNotFound, TagNotFound
             ConflictError: others keep changing the table.
         """
-        from tablestore_engine.operation.history.rollback import roll_back
+        from tablestore_engine.operation.transaction.rollback import roll_back
         from tablestore_engine.operation.write.cleanup import retrying
 
-        snapshot = retrying(lambda: roll_back(self.state, self.version(version)))
-        self.expire_after_commit()
-        return snapshot
+        return retrying(lambda: roll_back(self.state, self.version(version)))
 
     def statistics_of(self, snapshot: Snapshot | None) -> Statistics | None:
         """What ANALYZE TABLE found out for a snapshot or an earlier one; None when it was never run."""
@@ -331,39 +328,11 @@ class Table:
         now = clock.now_millis() if now_millis is None else now_millis
         return expire_snapshots(self.state, now, retention or Retention.of(self.options))
 
-    def expire_after_commit(self) -> None:
-        """Expire what is due; never raises, because the commit before it has happened. Not for write-only tables."""
-        if self.options.write_only:
-            return
-        now = clock.now_millis()
-        for what, step in (
-            ("partitions", lambda: self._expire_partitions(now)),
-            ("tags", lambda: expire_tags(self.state, now)),
-            ("snapshots", lambda: self.expire_snapshots(now_millis=now)),
-        ):
-            warned_of(f"Old {what} of table {self.name} were not removed after a commit", step)
-
-    def _expire_partitions(self, now_millis: int) -> None:
-        if self.options.partition_expiration_time_millis is None:
-            return
-        from tablestore_engine.operation.history.partition_expire import expire_when_due
-
-        expire_when_due(self.state, now_millis)
-
     def remove_orphan_files(self, older_than_millis: int, *, dry_run: bool = False) -> list[str]:
         """Remove files that no snapshot and no tag names and that were last changed before a time. Returns them."""
         from tablestore_engine.operation.history.orphans import remove_orphans
 
         return remove_orphans(self.state, older_than_millis, dry_run=dry_run)
-
-    def compact_after_commit(self, touched: Collection[tuple[bytes, int]]) -> None:
-        """Compact what is due in some buckets, or schedule that, as the options say; never raises.
-
-        `touched` are partitions and bucket numbers. Only small merges are made in this process.
-        """
-        from tablestore_engine.operation.compact.auto_compaction import compact_small
-
-        compact_small(self.state, touched)
 
     def properties_of(self, snapshot: Snapshot) -> Mapping[str, str]:
         """The properties that the committer stored with a snapshot."""

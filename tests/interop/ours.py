@@ -127,7 +127,7 @@ class OurTable:
         snapshot = table.latest_snapshot()
         live, index = (table.live_files(snapshot), table.index_files(snapshot)) if snapshot else ([], [])
         began_on = snapshot.id if snapshot else 0
-        job = new_job(table.write_target(), live, index, began_on, into_empty=replaces)
+        job = new_job(table.write_target(), live, index, began_on, removes=replaces)
         number = max((e.file.max_sequence_number for e in live), default=_FIRST_SEQUENCE) + 1
         job = replace(job, sequence_number=number)
         if deletes:

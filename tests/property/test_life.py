@@ -27,8 +27,8 @@ from test_histories import PROFILE
 from tablestore_engine.errors import SnapshotNotFound
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.history.expire import Retention
-from tablestore_engine.operation.history.partition_expire import drop_partitions
 from tablestore_engine.operation.history.tags import expire_tags, replace_tag
+from tablestore_engine.operation.transaction.table_changes import drop_partitions
 from tablestore_engine.storage import manifests
 
 ROWS = st.lists(

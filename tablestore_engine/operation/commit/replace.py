@@ -13,13 +13,10 @@ from itertools import count
 
 from tablestore_engine.errors import ConflictError
 from tablestore_engine.metadata.manifest import ManifestEntry
-from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commit.commit import Change, Committer
-from tablestore_engine.operation.commit.identity import new_identity
+from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import assign_field_ids
 from tablestore_engine.storage.schemas import SchemaStore
-from tablestore_engine.table_state import TableState
 
 
 def everything(entry: ManifestEntry) -> bool:
@@ -84,16 +81,3 @@ def replace_all(current: TableSchema, schema: TableSchema, added: tuple[Manifest
     if restarts(current, schema):
         return Change("OVERWRITE", added, restarts=True)
     return Change("OVERWRITE", added, replaces=everything)
-
-
-def replace_empty(state: TableState, wanted: TableSchema) -> Snapshot:
-    """Make a table empty, with another schema.
-
-    Raises:
-        ConflictError: others changed the schema meanwhile; run it again on what there is now.
-    """
-    schema = next_schema(state.schema, wanted, state.schemas.list_ids()[-1])
-    identity = new_identity(schema.core_options, "replace")
-    publisher = schema_publisher(state.schemas, state.schema, schema)
-    change = replace_all(state.schema, schema)
-    return Committer(state.with_schema(schema)).commit(change, identity, new_schema=publisher)

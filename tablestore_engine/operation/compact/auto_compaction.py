@@ -1,4 +1,4 @@
-"""Compaction right after a write: what the triggers ask for in the buckets that it touched, as a commit of its own.
+"""Compaction right after a write: what the triggers ask for in the buckets that it wrote to, as a commit of its own.
 
 Invariants: the write has happened, so nothing that goes wrong here is its failure: the next write, or an explicit
 COMPACT, tries again; `write-only` tables are left to a job; buckets in which a scheduled compaction is at work are left
@@ -15,7 +15,6 @@ from itertools import accumulate
 from tablestore_engine.errors import ConflictError, TableStoreError
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commit.after_commit import warned_of
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.conflicts import NewFiles, fitting
 from tablestore_engine.operation.commit.identity import new_identity
@@ -36,32 +35,30 @@ LOCAL_BYTES = 32 << 20
 Execute = Callable[[Sequence[CompactTask]], list[ManifestEntry]]
 
 
-def compact_touched(state: TableState, touched: Collection[tuple[bytes, int]], execute: Execute) -> Snapshot | None:
-    """Merge where runs have piled up past the trigger, or schedule that; `touched` are partitions and bucket numbers.
+def execute_small(tasks: Sequence[CompactTask]) -> list[ManifestEntry]:
+    """Run the smallest of some tasks in this process, `LOCAL_BYTES` in all. What is larger waits for Spark."""
+    smallest = sorted(tasks, key=size_of)
+    totals = accumulate(map(size_of, smallest))
+    return execute_here([one for one, total in zip(smallest, totals, strict=True) if total <= LOCAL_BYTES])
 
-    Returns the snapshot; None when nothing was merged. Never raises an `Exception`: it warns.
+
+def compact_written(
+    state: TableState, written: Collection[tuple[bytes, int]], execute: Execute = execute_small
+) -> Snapshot | None:
+    """Merge where runs have piled up past the trigger, or schedule that; `written` are partitions and bucket numbers.
+
+    Returns the snapshot; None when nothing was merged.
+
+    Raises:
+        TableStoreError: see `run_and_commit`.
     """
-    failure = f"Table {state.name} was written to, but not compacted"
-    return warned_of(failure, lambda: _compact(state, touched, execute)) if touched else None
-
-
-def _compact(state: TableState, touched: Collection[tuple[bytes, int]], execute: Execute) -> Snapshot | None:
+    if not written:
+        return None
     if state.options.compaction_schedule_enabled:
         schedule_after_commit(state, now_millis())
         return None
-    tasks = [] if state.options.write_only else _due(state, touched)
+    tasks = [] if state.options.write_only else _due(state, written)
     return run_and_commit(state, tasks, execute) if tasks else None
-
-
-def compact_small(state: TableState, touched: Collection[tuple[bytes, int]]) -> Snapshot | None:
-    """`compact_touched` in this process: the smallest merges, `LOCAL_BYTES` in all. What is larger waits for Spark."""
-
-    def execute(tasks: Sequence[CompactTask]) -> list[ManifestEntry]:
-        smallest = sorted(tasks, key=size_of)
-        totals = accumulate(map(size_of, smallest))
-        return execute_here([one for one, total in zip(smallest, totals, strict=True) if total <= LOCAL_BYTES])
-
-    return compact_touched(state, touched, execute)
 
 
 def run_and_commit(state: TableState, tasks: Sequence[CompactTask], execute: Execute) -> Snapshot | None:
@@ -131,9 +128,9 @@ def size_of(task: CompactTask) -> int:
     return sum(f.file_size for f in task.files)
 
 
-def _due(state: TableState, touched: Collection[tuple[bytes, int]]) -> list[CompactTask]:
+def _due(state: TableState, written: Collection[tuple[bytes, int]]) -> list[CompactTask]:
     target = write_target(state)
-    buckets = [b for b in plan_scan(state, state.snapshots.latest()).buckets if (b.partition_row, b.bucket) in touched]
+    buckets = [b for b in plan_scan(state, state.snapshots.latest()).buckets if (b.partition_row, b.bucket) in written]
     tasks = plan_compaction(buckets, target, state.schemas.load, full=False)
     if not tasks:
         return []

@@ -12,7 +12,6 @@ from datetime import datetime, timedelta
 from tablestore_engine.errors import ConflictError, SnapshotNotFound, UserError
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.scan.scan import live_entries
@@ -48,18 +47,13 @@ class PartitionRetention:
         )
 
 
-def drop_partitions(
-    state: TableState, partitions: Iterable[bytes], guard: Callable[[], None] | None = None
-) -> Snapshot | None:
-    """Remove partitions, given as BinaryRows, in one commit; None when there is nothing to remove.
+def removal_of(partitions: Iterable[bytes], guard: Callable[[], None] | None = None) -> Change:
+    """The change that removes partitions, given as BinaryRows.
 
     What others write into them meanwhile goes too, if it was committed first, unless `guard` raises.
     """
     chosen = frozenset(partitions)
-    if not chosen:
-        return None
-    change = Change("OVERWRITE", replaces=lambda entry: entry.partition in chosen, guard=guard)
-    return Committer(state).commit(change, new_identity(state.options, "drop-partition"))
+    return Change("OVERWRITE", replaces=lambda entry: entry.partition in chosen, guard=guard)
 
 
 def expire_partitions(
@@ -105,8 +99,10 @@ def expire_partitions(
                     hint="Run it again.",
                 )
 
-    # Values say the same time whatever is written.
-    drop_partitions(state, chosen, check_still_due if retention.strategy == "update-time" else None)
+    if chosen:
+        # Values say the same time whatever is written.
+        guard = check_still_due if retention.strategy == "update-time" else None
+        Committer(state).commit(removal_of(chosen, guard), new_identity(state.options, "drop-partition"))
     return [path for path, _ in gone]
 
 

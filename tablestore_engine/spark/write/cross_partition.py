@@ -87,13 +87,13 @@ class Homes:
         return self.table.scan(self.snapshot) if self.snapshot else empty
 
 
-def write_home(spark: SparkSession, table: Table, snapshot: Snapshot | None, job: WriteJob, rows: Rows) -> WriteResult:
+def write_routed(
+    spark: SparkSession, table: Table, snapshot: Snapshot | None, job: WriteJob, rows: Rows
+) -> WriteResult:
     """`write_rows`, after rows whose key may be in another partition were sent to where they belong.
 
     `snapshot` says where keys are now; None when the write leaves nothing of the table.
     """
-    if not job.schema.crosses_partitions:
-        return write_rows(spark, job, rows)
     job = job.of_rows(rows.frame.columns)
     homes = Homes(spark, table, snapshot)
     given = few_rows(rows, job.schema)
@@ -107,7 +107,7 @@ def write_home(spark: SparkSession, table: Table, snapshot: Snapshot | None, job
             return _write_few(homes, job, collect_arrow(frame))
         placed = _sent_home(homes, job, frame, kept)
         # What is left has each key once in a bucket, but for those that the merge engine folds.
-        result = write_rows(spark, replace(job, refuse_duplicates=False), Rows(placed, rows.input_bytes))
+        result = write_rows(spark, replace(job, unique_keys=False), Rows(placed, rows.input_bytes))
         result.rows_in = number  # without the deletes of rows that move
         return result
 
@@ -123,14 +123,14 @@ def _write_few(homes: Homes, job: WriteJob, given: pa.Table) -> WriteResult:
     schema = job.schema
     rows = with_kinds(table_rows(given, schema))
     check_not_null(rows, schema)
-    if job.refuse_duplicates:
+    if job.unique_keys:
         _refuse(duplicates_in(rows, job))
     rows = one_of_each(rows, job)
     buckets = homes.plan.buckets
     found = homes_of(rows, _records(homes, schema, buckets, rows), schema)
     placed = sent_home(rows, found, buckets, schema)
     try:
-        result = write_table(replace(job, refuse_duplicates=False), placed)
+        result = write_table(replace(job, unique_keys=False), placed)
     except BaseException:
         remove_files(job.target)
         raise
@@ -168,7 +168,7 @@ def _sent_home(homes: Homes, job: WriteJob, frame: DataFrame, kept: ExitStack) -
     frame = frame.withColumn(ORDINAL_COLUMN, F.monotonically_increasing_id())
     if ROW_KIND_COLUMN not in frame.columns:
         frame = frame.withColumn(ROW_KIND_COLUMN, F.lit(0).cast("tinyint"))
-    if job.refuse_duplicates:
+    if job.unique_keys:
         _refuse_duplicates(frame, job)
     buckets = homes.plan.buckets
     # Looking homes up reads the keys of the table, and what follows goes over the rows several times.

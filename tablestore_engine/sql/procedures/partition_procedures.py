@@ -10,10 +10,10 @@ from tablestore_engine.metadata.partition import PartitionFormat, value_from_tex
 from tablestore_engine.operation.history.partition_expire import (
     STRATEGIES,
     PartitionRetention,
-    drop_partitions,
     expire_partitions,
 )
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
+from tablestore_engine.operation.transaction.table_changes import drop_partitions
 from tablestore_engine.operation.write.cleanup import retrying
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.sql.catalog.partition_spec import chosen_partitions, partition_field
@@ -59,7 +59,6 @@ def _drop(table: Table, arguments: Arguments, context: RowContext) -> Rows:
     chosen = listed_partitions(table.schema, str(arguments["partitions"]))
     places = PartitionFormat(table.schema)
     drop_partitions(table.state, {e.partition for e in table.live_files() if chosen(places.decode(e.partition))})
-    table.expire_after_commit()
     return [(True,)]
 
 

@@ -11,6 +11,8 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.statistics import Statistics
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import new_identity
+from tablestore_engine.operation.transaction.transaction import publish_change
+from tablestore_engine.operation.write.write_intent import WriteIntent
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.verbs.analyze import analyze, known
 from tablestore_engine.sql.result import StatementResult
@@ -55,14 +57,12 @@ def _commit(table: Table, found: Statistics) -> Snapshot:
     name = store.write(found)
     change = Change("ANALYZE", statistics=name)
     try:
-        snapshot = table.committer().commit(change, new_identity(table.options, "analyze"))
+        return publish_change(table.state, change, WriteIntent(identity=new_identity(table.options, "analyze")))
     except CommitOutcomeUnknownError:
         raise  # the snapshot may be there, and then it names the file
     except TableStoreError:
         store.delete(name)
         raise
-    table.expire_after_commit()
-    return snapshot
 
 
 def _answer(table: Table, found: Statistics | None) -> StatementResult:

@@ -19,9 +19,10 @@ from tablestore_engine.errors import ConflictError, CorruptMetadataError, Execut
 from tablestore_engine.metadata.compaction_plan import PlanState
 from tablestore_engine.operation.compact.schedule import schedule
 from tablestore_engine.operation.compact.scheduled_run import execute_here, run_next
+from tablestore_engine.operation.transaction.after_commit import Committed, follow
 from tablestore_engine.schema.merge.merge_engine import MergeEngine
 from tablestore_engine.spark.compact.compact_due import compact_due
-from tablestore_engine.spark.compact.compactor import compact_after_write, compact_table
+from tablestore_engine.spark.compact.compactor import compact_table, execute_tasks
 
 
 def no_spark():
@@ -33,6 +34,14 @@ def table_of(tmp_path, **options):
     for v in range(2):
         write(table, [{"id": 1, "v": v}, {"id": 2, "v": v}])
     return table
+
+
+def compact_after_write(table, buckets):
+    """What follows a write into some buckets. Returns the snapshot of its compaction, None when there is none."""
+    before = table.latest_snapshot()
+    follow(Committed(table.state, before, frozenset(buckets), lambda chosen: execute_tasks(no_spark, chosen)))
+    after = table.latest_snapshot()
+    return after if after.id > before.id else None
 
 
 def touched(table):
@@ -63,7 +72,7 @@ def test_a_compaction_is_told_by_its_user(tmp_path, prefix, user):
 )
 def test_what_is_due_after_a_write(tmp_path, options, compacts):
     table = table_of(tmp_path, **options)
-    snapshot = compact_after_write(None, table, touched(table))
+    snapshot = compact_after_write(table, touched(table))
     assert (snapshot is not None) is compacts
     assert by_key(table)[1]["v"] == 1
     assert len(table.live_files()) == (1 if compacts else 2)
@@ -71,8 +80,8 @@ def test_what_is_due_after_a_write(tmp_path, options, compacts):
 
 def test_only_buckets_that_were_written_to(tmp_path):
     table = table_of(tmp_path, **{"compaction.total-size-threshold": "1 mb"})
-    assert compact_after_write(None, table, set()) is None
-    assert compact_after_write(None, table, {(b"elsewhere", 0)}) is None
+    assert compact_after_write(table, set()) is None
+    assert compact_after_write(table, {(b"elsewhere", 0)}) is None
 
 
 @pytest.mark.parametrize("error", [RuntimeError("a fault of ours"), StorageError("/disk", "it is full")])
@@ -84,7 +93,7 @@ def test_a_write_does_not_fail_because_of_its_compaction(tmp_path, monkeypatch, 
 
     monkeypatch.setattr("tablestore_engine.spark.compact.compactor.run_compaction", fail)
     files = data_files(table)
-    assert compact_after_write(None, table, touched(table)) is None
+    assert compact_after_write(table, touched(table)) is None
     assert "default.t" in caplog.text
     assert str(error) in caplog.text
     assert data_files(table) == files
@@ -125,7 +134,7 @@ def test_a_write_schedules_instead_of_compacting(tmp_path):
         "write-only": "true",
     }
     table = table_of(tmp_path, **options)
-    assert compact_after_write(None, table, touched(table)) is None
+    assert compact_after_write(table, touched(table)) is None
     assert [s.commit_kind for s in table.snapshots()] == ["APPEND", "APPEND"]
     (found,) = table.state.timeline.load()
     assert found.state is PlanState.REQUESTED
@@ -155,7 +164,7 @@ def test_buckets_of_a_running_plan_are_left_to_it(tmp_path):
     seen = []
 
     def look(tasks):
-        seen.append(compact_after_write(None, table, touched(table)))
+        seen.append(compact_after_write(table, touched(table)))
         seen.append(compact_due(no_spark, table, full=True))
         return execute_here(tasks)
 

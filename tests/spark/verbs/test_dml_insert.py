@@ -141,18 +141,18 @@ def test_a_failing_insert_leaves_nothing(sales):
 def test_an_insert_into_a_table_that_is_replaced_runs_again(sales, monkeypatch):
     from tablestore_engine.spark.verbs import dml
 
-    write_home, others = (
-        dml.write_home,
+    write_files, others = (
+        dml.write_files,
         ["CREATE OR REPLACE TABLE sales (id INT, v STRING, day DATE, hr INT)"],
     )
 
     def slow(*args, **kwargs):
-        result = write_home(*args, **kwargs)
+        result = write_files(*args, **kwargs)
         if others:
             sales.execute(others.pop())
         return result
 
-    monkeypatch.setattr(dml, "write_home", slow)
+    monkeypatch.setattr(dml, "write_files", slow)
     sales.execute("INSERT INTO sales VALUES (9, 'late', '2024-01-01', 1)")
     table = sales.table("sales")
     assert table.schema.partition_keys == ()

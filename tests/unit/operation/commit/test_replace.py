@@ -21,9 +21,9 @@ from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.replace import (
     next_schema,
     replace_all,
-    replace_empty,
     schema_publisher,
 )
+from tablestore_engine.operation.transaction.table_changes import replace_empty
 from tablestore_engine.operation.write.write import write_table
 from tablestore_engine.operation.write.write_job import WriteJob
 from tablestore_engine.schema.table.schema_changes import AddColumn

@@ -26,10 +26,10 @@ from tablestore_engine.catalog import Catalog
 from tablestore_engine.metadata.compaction_plan import Claim, PlanState
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.commit.commit import Change
-from tablestore_engine.operation.commit.replace import replace_empty
 from tablestore_engine.operation.compact.schedule import schedule, tasks_of
 from tablestore_engine.operation.compact.scheduled_run import execute_here, run_next
 from tablestore_engine.operation.history.expire import Retention
+from tablestore_engine.operation.transaction.table_changes import replace_empty
 from tablestore_engine.operation.write.write import write_table
 from tablestore_engine.operation.write.write_job import BUCKET_COLUMN
 

@@ -20,8 +20,8 @@ from support.tables import (
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.operation.commit.commit import Change
-from tablestore_engine.operation.commit.replace import replace_empty
 from tablestore_engine.operation.history.expire import Retention
+from tablestore_engine.operation.transaction.table_changes import replace_empty
 from tablestore_engine.storage import manifests
 from tablestore_engine.storage.file_io import LocalFileIO
 

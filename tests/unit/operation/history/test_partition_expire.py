@@ -14,11 +14,12 @@ from tablestore_engine.errors import ConflictError, UserError
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.history.partition_expire import (
     PartitionRetention,
-    drop_partitions,
     expire_partitions,
     expire_when_due,
     is_check_due,
 )
+from tablestore_engine.operation.transaction.after_commit import Committed, follow
+from tablestore_engine.operation.transaction.table_changes import drop_partitions
 from tablestore_engine.schema.table.schema_changes import SetOption
 from tablestore_engine.storage.snapshots import SnapshotStore
 
@@ -131,10 +132,10 @@ def test_commits_look_for_them(tmp_path):
     today = datetime.now().date()
     rows = [{"dt": (today - timedelta(days=n)).isoformat(), "id": 1} for n in range(5)]
     write(table, rows)
-    table.expire_after_commit()
+    follow(Committed(table.state, table.latest_snapshot()))
     assert len(days_of(table)) in (2, 3), "at midnight one more"
     assert len(table.snapshots()) == 2
-    table.expire_after_commit()
+    follow(Committed(table.state, table.latest_snapshot()))
     assert len(table.snapshots()) == 2
 
 

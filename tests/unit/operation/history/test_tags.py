@@ -20,6 +20,7 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.tag import Lifetime, duration_text, lifetime_of, tag_of
 from tablestore_engine.operation.history.expire import Retention
 from tablestore_engine.operation.history.tags import expire_tags, replace_tag
+from tablestore_engine.operation.transaction.after_commit import Committed, follow
 from tablestore_engine.storage import manifests
 
 ALL_BUT_ONE = Retention(1, 1, 0, 1_000)
@@ -198,7 +199,7 @@ def test_a_commit_looks_after_tags(tmp_path):
     table.create_tag("stays", 1, DAY)
     stored = table.tags.load("over")
     table.tags.replace("over", tag_of(stored, Lifetime(0, 1)))
-    table.expire_after_commit()
+    follow(Committed(table.state, table.latest_snapshot()))
     assert table.tags.names() == ["stays"]
 
 

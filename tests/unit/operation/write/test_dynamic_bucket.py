@@ -31,10 +31,9 @@ from tablestore_engine.metadata.index_manifest import IndexEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.index_commit import IndexChange
-from tablestore_engine.operation.commit.replace import replace_empty
 from tablestore_engine.operation.history.expire import Retention
-from tablestore_engine.operation.history.partition_expire import drop_partitions
-from tablestore_engine.operation.history.rollback import restored_schema
+from tablestore_engine.operation.transaction.rollback import restored_schema
+from tablestore_engine.operation.transaction.table_changes import drop_partitions, replace_empty
 from tablestore_engine.operation.write.cleanup import remove_files
 from tablestore_engine.operation.write.index_change import index_change
 from tablestore_engine.operation.write.write import BUCKET_COLUMN, write_table

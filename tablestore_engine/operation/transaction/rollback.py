@@ -26,14 +26,16 @@ from tablestore_engine.metadata.index_manifest import HASH, IndexEntry, hash_ent
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commit.commit import Change, Committer
+from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.commit.index_commit import IndexChange
-from tablestore_engine.operation.commit.replace import restarts, schema_publisher
+from tablestore_engine.operation.commit.replace import restarts
 from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
 from tablestore_engine.operation.files.index_files import index_entries, index_path
 from tablestore_engine.operation.scan.scan import live_entries
+from tablestore_engine.operation.transaction.transaction import publish_change
 from tablestore_engine.operation.write.cleanup import remove_files
+from tablestore_engine.operation.write.write_intent import WriteIntent
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.schemas import SchemaStore
 from tablestore_engine.table_state import TableState
@@ -81,11 +83,9 @@ def roll_back(state: TableState, to: Snapshot) -> Snapshot | None:
             restores=None if anew else (*stays, *copies),
             index=_index_change(target, state.schemas.load(to.schema_id), hash_entries(index), there),
         )
-        return Committer(state.with_schema(schema)).commit(
-            change,
-            new_identity(schema.core_options, "rollback"),
-            {ROLLED_BACK_TO: str(to.id)},
-            new_schema=schema_publisher(state.schemas, state.schema, schema),
+        identity = new_identity(schema.core_options, "rollback")
+        return publish_change(
+            state, change, WriteIntent(properties={ROLLED_BACK_TO: str(to.id)}, identity=identity), schema
         )
     except CommitOutcomeUnknownError:
         raise  # the snapshot may be there, and then it names the copies

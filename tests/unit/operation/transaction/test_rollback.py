@@ -28,7 +28,7 @@ from tablestore_engine.metadata.index_manifest import DELETION_VECTORS, IndexEnt
 from tablestore_engine.operation.commit.replace import next_schema, replace_all, schema_publisher
 from tablestore_engine.operation.commit.restore import entries_to_restore
 from tablestore_engine.operation.history.expire import Retention
-from tablestore_engine.operation.history.rollback import ROLLED_BACK_TO, roll_back
+from tablestore_engine.operation.transaction.rollback import ROLLED_BACK_TO, roll_back
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.storage import manifests
