@@ -308,9 +308,9 @@ class Table:
             ConflictError: others keep changing the table.
         """
         from tablestore_engine.operation.transaction.rollback import roll_back
-        from tablestore_engine.operation.write.cleanup import retrying
+        from tablestore_engine.operation.write.cleanup import with_retry
 
-        return retrying(lambda: roll_back(self.state, self.version(version)))
+        return with_retry(lambda: roll_back(self.state, self.version(version)))
 
     def statistics_of(self, snapshot: Snapshot | None) -> Statistics | None:
         """What ANALYZE TABLE found out for a snapshot or an earlier one; None when it was never run."""

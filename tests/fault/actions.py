@@ -128,7 +128,7 @@ def expiry(warehouse, io):
     assert live_paths(table, table.version("kept")) <= data_files(table)
 
 
-def turn(warehouse, io):
+def enable_retractions(warehouse, io):
     """The first retractions of a table without a key, and a row more."""
     table = load(warehouse, io, "log")
     if OLD[0] in read(table):
@@ -157,7 +157,7 @@ ACTIONS = {
         replacement,
         rollback,
         expiry,
-        turn,
+        enable_retractions,
         drop,
         add_column,
     )

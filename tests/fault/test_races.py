@@ -58,7 +58,7 @@ def test_every_commit_of_every_process_counts(table, tmp_path):
     check_invariants(table)
 
 
-def test_with_compactions_beside_them(table, tmp_path):
+def test_with_concurrent_compactions(table, tmp_path):
     compactors = [start(tmp_path, "compact") for _ in range(2)]
     racers = [start(tmp_path, "insert", n) for n in range(PROCESSES)]
     for racer in racers:
@@ -95,7 +95,7 @@ def test_each_plan_is_carried_out_by_one(tmp_path):
     check_invariants(table)
 
 
-def test_with_scheduled_compactions_beside_them(table, tmp_path):
+def test_with_concurrent_scheduled_compactions(table, tmp_path):
     compactors = [start(tmp_path, "schedule", n) for n in range(2)]
     racers = [start(tmp_path, "insert", n) for n in range(PROCESSES)]
     for racer in racers:
@@ -143,7 +143,7 @@ def test_kill_9_at_random_moments(table, tmp_path):
         assert len({row["v"] for row in read(table, snapshot=snapshot)}) == 1
 
 
-def test_writers_without_a_key_take_rows_away_beside_each_other(tmp_path):
+def test_concurrent_retractions_of_a_multiset_table(tmp_path):
     """The first of them turns the table; the others, and the compactors, began on what it was."""
     options = {"commit.max-retries": "50", "compaction.min.file-num": "4"}
     table = make_table(tmp_path, {"id": "INT", "v": "INT"}, options=options)

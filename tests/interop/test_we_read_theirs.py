@@ -108,8 +108,8 @@ def test_keyed(their, layout):
     table.ours.write(rows_of(table.ours.table.schema, rows(range(90, 130), "ours")))
     state += rows(range(90, 130), "ours")
     table.check(state)
-    gone = rows(range(0, 130, 4), "x")
-    table.ours.delete(gone)
+    deleted = rows(range(0, 130, 4), "x")
+    table.ours.delete(deleted)
     state = [r for r in state if r["id"] % 4]
     table.check(state)
     table.write(rows(range(8), "theirs again"))

@@ -164,10 +164,10 @@ def test_the_past_as_others_see_it(store, paimon, catalog, name):
 def test_types_that_spark_gives(store, catalog, paimon, name):
     """The types of a CTAS as pypaimon understands them."""
     store.execute(f"CREATE TABLE {name} AS {_ROWS.format(0, 3)}")
-    told = dict(paimon.ask(do="schema", warehouse=catalog.warehouse, table=f"db.{name}")["fields"])
-    assert told["id"].startswith("BIGINT")
-    assert told["part"].startswith("INT")
-    assert told["moment"] == "TIMESTAMP(6) WITH LOCAL TIME ZONE"
-    assert told["day"].startswith("DATE")
-    assert told["raw"].startswith("BYTES")
+    types = dict(paimon.ask(do="schema", warehouse=catalog.warehouse, table=f"db.{name}")["fields"])
+    assert types["id"].startswith("BIGINT")
+    assert types["part"].startswith("INT")
+    assert types["moment"] == "TIMESTAMP(6) WITH LOCAL TIME ZONE"
+    assert types["day"].startswith("DATE")
+    assert types["raw"].startswith("BYTES")
     assert AtomicType("BYTES") == catalog.load_table("db", name).schema.field("raw").type.as_nullable(True)

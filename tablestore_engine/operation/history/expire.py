@@ -164,7 +164,7 @@ def _garbage(state: TableState, begin: int, end: int) -> Garbage:
     garbage = Garbage()
     for snapshot_id in range(begin + 1, end + 1):
         before, after = snapshots[snapshot_id - 1], snapshots[snapshot_id]
-        garbage.data_files |= _paths(state, before, _gone(state, before, after))
+        garbage.data_files |= _paths(state, before, _removed(state, before, after))
     for snapshot_id in range(begin, end):
         garbage.manifests |= metadata_of(state, snapshots[snapshot_id])
         _add_changelog(state, garbage, snapshots[snapshot_id])
@@ -222,7 +222,7 @@ def _keep(state: TableState, garbage: Garbage, snapshot: Snapshot) -> None:
     garbage.manifests -= metadata_of(state, snapshot)
 
 
-def _gone(state: TableState, before: Snapshot, after: Snapshot) -> Iterable[ManifestEntry]:
+def _removed(state: TableState, before: Snapshot, after: Snapshot) -> Iterable[ManifestEntry]:
     """Files that are live in one snapshot and not in the next."""
     delta = [e for m in state.manifests.read_list(after.delta_manifest_list) for e in _entries(state, m)]
     added = {e.file.file_name for e in delta if e.kind == FileKind.ADD}
@@ -240,11 +240,11 @@ def _entries(state: TableState, meta: ManifestFileMeta) -> list[ManifestEntry]:
 
 
 def _paths(state: TableState, snapshot: Snapshot, entries: Iterable[ManifestEntry]) -> set[str]:
-    places = PartitionFormat(state.schemas.load(snapshot.schema_id))
+    partition_format = PartitionFormat(state.schemas.load(snapshot.schema_id))
     found = set()
     for entry in entries:
         file = entry.file
-        path = file.path_in(state.paths.bucket_dir(places.path_of(entry.partition), entry.bucket))
+        path = file.path_in(state.paths.bucket_dir(partition_format.path_of(entry.partition), entry.bucket))
         found.add(path)
         # What belongs to a file lies beside it.
         directory = path.rpartition("/")[0]

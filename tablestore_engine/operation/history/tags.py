@@ -67,7 +67,7 @@ def expire_tags(state: TableState, now_millis: int, older_than_millis: int | Non
 
     A tag that was given no time counts from when its file was written.
     """
-    gone = []
+    removed = []
     for tag in state.tags.stored():
         over = tag.lifetime is not None and tag.lifetime.is_over(now_millis)
         if over or (older_than_millis is not None and tag.created_millis < older_than_millis):
@@ -75,8 +75,8 @@ def expire_tags(state: TableState, now_millis: int, older_than_millis: int | Non
                 delete_tag(state, tag.name)
             except TagNotFound:
                 continue  # another process removes it
-            gone.append(tag.name)
-    return gone
+            removed.append(tag.name)
+    return removed
 
 
 def _is_tagged(state: TableState, snapshot: Snapshot, besides: str) -> bool:

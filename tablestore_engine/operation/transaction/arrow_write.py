@@ -55,7 +55,7 @@ def _write(state: TableState, write: Write, properties: Mapping[str, str] | None
     job = begin(state, WriteIntent(properties=properties), state.snapshots.latest())
     with removed_unless_committed(job.target):
         result = write(job)
-    return publish(state, job, result, Change("APPEND", began_on=job.base_snapshot_id))
+    return publish(state, job, result, Change("APPEND", base_snapshot_id=job.base_snapshot_id))
 
 
 def _batches(rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -69,13 +69,13 @@ def compact_table(
         if snapshot is None:
             return done
         done = snapshot
-        skipped |= _places(table, snapshot)
+        skipped |= _bucket_ids(table, snapshot)
         if all((one.partition, one.bucket) in skipped for one in tasks):
             return done
     return done
 
 
-def _places(table: Table, snapshot: Snapshot) -> set[tuple[bytes, int]]:
+def _bucket_ids(table: Table, snapshot: Snapshot) -> set[tuple[bytes, int]]:
     """The partitions and buckets that a snapshot changed."""
     metas = table.manifests.read_list(snapshot.delta_manifest_list)
     return {(e.partition, e.bucket) for meta in metas for e in table.manifests.read_manifest(meta.file_name)}

@@ -46,7 +46,7 @@ def insert(spark: SparkSession, table: Table, rows: Rows, intent: WriteIntent = 
     result = write_files(spark, table, snapshot, job, rows)
     base = job.base_snapshot_id
     read_snapshot = base if table.schema.crosses_partitions else None
-    return finish(spark, table, job, result, Change("APPEND", began_on=base, read_snapshot=read_snapshot))
+    return finish(spark, table, job, result, Change("APPEND", base_snapshot_id=base, read_snapshot=read_snapshot))
 
 
 def write_files(spark: SparkSession, table: Table, snapshot: Snapshot | None, job: WriteJob, rows: Rows) -> WriteResult:

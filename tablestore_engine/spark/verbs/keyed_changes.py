@@ -95,8 +95,8 @@ def _retract(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcom
 
 def _rewrite_files(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcome:
     positions = F.count_distinct(POSITION_COLUMN).alias("positions")
-    counted = changes.groupBy(FILE_COLUMN).agg(F.count(F.lit(1)).alias("rows"), positions)
-    touched = collect_arrow(counted).to_pylist()
+    by_file = changes.groupBy(FILE_COLUMN).agg(F.count(F.lit(1)).alias("rows"), positions)
+    touched = collect_arrow(by_file).to_pylist()
     total = sum(one["rows"] for one in touched)
     if not total:
         return WriteOutcome(None, 0)
@@ -107,9 +107,9 @@ def _rewrite_files(spark: SparkSession, read: Read, changes: DataFrame) -> Write
     buckets = tuple(replace(b, files=files) for b, files in kept if files)
     frame = changes.where(F.col(ACTION_COLUMN) == 0).select(*_columns(read))
     if buckets:
-        gone = changes.where(F.col(FILE_COLUMN).isNotNull()).select(FILE_COLUMN, POSITION_COLUMN)
+        replaced_rows = changes.where(F.col(FILE_COLUMN).isNotNull()).select(FILE_COLUMN, POSITION_COLUMN)
         rest = read_positions(spark, read.table, ScanPlan(read.snapshot, read.table.schema, buckets))
-        rest = rest.join(gone, [FILE_COLUMN, POSITION_COLUMN], "left_anti")
+        rest = rest.join(replaced_rows, [FILE_COLUMN, POSITION_COLUMN], "left_anti")
         frame = rest.select(*_columns(read)).unionAll(frame)
     job = begin(read.table.state, PLAIN, read.snapshot)
     size = sum(f.file_size for b in buckets for f in b.files)

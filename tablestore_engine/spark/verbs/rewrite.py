@@ -19,7 +19,7 @@ from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.operation.scan.scan import BucketScan, ScanPlan
 from tablestore_engine.operation.transaction.transaction import begin, publish_change
-from tablestore_engine.operation.write.cleanup import retrying
+from tablestore_engine.operation.write.cleanup import with_retry
 from tablestore_engine.operation.write.write_intent import PLAIN, UNIQUE
 from tablestore_engine.schema.table.layout import with_buckets, with_primary_key
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -59,7 +59,7 @@ def rescale(
         buckets = tuple(b for b in plan.buckets if b.total_buckets != wanted)
         return _rewrite(spark, table, schema, replace(plan, buckets=buckets), wanted, whole=chosen is None)
 
-    return retrying(attempt)
+    return with_retry(attempt)
 
 
 def _check_of_a_kind(current: TableSchema, wanted: TableSchema) -> None:
@@ -95,7 +95,7 @@ def add_primary_key(
         schema = with_primary_key(table.schema, keys, buckets, newest, now_millis())
         return _rewrite(spark, table, schema, plan, schema.core_options.bucket, whole=True, unique=True)
 
-    return retrying(attempt)
+    return with_retry(attempt)
 
 
 def _rewrite(
@@ -135,7 +135,7 @@ def _rewrite(
         "OVERWRITE",
         removed=tuple(_removed(plan.buckets)),
         read_snapshot=base,
-        read_buckets=None if whole else _places(plan.buckets),
+        read_buckets=None if whole else _bucket_ids(plan.buckets),
     )
     return finish(session, table, job, result, change, result.rows_kept)
 
@@ -146,6 +146,6 @@ def _removed(buckets: tuple[BucketScan, ...]) -> list[ManifestEntry]:
     ]
 
 
-def _places(buckets: tuple[BucketScan, ...]) -> frozenset[tuple[bytes, int]]:
+def _bucket_ids(buckets: tuple[BucketScan, ...]) -> frozenset[tuple[bytes, int]]:
     """All buckets of these partitions, also those that have no files yet."""
     return frozenset((b.partition_row, n) for b in buckets for n in range(max(b.total_buckets, b.bucket + 1)))

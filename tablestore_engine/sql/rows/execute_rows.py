@@ -19,7 +19,7 @@ from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.replace import everything, next_schema, replace_all
 from tablestore_engine.operation.transaction.transaction import begin
-from tablestore_engine.operation.write.cleanup import retrying
+from tablestore_engine.operation.write.cleanup import with_retry
 from tablestore_engine.operation.write.write_intent import PLAIN, WriteIntent
 from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.table.row_kind import ROW_KIND
@@ -66,13 +66,13 @@ class RowContext:
         """A new binder, for one statement. `lasting`: Spark keeps the text, and reads it again later."""
         return Frames(self.spark(), self.catalog, self.database, lasting=lasting)
 
-    def place(self, name: TableName) -> tuple[str, str]:
+    def identifier(self, name: TableName) -> tuple[str, str]:
         """Database and name."""
         return self.catalog.require_database(name.database or self.database), name.name
 
     def table(self, name: TableName) -> Table:
         """A table to write to. Raises ReadOnlyError for a view."""
-        database, table = self.place(name)
+        database, table = self.identifier(name)
         if self.catalog.object_kind(database, table) == "view":
             raise ReadOnlyError(
                 f"'{database}.{table}' is a view, which cannot be written to.",
@@ -86,7 +86,7 @@ def execute_insert(statement: InsertInto, context: RowContext) -> StatementResul
 
     It conflicts only when the table became another one meanwhile (replaced, or with other buckets): then it runs again.
     """
-    return retrying(lambda: _insert(statement, context))
+    return with_retry(lambda: _insert(statement, context))
 
 
 def _insert(statement: InsertInto, context: RowContext) -> StatementResult:
@@ -166,7 +166,7 @@ def result_of(kind: str, outcome: WriteOutcome) -> StatementResult:
 
 def execute_create_as(statement: CreateTableAs, context: RowContext) -> StatementResult:
     """CREATE [OR REPLACE] TABLE … AS: all or nothing, and readers of an old table never see a half-built one."""
-    database, name = context.place(statement.table)
+    database, name = context.identifier(statement.table)
     kind = context.catalog.object_kind(database, name)
     if kind == "view":
         raise TableAlreadyExists(f"'{database}.{name}' is a view.", hint="Drop the view first.")
@@ -194,7 +194,7 @@ def execute_create_as(statement: CreateTableAs, context: RowContext) -> Statemen
                 f"Table '{database}.{name}' was created by somebody else meanwhile.",
                 hint="Use CREATE OR REPLACE TABLE.",
             )
-    return retrying(lambda: _replace(context, database, name, schema, rows))
+    return with_retry(lambda: _replace(context, database, name, schema, rows))
 
 
 def _schema_of_query(statement: CreateTableAs, context: RowContext, frame: DataFrame, size: int) -> TableSchema:

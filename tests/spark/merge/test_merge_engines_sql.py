@@ -292,7 +292,7 @@ _GROUP = {"merge-engine": "partial-update", "fields.v.sequence-group": ""}
         ),
     ],
 )
-def test_mistakes_are_told_when_the_table_is_made(store, kind, options, words):
+def test_mistakes_are_reported_when_the_table_is_created(store, kind, options, words):
     pairs = ", ".join(f"'{k}' = '{v}'" for k, v in {"merge-engine": "aggregation", **options}.items())
     with pytest.raises(OptionError, match=words):
         store.execute(f"CREATE TABLE t (id INT, v {kind}, PRIMARY KEY (id) NOT ENFORCED) WITH ({pairs})")

@@ -14,7 +14,7 @@ class Session:
     """Stands for a Spark session: any object that keeps attributes."""
 
 
-def test_what_was_made_is_kept_by_session():
+def test_frames_are_cached_by_session():
     cache: FrameCache[list[str]] = FrameCache(kept=2)
     one, two = Session(), Session()
     first = cache.get(one, "a", lambda: ["a"])
@@ -35,9 +35,9 @@ def test_a_session_goes_with_its_frames():
         cache.get(session, "a", lambda: session)
         return weakref.ref(session)
 
-    gone = use_and_forget()
+    session = use_and_forget()
     gc.collect()
-    assert gone() is None
+    assert session() is None
 
 
 def test_a_failure_keeps_nothing():

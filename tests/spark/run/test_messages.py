@@ -12,7 +12,7 @@ from tablestore_engine.errors import (
     TableNotFound,
     TableStoreError,
 )
-from tablestore_engine.spark.run.messages import excerpt, own_words, reason_and_place
+from tablestore_engine.spark.run.messages import excerpt, own_words, reason_and_position
 from tablestore_engine.spark.run.run import collect_arrow, short_message
 
 
@@ -33,7 +33,7 @@ def failure(store, text: str) -> TableStoreError:
 
 
 @pytest.mark.parametrize(
-    ("text", "place"),
+    ("text", "position"),
     [
         ("reason. SQLSTATE: 42703; line 1 pos 7;\n'Project ['nme]\n+- Relation", (1, 7)),
         ("reason. SQLSTATE: 42703; line 12 pos 0", (12, 0)),
@@ -42,10 +42,10 @@ def failure(store, text: str) -> TableStoreError:
         ("reason. SQLSTATE: 42703", None),
     ],
 )
-def test_what_stands_behind_the_reason_is_taken_off(text, place):
-    told = reason_and_place(text)
-    assert told.reason == "reason. SQLSTATE: 42703"
-    assert told.place == place
+def test_what_follows_the_reason_is_removed(text, position):
+    found = reason_and_position(text)
+    assert found.reason == "reason. SQLSTATE: 42703"
+    assert found.position == position
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_what_stands_behind_the_reason_is_taken_off(text, place):
         ("a column `x#5` of its own", "a column `x#5` of its own"),
     ],
 )
-def test_stand_ins_are_told_as_tables(text, words):
+def test_temp_views_are_shown_as_tables(text, words):
     assert own_words(text) == words
 
 
@@ -78,18 +78,18 @@ def test_the_mark_stays_below_its_words():
     assert line[mark.index("^") : len(mark)] == "(select id from a.s)"
 
 
-def test_frames_of_the_engine_are_not_told_and_others_are():
-    told = 'Bad.\n== DataFrame ==\n"cast" was called from\n'
-    assert own_words(told + "/lib/tablestore_engine/spark/write/align.py:74") == "Bad."
-    assert own_words(told + "/home/me/job.py:3").endswith("job.py:3")
+def test_frames_of_the_engine_are_not_shown_and_others_are():
+    found = 'Bad.\n== DataFrame ==\n"cast" was called from\n'
+    assert own_words(found + "/lib/tablestore_engine/spark/write/align.py:74") == "Bad."
+    assert own_words(found + "/home/me/job.py:3").endswith("job.py:3")
 
 
-def test_a_place_is_shown_with_its_line():
+def test_a_position_is_shown_with_its_line():
     assert excerpt("select a,\n  b\nfrom t", 12) == "== SQL (line 2, column 3) ==\n  b\n  ^"
     assert excerpt("select", 6) == "== SQL (line 1, column 7) ==\nselect\n      ^"
 
 
-def test_the_cause_is_told_when_what_is_above_it_says_nothing():
+def test_the_cause_is_shown_when_what_is_above_it_says_nothing():
     text = (
         "An error occurred while calling o1157.getResult.\n: org.apache.spark.SparkException: Exception thrown in"
         " awaitResult: \n\tat a.B.c(B.scala:1)\nCaused by: "
@@ -111,7 +111,7 @@ QUERIES = [
 
 
 @pytest.mark.parametrize(("text", "marked"), QUERIES)
-def test_places_in_queries_are_those_of_the_user_s_text(shop, text, marked):
+def test_positions_in_queries_are_those_of_the_user_s_text(shop, text, marked):
     error = failure(shop, text)
     head, line, mark = str(error).splitlines()[-3:]
     assert head.startswith("== SQL (line ")

@@ -82,7 +82,7 @@ def test_a_view_whose_table_was_dropped(views):
 
 
 @pytest.mark.spark
-def test_a_view_whose_column_is_gone(views):
+def test_a_view_whose_column_was_dropped(views):
     views.sql("CREATE OR REPLACE TABLE t AS SELECT 1 AS id")
     said = broken(views, "outer_one")
     assert said.startswith("View 'default.seen' cannot be read any more: ")

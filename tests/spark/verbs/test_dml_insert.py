@@ -231,10 +231,10 @@ def test_replacements(store):
 
 
 def test_a_writer_that_keeps_losing_says_so(store, monkeypatch):
-    from tablestore_engine.operation.write import cleanup as attempts
+    from tablestore_engine.operation.write import cleanup
 
     store.execute("CREATE TABLE c (id INT)")
-    monkeypatch.setattr(attempts, "ATTEMPTS", 2)
+    monkeypatch.setattr(cleanup, "ATTEMPTS", 2)
 
     def conflict(*args, **kwargs):
         raise ConflictError("Somebody else was first.")

@@ -112,7 +112,7 @@ def test_null_keys_both_ways(store, path):
     assert not data_files(store.table("t"))
 
 
-def test_spark_errors_are_told_without_java(store, path):
+def test_spark_errors_are_shown_without_java(store, path):
     store.execute("CREATE TABLE t (id INT, v INT, PRIMARY KEY (id) NOT ENFORCED)")
     for query in (
         "SELECT cast(id AS INT), cast(1 / (id - 2) AS INT) FROM range(5)",

@@ -99,7 +99,7 @@ def test_buckets_of_pending_plans_are_left_out(table):
     only_a = schedule(table.state, "minor", NOW, lambda values: values == ("a",))
     rest = schedule(table.state, "minor", NOW)
     assert len(only_a.groups) == len(rest.groups) == 1
-    assert not only_a.places & rest.places
+    assert not only_a.bucket_ids & rest.bucket_ids
     assert rest.instant > only_a.instant, "made in the same millisecond"
     assert [run(table).plan, run(table).plan] == [only_a, rest]
     check_done(table)
@@ -194,7 +194,7 @@ def test_an_interrupted_attempt_leaves_nothing(table):
     assert table.state.timeline.load()[0].last.failure == "KeyboardInterrupt"
 
 
-def test_a_plan_that_fails_stands_behind_others(table):
+def test_a_plan_that_fails_is_queued_behind_others(table):
     first = schedule(table.state, "minor", NOW, lambda values: values == ("a",))
     second = schedule(table.state, "minor", NOW)
 
@@ -206,7 +206,7 @@ def test_a_plan_that_fails_stands_behind_others(table):
     assert [run(table).plan, run(table).plan] == [second, first]
 
 
-def test_a_plan_is_void_when_one_of_its_files_is_gone(table):
+def test_a_plan_is_void_when_one_of_its_files_was_removed(table):
     schedule(table.state, "full", NOW)
     write(table, rows("a", 2) + rows("b", 2), kind="OVERWRITE", replaces=lambda entry: True)
     result = run(table)
@@ -275,7 +275,7 @@ def test_a_running_plan_is_left_alone(table):
         return execute_here(tasks)
 
     plan = run(table, execute=look).plan
-    assert seen == [[INFLIGHT], None, plan.places]
+    assert seen == [[INFLIGHT], None, plan.bucket_ids]
     assert table.state.timeline.busy_buckets(NOW) == frozenset()
 
 

@@ -94,8 +94,8 @@ def test_by_the_last_change(table):
     assert expire_partitions(table.state, by_change, changed + DAY) == []
     write(table, [{"dt": "2024-01-28", "id": 7}])
     written = max(e.file.creation_time_millis for e in table.live_files())
-    gone = expire_partitions(table.state, by_change, changed + DAY + 1)
-    assert len(gone) == (4 if written > changed else 5)
+    removed = expire_partitions(table.state, by_change, changed + DAY + 1)
+    assert len(removed) == (4 if written > changed else 5)
 
 
 def test_a_table_without_partitions(tmp_path):
@@ -105,9 +105,9 @@ def test_a_table_without_partitions(tmp_path):
 
 
 def test_drop(table):
-    places = PartitionFormat(table.schema)
+    partition_format = PartitionFormat(table.schema)
     assert drop_partitions(table.state, []) is None
-    drop_partitions(table.state, {places.encode(("2024-01-31",)), places.encode(("2024-01-30",))})
+    drop_partitions(table.state, {partition_format.encode(("2024-01-31",)), partition_format.encode(("2024-01-30",))})
     assert days_of(table) == ["2024-01-28", "2024-01-29", "2024-02-01"]
     check_invariants(table)
 
@@ -183,6 +183,6 @@ def test_a_partition_that_is_written_to_meanwhile_does_not_go_by_its_last_change
         expire_partitions(state, by_change, later)
     assert len(days_of(table)) == 5
     assert {row["id"] for row in read(table) if row["dt"] == "2024-01-28"} == {0, 1, 7}
-    gone = expire_partitions(table.state, by_change, later)
-    assert len(gone) == 4, "the next time the others go"
+    removed = expire_partitions(table.state, by_change, later)
+    assert len(removed) == 4, "the next time the others go"
     assert days_of(table) == ["2024-01-28"]
