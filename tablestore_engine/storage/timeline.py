@@ -53,7 +53,7 @@ class TimelineStore:
 
     def busy_buckets(self, now_millis: int) -> frozenset[tuple[bytes, int]]:
         """The buckets, by partition and number, in which such plans merge."""
-        return frozenset(bucket for one in self.running(now_millis) for bucket in one.plan.places)
+        return frozenset(bucket for one in self.running(now_millis) for bucket in one.plan.bucket_ids)
 
     def pending(self) -> list[ScheduledCompaction]:
         """The plans that are yet to be done, oldest first; those that are done are not read. Raises

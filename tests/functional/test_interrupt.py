@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 from dbt.tests.util import write_file
-from dbt_process import DBT, environment
+from support.dbt_process import DBT, environment
 
 # Runs for days. Its first row makes a file, which tells that a task of Spark's is at work.
 ENDLESS = """

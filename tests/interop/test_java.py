@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from java_paimon import JavaPaimonError, multiset_of
-from ours import OurTable, rows_of
-from shapes import ATOMIC, EVERYTHING, TIMES, value_rows
+from support.interop.java_paimon import JavaPaimonError, multiset_of
+from support.interop.ours import OurTable, rows_of
+from support.interop.shapes import ATOMIC, EVERYTHING, TIMES, value_rows
 
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import AtomicType

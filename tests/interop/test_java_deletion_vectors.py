@@ -4,8 +4,8 @@ them."""
 from __future__ import annotations
 
 import pytest
-from compare import assert_same
-from ours import OurTable
+from support.interop.compare import assert_same
+from support.interop.ours import OurTable
 
 from tablestore_engine.errors import OptionError
 from tablestore_engine.metadata.index_manifest import DELETION_VECTORS

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from random import Random
 
 import pytest
-from compare import assert_same
-from filters import check_filters
-from java_paimon import multiset_of
-from ours import OurTable
-from random_values import random_rows, random_value
-from shapes import ATOMIC
+from support.interop.compare import assert_same
+from support.interop.filters import check_filters
+from support.interop.java_paimon import multiset_of
+from support.interop.ours import OurTable
+from support.interop.random_values import random_rows, random_value
+from support.interop.shapes import ATOMIC
 
 from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.table.schema_changes import AddColumn

@@ -6,10 +6,10 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from compare import assert_same
-from ours import OurTable, rows_of
-from readers import EVERY_READER, READERS
-from shapes import ATOMIC, EVERYTHING, value_rows
+from support.interop.compare import assert_same
+from support.interop.ours import OurTable, rows_of
+from support.interop.readers import EVERY_READER, READERS
+from support.interop.shapes import ATOMIC, EVERYTHING, value_rows
 
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.arrow import to_arrow_type

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from ours import OurTable, rows_of
-from readers import EVERY_READER, OtherReaderError
+from support.interop.ours import OurTable, rows_of
+from support.interop.readers import EVERY_READER, OtherReaderError
 
 from tablestore_engine.errors import OptionError, UnsupportedTypeError
 from tablestore_engine.schema.types.types import AtomicType

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from compare import assert_same
-from ours import OurTable
-from readers import EVERY_READER
-from shapes import ATOMIC, EVERYTHING, value_rows
+from support.interop.compare import assert_same
+from support.interop.ours import OurTable
+from support.interop.readers import EVERY_READER
+from support.interop.shapes import ATOMIC, EVERYTHING, value_rows
 
 from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.types import AtomicType

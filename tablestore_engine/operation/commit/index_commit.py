@@ -24,8 +24,9 @@ class IndexChange:
     """HASH index files of a write, each in place of its bucket's old one.
 
     `read` holds, for each partition that was written, the names of the index files by which its rows found their
-    buckets, as of snapshot `base_snapshot_id`; `grew` are the partitions in which new keys got one. `restores`, for a commit
-    that restores an old snapshot, are all HASH index files that shall be there afterwards, those of `added` among them.
+    buckets, as of snapshot `base_snapshot_id`; `grew` are the partitions in which new keys got one. `restores`, for a
+    commit that restores an old snapshot, are all HASH index files that shall be there afterwards, those of `added`
+    among them.
     """
 
     added: tuple[IndexEntry, ...] = ()

@@ -94,8 +94,9 @@ def expire_partitions(
         for row in chosen:
             at = now.get(row)
             if at is not None and not _is_over(at, retention, now_millis):
+                partition = partition_format.path_of(row)
                 raise ConflictError(
-                    f"Partition {partition_format.path_of(row)} of table {state.name} got new files when it was to expire.",
+                    f"Partition {partition} of table {state.name} got new files when it was to expire.",
                     hint="Run it again.",
                 )
 

@@ -14,7 +14,7 @@ from tablestore_engine.errors import SchemaError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.transaction.transaction import begin, publish
-from tablestore_engine.operation.write.cleanup import removed_unless_committed, retrying
+from tablestore_engine.operation.write.cleanup import removed_unless_committed, with_retry
 from tablestore_engine.operation.write.write import write_table
 from tablestore_engine.operation.write.write_buffer import BufferSizes, write_tables
 from tablestore_engine.operation.write.write_intent import WriteIntent
@@ -42,7 +42,7 @@ def write_arrow(
         rows = pa.Table.from_batches([rows])
     if isinstance(rows, pa.Table):
         fitting = table_rows(rows, state.schema)
-        return retrying(lambda: _write(state, lambda job: write_table(job, fitting), properties))
+        return with_retry(lambda: _write(state, lambda job: write_table(job, fitting), properties))
 
     def stream(job: WriteJob) -> WriteResult:
         tables = (table_rows(pa.Table.from_batches([batch]), state.schema) for batch in _batches(rows))

@@ -14,7 +14,7 @@ from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.identity import new_identity
-from tablestore_engine.operation.commit.multiset_enable import Publisher, prepared, turns
+from tablestore_engine.operation.commit.multiset_enable import Publisher, enables_retractions, schema_to_commit
 from tablestore_engine.operation.commit.replace import schema_publisher
 from tablestore_engine.operation.compact.auto_compaction import Execute, execute_small
 from tablestore_engine.operation.files.data_file_writer import write_target
@@ -26,7 +26,7 @@ from tablestore_engine.operation.write.index_change import index_change
 from tablestore_engine.operation.write.new_write import new_job
 from tablestore_engine.operation.write.write_intent import PLAIN, WriteIntent
 from tablestore_engine.operation.write.write_job import WriteJob, WriteResult
-from tablestore_engine.schema.table.multiset_schema import counting
+from tablestore_engine.schema.table.multiset_schema import as_multiset
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.table_state import TableState
 
@@ -115,10 +115,10 @@ def _schema_to_commit(
 ) -> tuple[TableSchema, Publisher | None]:
     """The schema to commit files with, and what publishes the next one right before the snapshot."""
     if written is not state.schema:
-        schema = counting(written) if turns(written, added) else written
+        schema = as_multiset(written) if enables_retractions(written, added) else written
         return schema, schema_publisher(state.schemas, state.schema, schema)
     latest = state.snapshots.latest()
-    return prepared(state.schemas, written, latest.schema_id if latest else None, added)
+    return schema_to_commit(state.schemas, written, latest.schema_id if latest else None, added)
 
 
 def _follow(state: TableState, snapshot: Snapshot, committed: Committed, follow_ups: Sequence[FollowUp]) -> None:

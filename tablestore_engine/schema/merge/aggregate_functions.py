@@ -22,9 +22,15 @@ _NUMBERS = (*INTEGER_ROOTS, "FLOAT", "DOUBLE")
 _UNORDERED = (*BINARY_ROOTS, "BOOLEAN", "VARIANT")
 _PRODUCT_DIGITS = 18  # two factors fit into Spark's and Arrow's widest decimal
 _RETRACT_RULES = {
-    "sum": RetractRule.NEGATE, "count": RetractRule.NEGATE, "last_value": RetractRule.CLEAR, "last_non_null_value": RetractRule.IN_ORDER,
-    "product": RetractRule.IN_ORDER, "collect": RetractRule.IN_ORDER, "merge_map": RetractRule.IN_ORDER, "nested_update": RetractRule.IN_ORDER,
-}  # fmt: skip
+    "sum": RetractRule.NEGATE,
+    "count": RetractRule.NEGATE,
+    "last_value": RetractRule.CLEAR,
+    "last_non_null_value": RetractRule.IN_ORDER,
+    "product": RetractRule.IN_ORDER,
+    "collect": RetractRule.IN_ORDER,
+    "merge_map": RetractRule.IN_ORDER,
+    "nested_update": RetractRule.IN_ORDER,
+}
 
 
 def supports(function: str, data_type: DataType) -> bool:

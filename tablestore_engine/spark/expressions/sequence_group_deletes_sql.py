@@ -39,7 +39,8 @@ def apply_group_deletes_sql(rows: str, schema: TableSchema, keys: str, system: S
     group_delete = _last_group_delete_sql(len(schema.merge_engine.removing_groups))
     with_records = f"SELECT r.*, {collected} AS {_RECORDS} FROM ({rows}) r"
     with_group_delete = f"SELECT r.*, {group_delete} AS {_GROUP_DELETE} FROM ({with_records}) r"
-    return f"SELECT {', '.join(columns)} FROM ({with_group_delete}) r WHERE r.{_GROUP_DELETE} IS NULL OR r.{_NUMBER} >= r.{_GROUP_DELETE}"
+    later = f"r.{_GROUP_DELETE} IS NULL OR r.{_NUMBER} >= r.{_GROUP_DELETE}"
+    return f"SELECT {', '.join(columns)} FROM ({with_group_delete}) r WHERE {later}"
 
 
 def _sequence_sql(group: Sequence[str]) -> str:

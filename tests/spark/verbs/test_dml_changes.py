@@ -350,7 +350,7 @@ def test_a_change_that_was_overtaken_runs_again(target, monkeypatch):
     """Another writer commits between the read and the commit of an UPDATE."""
     from tablestore_engine.spark.verbs import keyed_changes
 
-    write_files, others = changes.write_files, ["UPDATE t SET v = v + 5 WHERE id = 1"]
+    write_files, others = keyed_changes.write_files, ["UPDATE t SET v = v + 5 WHERE id = 1"]
 
     def slow(*args, **kwargs):
         result = write_files(*args, **kwargs)

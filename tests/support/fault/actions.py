@@ -19,7 +19,6 @@ from support.tables import (
     schema_of,
     write,
 )
-
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import TableNotFound
 from tablestore_engine.operation.commit.commit import Change
