@@ -70,37 +70,37 @@ def write_target(
     return WriteTarget(state.io, state.paths, state.schema, new_id(), now_millis())
 
 
-class RollingWriter:
-    """Writes the files of one bucket at one level; `close()` returns their metadata in key order.
+@dataclass(frozen=True)
+class BucketFiles:
+    """Which files a writer makes: those of one bucket at one level.
 
     With `retractions` they are those of a table without a key that take rows away: rows have `COUNT`.
     """
 
-    def __init__(
-        self,
-        target: WriteTarget,
-        *,
-        partition_path: str,
-        bucket: int,
-        level: int,
-        file_source: int,
-        task: str,
-        first_index: int = 0,
-        retractions: bool = False,
-    ) -> None:
+    partition_path: str
+    bucket: int
+    level: int
+    file_source: int
+    retractions: bool = False
+
+
+class RollingWriter:
+    """Writes the files of one bucket at one level; `close()` returns their metadata in key order."""
+
+    def __init__(self, target: WriteTarget, files: BucketFiles, task: str, first_index: int = 0) -> None:
         for field in target.schema.fields:
             # Their statistics would not bound them, and Paimon's readers want them as INT96.
             refuse_nanoseconds(field.name, field.type)
         self._target = target
         self._schema = target.schema
         self._keyed = bool(target.schema.primary_keys)
-        self._directory = target.paths.bucket_dir(partition_path, bucket)
-        self._level = level
-        self._file_source = file_source
+        self._directory = target.paths.bucket_dir(files.partition_path, files.bucket)
+        self._level = files.level
+        self._file_source = files.file_source
         self._task = task
         self._next_index = first_index
         self._options = target.schema.core_options
-        fields = (COUNT, *target.schema.fields) if retractions else target.schema.fields
+        fields = (COUNT, *target.schema.fields) if files.retractions else target.schema.fields
         self._arrow_schema = arrow_schema(fields, target.schema.trimmed_key_fields)
         self._files: list[DataFileMeta] = []
         self._made_directory = False

@@ -169,7 +169,7 @@ def _route(locations: KeyLocations, job: WriteJob, frame: DataFrame, kept: ExitS
     if ROW_KIND_COLUMN not in frame.columns:
         frame = frame.withColumn(ROW_KIND_COLUMN, F.lit(0).cast("tinyint"))
     if job.unique_keys:
-        _refuse_duplicates(frame, job)
+        _check_unique(frame, job)
     buckets = locations.plan.buckets
     # Looking homes up reads the keys of the table, and what follows goes over the rows several times.
     found = _kept(_with_locations(locations, schema, _one_each(frame, job), buckets), kept)
@@ -180,7 +180,7 @@ def _key(schema: TableSchema) -> list[str]:
     return [quoted(name) for name in schema.primary_keys]
 
 
-def _refuse_duplicates(frame: DataFrame, job: WriteJob) -> None:
+def _check_unique(frame: DataFrame, job: WriteJob) -> None:
     kind = F.col(ROW_KIND_COLUMN)
     twice = F.count_if(kind == 0) > 1 if job.changes else F.count(F.lit(1)) > 1
     found = frame.groupBy(*_key(job.schema)).agg(twice.alias("twice")).where("twice").drop("twice").limit(_SAMPLE)
