@@ -238,7 +238,7 @@ class TableStore:
             ConflictError: others changed the table every time that this was tried.
         """
         from tablestore_engine.operation.commit.replace import everything
-        from tablestore_engine.operation.write.cleanup import with_retry
+        from tablestore_engine.operation.transaction.transaction import with_retry
         from tablestore_engine.spark.verbs.dml import insert
         from tablestore_engine.spark.verbs.dml import overwrite as replace
         from tablestore_engine.spark.write.align import align

@@ -308,7 +308,7 @@ class Table:
             ConflictError: others keep changing the table.
         """
         from tablestore_engine.operation.transaction.rollback import roll_back
-        from tablestore_engine.operation.write.cleanup import with_retry
+        from tablestore_engine.operation.transaction.transaction import with_retry
 
         return with_retry(lambda: roll_back(self.state, self.version(version)))
 

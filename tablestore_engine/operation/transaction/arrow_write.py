@@ -13,8 +13,8 @@ import pyarrow as pa
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change
-from tablestore_engine.operation.transaction.transaction import begin, publish
-from tablestore_engine.operation.write.cleanup import removed_unless_committed, with_retry
+from tablestore_engine.operation.transaction.transaction import begin, publish, with_retry
+from tablestore_engine.operation.write.cleanup import removed_unless_committed
 from tablestore_engine.operation.write.write import write_table
 from tablestore_engine.operation.write.write_buffer import BufferSizes, write_tables
 from tablestore_engine.operation.write.write_intent import WriteIntent

@@ -2,14 +2,18 @@
 
 `begin` gives the job that all tasks of the write share. `publish` commits what they made, with the schema that belongs
 to it, and then does what follows a commit. When the commit fails, the files of the write are removed, unless nobody
-knows whether it failed.
+knows whether it failed. `with_retry` runs all of it again when others were faster.
 """
 
 from __future__ import annotations
 
+import random
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
+from tablestore_engine.errors import CommitTimeoutError, ConflictError
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change, Committer
@@ -29,6 +33,27 @@ from tablestore_engine.operation.write.write_job import WriteJob, WriteResult
 from tablestore_engine.schema.table.multiset_schema import as_multiset
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.table_state import TableState
+
+T = TypeVar("T")
+ATTEMPTS = 10
+
+
+def with_retry(action: Callable[[], T]) -> T:
+    """Run a verb that reads and writes again when others changed what it read; bounded, with jitter.
+
+    Raises:
+        ConflictError: others won every time, or for as long as the table lets a commit take.
+    """
+    for attempt in range(ATTEMPTS):
+        try:
+            return action()
+        except CommitTimeoutError:
+            raise
+        except ConflictError:
+            if attempt + 1 == ATTEMPTS:
+                raise
+            time.sleep((0.05 + 0.15 * random.random()) * (attempt + 1))  # noqa: S311 - spreads retries
+    raise AssertionError("unreachable")
 
 
 def begin(

@@ -18,8 +18,7 @@ from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.operation.scan.scan import BucketScan, ScanPlan
-from tablestore_engine.operation.transaction.transaction import begin, publish_change
-from tablestore_engine.operation.write.cleanup import with_retry
+from tablestore_engine.operation.transaction.transaction import begin, publish_change, with_retry
 from tablestore_engine.operation.write.write_intent import PLAIN, UNIQUE
 from tablestore_engine.schema.table.layout import with_buckets, with_primary_key
 from tablestore_engine.schema.table.table_schema import TableSchema

@@ -14,7 +14,7 @@ from tablestore_engine.operation.history.partition_expire import (
 )
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.operation.transaction.table_changes import drop_partitions
-from tablestore_engine.operation.write.cleanup import with_retry
+from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.sql.catalog.partition_spec import chosen_partitions, partition_field
 from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, count, duration, text

@@ -231,10 +231,10 @@ def test_replacements(store):
 
 
 def test_a_writer_that_keeps_losing_says_so(store, monkeypatch):
-    from tablestore_engine.operation.write import cleanup
+    from tablestore_engine.operation.transaction import transaction
 
     store.execute("CREATE TABLE c (id INT)")
-    monkeypatch.setattr(cleanup, "ATTEMPTS", 2)
+    monkeypatch.setattr(transaction, "ATTEMPTS", 2)
 
     def conflict(*args, **kwargs):
         raise ConflictError("Somebody else was first.")
