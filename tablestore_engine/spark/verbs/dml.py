@@ -1,7 +1,8 @@
-"""The verbs on a table's rows: insert, overwrite, delete, update, merge, and compaction after a write.
+"""The verbs on a table's rows: insert, overwrite, truncate, and what ends every other verb (`finish`).
 
-Every verb writes files first and publishes them by one commit. A verb that read the table before it wrote (delete,
-update, merge) conflicts with others that changed what it read; `retrying` runs it again on the new state.
+Every verb writes files first and publishes them by one commit (`operation.transaction.transaction`). A verb that read
+the table before it wrote (delete, update, merge) conflicts with others that changed what it read; `with_retry` runs it
+again on the new state.
 """
 
 from __future__ import annotations
