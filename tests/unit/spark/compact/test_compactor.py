@@ -271,5 +271,5 @@ def test_plans_that_were_overtaken_may_be_tried_again(tmp_path, monkeypatch):
             compact_due(no_spark, table)
     (found,) = table.state.timeline.pending()
     assert found.failures == 4
-    monkeypatch.retract_rule()
+    monkeypatch.undo()
     assert compact_due(no_spark, table)[0] == f"plan {plan.instant} completed as snapshot 4"
