@@ -13,13 +13,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tablestore_engine.errors import DuplicateKeyError
 from tablestore_engine.mergetree.columns.row_ids import row_ids, same_floats
 from tablestore_engine.mergetree.columns.values import one_array
 from tablestore_engine.mergetree.compaction.sections import key_interval
@@ -47,6 +47,7 @@ NOWHERE = -1
 
 _MAX_SOUGHT = 10_000  # more keys are in nearly all files anyway
 _THREADS = 4
+_SAMPLE = 5
 
 Locations = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -135,7 +136,7 @@ def locations_of(rows: pa.Table, records: pa.Table, schema: TableSchema) -> Loca
     order = np.lexsort((records.column(SEQUENCE_NUMBER.name).to_numpy(), number, found))
     found, number = found[order], number[order]
     last = np.append((np.diff(found) != 0) | (np.diff(number) != 0), True)[: len(found)]
-    alive = last & _is_live(records.column(VALUE_KIND.name).to_numpy()[order], schema.merge_engine)
+    alive = last & np.isin(records.column(VALUE_KIND.name).to_numpy()[order], live_kinds(schema.merge_engine))
     locations: Locations = np.full(int(ids.max(initial=-1)) + 1, NOWHERE, np.int64)
     # Backwards: of several homes the first one counts.
     locations[found[alive][::-1]] = number[alive][::-1]
@@ -152,11 +153,33 @@ def _key_ids(tables: Sequence[pa.Table], schema: TableSchema) -> npt.NDArray[np.
     return row_ids([one_array(column) for column in both.columns], both.num_rows)
 
 
-def _is_live(kinds: npt.NDArray[Any], engine: MergeEngine) -> Mask:
-    """Whether a key whose last record has a kind has a home. Where records fold, a retraction ends no row."""
+def live_kinds(engine: MergeEngine) -> tuple[int, ...]:
+    """The kinds of a key's last record in a bucket with which the key is there.
+
+    Where records fold, a retraction ends no row.
+    """
     if engine.keeps_last:
-        return np.isin(kinds, (0, 2))
-    return kinds != DELETE_KIND if engine.removes_on_delete else np.ones(len(kinds), np.bool_)
+        return 0, 2
+    return (0, 1, 2) if engine.removes_on_delete else (0, 1, 2, DELETE_KIND)
+
+
+def rows_by_bucket(buckets: Sequence[BucketScan]) -> dict[bytes, dict[int, int]]:
+    """For each partition how many rows its buckets hold: the new keys of the partition are spread by that."""
+    counts: dict[bytes, dict[int, int]] = {}
+    for one in buckets:
+        counts.setdefault(one.partition_row, {})[one.bucket] = sum(f.row_count for f in one.files)
+    return counts
+
+
+def refuse_repeated(keys: pa.Table) -> None:
+    """Raise a DuplicateKeyError for keys that stand twice in the rows of a write, if there are any."""
+    if keys.num_rows:
+        sample = keys.slice(0, _SAMPLE).to_pylist()
+        shown = "; ".join(", ".join(f"{k}={v!r}" for k, v in key.items()) for key in sample)
+        raise DuplicateKeyError(
+            f"Duplicate primary key in the rows to write: {shown}.",
+            hint=f"Keep one row per ({', '.join(keys.column_names)}).",
+        )
 
 
 def duplicates_in(rows: pa.Table, job: WriteJob) -> pa.Table:
@@ -257,9 +280,7 @@ def _opened(rows: pa.Table, buckets: Sequence[BucketScan], schema: TableSchema) 
     """Rows of keys that are new in their partition, in the buckets that are open there."""
     numbers: Buckets = np.zeros(rows.num_rows, np.int32)
     if rows.num_rows:
-        counts: dict[bytes, dict[int, int]] = {}
-        for one in buckets:
-            counts.setdefault(one.partition_row, {})[one.bucket] = sum(f.row_count for f in one.files)
+        counts = rows_by_bucket(buckets)
         hashes, rule = key_hashes(rows, schema), fill_rule(schema.core_options)
         for partition, at in partition_groups(rows, schema):
             unique, inverse = np.unique(hashes[at], return_inverse=True)
