@@ -208,15 +208,15 @@ def test_what_a_failed_ctas_leaves_is_never_listed(prepared, recorded, tmp_path)
 
 def test_enabling_retractions_that_fails_half_way_changes_no_row(prepared, recorded, tmp_path):
     """The schema is there and its snapshot is not: the table counts, and everything else is as before."""
-    steps, before, after = recorded["turn"]
+    steps, before, after = recorded["enable_retractions"]
     assert steps.index("create schema 1") < steps.index("create snapshot 2")
     warehouse = copy(prepared, tmp_path)
     with pytest.raises(TableStoreError):
-        ACTIONS["turn"](warehouse, FaultInjectingFileIO(fault=Fault("create schema 1", "after", lasting=True)))
+        ACTIONS["enable_retractions"](warehouse, FaultInjectingFileIO(fault=Fault("create schema 1", "after", lasting=True)))
     assert state(warehouse) == before
     table = load(warehouse, name="log")
     assert table.schema.merge_engine.is_multiset
     assert table.latest_snapshot().schema_id == 0
-    ACTIONS["turn"](warehouse, None)
+    ACTIONS["enable_retractions"](warehouse, None)
     assert state(warehouse) == after
     assert load(warehouse, name="log").latest_snapshot().schema_id == 1
