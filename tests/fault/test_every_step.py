@@ -211,8 +211,9 @@ def test_enabling_retractions_that_fails_half_way_changes_no_row(prepared, recor
     steps, before, after = recorded["enable_retractions"]
     assert steps.index("create schema 1") < steps.index("create snapshot 2")
     warehouse = copy(prepared, tmp_path)
+    fault = Fault("create schema 1", "after", lasting=True)
     with pytest.raises(TableStoreError):
-        ACTIONS["enable_retractions"](warehouse, FaultInjectingFileIO(fault=Fault("create schema 1", "after", lasting=True)))
+        ACTIONS["enable_retractions"](warehouse, FaultInjectingFileIO(fault=fault))
     assert state(warehouse) == before
     table = load(warehouse, name="log")
     assert table.schema.merge_engine.is_multiset
