@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import chain
 
-from tablestore_engine.options.catalog import COUNT_ENGINE
+from tablestore_engine.options.merge_options import COUNT_ENGINE
 
 # A function of the order in which records meet is not among them, even where users say that order: equals are in it.
 _COMMUTATIVE = ("sum", "count", "product", "max", "min", "bool_and", "bool_or", "hll_sketch", "theta_sketch")
