@@ -79,14 +79,24 @@ class Blobs:
 def numbers_at(data: npt.NDArray[np.uint8], places: Indices, kind: npt.DTypeLike) -> npt.NDArray[Any]:
     """The numbers that begin at some places."""
     dtype = np.dtype(kind)
+    if _aligned(data, places, dtype):
+        aligned: npt.NDArray[Any] = data[: len(data) // dtype.itemsize * dtype.itemsize].view(dtype.newbyteorder("<"))
+        return aligned[places // dtype.itemsize].astype(dtype, copy=False)
     found: npt.NDArray[Any] = data[places[:, None] + np.arange(dtype.itemsize)].view(dtype.newbyteorder("<"))
     return found.reshape(len(places)).astype(dtype)
+
+
+def _aligned(data: npt.NDArray[np.uint8], places: Indices, dtype: np.dtype[Any]) -> bool:
+    return dtype.itemsize > 1 and not (places % dtype.itemsize).any()
 
 
 def put_at(data: npt.NDArray[np.uint8], places: Indices, values: Any, kind: npt.DTypeLike) -> None:
     """Write numbers at some places."""
     dtype = np.dtype(kind).newbyteorder("<")
     numbers = np.broadcast_to(np.asarray(values, dtype), (len(places),))
+    if _aligned(data, places, dtype):
+        data[: len(data) // dtype.itemsize * dtype.itemsize].view(dtype)[places // dtype.itemsize] = numbers
+        return
     shape = len(places), dtype.itemsize
     data[places[:, None] + np.arange(dtype.itemsize)] = np.ascontiguousarray(numbers).view(np.uint8).reshape(shape)
 

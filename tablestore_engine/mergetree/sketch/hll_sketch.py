@@ -102,7 +102,8 @@ def _coupons(one: _Sketches, owners: Indices) -> tuple[npt.NDArray[np.uint32], I
     begins = one.blobs.starts[rows] + _DATA[one.mode[rows]]
     places, of = spread(begins, np.maximum(one.blobs.ends[rows] - begins, 0) // 4, 4)
     found = numbers_at(one.blobs.data, places, np.uint32)
-    both = np.unique((owners[rows][of] << 32 | found)[found != 0])
+    both = np.sort((owners[rows][of] << 32 | found)[found != 0])  # np.unique hashes, which takes five times as long
+    both = both[np.append(True, both[1:] != both[:-1])] if len(both) else both
     return (both & 0xFFFFFFFF).astype(np.uint32), both >> 32
 
 
