@@ -22,6 +22,7 @@ from dbt.adapters.tablestore.connection.errors import StatementCancelledError, d
 if TYPE_CHECKING:
     import agate
 
+    from tablestore_engine.operation.write.write_intent import WriteIntent
 
 logger = AdapterLogger("tablestore")
 
@@ -97,6 +98,15 @@ class TableStoreConnectionManager(SQLConnectionManager):
                 cursor.drain()
                 table = _no_rows()
         return cursor.response, table
+
+    def write(self, sql: str, intent: WriteIntent) -> AdapterResponse:
+        """Run the statements that write a node's rows."""
+        sql = self._add_query_comment(sql)
+        with self.exception_handler(sql):
+            # dbt hands bindings through to the cursor, which knows an intent from values.
+            _, cursor = self.add_query(sql, auto_begin=False, bindings=intent)
+            cursor.drain()
+        return cursor.response
 
     @classmethod
     def get_result_from_cursor(cls, cursor: Any, limit: int | None) -> agate.Table:

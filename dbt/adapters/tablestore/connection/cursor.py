@@ -21,6 +21,7 @@ from dbt.adapters.tablestore.connection import results
 from dbt.adapters.tablestore.connection.errors import StatementCancelledError
 from dbt.adapters.tablestore.connection.response import response
 from dbt.adapters.tablestore.connection.statements import changes_session, split
+from tablestore_engine.operation.write.write_intent import PLAIN, WriteIntent
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -33,18 +34,12 @@ _INTERRUPT_SECONDS = 0.5
 
 
 class Handle:
-    """One dbt connection: a store with a Spark session of its own, taken when first needed.
-
-    refuse_duplicates: whether a key that stands twice in the rows of one write is an error; set while models are built.
-    row_kinds: whether the rows of a new table must say their kind, or must not; set while models are built.
-    """
+    """One dbt connection: a store with a Spark session of its own, taken when first needed."""
 
     def __init__(self, environment: Environment, database: str) -> None:
         self.environment = environment
         self.database = database
         self.closed = False
-        self.refuse_duplicates = False
-        self.row_kinds: bool | None = None
         self._cancelled = False
         self._working = False
         self._lease: Lease | None = None
@@ -114,12 +109,14 @@ class Cursor:
         self.response: AdapterResponse = response("OK")
         self.rowcount = -1
 
-    def execute(self, sql: str, bindings: Sequence[Any] | None = None) -> None:
+    def execute(self, sql: str, bindings: Sequence[Any] | WriteIntent | None = None) -> None:
         """Run a text of one or more statements; the last one's rows can be fetched.
 
-        bindings: values for `%s` in a text, as some packages pass them; rendered as Spark literals.
+        bindings: what dbt hands through with a text. Values for `%s` in it, as some packages pass them, are rendered as
+            Spark literals; an intent says how the statements write rows.
         """
-        if bindings:
+        intent = bindings if isinstance(bindings, WriteIntent) else PLAIN
+        if bindings and not isinstance(bindings, WriteIntent):
             from dbt.adapters.tablestore.connection.literals import literal
 
             sql = sql % tuple(literal(one) for one in bindings)
@@ -128,13 +125,7 @@ class Cursor:
             self._take(None)
         for index, statement in enumerate(statements):
             with self._handle.work(statement) as store:
-                self._take(
-                    store.execute(
-                        statement,
-                        refuse_duplicates=self._handle.refuse_duplicates,
-                        row_kinds=self._handle.row_kinds,
-                    )
-                )
+                self._take(store.execute(statement, intent=intent))
             if index + 1 < len(statements):
                 self.drain()
 
