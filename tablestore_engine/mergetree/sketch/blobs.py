@@ -1,7 +1,7 @@
 """Binary values as one array of bytes: reading and writing fields of many of them at once.
 
-Vocabulary: a *blob* is the bytes of one value, an *offset* the number of a byte in the array of all. Numbers in blobs are
-little-endian.
+Vocabulary: a *blob* is the bytes of one value, an *offset* the number of a byte in the array of all. Numbers in blobs
+are little-endian.
 """
 
 from __future__ import annotations
