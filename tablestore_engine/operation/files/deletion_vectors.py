@@ -1,9 +1,9 @@
-"""Deleted rows of a snapshot: for each data file the place of its deletion vector.
+"""Deletion vectors of a snapshot: which index file holds the vector of each data file, and where.
 
-A keyed table with deletion vectors is read file by file: whatever a newer file replaces is deleted in the older one, so
-nothing has to merge. What stands at level 0 has not been looked up yet; other readers leave it out until a compaction
-took it in, and so does this one. With ``deletion-vectors.merge-on-read`` it counts at once, and files merge as they do
-in other tables, without their deleted rows.
+A keyed table with deletion vectors is read file by file: rows that a newer file replaces are deleted in the older one,
+so nothing has to merge. The keys of files at level 0 have not been looked up yet. Like other readers, this one leaves
+such files out until a compaction has rewritten them. With ``deletion-vectors.merge-on-read`` they are read at once, and
+files merge as in other tables, without their deleted rows.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.files.index_files import index_entries, index_path
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.file_io import FileIO
-from tablestore_engine.storage.manifests import ManifestStore
+from tablestore_engine.table_state import TableState
 
 _SIZE_AND_CHECKSUM = 8
 POSTPONED_BUCKET = -2
@@ -30,7 +30,7 @@ POSTPONED_BUCKET = -2
 
 @dataclass(frozen=True)
 class DeletedRows:
-    """Where the deletion vector of one data file stands: `offset` and `length` in bytes of the index file at `path`.
+    """Where the deletion vector of one data file is: `offset` and `length` in bytes of the index file at `path`.
 
     `count` is how many rows it deletes; None where the writer, an older one, did not say.
     """
@@ -47,7 +47,7 @@ NO_DELETIONS: Deletions = {}
 
 
 def visible_entries(entries: Sequence[ManifestEntry], schema: TableSchema) -> Sequence[ManifestEntry]:
-    """The live files that a read may look at.
+    """The live files that a read may use.
 
     With `bucket` = -2 rows wait, in files of the bucket -2, until another tool gives each its bucket.
     """
@@ -56,21 +56,19 @@ def visible_entries(entries: Sequence[ManifestEntry], schema: TableSchema) -> Se
     return [e for e in entries if e.file.level > 0] if schema.reads_files_alone else entries
 
 
-def deletions_of(
-    manifests: ManifestStore, snapshot: Snapshot | None, schema: TableSchema
-) -> Mapping[tuple[bytes, int], Deletions]:
+def deletions_of(state: TableState, snapshot: Snapshot | None) -> Mapping[tuple[bytes, int], Deletions]:
     """The deleted rows of a snapshot, by partition and bucket.
 
     Raises:
         CorruptMetadataError: an index manifest is damaged.
     """
     found: dict[tuple[bytes, int], dict[str, DeletedRows]] = {}
-    if not schema.core_options.deletion_vectors:
+    if not state.options.deletion_vectors:
         return found
-    for entry in index_entries(manifests, snapshot):
+    for entry in index_entries(state.manifests, snapshot):
         if entry.index_type != DELETION_VECTORS:
             continue
-        path = index_path(manifests.paths, schema, entry)
+        path = index_path(state.paths, state.schema, entry)
         bucket = found.setdefault(entry.bucket_id, {})
         for one in entry.deletion_vectors or ():
             bucket[one["f0"]] = DeletedRows(path, one["f1"], one["f2"], one.get("_CARDINALITY"))

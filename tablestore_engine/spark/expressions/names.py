@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def quoted(name: str) -> str:
-    """The name in backquotes, so that any character may stand in it."""
+    """The name in backquotes, so that it may contain any character."""
     return "`" + name.replace("`", "``") + "`"
 
 

@@ -1,20 +1,19 @@
 """Rolling a table back: the rows of an earlier snapshot become those of a new one, by one commit.
 
-Nothing is cut off. The snapshots in between stay until they expire, so who reads one of them finishes, and rolling
-back can itself be rolled back; a commit is one atomic create, so nobody sees half of it; and a writer that began
-before it lands after it or conflicts, as with any other commit.
+No snapshot is deleted. The snapshots in between stay until they expire, so their readers can finish, and a rollback can
+itself be rolled back. A commit is one atomic create, so readers never see half of it; a writer that began before is
+committed after it or conflicts, as with any other commit.
 
-A file that was removed from the table never becomes part of it again: expiration, here and in other programs, takes
-it for certain that such a file is not needed any more. So files that are live no longer come back as copies under new
-names; those that are still live stay where they are. The same goes for the index of dynamic buckets: a key that
-comes back is in the bucket that it had then, which the index of now need not say.
+A file that was removed from the table never becomes part of it again, because expiration, here and in other programs,
+assumes that such a file is not needed any more. So removed files are restored as copies under new names; live files
+stay. The same holds for the index of dynamic buckets: a restored key is in the bucket it had then, which the current
+index need not contain.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from tablestore_engine.errors import (
     CommitOutcomeUnknownError,
@@ -27,79 +26,51 @@ from tablestore_engine.metadata.index_manifest import HASH, IndexEntry, hash_ent
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commit.commit import Change, Committer
+from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.commit.index_commit import IndexChange
-from tablestore_engine.operation.commit.replace import restarts, schema_publisher
-from tablestore_engine.operation.files.data_file_writer import WriteTarget
+from tablestore_engine.operation.commit.replace import restarts
+from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
 from tablestore_engine.operation.files.index_files import index_entries, index_path
 from tablestore_engine.operation.scan.scan import live_entries
+from tablestore_engine.operation.transaction.transaction import publish_change
 from tablestore_engine.operation.write.cleanup import remove_files
+from tablestore_engine.operation.write.write_intent import WriteIntent
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.storage.manifests import ManifestStore
 from tablestore_engine.storage.schemas import SchemaStore
+from tablestore_engine.table_state import TableState
 
 ROLLED_BACK_TO = "tablestore.rolled-back-to"  # property of a snapshot: the id of the one whose rows it has
 _CHUNK = 8 << 20
 
 
-class Rollable(Protocol):
-    """What is needed of a table."""
+def roll_back(state: TableState, to: Snapshot) -> Snapshot | None:
+    """Restore the rows of a snapshot or tag. Returns the new snapshot, None when the table has these rows already.
 
-    @property
-    def name(self) -> str:
-        """For messages."""
-
-    @property
-    def schema(self) -> TableSchema:
-        """The schema that counts now."""
-
-    @property
-    def schemas(self) -> SchemaStore:
-        """All schemas."""
-
-    @property
-    def manifests(self) -> ManifestStore:
-        """All manifests."""
-
-    def latest_snapshot(self) -> Snapshot | None:
-        """The newest snapshot."""
-
-    def committer(self, schema: TableSchema | None = None) -> Committer:
-        """What commits with a schema."""
-
-    def write_target(self, schema: TableSchema | None = None) -> WriteTarget:
-        """Where new files are put."""
-
-
-def roll_back(table: Rollable, to: Snapshot) -> Snapshot | None:
-    """Give a table the rows of a snapshot, or of a tag's. Returns the new snapshot, None when the table has them
-    already.
-
-    The columns are those of now; where the table was replaced by another one in between, those of then.
+    The columns are the current ones; if the table was replaced in between, those of the snapshot.
 
     Raises:
         SnapshotNotFound: the snapshot expired meanwhile.
         ConflictError: others changed the table meanwhile; run it again.
         UserError: other programs keep an index of its files.
     """
-    latest = table.latest_snapshot()
+    latest = state.snapshots.latest()
     if latest is None or to.id in (latest.id, _rolled_back_to(latest)):
         return None
-    schema = restored_schema(table.schemas, table.schema, to)
-    anew = restarts(table.schema, schema)
-    target = table.write_target(schema)
-    index, index_now = index_entries(table.manifests, to), index_entries(table.manifests, latest)
+    schema = restored_schema(state.schemas, state.schema, to)
+    anew = restarts(state.schema, schema)
+    target = write_target(state.with_schema(schema))
+    index, index_now = index_entries(state.manifests, to), index_entries(state.manifests, latest)
     if _of_others(index) != _of_others(index_now):
         raise UserError(
-            f"Table {table.name} cannot be rolled back: it has an index of its files, which was another one then.",
+            f"Table {state.name} cannot be rolled back: it has an index of its files, which was a different one then.",
             hint=f"Use INSERT OVERWRITE … SELECT * FROM … VERSION AS OF {to.id}.",
         )
     try:
-        wanted = live_entries(table.manifests, to)
-        live = [] if anew else live_entries(table.manifests, latest)
+        wanted = live_entries(state.manifests, to)
+        live = [] if anew else live_entries(state.manifests, latest)
         alive = {entry.identifier for entry in live}
-        if schema is table.schema and {entry.identifier for entry in wanted} == alive:
+        if schema is state.schema and {entry.identifier for entry in wanted} == alive:
             return None
         copies = _copies(target, [e for e in wanted if e.identifier not in alive])
         stays = [e for e in wanted if e.identifier in alive]
@@ -109,20 +80,18 @@ def roll_back(table: Rollable, to: Snapshot) -> Snapshot | None:
             tuple(copies),
             restarts=anew,
             restores=None if anew else (*stays, *copies),
-            index=_index_change(target, table.schemas.load(to.schema_id), hash_entries(index), there),
+            index=_index_change(target, state.schemas.load(to.schema_id), hash_entries(index), there),
         )
-        return table.committer(schema).commit(
-            change,
-            new_identity(schema.core_options, "rollback"),
-            {ROLLED_BACK_TO: str(to.id)},
-            new_schema=schema_publisher(table.schemas, table.schema, schema),
+        identity = new_identity(schema.core_options, "rollback")
+        return publish_change(
+            state, change, WriteIntent(properties={ROLLED_BACK_TO: str(to.id)}, identity=identity), schema
         )
     except CommitOutcomeUnknownError:
         raise  # the snapshot may be there, and then it names the copies
     except StorageError as error:
         remove_files(target)
         if error.missing:
-            raise SnapshotNotFound(f"Snapshot {to.id} of table {table.name} expired meanwhile.") from None
+            raise SnapshotNotFound(f"Snapshot {to.id} of table {state.name} expired meanwhile.") from None
         raise
     except TableStoreError:
         remove_files(target)
@@ -136,9 +105,9 @@ def _rolled_back_to(snapshot: Snapshot) -> int | None:
 
 
 def restored_schema(schemas: SchemaStore, current: TableSchema, to: Snapshot) -> TableSchema:
-    """The schema to go on with: the current one, unless the files of the snapshot do not fit it.
+    """The schema of the new snapshot: the current one, unless the files of the restored snapshot do not fit it.
 
-    They do not when the table was replaced by another one, or got another number of buckets, after the snapshot.
+    They do not fit when the table was replaced, or its number of buckets was changed, after that snapshot.
     """
     past = schemas.load(to.schema_id)
     same_table = schemas.descends(current.id, past.id) or _in_other_buckets(current, past)
@@ -159,7 +128,7 @@ def restored_schema(schemas: SchemaStore, current: TableSchema, to: Snapshot) ->
 def _in_other_buckets(current: TableSchema, past: TableSchema) -> bool:
     """Whether a schema holds the same columns as a past one, which rescaling put into other buckets.
 
-    A table that was replaced by another one has columns with other ids.
+    A replaced table has columns with other ids.
     """
     ids = {one.id for one in past.fields}
     bucket_options = current.primary_keys == past.primary_keys and current.partition_keys == past.partition_keys
@@ -172,7 +141,7 @@ def _of_others(index: Sequence[IndexEntry]) -> set[str]:
 
 
 def _index_change(target: WriteTarget, past: TableSchema, wanted: Sequence[IndexEntry], there: set[str]) -> IndexChange:
-    """Index files as they were under a past schema: those that are still there, and copies of the others."""
+    """Index files as they were under a past schema: those that still exist, and copies of the others."""
     stays = [e for e in wanted if e.file_name in there]
     copies = []
     for number, entry in enumerate(e for e in wanted if e.file_name not in there):
@@ -198,7 +167,7 @@ def _copies(target: WriteTarget, entries: Sequence[ManifestEntry]) -> list[Manif
             extension=extension,
         )
         _copy(target, file.path_in(directory), f"{directory}/{name}")
-        # What other programs keep beside a file only makes it faster to read.
+        # Side files of other programs only make reading faster.
         found.append(replace(entry, file=replace(file, file_name=name, extra_files=(), external_path=None)))
     return found
 
