@@ -79,7 +79,8 @@ def test_variables(shop):
 def test_functions_read_tables(shop):
     shop.sql("CREATE OR REPLACE TEMPORARY FUNCTION door_max() RETURNS INT RETURN SELECT max(id) FROM t")
     shop.sql(
-        "CREATE OR REPLACE TEMPORARY FUNCTION door_rows(n INT) RETURNS TABLE (v STRING) RETURN SELECT v FROM t WHERE id = n"
+        "CREATE OR REPLACE TEMPORARY FUNCTION door_rows(n INT) RETURNS TABLE (v STRING) "
+        "RETURN SELECT v FROM t WHERE id = n"
     )
     assert rows(shop, "SELECT v FROM t WHERE id = door_max()") == [("b",)]
     assert rows(shop, "SELECT * FROM door_rows(1)") == [("a",)]
