@@ -25,7 +25,7 @@ from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.compact.compact_plan import plan_compaction
 from tablestore_engine.operation.write.new_write import new_job
-from tablestore_engine.operation.write.write import placed, write_sorted
+from tablestore_engine.operation.write.write import with_bucket, write_sorted
 from tablestore_engine.operation.write.write_job import WriteJob
 from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.types.types import parse_type
@@ -68,9 +68,9 @@ def _measure(work: str, memory: int, times: float, runs: int) -> int:
     with open(path, "wb") as file:
         pickle.dump(task, file)
     start = time.perf_counter()
-    told = subprocess.run([sys.executable, "-c", _WORKER, path], capture_output=True, text=True, check=True)
+    finished = subprocess.run([sys.executable, "-c", _WORKER, path], capture_output=True, text=True, check=True)
     seconds = time.perf_counter() - start
-    before, peak, merged = (int(word) for word in told.stdout.split())
+    before, peak, merged = (int(word) for word in finished.stdout.split())
     print(
         f"{runs} runs of {size:,.0f} MiB in one bucket became {merged:,} rows in {seconds:.1f} s; the worker held "
         f"{peak / 1024:.0f} MiB at most ({before / 1024:.0f} before it began): {size * 1024 / peak:.1f} times less."
@@ -100,7 +100,7 @@ def _tables(job: WriteJob, rows: int, run: int, runs: int) -> Iterator[pa.Table]
         columns = {"id": ids}
         for i in range(4):
             columns[f"s{i}"] = _texts(random, number)
-        yield placed(job, pa.table(columns))
+        yield with_bucket(job, pa.table(columns))
 
 
 def _texts(random: np.random.Generator, number: int) -> pa.Array:

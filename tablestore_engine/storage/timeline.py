@@ -47,6 +47,14 @@ class TimelineStore:
         found = (self._load(instant, notes) for instant, notes in self._listed().items())
         return [one for one in found if one is not None]
 
+    def running(self, now_millis: int) -> list[ScheduledCompaction]:
+        """The plans at which a process works that must be left alone."""
+        return [one for one in self.pending() if one.is_running(now_millis)]
+
+    def busy_buckets(self, now_millis: int) -> frozenset[tuple[bytes, int]]:
+        """The buckets, by partition and number, in which such plans merge."""
+        return frozenset(bucket for one in self.running(now_millis) for bucket in one.plan.bucket_ids)
+
     def pending(self) -> list[ScheduledCompaction]:
         """The plans that are yet to be done, oldest first; those that are done are not read. Raises
         CorruptMetadataError."""
@@ -97,10 +105,10 @@ class TimelineStore:
         """Remove all but the newest `keep` of the plans that are done."""
         listed = self._listed()
         done = [instant for instant, notes in listed.items() if (REQUESTED, 0) in notes and _is_done(notes)]
-        gone = {*done[: max(len(done) - keep, 0)]}
+        removed = {*done[: max(len(done) - keep, 0)]}
         # What a pruning that was killed has left: the plan goes first, and so the instant.
-        gone |= {instant for instant, notes in listed.items() if (REQUESTED, 0) not in notes}
-        for instant in sorted(gone):
+        removed |= {instant for instant, notes in listed.items() if (REQUESTED, 0) not in notes}
+        for instant in sorted(removed):
             notes = sorted(listed[instant], key=lambda one: (one[0] != REQUESTED, one))
             for note, attempt in notes:
                 self._io.delete(self._paths.compaction_note(instant, note, attempt or None))

@@ -12,8 +12,8 @@ import subprocess
 import sys
 
 import pytest
-from actions import ACTIONS, load, prepare, state
-from fault_io import Fault, FaultInjectingFileIO
+from support.fault.actions import ACTIONS, load, prepare, state
+from support.fault.fault_io import Fault, FaultInjectingFileIO
 from support.tables import check_invariants, data_files, live_paths
 
 from tablestore_engine.errors import TableNotFound, TableStoreError
@@ -77,10 +77,10 @@ def check_after(name, warehouse, before, after):
 
 def check_timeline(table):
     """One plan was made, and committed once; no file is left of attempts that came to nothing."""
-    assert [one.state for one in table.compactions.timeline.load()] == [PlanState.COMPLETED]
+    assert [one.state for one in table.state.timeline.load()] == [PlanState.COMPLETED]
     made = [s for s in table.snapshots() if PLAN_PROPERTY in table.properties_of(s)]
     assert [s.commit_kind for s in made] == ["COMPACT"]
-    left = {os.path.basename(path) for path in data_files(table)} - named_files(table.compactions.history)
+    left = {os.path.basename(path) for path in data_files(table)} - named_files(table.state)
     assert left == set()
 
 
@@ -127,10 +127,10 @@ def test_an_error_that_passes_leaves_no_manifest_behind(name, prepared, recorded
 
 
 def run_and_die(name, warehouse, step, when):
-    here = os.path.dirname(os.path.abspath(__file__))
+    tests = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     code = (
-        f"import sys; sys.path[:0] = [{here!r}, {os.path.dirname(here)!r}]\n"
-        "from actions import ACTIONS\nfrom fault_io import Fault, FaultInjectingFileIO\n"
+        f"import sys; sys.path[:0] = [{tests!r}]\n"
+        "from support.fault.actions import ACTIONS\nfrom support.fault.fault_io import Fault, FaultInjectingFileIO\n"
         "import os\n"
         "for line in sys.stdin:\n"
         "    name, warehouse, step, when = line.rstrip('\\n').split('\\t')\n"
@@ -206,17 +206,18 @@ def test_what_a_failed_ctas_leaves_is_never_listed(prepared, recorded, tmp_path)
         catalog.load_table("default", "t")
 
 
-def test_a_turn_that_dies_half_way_changes_no_row(prepared, recorded, tmp_path):
+def test_enabling_retractions_that_fails_half_way_changes_no_row(prepared, recorded, tmp_path):
     """The schema is there and its snapshot is not: the table counts, and everything else is as before."""
-    steps, before, after = recorded["turn"]
+    steps, before, after = recorded["enable_retractions"]
     assert steps.index("create schema 1") < steps.index("create snapshot 2")
     warehouse = copy(prepared, tmp_path)
+    fault = Fault("create schema 1", "after", lasting=True)
     with pytest.raises(TableStoreError):
-        ACTIONS["turn"](warehouse, FaultInjectingFileIO(fault=Fault("create schema 1", "after", lasting=True)))
+        ACTIONS["enable_retractions"](warehouse, FaultInjectingFileIO(fault=fault))
     assert state(warehouse) == before
     table = load(warehouse, name="log")
-    assert table.schema.merge_engine.counts
+    assert table.schema.merge_engine.is_multiset
     assert table.latest_snapshot().schema_id == 0
-    ACTIONS["turn"](warehouse, None)
+    ACTIONS["enable_retractions"](warehouse, None)
     assert state(warehouse) == after
     assert load(warehouse, name="log").latest_snapshot().schema_id == 1

@@ -72,9 +72,9 @@ class Reader:
         self.write_profile(PROFILE)
 
     def write(self, path, text):
-        place = os.path.join(self.folder, path)
-        os.makedirs(os.path.dirname(place), exist_ok=True)
-        with open(place, "w", encoding="utf-8") as file:
+        target = os.path.join(self.folder, path)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        with open(target, "w", encoding="utf-8") as file:
             file.write(text)
 
     def write_profile(self, output):
@@ -97,14 +97,14 @@ class Reader:
         elif step.kind == "sql":
             frame = self.store().sql(step.text)
             if step.answer is not None:
-                told = [tuple(_shown(value) for value in row) for row in frame.collect()]
-                assert (tuple(frame.columns), *told) == step.answer
+                answer = [tuple(_shown(value) for value in row) for row in frame.collect()]
+                assert (tuple(frame.columns), *answer) == step.answer
         elif step.kind == "python":
             value = self.python(step.text)
             if step.answer is not None:
                 found = value if hasattr(value, "column_names") else value.toArrow()
-                told = [tuple(_shown(one) for one in row.values()) for row in found.to_pylist()]
-                assert (tuple(found.column_names), *told) == step.answer
+                answer = [tuple(_shown(one) for one in row.values()) for row in found.to_pylist()]
+                assert (tuple(found.column_names), *answer) == step.answer
         elif step.kind == "yaml":
             yaml.safe_load(step.text)
 
@@ -128,8 +128,8 @@ class Reader:
     def dbt(self, *arguments):
         from dbt.cli.main import dbtRunner
 
-        places = ["--project-dir", self.folder, "--profiles-dir", self.folder]
-        outcome = dbtRunner().invoke([*arguments, *places])
+        folders = ["--project-dir", self.folder, "--profiles-dir", self.folder]
+        outcome = dbtRunner().invoke([*arguments, *folders])
         assert outcome.success, outcome.exception or [one.message for one in outcome.result.results]
 
     def store(self):

@@ -11,6 +11,7 @@ import tempfile
 
 from hypothesis import given, note
 from hypothesis import strategies as st
+from support.histories import PROFILE
 from support.tables import (
     DELETE,
     PUT,
@@ -22,13 +23,12 @@ from support.tables import (
     read,
     write,
 )
-from test_histories import PROFILE
 
 from tablestore_engine.errors import SnapshotNotFound
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.history.expire import Retention
-from tablestore_engine.operation.history.partition_expire import drop_partitions
 from tablestore_engine.operation.history.tags import expire_tags, replace_tag
+from tablestore_engine.operation.transaction.table_changes import drop_partitions
 from tablestore_engine.storage import manifests
 
 ROWS = st.lists(
@@ -110,7 +110,7 @@ class Life:
     def retag(self, argument):
         name, number = self.pick(argument, self.tags), self.pick(argument // 2, self.snapshots())
         if name is not None:
-            replace_tag(self.table.history, name, self.table.snapshot(number))
+            replace_tag(self.table.state, name, self.table.snapshot(number))
             self.tags[name] = number
 
     def untag(self, argument):
@@ -120,7 +120,7 @@ class Life:
             del self.tags[name]
 
     def old_tags(self, _):
-        for name in expire_tags(self.table.history, 2**60):
+        for name in expire_tags(self.table.state, 2**60):
             del self.tags[name]
 
     def expire(self, argument):
@@ -129,8 +129,8 @@ class Life:
         assert len(self.snapshots()) <= keep
 
     def drop(self, argument):
-        places = PartitionFormat(self.table.schema)
-        drop_partitions(self.table, {places.encode(("ab"[argument % 2],))})
+        partition_format = PartitionFormat(self.table.schema)
+        drop_partitions(self.table.state, {partition_format.encode(("ab"[argument % 2],))})
 
     def orphans(self, _):
         self.table.remove_orphan_files(2**60)

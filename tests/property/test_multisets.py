@@ -32,9 +32,9 @@ from tablestore_engine.metadata.manifest import FileKind
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.compact.compact import run_compaction
 from tablestore_engine.operation.compact.compact_task import CompactTask
-from tablestore_engine.operation.scan import discriminating_columns as identifying
+from tablestore_engine.operation.scan import discriminating_columns
 from tablestore_engine.schema.table.row_kind import ROW_KIND
-from tablestore_engine.spark.read import multiset_hidden_rows as hidden_rows
+from tablestore_engine.spark.read import multiset_hidden_rows
 from tablestore_engine.spark.session.session import new_session
 from tablestore_engine.store import TableStore
 
@@ -113,7 +113,7 @@ def content(value):
     return value
 
 
-def counted(rows):
+def as_multiset(rows):
     return Counter(map(content, rows))
 
 
@@ -199,16 +199,16 @@ def test_a_table_is_a_multiset(history):
                 compact(table, full=verb == "full")
             note(f"{number}: {verb}, {len(there)} rows")
             table = Catalog(directory).load_table("default", "t")
-            assert counted(read(table)) == counted(there)
+            assert as_multiset(read(table)) == as_multiset(there)
             assert table.statistics().row_count == len(there)
             check_invariants(table)
             if verb == "full":
                 assert not any(e.file.delete_row_count for e in table.live_files())
-            before.append((table.latest_snapshot(), counted(there)))
+            before.append((table.latest_snapshot(), as_multiset(there)))
         for snapshot, rows in before:
             if snapshot is not None:
-                assert counted(read(table, snapshot=snapshot)) == rows
-        assert table.schema.merge_engine.counts == any(
+                assert as_multiset(read(table, snapshot=snapshot)) == rows
+        assert table.schema.merge_engine.is_multiset == any(
             e.file.delete_row_count for s in table.snapshots() for e in table.live_files(s)
         )
     finally:
@@ -235,12 +235,12 @@ def test_spark_reads_a_multiset_however_it_looks_for_rows(spark, history):
                 compact_some(table, random)
         for enough, held in product((48.0, 1.0), (500_000, -1)):
             with (
-                mock.patch.object(identifying, "ENOUGH_BITS", enough),
-                mock.patch.object(hidden_rows, "HELD_ROWS", held),
-                mock.patch.object(hidden_rows, "_known", hidden_rows._Known(10_000)),
+                mock.patch.object(discriminating_columns, "ENOUGH_BITS", enough),
+                mock.patch.object(multiset_hidden_rows, "HELD_ROWS", held),
+                mock.patch.object(multiset_hidden_rows, "_known", multiset_hidden_rows._Known(10_000)),
             ):
                 found = TableStore(directory, new_session(spark)).sql("SELECT * FROM t").toArrow()
-            assert counted(found.to_pylist()) == counted(there), (enough, held)
+            assert as_multiset(found.to_pylist()) == as_multiset(there), (enough, held)
     finally:
         shutil.rmtree(directory)
 
@@ -271,18 +271,18 @@ def test_what_is_missing_is_found_and_may_still_come(batches, random):
             missing = [v for v, n in totals.items() if n < 0]
             if missing:
                 for act in (read, compact):
-                    with pytest.raises(NegativeCountError, match=r"more often.*total -\d+.*'v': ") as told:
+                    with pytest.raises(NegativeCountError, match=r"more often.*total -\d+.*'v': ") as raised:
                         act(table)
-                    assert any(f"(total {totals[v]}): {{'v': {v}}}" in str(told.value) for v in missing)
+                    assert any(f"(total {totals[v]}): {{'v': {v}}}" in str(raised.value) for v in missing)
             else:
-                assert counted(read(table)) == counted([{"v": v} for v, n in totals.items() for _ in range(n)])
+                assert as_multiset(read(table)) == as_multiset([{"v": v} for v, n in totals.items() for _ in range(n)])
     finally:
         shutil.rmtree(directory)
 
 
 def joined(orders, customers):
     """Orders, each with the customers of its item, or with none."""
-    return [{"item": i, "who": who} for i in orders for who in (customers.get(i) or [None])]
+    return [{"item": i, "who": customer} for i in orders for customer in (customers.get(i) or [None])]
 
 
 EVENTS = st.tuples(st.sampled_from(["order", "cancel", "come", "go"]), st.sampled_from("ab"), st.sampled_from("xy"))
@@ -298,7 +298,7 @@ def test_the_changelog_of_a_left_join(batches, random):
         make_table(directory, {"item": "STRING", "who": "STRING"}, options={"compaction.min.file-num": "2"})
         for batch in batches:
             changes = []
-            for verb, item, who in batch:
+            for verb, item, customer in batch:
                 before = joined(orders, customers)
                 known = customers.setdefault(item, [])
                 if verb == "order":
@@ -306,18 +306,18 @@ def test_the_changelog_of_a_left_join(batches, random):
                 elif verb == "cancel" and item in orders:
                     orders.remove(item)
                 elif verb == "come":
-                    known.append(who)
-                elif verb == "go" and who in known:
-                    known.remove(who)
+                    known.append(customer)
+                elif verb == "go" and customer in known:
+                    known.remove(customer)
                 after = joined(orders, customers)
-                gone, come = counted(before) - counted(after), counted(after) - counted(before)
-                for kind, rows in (("-D", gone), ("+I", come)):
+                removed, come = as_multiset(before) - as_multiset(after), as_multiset(after) - as_multiset(before)
+                for kind, rows in (("-D", removed), ("+I", come)):
                     changes += [(kind, dict(row)) for row in rows.elements()]
             table = Catalog(directory).load_table("default", "t")
             if changes:
                 write(table, changes)
             if random.random() < 0.3:
                 compact(Catalog(directory).load_table("default", "t"), full=random.random() < 0.3)
-            assert counted(read(table)) == counted(joined(orders, customers))
+            assert as_multiset(read(table)) == as_multiset(joined(orders, customers))
     finally:
         shutil.rmtree(directory)

@@ -12,12 +12,12 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from player import Player
+from support.histories import EXAMPLES, PROFILE, made
+from support.histories import histories as histories_of_keys
+from support.histories import shown as shown_rows
+from support.merge_engine_histories import FOLDS, PLAIN, engine_options, histories
+from support.player import Player
 from support.tables import check_invariants, compact, compact_newest, make_table, scratch_directory
-from test_histories import EXAMPLES, PROFILE, made
-from test_histories import histories as histories_of_keys
-from test_histories import shown as shown_rows
-from test_merge_engines import FOLDS, PLAIN, engine_options, histories
 
 from tablestore_engine.spark.session.session import new_session
 from tablestore_engine.store import TableStore
@@ -53,8 +53,8 @@ def test_rows_of_all_types(spark, history):
 @given(data=st.data(), folds=st.sampled_from([FOLDS, PLAIN]))
 def test_folded_rows(spark, data, folds):
     chosen = data.draw(st.lists(st.sampled_from(folds), min_size=2, max_size=6), label="folds")
-    undoable = folds is PLAIN
-    kinds = [0, 2, 1, 3] if undoable else [0, 2]
+    retractable = folds is PLAIN
+    kinds = [0, 2, 1, 3] if retractable else [0, 2]
     more, steps, piece = data.draw(histories({f"v{i}": one[2] for i, one in enumerate(chosen)}, kinds))
     columns = {"p": "INT", "id": "INT", **{f"v{i}": one[1] for i, one in enumerate(chosen)}}
     options = {**more, **engine_options(chosen, [False] * len(chosen))}

@@ -10,7 +10,7 @@ from decimal import ROUND_HALF_UP, Decimal
 
 from support import naive_sketches as sketches
 
-UNDO = (
+RETRACTABLE = (
     "sum",
     "count",
     "product",
@@ -36,7 +36,7 @@ def fold(function, options, records):
 def step(function, options, state, back, value):
     """The next state; None is that of no record."""
     if back:
-        return _undo(function, options, state, value)
+        return _retract(function, options, state, value)
     if function == "last_value":
         return value
     if function == "count":
@@ -48,7 +48,7 @@ def step(function, options, state, back, value):
     return value if state is None else _JOIN[function](options, state, value)
 
 
-def _undo(function, options, state, value):
+def _retract(function, options, state, value):
     if function == "last_value":
         return None
     if function == "count":
@@ -72,8 +72,8 @@ def _undo(function, options, state, value):
     if function == "merge_map":
         return {key: one for key, one in state.items() if key not in value}
     keys = _nested_keys(options)
-    gone = [_key(row, keys) for row in value if row is not None]
-    return [row for row in state if _key(row, keys) not in gone]
+    removed = [_key(row, keys) for row in value if row is not None]
+    return [row for row in state if _key(row, keys) not in removed]
 
 
 def _listagg(options, state, text):

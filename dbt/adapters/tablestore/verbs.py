@@ -35,6 +35,7 @@ from dbt.adapters.tablestore.connection.literals import text_literal
 from dbt.adapters.tablestore.connection.response import response
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.relation.relation import schema_of
+from tablestore_engine.operation.write.write_intent import WriteIntent
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.table.schema_changes import SetColumnComment, SetOption
 
@@ -177,12 +178,12 @@ class TableStoreVerbs(SQLAdapter):
     ) -> None:
         """Add, drop and retype columns of a table, by name; see `tablestore_evolve` for what that costs."""
         types = {name.lower(): TableStoreColumn.translate_type(kind) for name, kind in (retype or {}).items()}
-        gone = {one.name.lower() for one in remove}
+        removed = {one.name.lower() for one in remove}
         target = self.get_columns_in_relation(relation)
         kept = [
             TableStoreColumn(one.name, types.get(one.name.lower(), one.dtype))
             for one in target
-            if one.name.lower() not in gone
+            if one.name.lower() not in removed
         ]
         new = [TableStoreColumn.create(one.name, one.dtype) for one in add]
         change = incremental.SchemaChange.between([*kept, *new], target)
@@ -196,11 +197,11 @@ class TableStoreVerbs(SQLAdapter):
         Raises DbtRuntimeError for one that cannot change.
         """
         wanted = TableLayout.of(model).options
-        place = schema_of(relation), str(relation.identifier)
+        identifier = schema_of(relation), str(relation.identifier)
         with self.connections.exception_handler("table options"):
-            changes = option_changes(self.catalog.load_table(*place).schema.options, wanted)
+            changes = option_changes(self.catalog.load_table(*identifier).schema.options, wanted)
             if changes:
-                self.catalog.alter_table(*place, [SetOption(key, value) for key, value in changes.items()])
+                self.catalog.alter_table(*identifier, [SetOption(key, value) for key, value in changes.items()])
 
     @available.parse(lambda *a, **k: "")
     def tablestore_clauses_of(self, relation: BaseRelation) -> str:
@@ -219,18 +220,17 @@ class TableStoreVerbs(SQLAdapter):
         A key that stands twice in them is an error that names it, unless the model says by `sequence_field` which
         row counts.
         """
-        handle = self.connections.get_thread_connection().handle
-        handle.refuse_duplicates = "sequence.field" not in TableLayout.of(model).options
-        handle.row_kinds = bool((model.get("config") or {}).get("row_kind"))
+        config = model.get("config") or {}
+        intent = WriteIntent(
+            refuse_duplicates="sequence.field" not in TableLayout.of(model).options,
+            row_kinds=bool(config.get("row_kind")),
+        )
         try:
-            answer, _ = self.execute(sql)
+            return self.connections.write(sql, intent)
         except KeyValuesError as error:
-            if key_of_upserts(model.get("config") or {}):
+            if key_of_upserts(config):
                 raise KeyValuesError(f"{error.msg} {LOOSE_KEY_HINT}") from None
             raise
-        finally:
-            handle.refuse_duplicates, handle.row_kinds = False, None
-        return answer
 
     @available.parse_list
     def tablestore_contract_columns(self, model: Mapping[str, Any]) -> list[str]:

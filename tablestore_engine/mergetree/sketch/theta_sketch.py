@@ -107,8 +107,7 @@ def union(values: pa.Array, owners: Indices, count: int) -> pa.Array:
     hashes, of = _hashes(one, owners)
     kept = (hashes > 0) & (hashes < theta[of])
     hashes, of = hashes[kept], of[kept]
-    order = np.lexsort((hashes, of))
-    hashes, of = hashes[order], of[order]
+    hashes, of = _sorted(hashes, of, count)
     new = np.append(True, (hashes[1:] != hashes[:-1]) | (of[1:] != of[:-1])) if len(of) else np.zeros(0, bool)
     hashes, of = hashes[new], of[new]
     starts = np.searchsorted(of, np.arange(count))
@@ -117,6 +116,26 @@ def union(values: pa.Array, owners: Indices, count: int) -> pa.Array:
     theta[many] = hashes[starts[many] + NOMINAL]
     kept = np.arange(len(of)) - starts[of] < NOMINAL
     return _written(hashes[kept], np.minimum(counts, NOMINAL), theta, seed, empty)
+
+
+def _sorted(hashes: Indices, of: Indices, count: int) -> tuple[Indices, Indices]:
+    """Hashes in the order of their groups, ascending in each. Groups of similar size are the rows of one matrix, whose
+    rows NumPy sorts at once: several times faster than a lexical sort of all."""
+    if (of[1:] < of[:-1]).any():
+        order = np.argsort(of, kind="stable")
+        hashes, of = hashes[order], of[order]
+    counts = np.bincount(of, minlength=count)
+    starts, width = np.cumsum(counts) - counts, 2
+    while (larger := np.flatnonzero((counts > width // 2) & (counts <= width))).size or width < counts.max(initial=0):
+        columns = np.arange(width)
+        filled = columns < counts[larger, None]
+        at = (starts[larger, None] + columns)[filled]
+        rows = np.full(filled.shape, _GREATEST)
+        rows[filled] = hashes[at]
+        rows.sort(axis=1)
+        hashes[at] = rows[filled]
+        width *= 2
+    return hashes, of
 
 
 def _seeds(one: _Sketches, firsts: Indices) -> Indices:
@@ -133,8 +152,8 @@ def _hashes(one: _Sketches, owners: Indices) -> tuple[Indices, Indices]:
     """All hashes (of hash tables zeros, too), and whose they are."""
     packed = one.version == _PACKED
     plain = one.some(~packed)
-    places, of = spread(plain.blobs.starts + plain.begins, plain.counts, 8)
-    found = numbers_at(plain.blobs.data, places, np.int64)
+    offsets, of = spread(plain.blobs.starts + plain.begins, plain.counts, 8)
+    found = numbers_at(plain.blobs.data, offsets, np.int64)
     deltas, of_packed = _unpacked(one.some(packed))
     return np.append(found, deltas), np.append(owners[~packed][of], owners[packed][of_packed])
 
@@ -148,9 +167,9 @@ def _unpacked(one: _Sketches) -> tuple[Indices, Indices]:
         return np.zeros(0, np.int64), of
     bits = one.bits[of]
     first = within * bits
-    places = (one.blobs.starts + one.begins)[of] + first // 8
+    offsets = (one.blobs.starts + one.begins)[of] + first // 8
     last = len(one.blobs.data) - 1
-    window = one.blobs.data[np.minimum(places[:, None] + np.arange(9), last)]
+    window = one.blobs.data[np.minimum(offsets[:, None] + np.arange(9), last)]
     upper = np.ascontiguousarray(window[:, :8]).view(">u8").reshape(len(of)).astype(np.uint64)
     shift = (first % 8).astype(np.uint64)
     number = upper << shift | window[:, 8].astype(np.uint64) >> (np.uint64(8) - shift)
@@ -175,6 +194,6 @@ def _written(hashes: Indices, counts: Indices, theta: Indices, seed: Indices, em
     out.put(longs > 1, 8, counts[longs > 1], np.uint32)
     out.put(longs > 1, 12, 1.0, np.float32)  # the share of what is sampled: all
     out.put(longs > 2, 16, theta[longs > 2], np.int64)
-    places, _ = spread(out.starts + 8 * longs, counts, 8)
-    put_at(out.data, places, hashes, np.int64)
+    offsets, _ = spread(out.starts + 8 * longs, counts, 8)
+    put_at(out.data, offsets, hashes, np.int64)
     return out.to_arrow()

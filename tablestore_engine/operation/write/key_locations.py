@@ -11,16 +11,15 @@ which record is the last; what is held are the records of the keys sought.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tablestore_engine.errors import DuplicateKeyError
 from tablestore_engine.mergetree.columns.row_ids import row_ids, same_floats
 from tablestore_engine.mergetree.columns.values import one_array
 from tablestore_engine.mergetree.compaction.sections import key_interval
@@ -38,30 +37,21 @@ from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND
-from tablestore_engine.storage.file_io import FileIO
-from tablestore_engine.storage.paths import TablePaths
+from tablestore_engine.table_state import TableState
 
 MAX_ROWS = 4_000_000
 MAX_FILES = 10_000
 """Of files to look at here; more are read by Spark."""
-HOME_COLUMN = "__home"
+LOCATION_COLUMN = "__location"
 NOWHERE = -1
 
 _MAX_SOUGHT = 10_000  # more keys are in nearly all files anyway
 _THREADS = 4
+_SAMPLE = 5
 
-Homes = npt.NDArray[np.int64]
+Locations = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 Numbered = tuple[int, BucketScan, DataFileMeta]
-
-
-@dataclass(frozen=True)
-class TableFiles:
-    """What reads the data files of a table."""
-
-    io: FileIO
-    paths: TablePaths
-    load_schema: Callable[[int], TableSchema]
 
 
 def files_with(buckets: Sequence[BucketScan], schema: TableSchema, keys: pa.Table) -> list[Numbered]:
@@ -88,17 +78,18 @@ def are_few(files: Sequence[Numbered]) -> bool:
     return len(files) <= MAX_FILES and sum(f.row_count for _, _, f in files) <= MAX_ROWS
 
 
-def records_of(table: TableFiles, schema: TableSchema, files: Sequence[Numbered], keys: pa.Table) -> pa.Table:
-    """The records of the keys in some files: key columns, `HOME_COLUMN`, sequence number and kind.
+def records_of(state: TableState, files: Sequence[Numbered], keys: pa.Table) -> pa.Table:
+    """The records of the keys in some files: key columns, `LOCATION_COLUMN`, sequence number and kind.
 
     Raises:
         CorruptMetadataError, StorageError: a file cannot be read.
     """
+    schema = state.schema
     names = schema.primary_keys
     sought = {name: pc.unique(same_floats(one_array(keys.column(name)))) for name in names}
 
     def found(one: Numbered) -> list[pa.RecordBatch]:
-        return list(_records(table, schema, one, sought))
+        return list(_records(state, one, sought))
 
     with ThreadPoolExecutor(_THREADS) as pool:
         batches = [batch for part in pool.map(found, files) for batch in part]
@@ -108,19 +99,18 @@ def records_of(table: TableFiles, schema: TableSchema, files: Sequence[Numbered]
 def _record_schema(schema: TableSchema) -> pa.Schema:
     fields = [(name, to_arrow_type(schema.field(name).type.as_nullable(True))) for name in schema.primary_keys]
     return pa.schema(
-        [*fields, (HOME_COLUMN, pa.int32()), (SEQUENCE_NUMBER.name, pa.int64()), (VALUE_KIND.name, pa.int8())]
+        [*fields, (LOCATION_COLUMN, pa.int32()), (SEQUENCE_NUMBER.name, pa.int64()), (VALUE_KIND.name, pa.int8())]
     )
 
 
-def _records(
-    table: TableFiles, schema: TableSchema, one: Numbered, sought: Mapping[str, pa.Array]
-) -> Iterator[pa.RecordBatch]:
+def _records(state: TableState, one: Numbered, sought: Mapping[str, pa.Array]) -> Iterator[pa.RecordBatch]:
     number, bucket, file = one
+    schema = state.schema
     kinds = _record_schema(schema)
-    deleted = positions_in(table.io, bucket.deletions, file.file_name)
-    own, columns = table.load_schema(file.schema_id), FileColumns(schema.primary_keys, system=True)
-    path = bucket.path_of(table.paths, file)
-    for batch in read_batches(table.io, path, own, schema, columns, deleted=deleted):
+    deleted = positions_in(state.io, bucket.deletions, file.file_name)
+    own, columns = state.schemas.load(file.schema_id), FileColumns(schema.primary_keys, system=True)
+    path = bucket.path_of(state.paths, file)
+    for batch in read_batches(state.io, path, own, schema, columns, deleted=deleted):
         hit = pa.array(np.ones(batch.num_rows, np.bool_))
         for name, values in sought.items():
             hit = pc.and_(
@@ -131,26 +121,26 @@ def _records(
         rows = batch.filter(hit)
         arrays = [
             pa.repeat(pa.scalar(number, pa.int32()), rows.num_rows)
-            if f.name == HOME_COLUMN
+            if f.name == LOCATION_COLUMN
             else rows.column(f.name).cast(f.type)
             for f in kinds
         ]
         yield pa.RecordBatch.from_arrays(arrays, schema=kinds)
 
 
-def homes_of(rows: pa.Table, records: pa.Table, schema: TableSchema) -> Homes:
+def locations_of(rows: pa.Table, records: pa.Table, schema: TableSchema) -> Locations:
     """The home of each row's key, where `records` are all of these keys in the table."""
     ids = _key_ids([rows, records], schema)
     given, found = ids[: rows.num_rows], ids[rows.num_rows :]
-    number = records.column(HOME_COLUMN).to_numpy()
+    number = records.column(LOCATION_COLUMN).to_numpy()
     order = np.lexsort((records.column(SEQUENCE_NUMBER.name).to_numpy(), number, found))
     found, number = found[order], number[order]
     last = np.append((np.diff(found) != 0) | (np.diff(number) != 0), True)[: len(found)]
-    alive = last & _lives(records.column(VALUE_KIND.name).to_numpy()[order], schema.merge_engine)
-    homes: Homes = np.full(int(ids.max(initial=-1)) + 1, NOWHERE, np.int64)
+    alive = last & np.isin(records.column(VALUE_KIND.name).to_numpy()[order], live_kinds(schema.merge_engine))
+    locations: Locations = np.full(int(ids.max(initial=-1)) + 1, NOWHERE, np.int64)
     # Backwards: of several homes the first one counts.
-    homes[found[alive][::-1]] = number[alive][::-1]
-    return homes[given]
+    locations[found[alive][::-1]] = number[alive][::-1]
+    return locations[given]
 
 
 def _key_ids(tables: Sequence[pa.Table], schema: TableSchema) -> npt.NDArray[np.int64]:
@@ -163,18 +153,40 @@ def _key_ids(tables: Sequence[pa.Table], schema: TableSchema) -> npt.NDArray[np.
     return row_ids([one_array(column) for column in both.columns], both.num_rows)
 
 
-def _lives(kinds: npt.NDArray[Any], engine: MergeEngine) -> Mask:
-    """Whether a key whose last record has a kind has a home. Where records fold, a retraction ends no row."""
+def live_kinds(engine: MergeEngine) -> tuple[int, ...]:
+    """The kinds of a key's last record in a bucket with which the key is there.
+
+    Where records fold, a retraction ends no row.
+    """
     if engine.keeps_last:
-        return np.isin(kinds, (0, 2))
-    return kinds != DELETE_KIND if engine.removes_on_delete else np.ones(len(kinds), np.bool_)
+        return 0, 2
+    return (0, 1, 2) if engine.removes_on_delete else (0, 1, 2, DELETE_KIND)
+
+
+def rows_by_bucket(buckets: Sequence[BucketScan]) -> dict[bytes, dict[int, int]]:
+    """For each partition how many rows its buckets hold: the new keys of the partition are spread by that."""
+    counts: dict[bytes, dict[int, int]] = {}
+    for one in buckets:
+        counts.setdefault(one.partition_row, {})[one.bucket] = sum(f.row_count for f in one.files)
+    return counts
+
+
+def refuse_repeated(keys: pa.Table) -> None:
+    """Raise a DuplicateKeyError for keys that stand twice in the rows of a write, if there are any."""
+    if keys.num_rows:
+        sample = keys.slice(0, _SAMPLE).to_pylist()
+        shown = "; ".join(", ".join(f"{k}={v!r}" for k, v in key.items()) for key in sample)
+        raise DuplicateKeyError(
+            f"Duplicate primary key in the rows to write: {shown}.",
+            hint=f"Keep one row per ({', '.join(keys.column_names)}).",
+        )
 
 
 def duplicates_in(rows: pa.Table, job: WriteJob) -> pa.Table:
     """One row for each key that stands twice, which is more than `job` allows: its key columns."""
     ids = _key_ids([rows], job.schema)
-    counted = ids[_kinds(rows) == 0] if job.changes else ids
-    twice = np.flatnonzero(np.bincount(counted, minlength=1) > 1)
+    additions = ids[_kinds(rows) == 0] if job.changes else ids
+    twice = np.flatnonzero(np.bincount(additions, minlength=1) > 1)
     first = np.unique(ids, return_index=True)[1]
     return rows.select(list(job.schema.primary_keys)).take(pa.array(first[twice]))
 
@@ -184,9 +196,9 @@ def one_of_each(rows: pa.Table, job: WriteJob) -> pa.Table:
     engine = job.schema.merge_engine
     if not (engine.keeps_last or engine.keeps_first) or not rows.num_rows:
         return rows
-    ids, arrived = _key_ids([rows], job.schema), np.arange(rows.num_rows)
+    ids, order_given = _key_ids([rows], job.schema), np.arange(rows.num_rows)
     # Of changes, a row that takes the place of a deleted one comes after it.
-    order = np.lexsort((arrived, -_kinds(rows) if job.changes else arrived, ids))
+    order = np.lexsort((order_given, -_kinds(rows) if job.changes else order_given, ids))
     differs = np.diff(ids[order]) != 0
     chosen = np.append(differs, True) if engine.keeps_last else np.append(True, differs)
     return rows.take(pa.array(np.sort(order[chosen])))
@@ -197,7 +209,7 @@ def _kinds(rows: pa.Table) -> npt.NDArray[np.int8]:
     return kinds
 
 
-def sent_home(rows: pa.Table, homes: Homes, buckets: Sequence[BucketScan], schema: TableSchema) -> pa.Table:
+def route(rows: pa.Table, locations: Locations, buckets: Sequence[BucketScan], schema: TableSchema) -> pa.Table:
     """Rows of which each key stands once, or is to be folded, with `BUCKET_COLUMN`: where each belongs.
 
     Rows that move leave a delete at their home.
@@ -206,20 +218,20 @@ def sent_home(rows: pa.Table, homes: Homes, buckets: Sequence[BucketScan], schem
         OptionError: new keys have no place.
     """
     engine = schema.merge_engine
-    known = homes != NOWHERE
+    known = locations != NOWHERE
     if engine.keeps_first:
         return _opened(_where(rows, ~known), buckets, schema)
     if not engine.keeps_last:
         new = _together(_where(rows, ~known), schema)
-        stay = _at_home(_where(rows, known), homes[known], buckets, schema)
+        stay = _at_location(_where(rows, known), locations[known], buckets, schema)
         return pa.concat_tables([stay, _opened(new, buckets, schema)])
-    moves = known & ~_same_partition(rows, homes, buckets, schema)
+    moves = known & ~_same_partition(rows, locations, buckets, schema)
     retracts = (_kinds(rows) & 1) == 1
     stays, comes = known & ~moves, (~known | moves) & ~retracts  # nothing to delete in the row's own partition
-    leaves = _at_home(_where(rows, moves), homes[moves], buckets, schema)
+    leaves = _at_location(_where(rows, moves), locations[moves], buckets, schema)
     kinds = pa.repeat(pa.scalar(DELETE_KIND, pa.int8()), leaves.num_rows)
     leaves = leaves.set_column(leaves.column_names.index(ROW_KIND_COLUMN), ROW_KIND_COLUMN, kinds)
-    stay = _at_home(_where(rows, stays), homes[stays], buckets, schema)
+    stay = _at_location(_where(rows, stays), locations[stays], buckets, schema)
     return pa.concat_tables([stay, leaves, _opened(_where(rows, comes), buckets, schema)])
 
 
@@ -227,9 +239,9 @@ def _where(rows: pa.Table, chosen: Mask) -> pa.Table:
     return rows.filter(pa.array(chosen))
 
 
-def _partition_columns(homes: Homes, buckets: Sequence[BucketScan], schema: TableSchema) -> dict[str, pa.Array]:
+def _partition_columns(locations: Locations, buckets: Sequence[BucketScan], schema: TableSchema) -> dict[str, pa.Array]:
     """The partition of each home; null for those that are nowhere."""
-    used, at = np.unique(homes, return_inverse=True)
+    used, at = np.unique(locations, return_inverse=True)
     columns = {}
     for i, field in enumerate(schema.partition_fields):
         values = [None if number == NOWHERE else buckets[number].partition[i] for number in used]
@@ -237,8 +249,8 @@ def _partition_columns(homes: Homes, buckets: Sequence[BucketScan], schema: Tabl
     return columns
 
 
-def _same_partition(rows: pa.Table, homes: Homes, buckets: Sequence[BucketScan], schema: TableSchema) -> Mask:
-    old = _partition_columns(homes, buckets, schema)
+def _same_partition(rows: pa.Table, locations: Locations, buckets: Sequence[BucketScan], schema: TableSchema) -> Mask:
+    old = _partition_columns(locations, buckets, schema)
     new = [rows.column(name) for name in old]
     both = [pa.concat_arrays([one_array(a).cast(b.type), b]) for a, b in zip(new, old.values(), strict=True)]
     ids = row_ids(both, 2 * rows.num_rows)
@@ -246,11 +258,11 @@ def _same_partition(rows: pa.Table, homes: Homes, buckets: Sequence[BucketScan],
     return same
 
 
-def _at_home(rows: pa.Table, homes: Homes, buckets: Sequence[BucketScan], schema: TableSchema) -> pa.Table:
-    for name, column in _partition_columns(homes, buckets, schema).items():
+def _at_location(rows: pa.Table, locations: Locations, buckets: Sequence[BucketScan], schema: TableSchema) -> pa.Table:
+    for name, column in _partition_columns(locations, buckets, schema).items():
         at = rows.column_names.index(name)
         rows = rows.set_column(at, name, column.cast(rows.column(at).type))
-    used, at_used = np.unique(homes, return_inverse=True)
+    used, at_used = np.unique(locations, return_inverse=True)
     numbers = np.array([buckets[number].bucket for number in used], np.int32)[at_used]
     return rows.append_column(BUCKET_COLUMN, pa.array(numbers, pa.int32()))
 
@@ -268,9 +280,7 @@ def _opened(rows: pa.Table, buckets: Sequence[BucketScan], schema: TableSchema) 
     """Rows of keys that are new in their partition, in the buckets that are open there."""
     numbers: Buckets = np.zeros(rows.num_rows, np.int32)
     if rows.num_rows:
-        counts: dict[bytes, dict[int, int]] = {}
-        for one in buckets:
-            counts.setdefault(one.partition_row, {})[one.bucket] = sum(f.row_count for f in one.files)
+        counts = rows_by_bucket(buckets)
         hashes, rule = key_hashes(rows, schema), fill_rule(schema.core_options)
         for partition, at in partition_groups(rows, schema):
             unique, inverse = np.unique(hashes[at], return_inverse=True)

@@ -9,23 +9,23 @@ from collections.abc import Mapping, Sequence
 
 from tablestore_engine.errors import OptionError, did_you_mean
 from tablestore_engine.options import CoreOptions, spellings
-from tablestore_engine.options.catalog import COUNT_ENGINE
+from tablestore_engine.options.merge_options import COUNT_ENGINE, MergeOptions
 from tablestore_engine.schema.merge.aggregate_functions import DEFAULT_FUNCTION
 from tablestore_engine.schema.merge.column_fold import fold_of, in_any_order, key_of, names_in, partition_fold
-from tablestore_engine.schema.merge.merge_engine import Fold, MergeEngine, Undo
+from tablestore_engine.schema.merge.merge_engine import Fold, MergeEngine, RetractRule
 from tablestore_engine.schema.merge.multiset_columns import check_engine
 from tablestore_engine.schema.types.types import BINARY_ROOTS, STRING_ROOTS, AtomicType, DataField
 
 _SETTINGS = {
-    "fields.*.aggregate-function": "function",
-    "fields.*.list-agg-delimiter": "list-agg-delimiter",
-    "fields.*.distinct": "distinct",
-    "fields.*.nested-key": "nested-key",
-    "fields.*.ignore-retract": "ignore-retract",
-    "fields.*.sequence-group": "sequence-group",
+    MergeOptions.column_aggregate_functions.key: "function",
+    MergeOptions.column_list_agg_delimiters.key: "list-agg-delimiter",
+    MergeOptions.column_distinct.key: "distinct",
+    MergeOptions.column_nested_keys.key: "nested-key",
+    MergeOptions.column_ignore_retract.key: "ignore-retract",
+    MergeOptions.column_sequence_groups.key: "sequence-group",
 }
-_DEFAULT_KEY = "fields.default-aggregate-function"
-_REMOVING_KEY = "partial-update.remove-record-on-sequence-group"
+_DEFAULT_KEY = MergeOptions.default_aggregate_function.key
+_REMOVING_KEY = MergeOptions.partial_update_removes_on_sequence_group.key
 Settings = Mapping[str, Mapping[str, str]]
 
 
@@ -167,7 +167,7 @@ def _aggregation(
     options: CoreOptions,
     partition_keys: Sequence[str],
 ) -> tuple[Fold, ...]:
-    default = options.raw.get(_DEFAULT_KEY, DEFAULT_FUNCTION).strip().lower()
+    default = options.default_aggregate_function
     folds = []
     for field in fields:
         given = settings.get(field.name, {})
@@ -186,7 +186,7 @@ def _aggregation(
                     f"Column '{field.name}' orders records ('sequence.field'), so no function aggregates it.",
                     hint=f"Leave '{key_of(field.name, 'function')}' out.",
                 )
-            folds.append(Fold(field.name, "last_value", undo=Undo.KEEP))
+            folds.append(Fold(field.name, "last_value", retract_rule=RetractRule.KEEP))
             continue
         fold = fold_of(field, given.get("function", default).strip().lower(), given)
         if options.sequence_field:
@@ -225,11 +225,11 @@ def _partial_update(
             continue
         if not sequence:
             # A retraction says nothing about a column that no sequence orders.
-            folds.append(Fold(field.name, DEFAULT_FUNCTION, ignore_retract=True, undo=Undo.CLEAR))
+            folds.append(Fold(field.name, DEFAULT_FUNCTION, ignore_retract=True, retract_rule=RetractRule.CLEAR))
         elif field.name in sequence:
-            folds.append(Fold(field.name, "last_value", sequence=sequence, undo=Undo.KEEP))
+            folds.append(Fold(field.name, "last_value", sequence=sequence, retract_rule=RetractRule.KEEP))
         elif not given:
-            folds.append(Fold(field.name, "last_value", sequence=sequence, undo=Undo.CLEAR))
+            folds.append(Fold(field.name, "last_value", sequence=sequence, retract_rule=RetractRule.CLEAR))
         else:
             fold = fold_of(field, given["function"].strip().lower(), given, sequence)
             folds.append(in_any_order(fold, field, "a sequence group"))

@@ -13,8 +13,7 @@ from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.compact.schedule import STRATEGIES, schedule
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
-from tablestore_engine.options import CoreOptions, find_option
-from tablestore_engine.options.option import parse_duration
+from tablestore_engine.options import CoreOptions, find_option, parse_duration
 from tablestore_engine.spark.compact.compactor import compact_table, run_scheduled
 from tablestore_engine.spark.compact.sort_compactor import ORDER, Z_ORDER, SortOrder, sort_compact
 from tablestore_engine.spark.read.partition_values import matching_partitions
@@ -74,7 +73,7 @@ def _schedule(table: Table, arguments: Arguments, context: RowContext) -> Rows:
     """
     strategy = _strategy(arguments, default="minor")
     chosen = _listed(table, arguments)
-    plan = schedule(table.compactions, strategy, context.now_millis(), chosen)
+    plan = schedule(table.state, strategy, context.now_millis(), chosen)
     return [] if plan is None else [(plan.instant, "REQUESTED", len(plan.groups), len(plan.files))]
 
 
@@ -135,7 +134,7 @@ def _with_options(table: Table, listed: str) -> Table:
         option = find_option(key)
         if option is not None and option.immutable:
             raise OptionError(f"Option '{key}' belongs to the table and cannot be set for one compaction.")
-    return replace(table, schema=replace(table.schema, options={**table.schema.options, **changes}))
+    return table.with_schema(replace(table.schema, options={**table.schema.options, **changes}))
 
 
 def _where(table: Table, condition: str, context: RowContext) -> PartitionFilter:
@@ -168,8 +167,8 @@ def _check_partitioned(table: Table, argument: str) -> None:
 
 
 def _among(table: Table, rows: set[bytes]) -> PartitionFilter:
-    places = PartitionFormat(table.schema)
-    chosen = {places.decode(row) for row in rows}
+    partition_format = PartitionFormat(table.schema)
+    chosen = {partition_format.decode(row) for row in rows}
     return lambda values: values in chosen
 
 

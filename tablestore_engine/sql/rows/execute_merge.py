@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tablestore_engine.errors import PrimaryKeyError, SchemaError, SqlError
-from tablestore_engine.operation.write.cleanup import retrying
+from tablestore_engine.errors import DuplicateKeyError, SchemaError, SqlError
+from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.schema.table.predicate import Predicate, conjunction, disjunction
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -64,15 +64,13 @@ def execute_merge(statement: Merge, context: RowContext) -> StatementResult:
         with _read_once(statement, context.frames(), table) as (target, source):
             try:
                 return target.apply(_removed_once(statement, target, _merge_changes(statement, target, source)))
-            except PrimaryKeyError as error:
-                if error.message.startswith("Duplicate"):
-                    raise SqlError(
-                        f"MERGE would write one key more than once. {error.message}",
-                        hint="Make the source unique by the columns of the ON condition.",
-                    ) from error
-                raise
+            except DuplicateKeyError as error:
+                raise SqlError(
+                    f"MERGE would write one key more than once. {error.message}",
+                    hint="Make the source unique by the columns of the ON condition.",
+                ) from error
 
-    return result_of("MERGE", retrying(attempt))
+    return result_of("MERGE", with_retry(attempt))
 
 
 @dataclass(frozen=True)
@@ -124,10 +122,10 @@ def _removed_once(statement: Merge, target: ChangeTarget, changes: DataFrame) ->
     matched = statement.matched
     if len(matched) != 1 or matched[0].action != "DELETE" or matched[0].condition_sql is not None:
         return changes
-    places = [c for c in target.source_columns() if c != OLD_COLUMN] or target.table.schema.primary_keys
+    source_row = [c for c in target.source_columns() if c != OLD_COLUMN] or target.table.schema.primary_keys
     others = f"CASE WHEN {ACTION_COLUMN} = {DELETE_KIND} THEN -1L ELSE monotonically_increasing_id() END"
     numbered = changes.selectExpr("*", f"{others} AS {_NUMBER}")
-    return numbered.dropDuplicates([*places, _NUMBER]).drop(_NUMBER)
+    return numbered.dropDuplicates([*source_row, _NUMBER]).drop(_NUMBER)
 
 
 def _merge_changes(statement: Merge, target: ChangeTarget, read: _Source) -> DataFrame:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import random
 
 import pytest
+from support.spark_rows import by_arrow, by_spark, quote
 from support.tables import check_invariants
-from test_merge_engines_sql import by_arrow, by_spark, quote
 
 from tablestore_engine.errors import RowKindError, SqlError
 
 pytestmark = pytest.mark.spark
 
 # (column, type, options of the column, SQL of a value for the random number {r} from 0 to 99)
-UNDOABLE = [
+RETRACTABLE = [
     ("total", "INT", {"aggregate-function": "sum"}, "cast({r} - 50 as int)"),
     ("small", "TINYINT", {"aggregate-function": "sum"}, "cast({r} % 5 as tinyint)"),
     ("money", "DECIMAL(12, 2)", {"aggregate-function": "sum"}, "cast({r} / 8 as decimal(12, 2))"),
@@ -90,8 +90,8 @@ def play(store, columns, kinds, seed):
 
 @pytest.mark.parametrize("removes", ["false", "true"])
 def test_retractions_of_every_function(store, removes):
-    create(store, UNDOABLE, {"merge-engine": "aggregation", "aggregation.remove-record-on-delete": removes})
-    play(store, UNDOABLE, ["+I", "+U", "+U", "-U", "-D"], seed=1)
+    create(store, RETRACTABLE, {"merge-engine": "aggregation", "aggregation.remove-record-on-delete": removes})
+    play(store, RETRACTABLE, ["+I", "+U", "+U", "-U", "-D"], seed=1)
 
 
 @pytest.mark.parametrize("removing", ["", "i", "g,h"])

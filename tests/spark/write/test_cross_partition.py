@@ -117,7 +117,7 @@ def test_other_merge_engines_keep_the_old_partition(store, way, options, expecte
     ],
     ids=["stored retractions", "removals", "sequence group"],
 )
-def test_a_retraction_leaves_a_key_at_home(store, options, kind, once, twice):
+def test_a_retraction_leaves_a_key_in_its_partition(store, options, kind, once, twice):
     store.execute(
         "CREATE TABLE t (dt INT, id INT, v INT, n INT, PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt)"
         f" WITH ('bucket' = '-1', {options})"
@@ -184,7 +184,7 @@ def test_a_write_in_between_conflicts(store, monkeypatch):
     finish, runs = dml.finish, []
 
     def late(*args, **kwargs):
-        runs.append(kwargs["read_snapshot"])
+        runs.append(args[-1].read_snapshot)
         if len(runs) == 1:
             store.execute("INSERT INTO t VALUES ('b', 1, 2)")
         return finish(*args, **kwargs)
@@ -241,13 +241,15 @@ def test_rows_that_are_given_twice(store, way):
 
 def test_what_is_not_looked_at(store, monkeypatch):
     """Of few rows, only files that may hold one of their keys are read, and no Spark job looks at any."""
-    from tablestore_engine.operation.write import key_locations as homes
+    from tablestore_engine.operation.write import key_locations
 
     store.execute(TABLE.format(""))
     store.execute("INSERT INTO t SELECT string(id div 10), int(id), 0 FROM range(300)")
-    read, looked = homes.read_batches, []
+    read, looked = key_locations.read_batches, []
     monkeypatch.setattr(
-        homes, "read_batches", lambda io, path, *args, **kwargs: looked.append(path) or read(io, path, *args, **kwargs)
+        key_locations,
+        "read_batches",
+        lambda io, path, *args, **kwargs: looked.append(path) or read(io, path, *args, **kwargs),
     )
     monkeypatch.setattr("tablestore_engine.spark.read.file_scan.FileScans.scan", None)
     store.execute("INSERT INTO t VALUES ('x', 15, 1), ('x', 213, 1), ('x', 999, 1)")

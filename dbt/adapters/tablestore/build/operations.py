@@ -11,8 +11,7 @@ from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.tablestore.connection.literals import literal
-from dbt.adapters.tablestore.connection.literals import text_literal
+from dbt.adapters.tablestore.connection.literals import literal, text_literal
 
 _MAX_LINES = 20
 
@@ -57,8 +56,7 @@ def report(procedure: str, table: str, columns: Sequence[str], rows: Sequence[Se
     if list(columns) == ["result"]:
         return [f"{head}: {'done' if rows and rows[0][0] else 'nothing to do'}"]
     return [
-        f"{head}: " + ", ".join(f"{name} {value}" for name, value in zip(columns, row, strict=True))
-        for row in rows
+        f"{head}: " + ", ".join(f"{name} {value}" for name, value in zip(columns, row, strict=True)) for row in rows
     ]
 
 

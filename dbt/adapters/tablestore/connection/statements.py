@@ -6,7 +6,7 @@ from tablestore_engine.sql.text.lexer import tokenize
 
 
 def changes_session(statement: str) -> bool:
-    """Whether a statement leaves something behind in its session: a setting, a temporary view or function."""
+    """Whether a statement changes its session: by a setting, a temporary view or a temporary function."""
     words = [one.key for one in tokenize(statement[:400])[:6] if one.key]
     if not words:
         return False

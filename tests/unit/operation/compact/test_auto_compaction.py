@@ -44,7 +44,7 @@ def test_runs_that_pile_up_are_merged(tmp_path):
     check_invariants(table)
 
 
-def test_batches_and_buckets_that_were_not_touched(tmp_path):
+def test_batches_and_buckets_that_were_not_written(tmp_path):
     columns = {"p": "INT", **COLUMNS}
     table = make_table(tmp_path, columns, ["p", "id"], ["p"], {"bucket": "1", **TRIGGER})
     lazy = Catalog(tmp_path).load_table("default", "t")
@@ -139,7 +139,7 @@ def test_a_damaged_bucket_keeps_no_other_from_being_compacted(tmp_path):
     Path(damaged).write_bytes(b"rubbish")
     tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas.load, full=True)
     with pytest.raises(CorruptMetadataError, match=Path(damaged).name):
-        run_and_commit(table, tasks, execute_here)
+        run_and_commit(table.state, tasks, execute_here)
     Path(damaged).write_bytes(content)
     assert sorted(len(b.files) for b in table.scan().buckets) == [1, 1, 1, 1, 2]
     assert data_files(table) >= live_paths(table)

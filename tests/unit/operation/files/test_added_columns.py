@@ -28,7 +28,7 @@ def widened(table):
 
 
 def run(table):
-    return run_next(table.compactions, "me", lambda: NOW)
+    return run_next(table.state, "me", lambda: NOW)
 
 
 @pytest.mark.parametrize(
@@ -42,14 +42,14 @@ def run(table):
     ids=str,
 )
 @pytest.mark.parametrize("planned", [False, True])
-def test_a_compaction_by_who_does_not_know_the_column(tmp_path, options, expected, planned):
+def test_a_compaction_that_does_not_know_the_column(tmp_path, options, expected, planned):
     """A process that loaded the table before ALTER TABLE compacts it after rows with the column were written."""
     old = make_table(tmp_path, COLUMNS, ["id"], options={"bucket": "1"} | options)
     write(old, [{"id": 1, "v": "a"}, {"id": 2, "v": "a"}])
     wider = widened(old)
     write(wider, [{"id": 1, "v": "b", "n": 2}, {"id": 3, "v": "c", "n": 3}])
     if planned:
-        assert schedule(old.compactions, "full", NOW) is not None
+        assert schedule(old.state, "full", NOW) is not None
         assert run(old).outcome.state is PlanState.COMPLETED
     else:
         assert compact(old) is not None

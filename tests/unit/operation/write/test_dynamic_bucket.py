@@ -31,10 +31,9 @@ from tablestore_engine.metadata.index_manifest import IndexEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.index_commit import IndexChange
-from tablestore_engine.operation.commit.replace import replace_empty
 from tablestore_engine.operation.history.expire import Retention
-from tablestore_engine.operation.history.partition_expire import drop_partitions
-from tablestore_engine.operation.history.rollback import restored_schema
+from tablestore_engine.operation.transaction.rollback import restored_schema
+from tablestore_engine.operation.transaction.table_changes import drop_partitions, replace_empty
 from tablestore_engine.operation.write.cleanup import remove_files
 from tablestore_engine.operation.write.index_change import index_change
 from tablestore_engine.operation.write.write import BUCKET_COLUMN, write_table
@@ -169,7 +168,7 @@ def test_a_bucket_without_an_index_is_indexed_from_its_keys(table):
     check_invariants(table)
 
 
-def test_an_index_beside_the_data(catalog):
+def test_an_index_next_to_the_data(catalog):
     table = make_table(catalog, COLUMNS, ["id"], options={**DYNAMIC, "index-file-in-data-file-dir": "true"})
     write(table, rows(range(6), "a"))
     write(table, rows(range(3, 9), "b"))
@@ -202,7 +201,7 @@ def prepared(table, made):
     return lambda: table.committer().commit(change, identity()), snapshot
 
 
-def test_two_writers_that_place_new_keys_conflict(table):
+def test_two_writers_that_assign_new_keys_conflict(table):
     write(table, rows(range(3), "a"))
     commit, _ = prepared(table, rows([3, 4], "b"))
     write(table, rows([4, 5], "c"))
@@ -220,7 +219,7 @@ def test_the_first_two_writers_of_a_table_conflict(table):
         commit()
 
 
-def test_a_writer_of_known_keys_conflicts_with_nobody_who_adds(table):
+def test_a_writer_of_known_keys_does_not_conflict_with_one_of_new_keys(table):
     write(table, rows(range(3), "a"))
     commit, _ = prepared(table, rows([0, 1], "b"))
     write(table, rows([2, 3, 4], "c"))
@@ -282,7 +281,7 @@ def test_truncating_a_partition_removes_its_index(catalog):
 def test_a_replaced_table_has_no_index(catalog, table):
     write(table, rows(range(5), "a"))
     fixed = make_table(catalog, COLUMNS, ["id"], name="other").schema
-    replace_empty(catalog.load_table("default", "t"), fixed)
+    replace_empty(catalog.load_table("default", "t").state, fixed)
     assert catalog.load_table("default", "t").index_files() == []
 
 
@@ -441,7 +440,7 @@ def test_a_write_that_began_before_a_roll_back_conflicts(table):
     latest = table.latest_snapshot()
     job = new_job(table)
     result = write_table(job, arrow_rows(table.schema, rows([100, 200], "c")))
-    change = Change("APPEND", tuple(result.entries), began_on=latest.id, index=index_change(job, result))
+    change = Change("APPEND", tuple(result.entries), base_snapshot_id=latest.id, index=index_change(job, result))
     table.roll_back(1)
     with pytest.raises(ConflictError):
         table.committer().commit(change, identity())
@@ -506,10 +505,10 @@ def test_commits_that_change_no_keys_carry_the_index_on(table):
 def test_dropping_a_partition_drops_its_index(catalog):
     table = make_table(catalog, {"p": "STRING", **COLUMNS}, ["p", "id"], ["p"], DYNAMIC)
     write(table, [{"p": p, "id": i, "v": "a"} for p in "xy" for i in range(6)])
-    gone = PartitionFormat(table.schema).encode(("x",))
-    drop_partitions(table, [gone])
+    removed = PartitionFormat(table.schema).encode(("x",))
+    drop_partitions(table.state, [removed])
     assert {e.partition for e in table.index_files()} == {e.partition for e in table.live_files()}
-    assert gone not in {e.partition for e in table.index_files()}
+    assert removed not in {e.partition for e in table.index_files()}
     check_invariants(table)
 
 

@@ -33,7 +33,7 @@ COLLECTS = {"merge-engine": "aggregation", "fields.v.aggregate-function": "colle
 LIST = {"type": "ARRAY", "element": "STRING"}
 
 
-def counting(tmp_path, **options):
+def multiset(tmp_path, **options):
     return make_table(tmp_path, {"a": "INT", "b": "STRING"}, options=COUNTS | options)
 
 
@@ -69,13 +69,13 @@ def stores(table):
 
 
 def run(table, now=NOW, **kwargs):
-    return run_next(table.compactions, "me", lambda: now, **kwargs)
+    return run_next(table.state, "me", lambda: now, **kwargs)
 
 
 @pytest.mark.parametrize("kind", ["counting", "collecting"])
 def test_rolling_back_and_going_on(tmp_path, kind):
     if kind == "counting":
-        table = counting(tmp_path)
+        table = multiset(tmp_path)
         steps = [[(1, "x"), (2, "y"), (2, "y")], [("-", 2, "y")], [("-", 1, "x"), (3, "z")]]
         more, end = [("-", 2, "y"), (4, "w")], {("1", "x"): 1, ("4", "w"): 1}
     else:
@@ -86,7 +86,7 @@ def test_rolling_back_and_going_on(tmp_path, kind):
     compact(table)
     assert not stores(table)
     table.create_tag("all", 3)
-    plan = schedule(table.compactions, "full", NOW)
+    plan = schedule(table.state, "full", NOW)
     assert plan is None, "one run is left"
     assert table.roll_back(2).id == 5
     assert stores(table), "as they were"
@@ -96,7 +96,7 @@ def test_rolling_back_and_going_on(tmp_path, kind):
     add(table, *more)
     assert held(table) == end
     # What is planned now is void after the next rollback, where that brings files back.
-    assert schedule(table.compactions, "full", NOW) is not None
+    assert schedule(table.state, "full", NOW) is not None
     table.roll_back("all")
     assert held(table) == states[2]
     assert run(table).outcome.state is PlanState.CANCELLED
@@ -112,12 +112,12 @@ def test_rolling_back_and_going_on(tmp_path, kind):
 
 def test_rows_that_come_after_their_retraction_was_planned(tmp_path):
     """A plan that was made of all files must not take that for granted when it runs."""
-    table = counting(tmp_path)
+    table = multiset(tmp_path)
     add(table, (1, "x"))
     add(table, ("-", 2, "y"))  # which nobody has added yet
     with pytest.raises(NegativeCountError):
         read(table)
-    plan = schedule(table.compactions, "full", NOW)
+    plan = schedule(table.state, "full", NOW)
     assert [group.drop_deletes for group in plan.groups] == [True]
     add(table, (2, "y"), (2, "y"))
     assert run(table).outcome.state is PlanState.COMPLETED
@@ -129,11 +129,11 @@ def test_rows_that_come_after_their_retraction_was_planned(tmp_path):
 
 
 def test_a_runner_of_a_counting_table_that_dies(tmp_path):
-    table = counting(tmp_path)
+    table = multiset(tmp_path)
     for n in range(3):
         add(table, (n, "x"), (n, "x"))
         add(table, ("-", n, "x"))
-    assert schedule(table.compactions, "full", NOW) is not None
+    assert schedule(table.state, "full", NOW) is not None
 
     def dies(tasks):
         execute_here(tasks)
@@ -154,7 +154,7 @@ def test_a_runner_of_a_counting_table_that_dies(tmp_path):
 
 @pytest.mark.parametrize("full", [False, True], ids=["read", "compacted"])
 def test_taking_back_what_was_written_before_a_column_was_added(tmp_path, full):
-    table = counting(tmp_path)
+    table = multiset(tmp_path)
     add(table, (1, "x"), (2, "y"), (2, "y"))
     add(table, ("-", 2, "y"))
     wider = added_column(table)

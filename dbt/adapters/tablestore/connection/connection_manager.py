@@ -1,0 +1,144 @@
+"""dbt's connections. Opening one starts nothing; cancelling it stops its session's work; closing returns its session.
+
+There are no transactions: every statement is atomic, so beginning and committing do nothing.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import get_ident
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from dbt.adapters.contracts.connection import AdapterResponse, Connection, ConnectionState, LazyHandle
+from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.sql import SQLConnectionManager
+
+from dbt.adapters.tablestore.connection.cursor import Cursor, Handle
+from dbt.adapters.tablestore.connection.environment import environment_of
+from dbt.adapters.tablestore.connection.errors import StatementCancelledError, dbt_error, is_expected
+
+if TYPE_CHECKING:
+    import agate
+
+    from tablestore_engine.operation.write.write_intent import WriteIntent
+
+logger = AdapterLogger("tablestore")
+
+
+class TableStoreConnectionManager(SQLConnectionManager):
+    """Opens, cancels and closes connections, and runs statements on them."""
+
+    TYPE = "tablestore"
+    _cancelled_by: int | None = None  # the thread that cancelled all others
+
+    @contextmanager
+    def exception_handler(self, sql: str) -> Iterator[None]:
+        """Turn any exception into one dbt error with one message."""
+        try:
+            yield
+        except Exception as error:
+            if not is_expected(error):
+                logger.debug(f"Unexpected {type(error).__name__}:\n{traceback.format_exc()}")
+            raise dbt_error(error) from None
+
+    @classmethod
+    def open(cls, connection: Connection) -> Connection:
+        """Open a connection. Spark starts with the first statement that needs it."""
+        if connection.state == ConnectionState.OPEN:
+            return connection
+        credentials = connection.credentials
+        connection.handle = Handle(environment_of(credentials), credentials.schema)
+        connection.state = ConnectionState.OPEN  # type: ignore[assignment]
+        return connection
+
+    def set_connection_name(self, name: str | None = None) -> Connection:
+        """Give this thread a connection. After a cancellation only the thread that cancelled gets one, to clean up."""
+        if self._cancelled_by not in (None, get_ident()):
+            _refuse()
+        return super().set_connection_name(name)
+
+    def cancel_open(self) -> list[str]:
+        """Stop the work of all other connections, also of those that are about to open."""
+        self._cancelled_by = get_ident()
+        mine = self.get_if_exists()
+        names = []
+        with self.lock:
+            for connection in self.thread_connections.values():
+                if connection is mine:
+                    continue
+                if connection.state == ConnectionState.OPEN:
+                    self.cancel(connection)
+                elif connection.state == ConnectionState.INIT:
+                    connection.handle = LazyHandle(_refuse)
+                if connection.name is not None:
+                    names.append(connection.name)
+        return names
+
+    def cancel(self, connection: Connection) -> None:
+        connection.handle.cancel()
+
+    @classmethod
+    def get_response(cls, cursor: Cursor) -> AdapterResponse:
+        return cursor.response
+
+    @classmethod
+    def data_type_code_to_name(cls, type_code: int | str) -> str:
+        return str(type_code)
+
+    def execute(
+        self, sql: str, auto_begin: bool = False, fetch: bool = False, limit: int | None = None
+    ) -> tuple[AdapterResponse, agate.Table]:
+        """Run a text. A query runs to its end even when its rows are not fetched."""
+        sql = self._add_query_comment(sql)
+        with self.exception_handler(sql):
+            _, cursor = self.add_query(sql, auto_begin)
+            if fetch:
+                table = self.get_result_from_cursor(cursor, limit)
+            else:
+                cursor.drain()
+                table = _no_rows()
+        return cursor.response, table
+
+    def write(self, sql: str, intent: WriteIntent) -> AdapterResponse:
+        """Run the statements that write a node's rows."""
+        sql = self._add_query_comment(sql)
+        with self.exception_handler(sql):
+            # dbt hands bindings through to the cursor, which knows an intent from values.
+            _, cursor = self.add_query(sql, auto_begin=False, bindings=intent)
+            cursor.drain()
+        return cursor.response
+
+    @classmethod
+    def get_result_from_cursor(cls, cursor: Any, limit: int | None) -> agate.Table:
+        """The rows, with the types that Spark gave them."""
+        from dbt.adapters.tablestore.connection.results import agate_table
+
+        description = cursor.description
+        if description is None:
+            return _no_rows()
+        rows = cursor.first(limit) if limit else cursor.fetchall()
+        return agate_table([one[0] for one in description], [one[1] for one in description], rows)
+
+    def begin(self) -> Connection:
+        return self.get_thread_connection()
+
+    def commit(self) -> Connection:
+        return self.get_thread_connection()
+
+    def clear_transaction(self) -> None:
+        """There are no transactions."""
+
+    def rollback_if_open(self) -> None:
+        """There are no transactions."""
+
+
+def _refuse(connection: Connection | None = None) -> NoReturn:
+    raise StatementCancelledError("The statement was cancelled.")
+
+
+def _no_rows() -> agate.Table:
+    from dbt_common.clients.agate_helper import empty_table
+
+    return empty_table()

@@ -1,0 +1,182 @@
+"""Rolling a table back: the rows of an earlier snapshot become those of a new one, by one commit.
+
+Nothing is cut off. The snapshots in between stay until they expire, so who reads one of them finishes, and rolling
+back can itself be rolled back; a commit is one atomic create, so nobody sees half of it; and a writer that began
+before it lands after it or conflicts, as with any other commit.
+
+A file that was removed from the table never becomes part of it again: expiration, here and in other programs, takes
+it for certain that such a file is not needed any more. So files that are live no longer come back as copies under new
+names; those that are still live stay where they are. The same goes for the index of dynamic buckets: a key that
+comes back is in the bucket that it had then, which the index of now need not say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tablestore_engine.errors import (
+    CommitOutcomeUnknownError,
+    SnapshotNotFound,
+    StorageError,
+    TableStoreError,
+    UserError,
+)
+from tablestore_engine.metadata.index_manifest import HASH, IndexEntry, hash_entries
+from tablestore_engine.metadata.manifest import ManifestEntry
+from tablestore_engine.metadata.partition import PartitionFormat
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.identity import new_identity
+from tablestore_engine.operation.commit.index_commit import IndexChange
+from tablestore_engine.operation.commit.replace import restarts
+from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
+from tablestore_engine.operation.files.index_files import index_entries, index_path
+from tablestore_engine.operation.scan.scan import live_entries
+from tablestore_engine.operation.transaction.transaction import publish_change
+from tablestore_engine.operation.write.cleanup import remove_files
+from tablestore_engine.operation.write.write_intent import WriteIntent
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.storage.schemas import SchemaStore
+from tablestore_engine.table_state import TableState
+
+ROLLED_BACK_TO = "tablestore.rolled-back-to"  # property of a snapshot: the id of the one whose rows it has
+_CHUNK = 8 << 20
+
+
+def roll_back(state: TableState, to: Snapshot) -> Snapshot | None:
+    """Give a table the rows of a snapshot, or of a tag's. Returns the new snapshot, None when the table has them
+    already.
+
+    The columns are those of now; where the table was replaced by another one in between, those of then.
+
+    Raises:
+        SnapshotNotFound: the snapshot expired meanwhile.
+        ConflictError: others changed the table meanwhile; run it again.
+        UserError: other programs keep an index of its files.
+    """
+    latest = state.snapshots.latest()
+    if latest is None or to.id in (latest.id, _rolled_back_to(latest)):
+        return None
+    schema = restored_schema(state.schemas, state.schema, to)
+    anew = restarts(state.schema, schema)
+    target = write_target(state.with_schema(schema))
+    index, index_now = index_entries(state.manifests, to), index_entries(state.manifests, latest)
+    if _of_others(index) != _of_others(index_now):
+        raise UserError(
+            f"Table {state.name} cannot be rolled back: it has an index of its files, which was another one then.",
+            hint=f"Use INSERT OVERWRITE … SELECT * FROM … VERSION AS OF {to.id}.",
+        )
+    try:
+        wanted = live_entries(state.manifests, to)
+        live = [] if anew else live_entries(state.manifests, latest)
+        alive = {entry.identifier for entry in live}
+        if schema is state.schema and {entry.identifier for entry in wanted} == alive:
+            return None
+        copies = _copies(target, [e for e in wanted if e.identifier not in alive])
+        stays = [e for e in wanted if e.identifier in alive]
+        there = set() if anew else {e.file_name for e in index_now}
+        change = Change(
+            "OVERWRITE",
+            tuple(copies),
+            restarts=anew,
+            restores=None if anew else (*stays, *copies),
+            index=_index_change(target, state.schemas.load(to.schema_id), hash_entries(index), there),
+        )
+        identity = new_identity(schema.core_options, "rollback")
+        return publish_change(
+            state, change, WriteIntent(properties={ROLLED_BACK_TO: str(to.id)}, identity=identity), schema
+        )
+    except CommitOutcomeUnknownError:
+        raise  # the snapshot may be there, and then it names the copies
+    except StorageError as error:
+        remove_files(target)
+        if error.missing:
+            raise SnapshotNotFound(f"Snapshot {to.id} of table {state.name} expired meanwhile.") from None
+        raise
+    except TableStoreError:
+        remove_files(target)
+        raise
+
+
+def _rolled_back_to(snapshot: Snapshot) -> int | None:
+    """The snapshot whose rows this one has, None when it was not made by rolling back."""
+    found = (snapshot.properties or {}).get(ROLLED_BACK_TO, "")
+    return int(found) if found.isdigit() else None
+
+
+def restored_schema(schemas: SchemaStore, current: TableSchema, to: Snapshot) -> TableSchema:
+    """The schema to go on with: the current one, unless the files of the snapshot do not fit it.
+
+    They do not when the table was replaced by another one, or got another number of buckets, after the snapshot.
+    """
+    past = schemas.load(to.schema_id)
+    same_table = schemas.descends(current.id, past.id) or _in_other_buckets(current, past)
+    buckets = past.core_options.bucket
+    if same_table and buckets == current.core_options.bucket:
+        return current
+    if same_table:
+        past = replace(current, options={**current.options, "bucket": str(buckets)})
+    return replace(
+        past,
+        id=schemas.list_ids()[-1] + 1,
+        highest_field_id=max(past.highest_field_id, current.highest_field_id),
+        replaces=str(current.id),
+        base=None,
+    )
+
+
+def _in_other_buckets(current: TableSchema, past: TableSchema) -> bool:
+    """Whether a schema holds the same columns as a past one, which rescaling put into other buckets.
+
+    A table that was replaced by another one has columns with other ids.
+    """
+    ids = {one.id for one in past.fields}
+    bucket_options = current.primary_keys == past.primary_keys and current.partition_keys == past.partition_keys
+    return bucket_options and any(one.id in ids for one in current.fields)
+
+
+def _of_others(index: Sequence[IndexEntry]) -> set[str]:
+    """Index files of kinds that this engine does not write."""
+    return {e.file_name for e in index if e.index_type != HASH}
+
+
+def _index_change(target: WriteTarget, past: TableSchema, wanted: Sequence[IndexEntry], there: set[str]) -> IndexChange:
+    """Index files as they were under a past schema: those that are still there, and copies of the others."""
+    stays = [e for e in wanted if e.file_name in there]
+    copies = []
+    for number, entry in enumerate(e for e in wanted if e.file_name not in there):
+        name = target.paths.new_index_file_name(target.write_id, f"r{number}")
+        copy = replace(entry, file_name=name, external_path=None)
+        _copy(target, index_path(target.paths, past, entry), index_path(target.paths, target.schema, copy))
+        copies.append(copy)
+    return IndexChange(tuple(copies), restores=(*stays, *copies))
+
+
+def _copies(target: WriteTarget, entries: Sequence[ManifestEntry]) -> list[ManifestEntry]:
+    """Copies of files under new names, as ADD entries."""
+    partition_format = PartitionFormat(target.schema)
+    found = []
+    for number, entry in enumerate(entries):
+        file = entry.file
+        directory = target.paths.bucket_dir(partition_format.path_of(entry.partition), entry.bucket)
+        extension = file.file_name.partition(".")[2] or "parquet"
+        name = target.paths.new_data_file_name(
+            target.write_id,
+            f"r{number}",
+            prefix=target.schema.core_options.data_file_prefix,
+            extension=extension,
+        )
+        _copy(target, file.path_in(directory), f"{directory}/{name}")
+        # What other programs keep beside a file only makes it faster to read.
+        found.append(replace(entry, file=replace(file, file_name=name, extra_files=(), external_path=None)))
+    return found
+
+
+def _copy(target: WriteTarget, source: str, path: str) -> None:
+    try:
+        with target.io.open_input(source) as file, target.io.open_output(path) as out:
+            while chunk := file.read(_CHUNK):
+                out.write(chunk)
+    except OSError as error:
+        raise StorageError.of(path, error) from error

@@ -1,0 +1,172 @@
+"""A process that commits to a table again and again: `python racer.py <warehouse> <role> <number> <count> [seed]`.
+
+Roles: `insert` upserts rows of its own, `place` the same rows as the others, `churn` adds rows to a table without a key
+and takes half of them away, `increment` reads a counter and writes it back greater by one, `compact`
+compacts as the thresholds ask until a file `stop` appears, `schedule` does so
+by plans that it makes and takes, `take` carries out the plans that there are. Each prints what it did as one line of
+JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from support.tables import DELETE, arrow_rows, by_key, compact, new_job, write
+from tablestore_engine.catalog import Catalog
+from tablestore_engine.errors import ConflictError
+from tablestore_engine.metadata.compaction_plan import PlanState
+from tablestore_engine.operation.compact.schedule import schedule
+from tablestore_engine.operation.compact.scheduled_run import run_next
+from tablestore_engine.storage.clock import now_millis
+
+PROCESSES = 4  # that race in a test
+
+
+def sequence():
+    """As the Spark side draws them: a clock with random bits, so that writers do not tie."""
+    return (time.time_ns() // 1000) << 10 | random.getrandbits(10)
+
+
+def insert(table, number, count):
+    for i in range(count):
+        rows = [{"id": number * 1_000_000 + i * 10 + k, "v": number} for k in range(3)]
+        write(table, [*rows, {"id": 7, "v": number * 1000 + i}], job=new_job(table, sequence=sequence()))
+    return {"commits": count}
+
+
+def churn(table, number, count):
+    for i in range(count):
+        row = {"id": number * 1_000_000 + i, "v": number}
+        table.write(arrow_rows(table.schema, [row, row]))
+        table.write(arrow_rows(table.schema, [row], [DELETE]))
+    return {"commits": 2 * count}
+
+
+def increment(table, number, count):
+    done = retries = 0
+    while done < count:
+        snapshot = table.latest_snapshot()
+        value = by_key(table, snapshot=snapshot)[1]["v"]
+        try:
+            live = max(e.file.max_sequence_number for e in table.live_files(snapshot))
+            job = new_job(table, sequence=max(sequence(), live + 1))
+            write(table, [{"id": 1, "v": value + 1}], job=job, read_snapshot=snapshot.id)
+            done += 1
+        except ConflictError:
+            retries += 1
+            time.sleep(random.random() * 0.02)
+    return {"commits": done, "retries": retries}
+
+
+def until_stopped(table):
+    """Turns until the file `stop` is there, and one more, which nobody is in the way of."""
+    stopped = False
+    while not stopped:
+        stopped = os.path.exists(os.path.join(table.path, "..", "stop"))
+        yield
+        time.sleep(0.01)
+
+
+def compact_until_stopped(table, number, count):
+    done = lost = 0
+    for _ in until_stopped(table):
+        try:
+            done += compact(table, full=(done + lost) % 5 == 0) is not None
+        except ConflictError:
+            lost += 1
+    return {"commits": done, "lost": lost}
+
+
+def schedule_until_stopped(table, number, count):
+    """Plans of its own and of others; an attempt that was overtaken is rolled back and told as lost."""
+    done, lost = [], 0
+    for _ in until_stopped(table):
+        try:
+            schedule(table.state, "full" if number else "minor", now_millis())
+            result = run_next(table.state, f"racer-{number}", now_millis)
+            if result is not None and result.outcome.state is PlanState.COMPLETED:
+                done.append(result.plan.instant)
+        except ConflictError:
+            lost += 1
+    return {"plans": done, "lost": lost}
+
+
+def take(table, number, count):
+    """All plans that nobody else takes."""
+    done = []
+    while (result := run_next(table.state, f"racer-{number}", now_millis)) is not None:
+        done.append(result.plan.instant)
+    return {"plans": done}
+
+
+def endless(table, number, count):
+    """Upserts one growing generation after the other until it is killed; says when each is committed."""
+    generation = 0
+    while True:
+        generation += 1
+        write(
+            table,
+            [{"id": n, "v": generation} for n in range(50)],
+            job=new_job(table, sequence=sequence()),
+            properties={"generation": str(generation)},
+        )
+        print(generation, flush=True)
+        if generation % 4 == 0:
+            compact(table, full=generation % 8 == 0)
+
+
+def meet(table, number):
+    """Wait for the others, for a minute."""
+    deadline = time.monotonic() + 60
+    folder = os.path.join(table.path, "..", "meeting")
+    os.makedirs(folder, exist_ok=True)
+    open(os.path.join(folder, str(number)), "w").close()
+    while len(os.listdir(folder)) < PROCESSES:
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"Only {os.listdir(folder)} came.")
+        time.sleep(0.005)
+
+
+def place(table, number, count):
+    """Upserts the same new keys as the others, so that all of them look for a bucket for each key.
+
+    They meet when each has begun its first write, so that all but one have to look again.
+    """
+    retries = 0
+    for i in range(count):
+        rows = [{"id": i * 5 + k, "v": number} for k in range(8)]
+        for attempt in range(1_000):
+            try:
+                job = new_job(table, sequence=sequence())
+                if i == attempt == 0:
+                    meet(table, number)
+                write(table, rows, job=job)
+                break
+            except ConflictError:
+                retries += 1
+                time.sleep(random.random() * 0.02)
+    return {"commits": count, "retries": retries}
+
+
+ROLES = {
+    "place": place,
+    "insert": insert,
+    "churn": churn,
+    "increment": increment,
+    "compact": compact_until_stopped,
+    "schedule": schedule_until_stopped,
+    "take": take,
+    "endless": endless,
+}
+
+if __name__ == "__main__":
+    warehouse, role, number, count = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    loaded = Catalog(warehouse).load_table("default", "t")
+    print(json.dumps(ROLES[role](loaded, number, count)), flush=True)

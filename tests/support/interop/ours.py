@@ -1,0 +1,144 @@
+"""Tables of ours, written and read by the engine without Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import count
+
+import pyarrow as pa
+
+from tablestore_engine.catalog import Catalog
+from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.identity import CommitIdentity
+from tablestore_engine.operation.compact.compact import run_compaction
+from tablestore_engine.operation.compact.compact_plan import plan_compaction
+from tablestore_engine.operation.write.index_change import index_change
+from tablestore_engine.operation.write.new_write import new_job
+from tablestore_engine.operation.write.write import write_table
+from tablestore_engine.operation.write.write_job import ROW_KIND_COLUMN
+from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.row_kind import DELETE_KIND
+from tablestore_engine.schema.table.schema_changes import SchemaChange
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.arrow import to_arrow_type
+from tablestore_engine.schema.types.types import DataType
+from tablestore_engine.table import Table
+
+_commits = count(1)
+# Of the size that the engine's clock gives; other writers count on from it.
+_FIRST_SEQUENCE = 1_700_000_000_000_000 << 10
+Chosen = Callable[[ManifestEntry], bool]
+
+
+def everything(entry: ManifestEntry) -> bool:
+    """Choose all files."""
+    return True
+
+
+def rows_of(schema: TableSchema, values: Sequence[Mapping[str, object]]) -> pa.Table:
+    """Python rows in a schema's columns; what is left out is null."""
+    arrow = pa.schema([(f.name, to_arrow_type(f.type)) for f in schema.fields])
+    return pa.Table.from_pylist([{n: v.get(n) for n in arrow.names} for v in values], arrow)
+
+
+class OurTable:
+    """One table under test, `db.name` of a warehouse; every verb makes one snapshot."""
+
+    def __init__(self, catalog: Catalog, database: str, name: str) -> None:
+        self._catalog = catalog
+        self._database = database
+        self._short = name
+        self.name = f"{database}.{name}"
+        self.warehouse = catalog.warehouse
+
+    @classmethod
+    def create(
+        cls,
+        catalog: Catalog,
+        name: str,
+        columns: Mapping[str, DataType],
+        *,
+        key: Sequence[str] = (),
+        partition: Sequence[str] = (),
+        options: Mapping[str, str] | None = None,
+        comment: str | None = None,
+    ) -> OurTable:
+        """Make an empty table in the database `db`."""
+        triples = [(n, t, None) for n, t in columns.items()]
+        schema = create_schema(triples, key, partition, dict(options or {}), comment, 1_700_000_000_000)
+        catalog.create_database("db", if_not_exists=True)
+        catalog.create_table("db", name, schema)
+        return cls(catalog, "db", name)
+
+    @property
+    def table(self) -> Table:
+        """The table as it is now."""
+        return self._catalog.load_table(self._database, self._short)
+
+    def write(self, rows: pa.Table | Sequence[Mapping[str, object]]) -> Snapshot:
+        """Append, or upsert."""
+        return self._commit("APPEND", self._as_table(rows))
+
+    def delete(self, rows: pa.Table | Sequence[Mapping[str, object]]) -> Snapshot:
+        """Delete by key: the rows become tombstones."""
+        return self._commit("APPEND", self._as_table(rows), deletes=True)
+
+    def overwrite(self, rows: pa.Table | Sequence[Mapping[str, object]], replaces: Chosen = everything) -> Snapshot:
+        """Replace files by rows."""
+        return self._commit("OVERWRITE", self._as_table(rows), replaces=replaces)
+
+    def truncate(self, chosen: Chosen = everything) -> Snapshot:
+        """Remove files."""
+        return self.table.committer().commit(Change("OVERWRITE", replaces=chosen), new_identity())
+
+    def alter(self, *changes: SchemaChange) -> None:
+        """Change the schema."""
+        self._catalog.alter_table(self._database, self._short, changes)
+
+    def compact(self, *, full: bool) -> Snapshot | None:
+        """Compact every bucket that needs it."""
+        table = self.table
+        tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas.load, full=full)
+        entries = [e for i, task in enumerate(tasks) for e in run_compaction(task, f"c{i}-")]
+        if not entries:
+            return None
+        added = tuple(e for e in entries if e.kind == FileKind.ADD)
+        removed = tuple(e for e in entries if e.kind == FileKind.DELETE)
+        return table.committer().commit(Change("COMPACT", added, removed), new_identity())
+
+    def read(self, snapshot_id: int | None = None) -> pa.Table:
+        """The rows that the engine finds."""
+        table = self.table
+        return table.to_arrow(snapshot=table.snapshot(snapshot_id) if snapshot_id is not None else None)
+
+    def levels(self) -> list[int]:
+        """The levels of the live files, sorted."""
+        return sorted(e.file.level for e in self.table.live_files())
+
+    def _as_table(self, rows: pa.Table | Sequence[Mapping[str, object]]) -> pa.Table:
+        return rows if isinstance(rows, pa.Table) else rows_of(self.table.schema, rows)
+
+    def _commit(self, kind: str, rows: pa.Table, *, deletes: bool = False, replaces: Chosen | None = None) -> Snapshot:
+        table = self.table
+        table.options.refuse_unsupported(for_write=True)
+        snapshot = table.latest_snapshot()
+        live, index = (table.live_files(snapshot), table.index_files(snapshot)) if snapshot else ([], [])
+        base_snapshot_id = snapshot.id if snapshot else 0
+        job = new_job(table.write_target(), live, index, base_snapshot_id, removes=replaces)
+        number = max((e.file.max_sequence_number for e in live), default=_FIRST_SEQUENCE) + 1
+        job = replace(job, sequence_number=number)
+        if deletes:
+            kinds = pa.array([DELETE_KIND] * rows.num_rows, pa.int8())
+            rows = rows.append_column(ROW_KIND_COLUMN, kinds)
+        result = write_table(job, rows)
+        return table.committer().commit(
+            Change(kind, tuple(result.entries), replaces=replaces, index=index_change(job, result)), new_identity()
+        )
+
+
+def new_identity() -> CommitIdentity:
+    """An identity that no other commit of these tests has."""
+    return CommitIdentity("interop", next(_commits))

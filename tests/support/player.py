@@ -1,0 +1,188 @@
+"""Playing steps on a table: writes of all kinds and what may come between them.
+
+A *step* is a verb and what it is about. Writes: `write`, `buffer` (through a tiny write buffer, which spills), `begin`
+(files are written, on the snapshot of now) and `end` (one that was begun is committed, or is lost to a conflict);
+`overtaken` ends a write of its rows after some of them were written once more and compacted; `overwrite` of one row's
+partition, `truncate`. Compactions: `compact` as thresholds ask, `full`, `newest` runs of any number, `schedule` and
+`run` by the timeline. Writes are numbered in the order in which they began: that is the order of their records,
+whenever they were committed.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Any
+
+from hypothesis import note
+from hypothesis import strategies as st
+
+from support.tables import (
+    PUT,
+    check_invariants,
+    compact,
+    compact_newest,
+    identity,
+    new_job,
+    read,
+    write,
+    write_files,
+)
+from tablestore_engine.errors import ConflictError
+from tablestore_engine.metadata.partition import PartitionFormat
+from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.compact.schedule import schedule
+from tablestore_engine.operation.compact.scheduled_run import run_next
+from tablestore_engine.operation.write.index_change import index_change
+from tablestore_engine.operation.write.write_buffer import BufferSizes
+
+WRITES = ("write", "buffer", "begin", "overtaken")
+NUMBERS_OF_A_WRITE = 1_000  # each layer takes one
+_VERBS = (
+    *("write",) * 4, "buffer", "buffer", "begin", "begin", "end", "end", "overtaken",
+    "compact", "compact", "full", "newest", "newest", "schedule", "run", "run",
+)  # fmt: skip
+_ABOUT = {
+    "end": st.integers(0, 2),
+    "newest": st.integers(1, 4),
+    "schedule": st.sampled_from(["minor", "full"]),
+    "overwrite": st.integers(0, 9),
+}
+
+
+@st.composite
+def steps_of(draw, rows, more=()):
+    """One step; `rows` are those that a write takes, with their kinds, and `more` are further verbs."""
+    verb = draw(st.sampled_from([*_VERBS, *more]))
+    return verb, draw(rows if verb in WRITES else _ABOUT.get(verb, st.none()))
+
+
+@dataclass
+class Begun:
+    """A write whose files are there: what to commit, and its rows with their kinds."""
+
+    job: Any
+    result: Any
+    base_snapshot_id: int
+    rows: list
+
+
+class Player:
+    """A table, and the rows that its writes gave it. `pieces`: how many rows come to the write buffer at a time."""
+
+    def __init__(self, table, *, pieces=3):
+        self.table = table
+        self.committed = []  # the number of a write, its rows with kinds
+        self._pieces = pieces
+        self._begun = []
+        self._numbers = itertools.count(0, NUMBERS_OF_A_WRITE)
+        self._millis = itertools.count(1_700_000_000_000, 1_000)
+
+    def records(self):
+        """All rows with kinds, in order."""
+        return [one for _, rows in sorted(self.committed, key=lambda of: of[0]) for one in rows]
+
+    def take(self, verb, what):
+        """Take one step."""
+        getattr(self, f"_{verb}")(what)
+
+    def _write(self, rows):
+        self._commit(self._prepared(rows))
+
+    def _buffer(self, rows):
+        self._commit(self._prepared(rows, pieces=self._pieces, sizes=BufferSizes(300, 600)))
+
+    def _begin(self, rows):
+        self._begun.append(self._prepared(rows))
+
+    def _overtaken(self, rows):
+        self._write(rows[::2])
+        self._begin(rows[::-1])
+        self._write(rows[1::2])
+        self._full(None)
+        self._end(len(self._begun) - 1)
+
+    def _end(self, which):
+        if not self._begun:
+            return
+        begun = self._begun.pop(which % len(self._begun))
+        latest = self.table.latest_snapshot()
+        try:
+            self._commit(begun)
+        except ConflictError:
+            assert latest is not None
+            assert latest.id > begun.base_snapshot_id, "nobody was there to conflict with"
+
+    def _overwrite(self, which):
+        rows = [row for row, kind in self.records() if kind in (0, 2)]
+        if not rows:
+            return
+        row, names = rows[which % len(rows)], self.table.schema.partition_keys
+        partition = PartitionFormat(self.table.schema).encode(tuple(row[n] for n in names))
+        job = new_job(self.table, into_empty=True, sequence=next(self._numbers))
+        write(self.table, [row], kind="OVERWRITE", job=job, replaces=lambda entry: entry.partition == partition)
+        self.committed = [
+            (number, [(r, k) for r, k in rows if any(r[n] != row[n] for n in names)]) for number, rows in self.committed
+        ]
+        self.committed.append((job.sequence_number, [(row, PUT)]))
+
+    def _truncate(self, _):
+        job = new_job(self.table, sequence=next(self._numbers))
+        write(self.table, [], kind="OVERWRITE", job=job, replaces=lambda entry: True)
+        self.committed.clear()
+
+    def _compact(self, _):
+        compact(self.table, full=False)
+
+    def _full(self, _):
+        compact(self.table)
+
+    def _newest(self, count):
+        if self.table.schema.primary_keys:
+            compact_newest(self.table, count)
+        else:  # no run is newer than another
+            compact(self.table, full=False)
+
+    def _schedule(self, strategy):
+        schedule(self.table.state, strategy, next(self._millis))
+
+    def _run(self, _):
+        run_next(self.table.state, "test", lambda: next(self._millis))
+
+    def _prepared(self, rows, **how):
+        snapshot = self.table.latest_snapshot()
+        job = new_job(self.table, sequence=next(self._numbers))
+        kinds = [kind for _, kind in rows] if self.table.schema.primary_keys else None
+        result = write_files(job, [row for row, _ in rows], kinds, **how)
+        return Begun(job, result, snapshot.id if snapshot else 0, rows)
+
+    def _commit(self, begun):
+        change = Change(
+            "APPEND",
+            tuple(begun.result.entries),
+            base_snapshot_id=begun.base_snapshot_id,
+            index=index_change(begun.job, begun.result),
+        )
+        self.table.committer(begun.job.schema).commit(change, identity())
+        self.committed.append((begun.job.sequence_number, begun.rows))
+
+
+def play(player, steps, expected, shown):
+    """Take the steps. After each, the rows of the table are those that `expected` makes of all records.
+
+    In the end, so are those of every snapshot. `shown` makes rows comparable: a list of rows in any order.
+    """
+    then = {}
+    for number, (verb, what) in enumerate(steps):
+        note(f"{number}: {verb} {what}")
+        player.take(verb, what)
+        wanted = shown(expected(player.records()))
+        assert shown(read(player.table)) == wanted
+        assert player.table.statistics().row_count == len(wanted)
+        check_invariants(player.table)
+        latest = player.table.latest_snapshot()
+        if latest is not None:
+            then[latest.id] = wanted
+    for snapshot in player.table.snapshots():
+        if snapshot.id in then:  # a step may take several
+            assert shown(read(player.table, snapshot=snapshot)) == then[snapshot.id]
