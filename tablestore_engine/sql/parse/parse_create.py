@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.sql.parse import parse_foreign
+from tablestore_engine.sql.parse.parse_script import create_function
 from tablestore_engine.sql.parse.parse_table import create_table, properties
 from tablestore_engine.sql.statements.schema import CreateSchema
 from tablestore_engine.sql.statements.statement import PassThrough, Statement
@@ -43,6 +44,8 @@ def create(cursor: Cursor) -> Statement | None:
     is_global = cursor.accept("GLOBAL")
     temporary = cursor.accept_one("TEMPORARY", "TEMP", "LOCAL") is not None
     cursor.accept_one("TEMPORARY", "TEMP")
+    if cursor.accept("FUNCTION"):
+        return create_function(cursor, temporary)
     if cursor.accept("TABLE"):
         raise cursor.error("Temporary tables are not supported", kind=SqlError, hint="Use CREATE TEMPORARY VIEW.")
     if cursor.accept("VIEW"):

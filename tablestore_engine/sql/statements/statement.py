@@ -76,7 +76,7 @@ class Query(Statement):
 class QueryInside(Statement):
     """A statement of Spark's around a query: bind ``query_sql`` and run ``prefix + bound + suffix``.
 
-    ``kind`` is EXPLAIN, DESCRIBE QUERY, CACHE TABLE, SET VARIABLE, INSERT DIRECTORY.
+    ``kind`` is EXPLAIN, DESCRIBE QUERY, CACHE TABLE, INSERT DIRECTORY.
     """
 
     kind: str

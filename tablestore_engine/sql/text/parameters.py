@@ -16,6 +16,13 @@ from tablestore_engine.errors import SqlError
 from tablestore_engine.schema.types.sql_text import quoted_text
 from tablestore_engine.sql.text.lexer import NUMBER, STRING, WORD, Token, tokenize
 
+
+class SqlText(str):
+    """A value that is a literal already."""
+
+    __slots__ = ()
+
+
 Parameters = Mapping[str, Any] | Sequence[Any]
 
 
@@ -61,6 +68,8 @@ def _is_operand(token: Token) -> bool:
 
 
 def _literal(value: Any, name: str) -> str:
+    if isinstance(value, SqlText):
+        return value
     if value is None:
         return "NULL"
     if isinstance(value, bool):
