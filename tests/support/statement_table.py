@@ -7,8 +7,6 @@ Each statement stands behind a line `-- verdict: what it shows`. The verdicts:
 * `spark`: Spark reads it and gets it untouched, because it names no table;
 * `refused "part of the message"`: Spark reads it, and the engine says that it does not support it;
 * `unread`: Spark does not read it, and the engine refuses it or leaves that to Spark.
-
-`todo` in front of a verdict says that it is not so yet.
 """
 
 from __future__ import annotations
@@ -19,11 +17,14 @@ from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
+from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.query.bind import Binding, TableReference, bind, bind_expression
+from tablestore_engine.sql.statements.script import ExecuteImmediate, QueriesInside, Script
 from tablestore_engine.sql.statements.statement import Statement, TableName
+from tablestore_engine.sql.text.cursor import literal_text
 
 FOLDER = Path(__file__).parents[1] / "spark" / "sql" / "statements"
-_HEADER = re.compile(r'-- (todo )?(ours|ours alone|spark|refused "([^"]+)"|unread): (.+)')
+_HEADER = re.compile(r'-- (ours|ours alone|spark|refused "([^"]+)"|unread): (.+)')
 
 Name = tuple[str, ...]
 
@@ -37,7 +38,6 @@ class StatementCase:
     verdict: str
     fragment: str
     sql: str
-    todo: bool
 
     @property
     def id(self) -> str:
@@ -60,8 +60,8 @@ def _cases_of(path: Path) -> Iterator[StatementCase]:
         sql = "\n".join(lines).strip()
         if header is not None:
             assert sql, f"{path.name} has no statement behind {header.group()!r}"
-            todo, verdict, fragment, title = header.groups()
-            yield StatementCase(path.stem, title, verdict.partition(' "')[0], fragment or "", sql, todo is not None)
+            verdict, fragment, title = header.groups()
+            yield StatementCase(path.stem, title, verdict.partition(' "')[0], fragment or "", sql)
         header, lines = found, []
 
 
@@ -76,6 +76,15 @@ def _tables(value: Any) -> Iterator[Name]:
     elif isinstance(value, tuple):
         for item in value:
             yield from _tables(item)
+    elif isinstance(value, Script):
+        for text in value.statements:
+            yield from _tables(parse(text))
+    elif isinstance(value, ExecuteImmediate):
+        text = literal_text(value.text_sql)
+        yield from () if text is None else _tables(parse(text))
+    elif isinstance(value, QueriesInside):
+        for piece in value.pieces:
+            yield from _bound(value.sql[piece.start : piece.end], bind if piece.is_query else bind_expression)
     elif is_dataclass(value):
         for field in fields(value):
             if field.name != "new":  # of RENAME TO, which names no table yet

@@ -121,6 +121,8 @@ def _create_view(cursor: Cursor, replace: bool, temporary: bool) -> Statement:
             return PassThrough(sql=cursor.text)
         else:
             raise cursor.error("Expected AS and a query")
+    if not cursor.sees_query():
+        raise cursor.error("Expected a query behind AS")
     prefix = cursor.text[: cursor.token.start]
     return CreateView(
         sql=cursor.text,

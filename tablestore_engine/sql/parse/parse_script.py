@@ -63,7 +63,7 @@ def _pieces(cursor: Cursor, parse: Parse) -> Iterator[Piece]:
             i += 1
         elif tokens[i].is_name and tokens[i + 1].key == ":":  # a label
             i += 2
-        elif key == "DECLARE" and "HANDLER" in (tokens[i + 1].key, tokens[i + 2].key):
+        elif key == "DECLARE" and any(one.key == "HANDLER" for one in tokens[i + 1 : i + 3]):
             i = _behind_handler_head(tokens, i)
         else:
             end = _end_of_step(tokens, i, last)
@@ -73,6 +73,7 @@ def _pieces(cursor: Cursor, parse: Parse) -> Iterator[Piece]:
 
 def _behind_handler_head(tokens: list[Token], i: int) -> int:
     """Behind ``DECLARE EXIT HANDLER FOR NOT FOUND, SQLSTATE '22012'``."""
+    last = len(tokens) - 1
     while tokens[i].key not in ("FOR", ";", ""):
         i += 1
     while tokens[i].key in ("FOR", ","):
@@ -83,6 +84,7 @@ def _behind_handler_head(tokens: list[Token], i: int) -> int:
             i += 3 if tokens[i + 1].key == "VALUE" else 2
         else:
             i += 1
+        i = min(i, last)
     return i
 
 
@@ -117,8 +119,8 @@ def _pieces_of_step(cursor: Cursor, i: int, end: int, parse: Parse) -> Iterator[
 def _query_of_step(tokens: list[Token], i: int, end: int) -> int | None:
     """Where the query of ``FOR row AS query`` and ``DECLARE name CURSOR FOR query`` begins; None for others."""
     if tokens[i].key == "FOR":
-        return i + 3 if tokens[i + 2].key == "AS" else i + 1
-    if tokens[i].key == "DECLARE":
+        return i + 3 if end > i + 2 and tokens[i + 2].key == "AS" else i + 1
+    if tokens[i].key == "DECLARE" and end > i + 2:
         found = [at for at in range(i + 2, end) if tokens[at].key == "FOR" and tokens[i + 2].key in _CURSOR_WORDS]
         return found[0] + 1 if found else None
     return None

@@ -41,7 +41,7 @@ class TableReference:
     ``database`` is None when the query names none. ``name`` may end in a system table's suffix
     (``t$snapshots``). ``predicate`` holds on every row that can matter; None says nothing.
     ``without_catalog`` says that the text has nothing for a catalog in front of the database (``None.db.t``,
-    ``.db.t``), so that Spark could not know the name.
+    ``.db.t``), so that Spark could not know the name. ``stream`` says that it is read as a stream.
     """
 
     database: str | None
@@ -49,6 +49,7 @@ class TableReference:
     time_travel: TimeTravel | None = None
     predicate: Predicate | None = None
     without_catalog: bool = False
+    stream: bool = False
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,7 @@ def _reference(table: Relation, predicate: Predicate | None, text: str) -> Table
     if len(parts) == 2 and parts[0].lower() in FILE_FORMATS and any(c in parts[1] for c in "/:\\.*"):
         return None
     database = parts[0] if len(parts) == 2 else None
-    return TableReference(database, parts[-1], table.time_travel, predicate, nothing)
+    return TableReference(database, parts[-1], table.time_travel, predicate, nothing, table.stream)
 
 
 class _Rewrite:

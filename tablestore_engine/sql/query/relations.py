@@ -122,7 +122,7 @@ class RelationScan:
             return self._inline_table(i + 1, ctes, select, relation)
         elif token.is_name:
             select.relations.append(relation)
-            i = self._name(i, ctes, select, relation)
+            i = self._stream(i, ctes, select, relation) or self._name(i, ctes, select, relation)
         elif token.key == "." and after.is_name:
             # Macros put a database in front of the dot, and there is none here.
             select.relations.append(relation)
@@ -131,6 +131,18 @@ class RelationScan:
         else:
             return i
         return self._alias(self._suffix(i, relation), relation)
+
+    def _stream(self, i: int, ctes: Ctes, select: Select, relation: Relation) -> int:
+        """Behind ``STREAM t`` or ``STREAM (t)``; 0 when the word is a name itself."""
+        tokens = self.tokens
+        if tokens[i].key != "STREAM":
+            return 0
+        grouped = tokens[i + 1].key == "(" and tokens[i + 2].is_name
+        if not grouped and not (tokens[i + 1].is_name and tokens[i + 1].key != "AS" and not self._ends_relation(i + 1)):
+            return 0
+        relation.stream = True
+        end = self._name(i + 2 if grouped else i + 1, ctes, select, relation)
+        return self.behind_parentheses(i + 1) if grouped else end
 
     def bare_table(self, i: int, ctes: Ctes, select: Select) -> int:
         """``TABLE name``: a table where no alias is legal."""
@@ -299,7 +311,7 @@ class RelationScan:
             if tokens[i].kind == WORD and tokens[i].key.rstrip("S") in _UNITS:
                 i += 1
                 if tokens[i].key == "TO":
-                    i += 2
+                    i = min(i + 2, len(tokens) - 1)
             if tokens[i].key in ("-", "+"):
                 break
         return i
@@ -309,7 +321,7 @@ class RelationScan:
         tokens = self.tokens
         for at in range(i + 1, min(i + 20, len(tokens) - 2)):
             if tokens[at].key == "DELAY" and tokens[at + 1].key == "OF":
-                return self._interval(at + 3) if tokens[at + 2].key == "INTERVAL" else at + 3
+                return self._interval(at + 3) if tokens[at + 2].key == "INTERVAL" else min(at + 3, len(tokens) - 1)
             if tokens[at].key in _NEVER_ALIAS and tokens[at].key != "AS":
                 break
         return 0

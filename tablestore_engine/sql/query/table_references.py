@@ -70,7 +70,7 @@ class _Scan(RelationScan):
 
     def _with(self, i: int, ctes: Ctes, parent: Select | None) -> tuple[int, Ctes]:
         tokens = self.tokens
-        recursive = tokens[i].key == "RECURSIVE" and tokens[i + 1].is_name and tokens[i + 1].key != "AS"
+        recursive = tokens[i].key == "RECURSIVE" and tokens[i + 1].is_name  # Spark takes AS for a name there
         if recursive:
             i += 1
         while tokens[i].is_name:
@@ -147,7 +147,7 @@ class _Scan(RelationScan):
 
     def parentheses(self, i: int, ctes: Ctes, select: Select) -> int:
         """A group in an expression, from its opening parenthesis; returns the index behind it."""
-        if self.starts_query(i + 1) and self.tokens[i + 1].key != "TABLE":
+        if self.starts_query(i + 1):
             return self.later(i, ctes, select, Query())
         after = self.behind_parentheses(i)
         self.expression(i + 1, after - 1 if self.tokens[i].partner > i else after, ctes, select)

@@ -145,6 +145,8 @@ class Frames:
             return None
         target = self._catalog.require_database(target)
         kind = self._catalog.object_kind(target, name)
+        if kind is not None and reference.stream:
+            raise SqlError(f"'{target}.{name}' cannot be read as a stream.", hint="Leave the word STREAM out.")
         if kind == "table":
             return Binding(self._bind_table(reference, target, name, suffix), target)
         if kind == "view" and not suffix:

@@ -16,17 +16,12 @@ from tests.support.statement_table import StatementCase, statement_cases, tables
 _DOES_NOTHING = {"session: UNCACHE TABLE IF EXISTS does nothing where nothing is cached"}
 
 
-def _param(case: StatementCase):
-    marks = [pytest.mark.xfail(strict=True, reason="not so yet")] if case.todo else []
-    return pytest.param(case, id=case.id, marks=marks)
-
-
 @pytest.fixture(scope="module")
 def parser(spark):
     return SparkParser(spark)
 
 
-@pytest.mark.parametrize("case", [_param(case) for case in statement_cases()])
+@pytest.mark.parametrize("case", statement_cases(), ids=lambda case: case.id)
 def test_spark_judges(case: StatementCase, parser: SparkParser) -> None:
     plan = parser.read(case.sql)
     assert (plan is not None) == (case.verdict in ("ours", "spark", "refused")), "whether Spark reads it"

@@ -4,7 +4,7 @@ INSERT INTO t VALUES (1, 'a'), (2, 'b')
 -- ours: the word TABLE
 INSERT INTO TABLE s.t SELECT * FROM a
 
--- todo ours: a table called table
+-- ours: a table called table
 INSERT INTO table VALUES (1)
 
 -- ours: without INTO's optional words and with backquotes
@@ -97,7 +97,7 @@ INSERT INTO t WITH ('write.split-size' = 10) SELECT * FROM a
 -- refused "REPLACE": REPLACE USING
 INSERT INTO t REPLACE USING (day) SELECT * FROM a
 
--- todo refused "REPLACE": REPLACE ON
+-- refused "REPLACE": REPLACE ON
 INSERT INTO t AS x REPLACE ON x.id = a.id SELECT * FROM a
 
 -- ours: WITH SCHEMA EVOLUTION

@@ -118,16 +118,16 @@ CREATE FUNCTION s.f AS 'org.example.F' USING JAR '/tmp/x.jar'
 -- spark: CREATE TEMPORARY FUNCTION of a class
 CREATE OR REPLACE TEMPORARY FUNCTION f AS 'org.example.F'
 
--- spark: CREATE TEMPORARY FUNCTION of an expression
+-- ours: CREATE TEMPORARY FUNCTION of an expression
 CREATE TEMPORARY FUNCTION f(x INT, y INT DEFAULT 2) RETURNS INT RETURN x + y
 
--- todo refused "function": a function whose body reads a table
+-- ours: a function whose body reads a table
 CREATE FUNCTION f(x INT) RETURNS INT RETURN (SELECT max(a) + x FROM t)
 
--- todo refused "function": a temporary function whose body reads a table
+-- ours: a temporary function whose body reads a table
 CREATE OR REPLACE TEMPORARY FUNCTION f(x INT) RETURNS TABLE (a INT) RETURN SELECT a FROM s.t WHERE b = x
 
--- spark: a function with all characteristics
+-- ours: a function with all characteristics
 CREATE OR REPLACE TEMPORARY FUNCTION f(x INT COMMENT 'c') RETURNS INT LANGUAGE SQL DETERMINISTIC COMMENT 'd' CONTAINS SQL RETURN x + 1
 
 -- spark: DROP FUNCTION
@@ -142,19 +142,19 @@ DECLARE OR REPLACE VARIABLE x INT DEFAULT 3
 -- spark: DECLARE without VARIABLE
 DECLARE x = 'FROM a'
 
--- todo ours: DECLARE VARIABLE with a subquery
+-- refused "default of a variable": DECLARE VARIABLE with a subquery
 DECLARE VARIABLE x INT DEFAULT (SELECT max(a) FROM t)
 
--- spark: SET VARIABLE
+-- ours: SET VARIABLE
 SET VARIABLE x = 5
 
--- spark: SET VAR of several
+-- ours: SET VAR of several
 SET VAR x = y + 1, z = DEFAULT
 
 -- ours: SET VAR with a subquery
 SET VAR x = (SELECT max(a) FROM t)
 
--- todo ours: SET VAR with a subquery in an expression
+-- ours: SET VAR with a subquery in an expression
 SET VAR x = 1 + (SELECT max(a) FROM t), y = (SELECT min(b) FROM s.u)
 
 -- ours: SET VAR of several from one query
@@ -169,16 +169,16 @@ EXECUTE IMMEDIATE 'SELECT * FROM t'
 -- ours: EXECUTE IMMEDIATE of a statement
 EXECUTE IMMEDIATE 'INSERT INTO s.t SELECT * FROM a'
 
--- spark: EXECUTE IMMEDIATE of a variable
+-- ours: EXECUTE IMMEDIATE of a variable
 EXECUTE IMMEDIATE x USING 1, 'a' AS b
 
--- todo refused "EXECUTE IMMEDIATE": EXECUTE IMMEDIATE of a literal with values
+-- ours: EXECUTE IMMEDIATE of a literal with values
 EXECUTE IMMEDIATE 'SELECT * FROM t WHERE a = ?' USING 1
 
--- todo refused "EXECUTE IMMEDIATE": EXECUTE IMMEDIATE INTO
+-- ours: EXECUTE IMMEDIATE INTO
 EXECUTE IMMEDIATE 'SELECT max(a) FROM t' INTO x
 
--- todo refused "EXECUTE IMMEDIATE": EXECUTE IMMEDIATE of an expression
+-- ours: EXECUTE IMMEDIATE of an expression
 EXECUTE IMMEDIATE 'SELECT * ' || tail
 
 -- unread: CREATE VIEW without a query

@@ -1,34 +1,34 @@
--- todo refused "script": an INSERT
+-- ours: an INSERT
 BEGIN
   INSERT INTO t VALUES (1);
 END
 
--- todo refused "script": a query
+-- ours: a query
 BEGIN SELECT * FROM t; END
 
--- spark: no statement
+-- ours: no statement
 BEGIN END
 
--- spark: statements without tables
+-- ours: statements without tables
 BEGIN
   SELECT 1;
   VALUES (2);
 END
 
--- spark: variables
+-- ours: variables
 BEGIN
   DECLARE x INT DEFAULT 1;
   SET x = x + 1;
   SELECT x;
 END
 
--- todo refused "script": a variable from a subquery
+-- refused "default of a variable": a variable from a subquery
 BEGIN
   DECLARE x INT DEFAULT (SELECT max(a) FROM t);
   SELECT x;
 END
 
--- todo refused "script": IF
+-- refused "script with variables or control flow": IF
 BEGIN
   IF (SELECT count(*) FROM t) > 1 THEN
     DELETE FROM t;
@@ -39,12 +39,12 @@ BEGIN
   END IF;
 END
 
--- spark: IF without tables
+-- ours: IF without tables
 BEGIN
   IF 1 = 1 THEN SELECT 1; ELSE SELECT 2; END IF;
 END
 
--- todo refused "script": WHILE
+-- refused "script with variables or control flow": WHILE
 BEGIN
   DECLARE n INT DEFAULT 0;
   again: WHILE n < 3 DO
@@ -54,7 +54,7 @@ BEGIN
   END WHILE again;
 END
 
--- spark: REPEAT and LOOP
+-- ours: REPEAT and LOOP
 BEGIN
   DECLARE n INT DEFAULT 0;
   REPEAT SET n = n + 1; UNTIL n > 3 END REPEAT;
@@ -65,14 +65,14 @@ BEGIN
   END LOOP l;
 END
 
--- todo refused "script": FOR
+-- refused "script with variables or control flow": FOR
 BEGIN
   FOR r AS SELECT * FROM a JOIN s.b USING (id) DO
     INSERT INTO t VALUES (r.id);
   END FOR;
 END
 
--- todo refused "script": CASE
+-- refused "script with variables or control flow": CASE
 BEGIN
   CASE (SELECT max(x) FROM a)
     WHEN 1 THEN SELECT * FROM b;
@@ -80,38 +80,38 @@ BEGIN
   END CASE;
 END
 
--- spark: a searched CASE
+-- ours: a searched CASE
 BEGIN
   CASE WHEN 1 > 2 THEN SELECT 1; WHEN true THEN SELECT CASE WHEN true THEN 1 END; ELSE SELECT 3; END CASE;
 END
 
--- todo refused "script": a handler
+-- refused "script with variables or control flow": a handler
 BEGIN
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN INSERT INTO errors VALUES ('x'); END;
   SELECT 1 / 0;
 END
 
--- spark: conditions and handlers
+-- ours: conditions and handlers
 BEGIN
   DECLARE c CONDITION FOR SQLSTATE '45001';
   DECLARE EXIT HANDLER FOR c, SQLSTATE '22012' SELECT 'handled';
   SELECT 1;
 END
 
--- todo refused "script": nested blocks with labels
+-- refused "script with variables or control flow": nested blocks with labels
 BEGIN
-  inner: BEGIN
+  step: BEGIN
     CREATE OR REPLACE TABLE t AS SELECT * FROM a;
-  END inner;
+  END step;
   DROP TABLE IF EXISTS b;
 END
 
--- todo refused "script": EXECUTE IMMEDIATE inside
+-- ours: EXECUTE IMMEDIATE inside
 BEGIN
   EXECUTE IMMEDIATE 'SELECT * FROM t';
 END
 
--- todo refused "script": MERGE, DELETE and common table expressions
+-- ours: MERGE, DELETE and common table expressions
 BEGIN
   WITH c AS (SELECT * FROM a) MERGE INTO t USING c ON t.id = c.id WHEN MATCHED THEN DELETE;
   DELETE FROM s.t WHERE x IN (SELECT x FROM b);

@@ -13,7 +13,7 @@ REPLACE TABLE t (id INT) TBLPROPERTIES ('bucket' = '4')
 -- ours: CREATE TABLE with nested types
 CREATE TABLE t (a ARRAY<STRUCT<x: INT, y: MAP<STRING, DOUBLE>>>, b STRUCT<z INT NOT NULL COMMENT 'c'>)
 
--- todo ours: CREATE TABLE of columns called like keywords
+-- ours: CREATE TABLE of columns called like keywords
 CREATE TABLE t (from INT, `select x` STRING, order DATE, table TIMESTAMP, comment STRING COMMENT 'text')
 
 -- ours: CREATE TABLE with partitions
