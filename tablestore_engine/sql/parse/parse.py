@@ -48,7 +48,7 @@ def parse(text: str) -> Statement:
     refuse_misplaced(text, tokens)
     cursor = Cursor(text, tokens)
     if cursor.at_end:
-        return Noop(sql=text, what="EMPTY")
+        return Noop(sql=text)
     handler = _HEADS.get(cursor.key)
     statement = None if handler is None else handler(cursor)
     return PassThrough(sql=text) if statement is None else statement
@@ -111,6 +111,8 @@ def _create(cursor: Cursor) -> Statement | None:
 def _drop(cursor: Cursor) -> Statement | None:
     cursor.expect("DROP")
     parse_create.refuse_kept_up(cursor)
+    if cursor.key == "INDEX":
+        return parse_foreign.index(cursor, "DROP INDEX")
     kind = cursor.accept_one("TABLE", "VIEW", "SCHEMA", "DATABASE", "NAMESPACE")
     if kind is None:
         return None
@@ -158,7 +160,7 @@ def _explain(cursor: Cursor) -> Statement | None:
     inner = parse(cursor.text[offset:])
     if isinstance(inner, Query):
         return QueryInside(sql=cursor.text, kind="EXPLAIN", prefix=prefix, query_sql=inner.query_sql)
-    return Explain(sql=cursor.text, mode=mode, statement=inner)
+    return None if isinstance(inner, PassThrough) else Explain(sql=cursor.text, mode=mode, statement=inner)
 
 
 def _cache(cursor: Cursor) -> Statement | None:
@@ -218,7 +220,7 @@ def _refresh(cursor: Cursor) -> Statement | None:
 
 def _transaction(cursor: Cursor) -> Statement | None:
     if is_transaction(cursor.tokens):
-        return Noop(sql=cursor.text, what=cursor.key)
+        return Noop(sql=cursor.text)
     return parse_script.script(cursor, parse) if is_script(cursor.tokens) else None
 
 
@@ -264,6 +266,7 @@ _HEADS: Final[Mapping[str, _Head]] = {
     "OPTIMIZE": parse_foreign.optimize,
     "VACUUM": parse_foreign.vacuum,
     "RESTORE": parse_foreign.restore,
+    "LOAD": parse_foreign.load,
 }
 
 __all__ = ["ParseError", "parse"]

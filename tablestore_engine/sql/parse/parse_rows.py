@@ -58,9 +58,12 @@ def insert(cursor: Cursor, with_sql: str | None) -> Statement:
         raise cursor.error("Expected INTO or OVERWRITE")
     if cursor.key in ("DIRECTORY", "LOCAL") and verb == "OVERWRITE":
         return _insert_directory(cursor)
-    if cursor.key == "TABLE" and cursor.tokens[cursor.i + 1].is_name:
+    if cursor.key == "TABLE" and cursor.tokens[cursor.i + 1].is_name and not cursor.sees("TABLE", "VALUES", "("):
         cursor.i += 1
     table = cursor.table_name()
+    if cursor.key == "AS" and cursor.key_at(2) == "REPLACE":
+        cursor.i += 2
+        raise cursor.error("Only REPLACE WHERE is supported", kind=SqlError, hint="Use MERGE INTO.")
     if cursor.sees("WITH", "("):
         raise cursor.error("Options on INSERT are not supported", kind=SqlError)
     if verb == "INTO" and cursor.accept("REPLACE"):

@@ -107,6 +107,11 @@ def references(query_sql: str, asked: Predicate | None = None) -> tuple[TableRef
     return tuple(reference for _, reference in tables if reference is not None)
 
 
+def names_table(sql: str, *, is_query: bool) -> bool:
+    """Whether a query, or the subqueries of an expression, name a table."""
+    return any(reference is not None for _, reference in _analyze(sql, not is_query).tables)
+
+
 @dataclass(frozen=True)
 class _Analysis:
     structure: Structure

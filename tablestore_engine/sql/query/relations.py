@@ -105,7 +105,7 @@ class RelationScan:
     def relation(self, i: int, ctes: Ctes, select: Select, join: str) -> int:
         """One relation from its first token, alias included."""
         tokens = self.tokens
-        if tokens[i].key == "LATERAL":
+        if tokens[i].key == "LATERAL" or self._is_stream(i):
             i += 1
         relation = Relation(select, join=join)
         token, after = tokens[i], tokens[i + 1] if tokens[i].kind != END else tokens[i]
@@ -132,6 +132,10 @@ class RelationScan:
             return i
         return self._alias(self._suffix(i, relation), relation)
 
+    def _is_stream(self, i: int) -> bool:
+        """Whether the word at ``i`` is STREAM in front of a table, and not a table in front of its alias."""
+        return self.tokens[i].key == "STREAM" and self.tokens[i + 1].is_name and not self._ends_relation(i + 1)
+
     def bare_table(self, i: int, ctes: Ctes, select: Select) -> int:
         """``TABLE name``: a table where no alias is legal."""
         relation = Relation(select)
@@ -151,6 +155,8 @@ class RelationScan:
             i += 2
             parts.append(tokens[i].name)
         last = tokens[i]
+        if tokens[i].key == "STREAM" and tokens[i + 1].key == "(" and tokens[i + 2].is_name:
+            return self._name(i + 2, ctes, select, relation) + 1
         if tokens[i + 1].key == "(":  # a table function
             return self.parentheses(i + 1, ctes, select)
         relation.parts = tuple(parts)

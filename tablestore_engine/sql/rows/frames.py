@@ -106,11 +106,11 @@ class Frames:
             self._unknown = True
         return bind_expression(sql, lambda reference: self._resolve(reference, self.database), qualifiers).text
 
-    def run(self, bound: BoundQuery | str, prefix: str = "", suffix: str = "") -> DataFrame:
-        """Give a bound query to Spark, with what is said around it, or a text of the engine's own."""
+    def run(self, bound: BoundQuery | str, prefix: str = "") -> DataFrame:
+        """Give a bound query to Spark, with what is in front of it, or a text of the engine's own."""
         if isinstance(bound, str):
             bound = BoundQuery(bound, (), "")
-        text = f"{prefix}{bound.text}{suffix}"
+        text = f"{prefix}{bound.text}"
         try:
             with translated(text, lambda offset: _position(bound, offset - len(prefix))):
                 return self.spark.sql(text)

@@ -16,7 +16,7 @@ def skip_ctes(cursor: Cursor) -> None:
     """Behind ``WITH a AS (…), b AS (…)``; the cursor does not move when this is not what follows."""
     start = cursor.i
     cursor.expect("WITH")
-    if cursor.key == "RECURSIVE" and cursor.key_at(1) != "AS":
+    if cursor.key == "RECURSIVE" and cursor.tokens[cursor.i + 1].is_name:
         cursor.i += 1
     while cursor.token.is_name:
         cursor.i += 1
@@ -40,7 +40,7 @@ def with_ctes(with_sql: str | None, query_sql: str) -> str:
     tokens = tokenize(query_sql)
     if tokens[0].key != "WITH":
         return f"{with_sql} {query_sql}"
-    first = tokens[2] if tokens[1].key == "RECURSIVE" and tokens[2].key != "AS" else tokens[1]
+    first = tokens[2] if tokens[1].key == "RECURSIVE" and tokens[2].is_name else tokens[1]
     recursive = first is tokens[2] and tokenize(with_sql)[1].key != "RECURSIVE"
     head = "WITH RECURSIVE" + with_sql[len("WITH") :] if recursive else with_sql
     return f"{head}, {query_sql[first.start :]}"

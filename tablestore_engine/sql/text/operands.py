@@ -11,8 +11,9 @@ from typing import Final
 
 from tablestore_engine.sql.text.lexer import SYMBOL, Token
 
+# Without ">", which may close a type: ``x::ARRAY<INT> FROM t``.
 _SIGNS: Final = frozenset(
-    [*(",", "(", "=", "<", ">", "<=", ">=", "<>", "!=", "==", "<=>", "+", "-", "/", "%"),
+    [*(",", "(", "=", "<", "<=", ">=", "<>", "!=", "==", "<=>", "+", "-", "/", "%"),
      *("||", "|", "&", "^", "~", "!", "->", "=>", "::")]
 )  # fmt: skip
 _PREFIXES: Final = frozenset(["NOT", "CASE", "DISTINCT"])
