@@ -17,7 +17,7 @@ from weakref import ReferenceType, ref
 
 from pyspark.sql import DataFrame, SparkSession, functions
 
-from tablestore_engine.spark.expressions.names import quoted
+from tablestore_engine.schema.types.sql_text import quoted_name
 from tablestore_engine.spark.run.messages import STAND_IN_NUMBER
 from tablestore_engine.spark.run.run import translated
 
@@ -40,7 +40,7 @@ class StandIns:
     def add(self, name: str, frame: DataFrame) -> str:
         """Make a stand-in of a frame, called after what it stands for. Returns the view's name, unquoted."""
         view = f"{name}#{next(_numbers)}"
-        frame.createOrReplaceTempView(quoted(view))
+        frame.createOrReplaceTempView(quoted_name(view))
         if not self._lasting:
             for old in self._remember(view):
                 self._spark.catalog.dropTempView(old)
@@ -62,13 +62,13 @@ class StandIns:
 def is_temporary(spark: SparkSession, name: str) -> bool:
     """Whether a bare name is that of a temporary view of the session, or of a table in Spark's own catalog."""
     with translated():
-        return bool(spark.catalog.tableExists(quoted(name)))
+        return bool(spark.catalog.tableExists(quoted_name(name)))
 
 
 def ends_with_session(spark: SparkSession, name: str) -> bool:
     """Whether a bare name for which `is_temporary` holds is a temporary view, and no table of Spark's."""
     with translated():
-        return bool(spark.catalog.getTable(quoted(name)).isTemporary)
+        return bool(spark.catalog.getTable(quoted_name(name)).isTemporary)
 
 
 def named_plan(answer: DataFrame) -> DataFrame:

@@ -54,9 +54,9 @@ from tablestore_engine.schema.merge.merge_engine import MergeEngine
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
+from tablestore_engine.schema.types.sql_text import quoted_name
 from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.spark.expressions.bucket_column import HASH_COLUMN, hash_column
-from tablestore_engine.spark.expressions.names import quoted
 from tablestore_engine.spark.read.file_scan import FILE_COLUMN, FileScans
 from tablestore_engine.spark.run.run import collect_arrow, translated
 from tablestore_engine.spark.write.bucket_assignment import (
@@ -178,7 +178,7 @@ def _sent_home(homes: Homes, job: WriteJob, frame: DataFrame, kept: ExitStack) -
 
 
 def _key(schema: TableSchema) -> list[str]:
-    return [quoted(name) for name in schema.primary_keys]
+    return [quoted_name(name) for name in schema.primary_keys]
 
 
 def _refuse_duplicates(frame: DataFrame, job: WriteJob) -> None:
@@ -206,7 +206,7 @@ def _one_each(frame: DataFrame, job: WriteJob) -> DataFrame:
         return frame
     order = f"struct(-{ROW_KIND_COLUMN}, {ORDINAL_COLUMN})" if job.changes else ORDINAL_COLUMN
     best = "max_by" if engine.keeps_last else "min_by"
-    row = f"{best}(struct({', '.join(quoted(c) for c in frame.columns)}), {order}) AS row"
+    row = f"{best}(struct({', '.join(quoted_name(c) for c in frame.columns)}), {order}) AS row"
     return frame.groupBy(*_key(job.schema)).agg(F.expr(row)).select("row.*")
 
 
@@ -214,7 +214,7 @@ def _placed(homes: Homes, schema: TableSchema, found: DataFrame, buckets: tuple[
     engine = schema.merge_engine
     columns = [*schema.field_names, ROW_KIND_COLUMN, ORDINAL_COLUMN]
     old = {name: F.col(_old(i)).alias(name) for i, name in enumerate(schema.partition_keys)}
-    at_home = [old[c] if c in old else F.col(quoted(c)) for c in columns]
+    at_home = [old[c] if c in old else F.col(quoted_name(c)) for c in columns]
     at_home.append(F.col(_OLD_BUCKET).alias(BUCKET_COLUMN))
     known, moves = F.col(_HOME).isNotNull(), F.col(_MOVES)
     retracts = F.col(ROW_KIND_COLUMN).bitwiseAND(F.lit(1)) == 1
@@ -232,10 +232,10 @@ def _placed(homes: Homes, schema: TableSchema, found: DataFrame, buckets: tuple[
 
 def _together(schema: TableSchema, rows: DataFrame) -> DataFrame:
     """Rows of a new key in the partition of the first of them."""
-    names = [quoted(name) for name in schema.partition_keys]
+    names = [quoted_name(name) for name in schema.partition_keys]
     first = F.min_by(F.struct(*names), F.col(ORDINAL_COLUMN)).alias("__first")
     found = rows.join(rows.groupBy(*_key(schema)).agg(first), list(schema.primary_keys))
-    return found.withColumns({n: F.col(f"__first.{quoted(n)}") for n in schema.partition_keys})
+    return found.withColumns({n: F.col(f"__first.{quoted_name(n)}") for n in schema.partition_keys})
 
 
 def _opened(
@@ -251,7 +251,7 @@ def _opened(
     lookup = {p: openings(counts.get(p, {}), number, rule) for p, number in new.items()}
     found = beside(homes.spark, hashed, schema, lookup, OPENING_TYPES)
     bucket = F.expr(f"coalesce({NEW_BUCKET}, 0)").cast("int").alias(BUCKET_COLUMN)
-    return found.select(*[F.col(quoted(c)) for c in columns], bucket)
+    return found.select(*[F.col(quoted_name(c)) for c in columns], bucket)
 
 
 def _old(position: int) -> str:
@@ -280,7 +280,7 @@ def _with_homes(homes: Homes, schema: TableSchema, rows: DataFrame, buckets: tup
     found = found.join(F.broadcast(places), [_HOME], "left")
     same: Column = F.lit(True)
     for i, name in enumerate(schema.partition_keys):
-        same = same & F.col(quoted(name)).eqNullSafe(F.col(_old(i)))
+        same = same & F.col(quoted_name(name)).eqNullSafe(F.col(_old(i)))
     return found.withColumn(_MOVES, ~same)
 
 

@@ -10,6 +10,7 @@ from pyspark.sql import Row
 from support.tables import check_invariants
 
 from tablestore_engine.errors import ExecutionError, OptionError, SqlError
+from tablestore_engine.schema.types.sql_text import quoted_name
 
 pytestmark = pytest.mark.spark
 
@@ -56,10 +57,6 @@ def batch(rng, rows):
     return " UNION ALL ".join(lines)
 
 
-def quote(name):
-    return "`" + name.replace("`", "``") + "`"
-
-
 def normal(value):
     """NaN equals itself, a map or a row is its items, and times are in UTC."""
     if isinstance(value, dict):
@@ -88,7 +85,7 @@ def by_arrow(store):
 @pytest.mark.parametrize("seed", range(3))
 def test_every_function(store, seed):
     rng = random.Random(seed)
-    columns = ", ".join(f"{quote(name)} {kind}" for name, kind, *_ in COLUMNS)
+    columns = ", ".join(f"{quoted_name(name)} {kind}" for name, kind, *_ in COLUMNS)
     options = {"merge-engine": "aggregation", "bucket": "2", "write-only": "true"}
     for name, _, function, more, _ in COLUMNS:
         options[f"fields.{name}.aggregate-function"] = function

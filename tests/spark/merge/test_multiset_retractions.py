@@ -6,9 +6,10 @@ import random
 
 import pytest
 from support.tables import check_invariants
-from test_merge_engines_sql import by_arrow, by_spark, quote
+from test_merge_engines_sql import by_arrow, by_spark
 
 from tablestore_engine.errors import RowKindError, SqlError
+from tablestore_engine.schema.types.sql_text import quoted_name
 
 pytestmark = pytest.mark.spark
 
@@ -54,7 +55,7 @@ GROUPED = [
 
 
 def create(store, columns, options):
-    texts = ", ".join(f"{quote(name)} {kind}" for name, kind, *_ in columns)
+    texts = ", ".join(f"{quoted_name(name)} {kind}" for name, kind, *_ in columns)
     options = {"bucket": "2", "write-only": "true", **options}
     for name, _, more, _ in columns:
         options |= {f"fields.{name}.{key}": value for key, value in more.items()}
@@ -69,7 +70,7 @@ def batch(rng, columns, kinds, rows=12):
         values = ["null" if rng.random() < 0.25 else sql.replace("{r}", str(rng.randrange(100))) for *_, sql in columns]
         lines.append(f"SELECT {number} AS n, '{rng.choice(kinds)}', {rng.randrange(4)}, {rng.randrange(2)}, "
                      f"{', '.join(values)}")  # fmt: skip
-    names = ", ".join(["_row_kind", "k", "p", *(quote(name) for name, *_ in columns)])
+    names = ", ".join(["_row_kind", "k", "p", *(quoted_name(name) for name, *_ in columns)])
     return f"INSERT INTO t ({names}) SELECT * EXCEPT (n) FROM ({' UNION ALL '.join(lines)}) ORDER BY n"
 
 

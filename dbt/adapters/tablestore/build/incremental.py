@@ -15,7 +15,8 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.config.model_config import column_names, unique_keys
 from tablestore_engine.schema.merge.merge_engine import MergeEngine
-from tablestore_engine.sql.text.lexer import quote, tokenize
+from tablestore_engine.schema.types.sql_text import quoted_name
+from tablestore_engine.sql.text.lexer import tokenize
 
 
 @dataclass(frozen=True)
@@ -129,6 +130,6 @@ def qualified(expression: str, columns: Sequence[TableStoreColumn], alias: str) 
         before = tokens[index - 1].key if index else ""
         after = tokens[index + 1].key if index + 1 < len(tokens) else ""
         if token.is_name and token.name.lower() in names and before != "." and after not in (".", "("):
-            text.append(expression[position : token.start] + f"{alias}.{quote(token.name)}")
+            text.append(expression[position : token.start] + f"{alias}.{quoted_name(token.name)}")
             position = token.end
     return "".join(text) + expression[position:]

@@ -120,7 +120,7 @@ class Cursor:
         bindings: values for `%s` in a text, as some packages pass them; rendered as Spark literals.
         """
         if bindings:
-            from dbt.adapters.tablestore.connection.literals import literal
+            from tablestore_engine.schema.types.sql_text import literal
 
             sql = sql % tuple(literal(one) for one in bindings)
         statements = split(sql)
