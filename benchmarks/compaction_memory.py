@@ -25,7 +25,7 @@ from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.compact.compact_plan import plan_compaction
 from tablestore_engine.operation.write.new_write import new_job
-from tablestore_engine.operation.write.write import placed, write_sorted
+from tablestore_engine.operation.write.write import with_bucket, write_sorted
 from tablestore_engine.operation.write.write_job import WriteJob
 from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.types.types import parse_type
@@ -100,7 +100,7 @@ def _tables(job: WriteJob, rows: int, run: int, runs: int) -> Iterator[pa.Table]
         columns = {"id": ids}
         for i in range(4):
             columns[f"s{i}"] = _texts(random, number)
-        yield placed(job, pa.table(columns))
+        yield with_bucket(job, pa.table(columns))
 
 
 def _texts(random: np.random.Generator, number: int) -> pa.Array:

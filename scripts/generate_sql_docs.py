@@ -89,7 +89,7 @@ def _procedure(name: str, one: Procedure) -> str:
     optional = [f"[{parameter}]" for parameter in one.parameters[one.required :]]
     mark = " †" if name in IN_DBT else ""
     return (
-        f"### `sys.{name}`{mark}\n\n{_told(one.run)}\n\n"
+        f"### `sys.{name}`{mark}\n\n{_rendered(one.run)}\n\n"
         f"- Arguments: {_code(', '.join([*needed, *optional]))}\n"
         f"- Example: `{one.example.rstrip('.')}`\n"
         f"- Answer: {_code(', '.join(f'{column} {kind}' for column, kind in one.columns.items()))}\n"
@@ -101,11 +101,11 @@ def _columns(schema: str) -> str:
 
 
 def _table(name: str, columns: str, rows: Callable[..., Any], mark: str) -> str:
-    first = _told(rows).split("\n\n")[0].replace("\n", " ")
+    first = _rendered(rows).split("\n\n")[0].replace("\n", " ")
     return f"| `${name}`{mark} | {first} | {columns} |"
 
 
-def _told(function: Callable[..., Any]) -> str:
+def _rendered(function: Callable[..., Any]) -> str:
     """The docstring of a function. Raises ValueError when it has none."""
     text = inspect.getdoc(function)
     if not text:

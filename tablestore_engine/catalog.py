@@ -130,10 +130,10 @@ class Catalog:
                     f"Files that belong to no table lie in the folder of schema '{found}': {', '.join(strange[:10])}.",
                     hint="Move them away, or remove them too by DROP SCHEMA … CASCADE.",
                 )
-        gone = f"{self.warehouse}/.{found}.{self._new_id()}"
+        removed = f"{self.warehouse}/.{found}.{self._new_id()}"
         directory = self.paths.database_dir(found)
-        if self.io.exists(directory) and self.io.rename(directory, gone):
-            self.io.delete_tree(gone)
+        if self.io.exists(directory) and self.io.rename(directory, removed):
+            self.io.delete_tree(removed)
 
     def _files_of_others(self, directory: str) -> list[str]:
         """Paths of what lies in the folder of a database that has no tables; empty folders are nothing to lose."""
@@ -270,15 +270,15 @@ class Catalog:
         path = self._table_dir(database, name)
         assert path is not None
         found = self.require_database(database)
-        gone = self.paths.hidden_table_dir(found, os.path.basename(path), self._new_id())
+        removed = self.paths.hidden_table_dir(found, os.path.basename(path), self._new_id())
         try:
-            moved = self.io.rename(path, gone)
+            moved = self.io.rename(path, removed)
         except StorageError as error:
             if error.missing:
                 return  # somebody else dropped it
             raise
         if moved:
-            self.io.delete_tree(gone)
+            self.io.delete_tree(removed)
 
     def rename_table(self, database: str, name: str, new_database: str, new_name: str) -> None:
         """Rename a table or view. Raises TableNotFound, TableAlreadyExists, DatabaseNotFound."""

@@ -112,10 +112,10 @@ def compact(ctx: click.Context, warehouse: str, schema: str, everything: bool, f
     if everything == (table is not None):
         raise click.UsageError("Name a table, or say --all.")
     catalog = _catalog(warehouse)
-    places = [_resolved(catalog, schema, table)] if table is not None else _all_tables(catalog)
+    tables = [_resolved(catalog, schema, table)] if table is not None else _all_tables(catalog)
     store = _open(warehouse, schema)
     try:
-        ctx.exit(_compact_each(store, places, full))
+        ctx.exit(_compact_each(store, tables, full))
     finally:
         store.stop()
 
@@ -208,8 +208,8 @@ def _table_name(schema: str, name: str) -> TableName:
 
 def _resolved(catalog: Catalog, schema: str, name: str) -> tuple[str, str]:
     """Stored database and name of a table. Raises TableNotFound, also for a view."""
-    place = _table_name(schema, name)
-    return catalog.load_table(place.database or schema, place.name).identifier
+    identifier = _table_name(schema, name)
+    return catalog.load_table(identifier.database or schema, identifier.name).identifier
 
 
 def _answer(catalog: Catalog, statement: Statement) -> StatementResult:
@@ -227,7 +227,7 @@ def _all_tables(catalog: Catalog) -> list[tuple[str, str]]:
     return [(one, name) for one in catalog.list_databases() for name in sorted(catalog.list_tables(one))]
 
 
-def _compact_each(store: TableStore, places: Sequence[tuple[str, str]], full: bool) -> int:
+def _compact_each(store: TableStore, tables: Sequence[tuple[str, str]], full: bool) -> int:
     """Compact tables one after the other, and tell one line for each. Returns the exit code: the gravest of all."""
     from rich.console import Console
     from rich.markup import escape
@@ -235,14 +235,14 @@ def _compact_each(store: TableStore, places: Sequence[tuple[str, str]], full: bo
 
     lines: list[str] = []
     codes: list[int] = []
-    width = max((len(".".join(place)) for place in places), default=0)
+    width = max((len(".".join(identifier)) for identifier in tables), default=0)
     shown = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}")
     with Progress(*shown, console=Console(stderr=True), transient=True) as progress:
-        bar = progress.add_task("", total=len(places))
-        for place in places:
-            name = ".".join(place)
+        bar = progress.add_task("", total=len(tables))
+        for identifier in tables:
+            name = ".".join(identifier)
             progress.update(bar, description=escape(name))
-            text, code = _compact_one(store, place, full)
+            text, code = _compact_one(store, identifier, full)
             lines.append(f"{name:<{width}}  {text}")
             codes.append(code)
             progress.advance(bar)
@@ -251,12 +251,12 @@ def _compact_each(store: TableStore, places: Sequence[tuple[str, str]], full: bo
     return next((code for code in (FAILED, WRONG, RETRY) if code in codes), 0)
 
 
-def _compact_one(store: TableStore, place: tuple[str, str], full: bool) -> tuple[str, int]:
+def _compact_one(store: TableStore, identifier: tuple[str, str], full: bool) -> tuple[str, int]:
     """What was done, and the exit code for it."""
     from tablestore_engine.spark.compact.compact_due import compact_due
 
     try:
-        done = compact_due(lambda: store.spark, store.catalog.load_table(*place), full=full)
+        done = compact_due(lambda: store.spark, store.catalog.load_table(*identifier), full=full)
     except Exception as error:
         code = exit_code(error) if isinstance(error, TableStoreError) else FAILED
         return f"FAILED: {' '.join(str(error).split()) or type(error).__name__}", code

@@ -241,7 +241,7 @@ class TableStore:
             SchemaError: rows of another kind, or columns that do not fit. PrimaryKeyError: null or duplicate keys.
             ConflictError: others changed the table every time that this was tried.
         """
-        from tablestore_engine.operation.write.cleanup import retrying
+        from tablestore_engine.operation.write.cleanup import with_retry
         from tablestore_engine.spark.verbs.dml import insert
         from tablestore_engine.spark.verbs.dml import overwrite as replace
         from tablestore_engine.spark.write.align import align
@@ -260,7 +260,7 @@ class TableStore:
                 ).rows  # fmt: skip
             return insert(self.spark, table, rows, refuse_duplicates=refuse_duplicates, properties=properties).rows
 
-        return retrying(attempt)
+        return with_retry(attempt)
 
     def stop(self) -> None:
         """Stop the Spark session, if this store started it."""

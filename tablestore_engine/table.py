@@ -312,9 +312,9 @@ class Table:
             ConflictError: others keep changing the table.
         """
         from tablestore_engine.operation.history.rollback import roll_back
-        from tablestore_engine.operation.write.cleanup import retrying
+        from tablestore_engine.operation.write.cleanup import with_retry
 
-        snapshot = retrying(lambda: roll_back(self, self.version(version)))
+        snapshot = with_retry(lambda: roll_back(self, self.version(version)))
         self.expire_after_commit()
         return snapshot
 
@@ -364,14 +364,14 @@ class Table:
         """What scheduled compactions need of the table."""
         return CompactedTable(self.history, self.committer(), self.write_target)
 
-    def compact_after_commit(self, touched: Collection[tuple[bytes, int]]) -> None:
+    def compact_after_commit(self, written: Collection[tuple[bytes, int]]) -> None:
         """Compact what is due in some buckets, or schedule that, as the options say; never raises.
 
         `touched` are partitions and bucket numbers. Only small merges are made in this process.
         """
         from tablestore_engine.operation.compact.auto_compaction import compact_small
 
-        compact_small(self, touched)
+        compact_small(self, written)
 
     def properties_of(self, snapshot: Snapshot) -> Mapping[str, str]:
         """The properties that the committer stored with a snapshot."""

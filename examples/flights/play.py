@@ -136,10 +136,10 @@ def _build(stage: Stage, delivery: str, building: Building, *, first: bool) -> t
     # Unit tests check the code, not the data: once is enough. The seeds and the registry do not change.
     scope = [] if first else ["--select", "stg_flight_reports+", "--exclude-resource-type", "unit_test"]
     arguments = ["build", *scope, "--project-dir", PROJECT, "--profiles-dir", PROJECT]
-    places = ["--target-path", stage.target, "--log-path", stage.logs]
+    folders = ["--target-path", stage.target, "--log-path", stage.logs]
     quiet = ["--log-level", "none", "--log-level-file", "debug"]
     began = time.monotonic()
-    outcome = dbtRunner(callbacks=[listen]).invoke([*arguments, *places, *quiet])
+    outcome = dbtRunner(callbacks=[listen]).invoke([*arguments, *folders, *quiet])
     seconds = time.monotonic() - began
     if not outcome.success:
         raise DbtFailed(*_messages(outcome))

@@ -56,7 +56,7 @@ class PlanGroup:
     files: tuple[PlannedFile, ...]
 
     @property
-    def place(self) -> tuple[bytes, int]:
+    def bucket_id(self) -> tuple[bytes, int]:
         """Partition and bucket."""
         return self.partition, self.bucket
 
@@ -75,9 +75,9 @@ class CompactionPlan:
     groups: tuple[PlanGroup, ...]
 
     @property
-    def places(self) -> frozenset[tuple[bytes, int]]:
+    def bucket_ids(self) -> frozenset[tuple[bytes, int]]:
         """The buckets that it merges in."""
-        return frozenset(group.place for group in self.groups)
+        return frozenset(group.bucket_id for group in self.groups)
 
     @property
     def files(self) -> tuple[PlannedFile, ...]:

@@ -38,7 +38,7 @@ class IndexEntry:
     global_index: Any = field(default=None, compare=False)
 
     @property
-    def place(self) -> tuple[bytes, int]:
+    def bucket_id(self) -> tuple[bytes, int]:
         """The partition and bucket."""
         return self.partition, self.bucket
 

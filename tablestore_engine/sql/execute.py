@@ -89,7 +89,7 @@ def _create_view(statement: CreateView, context: RowContext) -> StatementResult:
         frames.run(frames.bound(statement.query_sql), statement.prefix)
         return StatementResult("CREATE VIEW")
     catalog = context.catalog
-    database, name = context.place(statement.view)
+    database, name = context.identifier(statement.view)
     exists = catalog.view_exists(database, name)
     if statement.must_exist and not exists:
         raise ViewNotFound(f"View '{database}.{name}' does not exist.")

@@ -97,10 +97,10 @@ class TimelineStore:
         """Remove all but the newest `keep` of the plans that are done."""
         listed = self._listed()
         done = [instant for instant, notes in listed.items() if (REQUESTED, 0) in notes and _is_done(notes)]
-        gone = {*done[: max(len(done) - keep, 0)]}
+        removed = {*done[: max(len(done) - keep, 0)]}
         # What a pruning that was killed has left: the plan goes first, and so the instant.
-        gone |= {instant for instant, notes in listed.items() if (REQUESTED, 0) not in notes}
-        for instant in sorted(gone):
+        removed |= {instant for instant, notes in listed.items() if (REQUESTED, 0) not in notes}
+        for instant in sorted(removed):
             notes = sorted(listed[instant], key=lambda one: (one[0] != REQUESTED, one))
             for note, attempt in notes:
                 self._io.delete(self._paths.compaction_note(instant, note, attempt or None))

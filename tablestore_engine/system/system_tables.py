@@ -141,11 +141,11 @@ def _files(table: Table, snapshot: Snapshot | None) -> _Rows:
     """The data files."""
     if snapshot is None:
         return []
-    places = PartitionFormat(table.schema)
+    partition_format = PartitionFormat(table.schema)
     types = [f.type for f in table.schema.trimmed_key_fields]
 
     def row(e: ManifestEntry) -> tuple[Any, ...]:
-        path, file = places.path_of(e.partition), e.file
+        path, file = partition_format.path_of(e.partition), e.file
         low, high = (_key(key, types) if types else None for key in (file.min_key, file.max_key))
         return (
             path or None,
@@ -222,16 +222,19 @@ def _bounds(row: bytes, types: Sequence[Any]) -> str | None:
 
 def _partitions(table: Table, snapshot: Snapshot | None) -> _Rows:
     """The partitions that hold files."""
-    places = PartitionFormat(table.schema)
+    partition_format = PartitionFormat(table.schema)
     groups = _grouped(table, snapshot, lambda e: e.partition)
-    return [(places.path_of(row), *_figures(table, files, snapshot)) for row, files in groups]
+    return [(partition_format.path_of(row), *_figures(table, files, snapshot)) for row, files in groups]
 
 
 def _buckets(table: Table, snapshot: Snapshot | None) -> _Rows:
     """The buckets that hold files."""
-    places = PartitionFormat(table.schema)
+    partition_format = PartitionFormat(table.schema)
     groups = _grouped(table, snapshot, lambda e: (e.partition, e.bucket))
-    return [(places.path_of(row) or None, bucket, *_figures(table, files, snapshot)) for (row, bucket), files in groups]
+    return [
+        (partition_format.path_of(row) or None, bucket, *_figures(table, files, snapshot))
+        for (row, bucket), files in groups
+    ]
 
 
 def _grouped(

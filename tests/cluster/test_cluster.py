@@ -129,8 +129,8 @@ def test_two_workers(launch, tmp_path):
     wait_for(port, master)
     url = f"spark://127.0.0.1:{port}"
     for number in range(2):
-        place = tmp_path / f"worker-{number}"
-        launch("spark-class", WORKER, "-h", "127.0.0.1", "-c", 1, "-m", "1g", "--webui-port", 0, "-d", place, url)
+        folder = tmp_path / f"worker-{number}"
+        launch("spark-class", WORKER, "-h", "127.0.0.1", "-c", 1, "-m", "1g", "--webui-port", 0, "-d", folder, url)
     check(run_application(tmp_path / "warehouse", url, tmp_path), tmp_path / "warehouse")
     executors = [d for n in range(2) for d in (tmp_path / f"worker-{n}").glob("app-*/*")]
     assert len(executors) == 2, "both workers ran an executor"

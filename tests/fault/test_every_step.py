@@ -215,7 +215,7 @@ def test_a_turn_that_dies_half_way_changes_no_row(prepared, recorded, tmp_path):
         ACTIONS["turn"](warehouse, FaultInjectingFileIO(fault=Fault("create schema 1", "after", lasting=True)))
     assert state(warehouse) == before
     table = load(warehouse, name="log")
-    assert table.schema.merge_engine.counts
+    assert table.schema.merge_engine.is_multiset
     assert table.latest_snapshot().schema_id == 0
     ACTIONS["turn"](warehouse, None)
     assert state(warehouse) == after

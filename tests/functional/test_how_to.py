@@ -72,9 +72,9 @@ class Reader:
         self.write_profile(PROFILE)
 
     def write(self, path, text):
-        place = os.path.join(self.folder, path)
-        os.makedirs(os.path.dirname(place), exist_ok=True)
-        with open(place, "w", encoding="utf-8") as file:
+        target = os.path.join(self.folder, path)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        with open(target, "w", encoding="utf-8") as file:
             file.write(text)
 
     def write_profile(self, output):
@@ -128,8 +128,8 @@ class Reader:
     def dbt(self, *arguments):
         from dbt.cli.main import dbtRunner
 
-        places = ["--project-dir", self.folder, "--profiles-dir", self.folder]
-        outcome = dbtRunner().invoke([*arguments, *places])
+        folders = ["--project-dir", self.folder, "--profiles-dir", self.folder]
+        outcome = dbtRunner().invoke([*arguments, *folders])
         assert outcome.success, outcome.exception or [one.message for one in outcome.result.results]
 
     def store(self):

@@ -52,17 +52,17 @@ class TestRunOperation:
         return project.run_sql(f"select max(v) from {project.test_schema}.kept_orders", fetch="one")[0]
 
     def test_a_life(self, project):
-        place = f"{project.test_schema}.kept_orders"
-        assert f"create_tag {place}: done" in self.operate("create_tag", "{table: orders, tag: first, snapshot: 1}")
-        assert f"compact {place}: compacted" in self.operate("compact", "{table: orders}")
+        name = f"{project.test_schema}.kept_orders"
+        assert f"create_tag {name}: done" in self.operate("create_tag", "{table: orders, tag: first, snapshot: 1}")
+        assert f"compact {name}: compacted" in self.operate("compact", "{table: orders}")
         assert self.value(project) == 2
         told = self.operate("rollback", "{table: orders, version: first}")
-        assert f"rollback {place}: snapshot 5 has the rows of snapshot 1 again" in told
+        assert f"rollback {name}: snapshot 5 has the rows of snapshot 1 again" in told
         assert self.value(project) == 0
         self.operate("rollback", "{table: care.raw, version: 3}")
         assert self.value(project) == 2
-        told = self.operate("expire_snapshots", f"{{table: {place}, retain_max: 2}}")
-        assert f"expire_snapshots {place}: 4 snapshots expired" in told
+        told = self.operate("expire_snapshots", f"{{table: {name}, retain_max: 2}}")
+        assert f"expire_snapshots {name}: 4 snapshots expired" in told
         assert "delete_tag" in self.operate("delete_tag", "{table: kept_orders, tag: first}")
         told = self.operate("expire_partitions", "{table: orders, expiration_time: 30 d}")
         assert "1 expired partition" in told

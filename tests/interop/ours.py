@@ -126,8 +126,8 @@ class OurTable:
         table.options.refuse_unsupported(for_write=True)
         snapshot = table.latest_snapshot()
         live, index = (table.live_files(snapshot), table.index_files(snapshot)) if snapshot else ([], [])
-        began_on = snapshot.id if snapshot else 0
-        job = new_job(table.write_target(), live, index, began_on, into_empty=replaces)
+        base_snapshot_id = snapshot.id if snapshot else 0
+        job = new_job(table.write_target(), live, index, base_snapshot_id, into_empty=replaces)
         number = max((e.file.max_sequence_number for e in live), default=_FIRST_SEQUENCE) + 1
         job = replace(job, sequence_number=number)
         if deletes:

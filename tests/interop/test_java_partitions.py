@@ -31,13 +31,13 @@ def test_values(java, java_reads, catalog, spark_store, name, tmp_path, kind, le
     rows = [{"p": value, "q": texts[i % len(texts)], "id": i} for i, value in enumerate(values)]
     more.write(rows)
     java.ask("copy", table.table.path, more.table.path)
-    places = {e.partition for e in table.table.live_files()}
+    partitions = {e.partition for e in table.table.live_files()}
     directories = {b.partition_path for b in table.table.scan().buckets}
     own = java_reads(table)
     assert own.num_rows == len(rows)
     assert_same(spark_store.read(name).toArrow(), own, "Spark")
     table.write(rows)
-    assert {e.partition for e in table.table.live_files()} == places
+    assert {e.partition for e in table.table.live_files()} == partitions
     assert {b.partition_path for b in table.table.scan().buckets} == directories
     own = java_reads(table)
     assert own.num_rows == 2 * len(rows)

@@ -63,7 +63,7 @@ class Begun:
 
     job: Any
     result: Any
-    began_on: int
+    base_snapshot_id: int
     rows: list
 
 
@@ -111,16 +111,16 @@ class Player:
             self._commit(begun)
         except ConflictError:
             assert latest is not None
-            assert latest.id > begun.began_on, "nobody was there to conflict with"
+            assert latest.id > begun.base_snapshot_id, "nobody was there to conflict with"
 
     def _overwrite(self, which):
         rows = [row for row, kind in self.records() if kind in (0, 2)]
         if not rows:
             return
         row, names = rows[which % len(rows)], self.table.schema.partition_keys
-        place = PartitionFormat(self.table.schema).encode(tuple(row[n] for n in names))
+        partition = PartitionFormat(self.table.schema).encode(tuple(row[n] for n in names))
         job = new_job(self.table, into_empty=True, sequence=next(self._numbers))
-        write(self.table, [row], kind="OVERWRITE", job=job, replaces=lambda entry: entry.partition == place)
+        write(self.table, [row], kind="OVERWRITE", job=job, replaces=lambda entry: entry.partition == partition)
         self.committed = [
             (number, [(r, k) for r, k in rows if any(r[n] != row[n] for n in names)]) for number, rows in self.committed
         ]
@@ -160,7 +160,7 @@ class Player:
         change = Change(
             "APPEND",
             tuple(begun.result.entries),
-            began_on=begun.began_on,
+            base_snapshot_id=begun.base_snapshot_id,
             index=index_change(begun.job, begun.result),
         )
         self.table.committer(begun.job.schema).commit(change, identity())

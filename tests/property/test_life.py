@@ -129,8 +129,8 @@ class Life:
         assert len(self.snapshots()) <= keep
 
     def drop(self, argument):
-        places = PartitionFormat(self.table.schema)
-        drop_partitions(self.table, {places.encode(("ab"[argument % 2],))})
+        partition_format = PartitionFormat(self.table.schema)
+        drop_partitions(self.table, {partition_format.encode(("ab"[argument % 2],))})
 
     def orphans(self, _):
         self.table.remove_orphan_files(2**60)

@@ -168,16 +168,16 @@ def draw_aggregation(data, folds):
     return (
         chosen,
         ignoring,
-        all(ignores or one[0] in naive.UNDO for one, ignores in zip(chosen, ignoring, strict=True)),
+        all(ignores or one[0] in naive.RETRACTABLE for one, ignores in zip(chosen, ignoring, strict=True)),
     )
 
 
 @PROFILE
 @given(st.data(), st.sampled_from([FOLDS, PLAIN]))
 def test_aggregation(data, folds):
-    chosen, ignoring, undoable = draw_aggregation(data, folds)
+    chosen, ignoring, retractable = draw_aggregation(data, folds)
     removes = data.draw(st.booleans(), label="remove-record-on-delete")
-    kinds = [INSERT, AFTER, *([BEFORE] if undoable else []), *([DELETE] if undoable or removes else [])]
+    kinds = [INSERT, AFTER, *([BEFORE] if retractable else []), *([DELETE] if retractable or removes else [])]
     history = data.draw(histories({f"v{i}": one[2] for i, one in enumerate(chosen)}, kinds))
     options = engine_options(chosen, ignoring)
     if removes:
@@ -224,22 +224,22 @@ def test_changelogs_of_rows(data):
 @given(st.data(), st.booleans())
 def test_records_in_the_order_of_a_column(data, descending):
     """With `sequence.field`, late records are put where they belong."""
-    chosen, ignoring, undoable = draw_aggregation(data, ANY_ORDER)
-    undoable = undoable and not any(
+    chosen, ignoring, retractable = draw_aggregation(data, ANY_ORDER)
+    retractable = retractable and not any(
         ignores and one[0] == "last_value" for one, ignores in zip(chosen, ignoring, strict=True)
     )
-    kinds = [INSERT, AFTER, *([BEFORE, DELETE] if undoable else [])]
+    kinds = [INSERT, AFTER, *([BEFORE, DELETE] if retractable else [])]
     columns = {"at": st.integers(0, 3), **{f"v{i}": one[2] for i, one in enumerate(chosen)}}
     history = data.draw(histories(columns, kinds))
     options = {**engine_options(chosen, ignoring), "sequence.field": "at"}
     options["sequence.field.sort-order"] = "descending" if descending else "ascending"
 
     def expected(records):
-        def place(record):
+        def sort_key(record):
             at = record[1]["at"]
             return (at is not None, (-at if descending else at) if at is not None else 0)
 
-        ordered = sorted(records, key=place)
+        ordered = sorted(records, key=sort_key)
         return {"at": ordered[-1][1]["at"], **folded(chosen, ignoring, ordered)}
 
     play({"at": "INT", **{f"v{i}": one[1] for i, one in enumerate(chosen)}}, options, history, expected)

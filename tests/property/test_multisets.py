@@ -32,9 +32,9 @@ from tablestore_engine.metadata.manifest import FileKind
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.compact.compact import run_compaction
 from tablestore_engine.operation.compact.compact_task import CompactTask
-from tablestore_engine.operation.scan import discriminating_columns as identifying
+from tablestore_engine.operation.scan import discriminating_columns
 from tablestore_engine.schema.table.row_kind import ROW_KIND
-from tablestore_engine.spark.read import multiset_hidden_rows as hidden_rows
+from tablestore_engine.spark.read import multiset_hidden_rows
 from tablestore_engine.spark.session.session import new_session
 from tablestore_engine.store import TableStore
 
@@ -113,7 +113,7 @@ def content(value):
     return value
 
 
-def counted(rows):
+def as_multiset(rows):
     return Counter(map(content, rows))
 
 
@@ -199,16 +199,16 @@ def test_a_table_is_a_multiset(history):
                 compact(table, full=verb == "full")
             note(f"{number}: {verb}, {len(there)} rows")
             table = Catalog(directory).load_table("default", "t")
-            assert counted(read(table)) == counted(there)
+            assert as_multiset(read(table)) == as_multiset(there)
             assert table.statistics().row_count == len(there)
             check_invariants(table)
             if verb == "full":
                 assert not any(e.file.delete_row_count for e in table.live_files())
-            before.append((table.latest_snapshot(), counted(there)))
+            before.append((table.latest_snapshot(), as_multiset(there)))
         for snapshot, rows in before:
             if snapshot is not None:
-                assert counted(read(table, snapshot=snapshot)) == rows
-        assert table.schema.merge_engine.counts == any(
+                assert as_multiset(read(table, snapshot=snapshot)) == rows
+        assert table.schema.merge_engine.is_multiset == any(
             e.file.delete_row_count for s in table.snapshots() for e in table.live_files(s)
         )
     finally:
@@ -235,12 +235,12 @@ def test_spark_reads_a_multiset_however_it_looks_for_rows(spark, history):
                 compact_some(table, random)
         for enough, held in product((48.0, 1.0), (500_000, -1)):
             with (
-                mock.patch.object(identifying, "ENOUGH_BITS", enough),
-                mock.patch.object(hidden_rows, "HELD_ROWS", held),
-                mock.patch.object(hidden_rows, "_known", hidden_rows._Known(10_000)),
+                mock.patch.object(discriminating_columns, "ENOUGH_BITS", enough),
+                mock.patch.object(multiset_hidden_rows, "HELD_ROWS", held),
+                mock.patch.object(multiset_hidden_rows, "_known", multiset_hidden_rows._Known(10_000)),
             ):
                 found = TableStore(directory, new_session(spark)).sql("SELECT * FROM t").toArrow()
-            assert counted(found.to_pylist()) == counted(there), (enough, held)
+            assert as_multiset(found.to_pylist()) == as_multiset(there), (enough, held)
     finally:
         shutil.rmtree(directory)
 
@@ -275,7 +275,7 @@ def test_what_is_missing_is_found_and_may_still_come(batches, random):
                         act(table)
                     assert any(f"(total {totals[v]}): {{'v': {v}}}" in str(told.value) for v in missing)
             else:
-                assert counted(read(table)) == counted([{"v": v} for v, n in totals.items() for _ in range(n)])
+                assert as_multiset(read(table)) == as_multiset([{"v": v} for v, n in totals.items() for _ in range(n)])
     finally:
         shutil.rmtree(directory)
 
@@ -310,7 +310,7 @@ def test_the_changelog_of_a_left_join(batches, random):
                 elif verb == "go" and who in known:
                     known.remove(who)
                 after = joined(orders, customers)
-                gone, come = counted(before) - counted(after), counted(after) - counted(before)
+                gone, come = as_multiset(before) - as_multiset(after), as_multiset(after) - as_multiset(before)
                 for kind, rows in (("-D", gone), ("+I", come)):
                     changes += [(kind, dict(row)) for row in rows.elements()]
             table = Catalog(directory).load_table("default", "t")
@@ -318,6 +318,6 @@ def test_the_changelog_of_a_left_join(batches, random):
                 write(table, changes)
             if random.random() < 0.3:
                 compact(Catalog(directory).load_table("default", "t"), full=random.random() < 0.3)
-            assert counted(read(table)) == counted(joined(orders, customers))
+            assert as_multiset(read(table)) == as_multiset(joined(orders, customers))
     finally:
         shutil.rmtree(directory)

@@ -53,8 +53,8 @@ def test_rows_of_all_types(spark, history):
 @given(data=st.data(), folds=st.sampled_from([FOLDS, PLAIN]))
 def test_folded_rows(spark, data, folds):
     chosen = data.draw(st.lists(st.sampled_from(folds), min_size=2, max_size=6), label="folds")
-    undoable = folds is PLAIN
-    kinds = [0, 2, 1, 3] if undoable else [0, 2]
+    retractable = folds is PLAIN
+    kinds = [0, 2, 1, 3] if retractable else [0, 2]
     more, steps, piece = data.draw(histories({f"v{i}": one[2] for i, one in enumerate(chosen)}, kinds))
     columns = {"p": "INT", "id": "INT", **{f"v{i}": one[1] for i, one in enumerate(chosen)}}
     options = {**more, **engine_options(chosen, [False] * len(chosen))}

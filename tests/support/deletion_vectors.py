@@ -61,11 +61,11 @@ def with_options(catalog, table, options):
 def delete_positions(table, deleted, *, wide=False, counts=True):
     """Commit a deletion vector for each named data file. `counts`: whether metadata says how many rows each deletes."""
     files = {e.file.file_name: e for e in table.live_files()}
-    places = {}
+    buckets = {}
     for name, positions in deleted.items():
-        places.setdefault((files[name].partition, files[name].bucket), []).append((name, list(positions)))
+        buckets.setdefault((files[name].partition, files[name].bucket), []).append((name, list(positions)))
     added = []
-    for (partition, bucket), vectors in places.items():
+    for (partition, bucket), vectors in buckets.items():
         data, ranges = b"\x01", []
         for name, positions in vectors:
             one = vector(positions, wide=wide)

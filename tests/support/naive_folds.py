@@ -10,7 +10,7 @@ from decimal import ROUND_HALF_UP, Decimal
 
 from support import naive_sketches as sketches
 
-UNDO = (
+RETRACTABLE = (
     "sum",
     "count",
     "product",
@@ -36,7 +36,7 @@ def fold(function, options, records):
 def step(function, options, state, back, value):
     """The next state; None is that of no record."""
     if back:
-        return _undo(function, options, state, value)
+        return _retract(function, options, state, value)
     if function == "last_value":
         return value
     if function == "count":
@@ -48,7 +48,7 @@ def step(function, options, state, back, value):
     return value if state is None else _JOIN[function](options, state, value)
 
 
-def _undo(function, options, state, value):
+def _retract(function, options, state, value):
     if function == "last_value":
         return None
     if function == "count":

@@ -101,9 +101,9 @@ def packed_theta(hashes, limit=WHOLE, seed=37836):
 
 def table_theta(hashes, limit=WHOLE, seed=37836):
     """A sketch that is still updated: a hash table, in which zeros are free and greater hashes are left over."""
-    places = [0, *hashes, 0, 0]
+    slots = [0, *hashes, 0, 0]
     head = struct.pack("<6BHIfq", 3, 3, 2, 12, 4, 0, seed, len(hashes), 1.0, limit)
-    return head + struct.pack(f"<{len(places)}q", *places)
+    return head + struct.pack(f"<{len(slots)}q", *slots)
 
 
 def hashes_of(sketch):

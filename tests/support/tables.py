@@ -236,10 +236,10 @@ def check_invariants(table):
             if entry.file.level > 0:
                 levels[entry.partition, entry.bucket, entry.file.level].append(interval)
     assert all(len(found) == 1 for found in counts.values()), "several bucket counts in one partition"
-    for place, intervals in levels.items():
+    for bucket_id, intervals in levels.items():
         intervals.sort()
         for (_, high), (low, _) in itertools.pairwise(intervals):
-            assert high < low, f"files of {place} overlap: {high} and {low}"
+            assert high < low, f"files of {bucket_id} overlap: {high} and {low}"
     if table.schema.has_bucket_index:
         check_index(table, entries)
     snapshot = table.latest_snapshot()
@@ -253,12 +253,14 @@ def check_index(table, entries):
     hashes = {}
     for one in index:
         path = index_path(table.paths, table.schema, one)
-        assert one.place not in hashes, "two index files of one bucket"
-        hashes[one.place] = found = set(read_hashes(table.io, path).tolist())
+        assert one.bucket_id not in hashes, "two index files of one bucket"
+        hashes[one.bucket_id] = found = set(read_hashes(table.io, path).tolist())
         assert (one.file_size, one.row_count) == (os.path.getsize(path), len(found))
-    for place, found in hashes.items():
+    for bucket_id, found in hashes.items():
         for other, others in hashes.items():
-            assert place == other or place[0] != other[0] or not found & others, f"{place} and {other} share keys"
+            assert bucket_id == other or bucket_id[0] != other[0] or not found & others, (
+                f"{bucket_id} and {other} share keys"
+            )
     for entry in entries:
         keys = key_hashes(pq.read_table(path_of(table, entry), partitioning=None), table.schema)
         assert set(keys.tolist()) <= hashes[entry.partition, entry.bucket], "a key is not in the index"
@@ -279,7 +281,7 @@ def check_file(table, entry):
         assert set(rows.column(name).to_pylist()) == {value}
     check_bounds(rows, file, schema)
     if not schema.primary_keys:
-        check_keyless_file(rows, file, schema)
+        check_unkeyed_file(rows, file, schema)
         return
     keys = [key_field(f).name for f in schema.trimmed_key_fields]
     assert rows.column_names == [*keys, SEQUENCE_NUMBER.name, VALUE_KIND.name, *schema.field_names]
@@ -303,7 +305,7 @@ def check_file(table, entry):
         assert bucket_of(one, bucket_types, entry.total_buckets) == entry.bucket
 
 
-def check_keyless_file(rows, file, schema):
+def check_unkeyed_file(rows, file, schema):
     """A plain file has the columns; one of retractions also counts, which its sequence numbers sum up."""
     if not file.delete_row_count:
         assert rows.column_names == list(schema.field_names)

@@ -85,8 +85,8 @@ def test_links_lead_somewhere(page):
     prose = re.sub(r"```.*?```", "", _text(page), flags=re.DOTALL)
     for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", prose):
         if "://" not in target:
-            place = os.path.normpath(os.path.join(ROOT, os.path.dirname(page), target))
-            assert os.path.exists(place), f"{page} links to {target}"
+            path = os.path.normpath(os.path.join(ROOT, os.path.dirname(page), target))
+            assert os.path.exists(path), f"{page} links to {target}"
 
 
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/format.md", "docs/architecture.md"])

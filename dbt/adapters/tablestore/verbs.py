@@ -177,12 +177,12 @@ class TableStoreVerbs(SQLAdapter):
     ) -> None:
         """Add, drop and retype columns of a table, by name; see `tablestore_evolve` for what that costs."""
         types = {name.lower(): TableStoreColumn.translate_type(kind) for name, kind in (retype or {}).items()}
-        gone = {one.name.lower() for one in remove}
+        removed = {one.name.lower() for one in remove}
         target = self.get_columns_in_relation(relation)
         kept = [
             TableStoreColumn(one.name, types.get(one.name.lower(), one.dtype))
             for one in target
-            if one.name.lower() not in gone
+            if one.name.lower() not in removed
         ]
         new = [TableStoreColumn.create(one.name, one.dtype) for one in add]
         change = incremental.SchemaChange.between([*kept, *new], target)
@@ -196,11 +196,11 @@ class TableStoreVerbs(SQLAdapter):
         Raises DbtRuntimeError for one that cannot change.
         """
         wanted = TableLayout.of(model).options
-        place = schema_of(relation), str(relation.identifier)
+        identifier = schema_of(relation), str(relation.identifier)
         with self.connections.exception_handler("table options"):
-            changes = option_changes(self.catalog.load_table(*place).schema.options, wanted)
+            changes = option_changes(self.catalog.load_table(*identifier).schema.options, wanted)
             if changes:
-                self.catalog.alter_table(*place, [SetOption(key, value) for key, value in changes.items()])
+                self.catalog.alter_table(*identifier, [SetOption(key, value) for key, value in changes.items()])
 
     @available.parse(lambda *a, **k: "")
     def tablestore_clauses_of(self, relation: BaseRelation) -> str:

@@ -10,9 +10,9 @@ import pyarrow as pa
 from tablestore_engine.mergetree.columns.values import Indices, Mask, one_array, with_kinds
 from tablestore_engine.mergetree.merge.kernels import Groups, fold_values
 from tablestore_engine.mergetree.merge.merge import Reduce, SortColumn, last_of_key_mask, sort_stable
-from tablestore_engine.mergetree.merge.retract import cleared, fold_undoing, negated
-from tablestore_engine.mergetree.merge.sequence_group_deletes import after_removals
-from tablestore_engine.schema.merge.merge_engine import MergeEngine, Undo
+from tablestore_engine.mergetree.merge.retract import cleared, fold_retracting, negated
+from tablestore_engine.mergetree.merge.sequence_group_deletes import apply_group_deletes
+from tablestore_engine.schema.merge.merge_engine import MergeEngine, RetractRule
 from tablestore_engine.schema.table.row_kind import DELETE_KIND, UPDATE_BEFORE_KIND
 from tablestore_engine.schema.types.system import VALUE_KIND
 
@@ -43,15 +43,15 @@ def fold_sorted(table: pa.Table, last: Mask, engine: MergeEngine, kinds: str | N
         return _folded(table, Groups(starts, table.num_rows), engine, None)
     if engine.grouped:
         return _folded_in_groups(table, starts, engine, kinds)
-    gone = np.zeros(table.num_rows, bool)
+    removed = np.zeros(table.num_rows, bool)
     if engine.removes_on_delete:
-        kept, gone = _after_deletes(table, starts, kinds)
-        table, gone, last = table.filter(pa.array(kept)), gone[kept], _last_of_kept(last, kept)
+        kept, removed = _after_deletes(table, starts, kinds)
+        table, removed, last = table.filter(pa.array(kept)), removed[kept], _last_of_kept(last, kept)
         starts = np.flatnonzero(np.append(True, last[:-1]))
-        retracts = retracts[kept] & ~gone
+        retracts = retracts[kept] & ~removed
     groups = Groups(starts, table.num_rows)
     folded = _folded(table, groups, engine, retracts if retracts.any() else None)
-    return with_kinds(folded, kinds, np.where(gone[groups.ends], DELETE_KIND, 0))
+    return with_kinds(folded, kinds, np.where(removed[groups.ends], DELETE_KIND, 0))
 
 
 def retractions(table: pa.Table, kinds: str | None) -> Mask | None:
@@ -82,11 +82,11 @@ def _folded(table: pa.Table, groups: Groups, engine: MergeEngine, retracts: Mask
         field = table.schema.field(index)
         if fold.picks_by_sequence:
             values = one_array(table.column(index))
-            if retracts is not None and fold.undo is Undo.CLEAR:
+            if retracts is not None and fold.retract_rule is RetractRule.CLEAR:
                 values = cleared(values, retracts)
             folded = values.take(winners[fold.sequence])
         elif retracts is not None:
-            folded = fold_undoing(fold, _counting(table, index, given.get(fold.sequence)), groups, retracts)
+            folded = fold_retracting(fold, _counting(table, index, given.get(fold.sequence)), groups, retracts)
         elif fold.function == "last_value":
             continue
         else:
@@ -98,7 +98,7 @@ def _folded(table: pa.Table, groups: Groups, engine: MergeEngine, retracts: Mask
 def _folded_in_groups(table: pa.Table, starts: Indices, engine: MergeEngine, kinds: str) -> pa.Table:
     hidden = DELETE_KIND
     if engine.removing_groups:
-        table, starts = after_removals(table, starts, engine, kinds)
+        table, starts = apply_group_deletes(table, starts, engine, kinds)
         # A -D would remove what comes after it once more; what is left of it and of others is no such delete.
         hidden = UPDATE_BEFORE_KIND
     retracts = (table.column(kinds).to_numpy() & 1) == 1
@@ -111,7 +111,7 @@ def _folded_in_groups(table: pa.Table, starts: Indices, engine: MergeEngine, kin
 def _as_retractions(table: pa.Table, rows: Mask, engine: MergeEngine) -> pa.Table:
     """Rows of which some are to be taken back: there, numbers that were negated are what they were."""
     for fold in engine.folds if rows.any() else ():
-        if fold.undo is Undo.NEGATE:
+        if fold.retract_rule is RetractRule.NEGATE:
             index = table.schema.get_field_index(fold.column)
             values = negated(fold, one_array(table.column(index)), rows)
             table = table.set_column(index, table.schema.field(index), values)
@@ -152,8 +152,8 @@ def _after_deletes(table: pa.Table, starts: Indices, kinds: str) -> tuple[Mask, 
     ends = np.append(starts[1:], table.num_rows) - 1
     last_delete = np.repeat(np.maximum.reduceat(deletes, starts), ends - starts + 1)
     end = np.repeat(ends, ends - starts + 1)
-    gone = (rows == last_delete) & (rows == end)
-    return (rows > last_delete) | gone, gone
+    removed = (rows == last_delete) & (rows == end)
+    return (rows > last_delete) | removed, removed
 
 
 def _last_of_kept(last: Mask, kept: Mask) -> Mask:

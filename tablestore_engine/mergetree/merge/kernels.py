@@ -283,8 +283,8 @@ def _nested_update(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
 
 def nested_keys(fold: Fold, rows: pa.Array) -> Indices:
     """Codes of the nested keys of nested rows."""
-    places = [rows.type.get_field_index(name) for name in fold.nested_key]
-    return combined_codes([codes(pc.struct_field(rows, [at])) for at in places])
+    fields = [rows.type.get_field_index(name) for name in fold.nested_key]
+    return combined_codes([codes(pc.struct_field(rows, [at])) for at in fields])
 
 
 def _sketch(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:

@@ -17,11 +17,11 @@ from tablestore_engine.errors import RowKindError
 from tablestore_engine.mergetree.columns.values import Mask, one_array, with_kinds
 from tablestore_engine.mergetree.merge.retract import cleared, negated
 from tablestore_engine.mergetree.sketch.sketches import SKETCHES, check_sketches
-from tablestore_engine.schema.merge.merge_engine import Fold, MergeEngine, Undo
+from tablestore_engine.schema.merge.merge_engine import Fold, MergeEngine, RetractRule
 from tablestore_engine.schema.table.row_kind import DELETE_KIND, UPDATE_BEFORE_KIND
 
 
-def arrived(rows: pa.Table, engine: MergeEngine, kinds: str) -> pa.Table:
+def normalize_records(rows: pa.Table, engine: MergeEngine, kinds: str) -> pa.Table:
     """The records that rows become. `kinds` names the column of their kinds, which is left out where it says nothing.
 
     Raises:
@@ -96,7 +96,7 @@ def _check(rows: pa.Table, numbers: np.ndarray[Any, np.dtype[np.int8]], engine: 
         if kind == DELETE_KIND and engine.removes_on_delete:
             continue
         for fold in engine.folds:
-            if fold.function == "product" and fold.undo is Undo.IN_ORDER:
+            if fold.function == "product" and fold.retract_rule is RetractRule.IN_ORDER:
                 zero = pc.equal(_column(rows, fold), pa.scalar(0, _column(rows, fold).type)).fill_null(False)
                 zeros = of_kind & zero.to_numpy(zero_copy_only=False)
                 if zeros.any():
@@ -137,9 +137,9 @@ def _with(rows: pa.Table, fold: Fold, values: pa.Array) -> pa.Table:
 
 
 def _as_ordinary(fold: Fold, values: pa.Array, retracts: Mask) -> pa.Array:
-    if fold.undo is Undo.NEGATE:
+    if fold.retract_rule is RetractRule.NEGATE:
         return negated(fold, values, retracts)
-    return cleared(values, retracts) if fold.undo is Undo.CLEAR else values
+    return cleared(values, retracts) if fold.retract_rule is RetractRule.CLEAR else values
 
 
 def _without_empty_groups(rows: pa.Table, engine: MergeEngine) -> pa.Table:

@@ -26,17 +26,17 @@ from tablestore_engine.mergetree.columns.values import (
     valid_mask,
 )
 from tablestore_engine.mergetree.merge.kernels import Groups, fits, fold_values, nested_keys
-from tablestore_engine.schema.merge.merge_engine import Fold, Undo
+from tablestore_engine.schema.merge.merge_engine import Fold, RetractRule
 
 
-def fold_undoing(fold: Fold, values: pa.Array, groups: Groups, retracts: Mask) -> pa.Array:
+def fold_retracting(fold: Fold, values: pa.Array, groups: Groups, retracts: Mask) -> pa.Array:
     """One value per group; `retracts` says which rows take their value back.
 
     Raises:
         RowKindError: the function cannot take anything back.
         ExecutionError: a sum or product does not fit the column's type.
     """
-    if fold.undo is Undo.KEEP:
+    if fold.retract_rule is RetractRule.KEEP:
         return fold_values(fold, values, groups)
     if fold.ignore_retract and fold.function == "first_value":
         return fold_values(fold, cleared(values, retracts), groups)

@@ -20,34 +20,34 @@ from tablestore_engine.schema.merge.merge_engine import MergeEngine
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 
 
-def after_removals(table: pa.Table, starts: Indices, engine: MergeEngine, kinds: str) -> tuple[pa.Table, Indices]:
+def apply_group_deletes(table: pa.Table, starts: Indices, engine: MergeEngine, kinds: str) -> tuple[pa.Table, Indices]:
     """The rows from the last removal of each group on, and where the groups begin now.
 
     Rows come, and stay, in the order of their records; groups begin at `starts`. A removal keeps its kind, its
     sequences and the columns without a function.
     """
-    found = last_removals(table, starts, engine.removing_groups, kinds)
+    found = last_group_deletes(table, starts, engine.removing_groups, kinds)
     if (found < 0).all():
         return table, starts
     rows = np.arange(table.num_rows)
-    removal = np.repeat(found, np.diff(np.append(starts, table.num_rows)))
+    group_delete = np.repeat(found, np.diff(np.append(starts, table.num_rows)))
     for fold in engine.folds:
         if fold.column not in fold.sequence:
             index = table.schema.get_field_index(fold.column)
-            values = cleared(one_array(table.column(index)), rows == removal)
+            values = cleared(one_array(table.column(index)), rows == group_delete)
             table = table.set_column(index, table.schema.field(index), values)
-    kept = rows >= removal
+    kept = rows >= group_delete
     sizes = np.add.reduceat(kept.astype(np.int64), starts)
     return table.filter(pa.array(kept)), np.cumsum(sizes) - sizes
 
 
-def last_removals(table: pa.Table, starts: Indices, removing: Sequence[tuple[str, ...]], kinds: str) -> Indices:
+def last_group_deletes(table: pa.Table, starts: Indices, deleting: Sequence[tuple[str, ...]], kinds: str) -> Indices:
     """For each group the row that removes what comes before it, the last one of these; -1 without one."""
     deletes = table.column(kinds).to_numpy() == DELETE_KIND
     stretches = starts_of_stretches(starts, deletes)
     owners = np.searchsorted(starts, stretches, "right") - 1
-    ranks = np.stack([np.maximum.reduceat(_ranks(table, sequence), stretches) for sequence in removing])
-    reached = np.full((len(removing), len(starts)), -1)
+    ranks = np.stack([np.maximum.reduceat(_ranks(table, sequence), stretches) for sequence in deleting])
+    reached = np.full((len(deleting), len(starts)), -1)
     found = np.full(len(starts), -1)
     # The first stretches of all groups, then the second ones, and so on.
     step_of = how_often_before(owners)

@@ -39,7 +39,7 @@ MOST_LAYERS = 800
 """Layers of one write to a bucket that has data: each is a file, which is open until all are written."""
 
 
-def layered(table: pa.Table, keys: Sequence[str], engine: MergeEngine, kinds: str | None) -> pa.Table:
+def split_layers(table: pa.Table, keys: Sequence[str], engine: MergeEngine, kinds: str | None) -> pa.Table:
     """One row per stretch, with its layer from 0; rows come, and stay, sorted by key and age.
 
     `kinds` names the column of row kinds, None when all rows are ordinary. Rows that are layered may be layered again,
@@ -98,11 +98,11 @@ def _shortened(table: pa.Table, keys: Sequence[str], engine: MergeEngine, kinds:
         deletes = np.where(table.column(kinds).to_numpy() == DELETE_KIND, rows, -1)
         kept = rows >= np.repeat(np.maximum.reduceat(deletes, starts), ends - starts)
         table = table if kept.all() else table.filter(pa.array(kept))
-    undone = _undone_at_once(table, keys, engine, kinds)
-    return table if undone is None else table.filter(pa.array(~undone))
+    cancelled = _cancelled_at_once(table, keys, engine, kinds)
+    return table if cancelled is None else table.filter(pa.array(~cancelled))
 
 
-def _undone_at_once(table: pa.Table, keys: Sequence[str], engine: MergeEngine, kinds: str) -> Mask | None:
+def _cancelled_at_once(table: pa.Table, keys: Sequence[str], engine: MergeEngine, kinds: str) -> Mask | None:
     """Pairs of an ordinary row and its retraction that another ordinary row of their key follows.
 
     Only where the functions make nothing of such a pair: then what came before is left as it was, but for last values,
@@ -127,10 +127,10 @@ def _undone_at_once(table: pa.Table, keys: Sequence[str], engine: MergeEngine, k
             first &= ~there[:-2] | there[2:]
     if not first.any():
         return None
-    undone = np.zeros(table.num_rows, bool)
-    undone[:-2] |= first
-    undone[1:-1] |= first
-    return undone
+    cancelled = np.zeros(table.num_rows, bool)
+    cancelled[:-2] |= first
+    cancelled[1:-1] |= first
+    return cancelled
 
 
 def _same_as_next(values: pa.Array) -> Mask:

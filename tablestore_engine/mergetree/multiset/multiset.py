@@ -27,7 +27,7 @@ def is_retraction(file: DataFileMeta) -> bool:
     return bool(file.delete_row_count)
 
 
-def counted_rows(file: DataFileMeta) -> int:
+def multiset_row_count(file: DataFileMeta) -> int:
     """The rows that a file adds to a table without a key, or takes away (a negative number).
 
     A file takes as many sequence numbers as rows that it stands for.
@@ -42,7 +42,7 @@ def negative_count(row: Mapping[str, Any], count: int) -> NegativeCountError:
     return NegativeCountError(f"{NEGATIVE} (total {count}): {dict(row)}.", hint=NEGATIVE_HINT)
 
 
-def pick_counting(
+def pick_multiset(
     files: Iterable[DataFileMeta],
     *,
     full: bool,
@@ -89,5 +89,5 @@ def _amplified(files: Iterable[DataFileMeta], percent: int) -> bool:
     records = rows = 0
     for file in files:
         records += file.row_count
-        rows += counted_rows(file)
+        rows += multiset_row_count(file)
     return (records - rows) * 100 > percent * max(rows, 0)

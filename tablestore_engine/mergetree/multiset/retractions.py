@@ -65,11 +65,11 @@ def settled(rows: pa.Table, retracts: npt.NDArray[np.bool_]) -> tuple[pa.Table, 
     totals = np.bincount(ids, np.where(retracts, -1.0, 1.0)).astype(np.int64)
     given = np.flatnonzero(~retracts)
     added = given[how_often_before(ids[given]) < totals[ids[given]]]
-    gone = np.flatnonzero(totals < 0)
-    if not len(gone):
+    removed = np.flatnonzero(totals < 0)
+    if not len(removed):
         return rows.take(pa.array(added)), None
-    taken = rows.take(pa.array(first_rows(ids)[gone]))
-    return rows.take(pa.array(added)), taken.append_column(COUNT.name, pa.array(totals[gone]))
+    taken = rows.take(pa.array(first_rows(ids)[removed]))
+    return rows.take(pa.array(added)), taken.append_column(COUNT.name, pa.array(totals[removed]))
 
 
 class Retractions:
@@ -90,7 +90,7 @@ class Retractions:
         self._by_hash = np.argsort(hashes, kind="stable")
         self._hashes = hashes[self._by_hash]
 
-    def touch(self, rows: pa.Table) -> bool:
+    def any_match(self, rows: pa.Table) -> bool:
         """Whether any of some rows may be taken away."""
         _, found = self._matches(rows)
         return bool((self._left[found] > 0).any())
@@ -98,12 +98,12 @@ class Retractions:
     def cancel(self, rows: pa.Table) -> pa.Table:
         """The rows that stay; those that go are not taken away again."""
         at, found = self._matches(rows)
-        gone = how_often_before(found) < self._left[found]
-        if not gone.any():
+        removed = how_often_before(found) < self._left[found]
+        if not removed.any():
             return rows
-        np.subtract.at(self._left, found[gone], 1)
+        np.subtract.at(self._left, found[removed], 1)
         kept = np.ones(rows.num_rows, bool)
-        kept[at[gone]] = False
+        kept[at[removed]] = False
         return rows.filter(pa.array(kept))
 
     def rest(self) -> pa.Table | None:

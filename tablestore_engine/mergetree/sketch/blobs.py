@@ -76,19 +76,19 @@ class Blobs:
         return pa.Array.from_buffers(pa.large_binary(), len(self.starts), buffers)
 
 
-def numbers_at(data: npt.NDArray[np.uint8], places: Indices, kind: npt.DTypeLike) -> npt.NDArray[Any]:
+def numbers_at(data: npt.NDArray[np.uint8], offsets: Indices, kind: npt.DTypeLike) -> npt.NDArray[Any]:
     """The numbers that begin at some places."""
     dtype = np.dtype(kind)
-    found: npt.NDArray[Any] = data[places[:, None] + np.arange(dtype.itemsize)].view(dtype.newbyteorder("<"))
-    return found.reshape(len(places)).astype(dtype)
+    found: npt.NDArray[Any] = data[offsets[:, None] + np.arange(dtype.itemsize)].view(dtype.newbyteorder("<"))
+    return found.reshape(len(offsets)).astype(dtype)
 
 
-def put_at(data: npt.NDArray[np.uint8], places: Indices, values: Any, kind: npt.DTypeLike) -> None:
+def put_at(data: npt.NDArray[np.uint8], offsets: Indices, values: Any, kind: npt.DTypeLike) -> None:
     """Write numbers at some places."""
     dtype = np.dtype(kind).newbyteorder("<")
-    numbers = np.broadcast_to(np.asarray(values, dtype), (len(places),))
-    shape = len(places), dtype.itemsize
-    data[places[:, None] + np.arange(dtype.itemsize)] = np.ascontiguousarray(numbers).view(np.uint8).reshape(shape)
+    numbers = np.broadcast_to(np.asarray(values, dtype), (len(offsets),))
+    shape = len(offsets), dtype.itemsize
+    data[offsets[:, None] + np.arange(dtype.itemsize)] = np.ascontiguousarray(numbers).view(np.uint8).reshape(shape)
 
 
 def spread(starts: Indices, counts: Indices, step: int) -> tuple[Indices, Indices]:

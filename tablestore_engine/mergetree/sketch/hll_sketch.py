@@ -81,17 +81,17 @@ def union(values: pa.Array, owners: Indices, count: int) -> pa.Array:
     sizes = np.select([registers, listed], [40 + (1 << lg_k), 8 + 4 * _LISTED], 12 + 4 * seen)
     out = Blobs.of_sizes(sizes)
     _put_coupons(out, lg_k, coupons, of, seen, registers, listed)
-    place = np.full(count, -1)
+    index_of = np.full(count, -1)
     for lg in np.unique(lg_k[registers]):
         numbers = np.flatnonzero(registers & (lg_k == lg))
         for at in range(0, len(numbers), max(1, _AT_ONCE >> lg)):
             chosen = numbers[at : at + max(1, _AT_ONCE >> lg)]
-            place[:] = -1
-            place[chosen] = np.arange(len(chosen))
-            found = _united(one, owners, place, int(lg), len(chosen))
-            here = place[of] >= 0
+            index_of[:] = -1
+            index_of[chosen] = np.arange(len(chosen))
+            found = _united(one, owners, index_of, int(lg), len(chosen))
+            here = index_of[of] >= 0
             slots, heights = _of_coupons(coupons[here], int(lg))
-            np.maximum.at(found, (place[of[here]], slots), heights)
+            np.maximum.at(found, (index_of[of[here]], slots), heights)
             _put_registers(out, chosen, int(lg), found)
     return out.to_arrow()
 
@@ -100,8 +100,8 @@ def _coupons(one: _Sketches, owners: Indices) -> tuple[npt.NDArray[np.uint32], I
     """The coupons of lists and sets, each once in a group, and whose they are."""
     rows = np.flatnonzero(one.mode != REGISTERS)
     begins = one.blobs.starts[rows] + _DATA[one.mode[rows]]
-    places, of = spread(begins, np.maximum(one.blobs.ends[rows] - begins, 0) // 4, 4)
-    found = numbers_at(one.blobs.data, places, np.uint32)
+    offsets, of = spread(begins, np.maximum(one.blobs.ends[rows] - begins, 0) // 4, 4)
+    found = numbers_at(one.blobs.data, offsets, np.uint32)
     both = np.unique((owners[rows][of] << 32 | found)[found != 0])
     return (both & 0xFFFFFFFF).astype(np.uint32), both >> 32
 
@@ -111,10 +111,10 @@ def _of_coupons(coupons: npt.NDArray[np.uint32], lg_k: int) -> tuple[Indices, Re
     return slots, (coupons >> np.uint32(_SLOT_BITS)).astype(np.uint8)
 
 
-def _united(one: _Sketches, owners: Indices, place: Indices, lg_k: int, count: int) -> Registers:
+def _united(one: _Sketches, owners: Indices, index_of: Indices, lg_k: int, count: int) -> Registers:
     """The greatest registers of the groups that have a place, of those of their sketches that hold registers."""
     found = np.zeros((count, 1 << lg_k), np.uint8)
-    rows = np.flatnonzero((one.mode == REGISTERS) & (place[owners] >= 0))
+    rows = np.flatnonzero((one.mode == REGISTERS) & (index_of[owners] >= 0))
     for kind, lg in np.unique(np.column_stack([one.kind[rows], one.lg_k[rows]]), axis=0):
         alike = rows[(one.kind[rows] == kind) & (one.lg_k[rows] == lg)]
         for at in range(0, len(alike), max(1, _AT_ONCE >> lg)):
@@ -122,7 +122,7 @@ def _united(one: _Sketches, owners: Indices, place: Indices, lg_k: int, count: i
             given = _registers(one, some, int(kind), int(lg))
             # Slots of a larger sketch that differ only in higher bits are one slot of a smaller one.
             given = given.reshape(len(some), -1, 1 << lg_k).max(axis=1)
-            of = place[owners[some]]
+            of = index_of[owners[some]]
             starts = np.flatnonzero(np.append(True, of[1:] != of[:-1]))
             found[of[starts]] = np.maximum(found[of[starts]], np.maximum.reduceat(given, starts, axis=0))
     return found
@@ -137,16 +137,16 @@ def _registers(one: _Sketches, rows: Indices, kind: int, lg_k: int) -> Registers
         found = data[begins[:, None] + slots]
         return found
     if kind == HLL_6:
-        places = begins[:, None] + slots * 6 // 8
-        both = data[places].astype(np.uint16) | data[places + 1].astype(np.uint16) << 8
+        offsets = begins[:, None] + slots * 6 // 8
+        both = data[offsets].astype(np.uint16) | data[offsets + 1].astype(np.uint16) << 8
         found = (both >> (slots * 6 % 8).astype(np.uint16) & 63).astype(np.uint8)
         return found
     halves = data[begins[:, None] + slots // 2] >> (slots % 2 * 4).astype(np.uint8) & 15
     found = (halves + one.least[rows][:, None].astype(np.uint8)).astype(np.uint8)
     found[halves == _ELSEWHERE] = 0
     rest = begins + (1 << lg_k) // 2
-    places, of = spread(rest, (one.blobs.ends[rows] - rest) // 4, 4)
-    coupons = numbers_at(data, places, np.uint32)
+    offsets, of = spread(rest, (one.blobs.ends[rows] - rest) // 4, 4)
+    coupons = numbers_at(data, offsets, np.uint32)
     at, heights = _of_coupons(coupons, lg_k)
     found[of[coupons != 0], at[coupons != 0]] = heights[coupons != 0]
     return found
@@ -177,8 +177,8 @@ def _put_coupons(
     out.put(sets, 5, _COMPACT, np.uint8)
     out.put(sets, 8, seen[sets], np.uint32)
     begins = out.starts + np.where(listed, _DATA[LIST], _DATA[SET])
-    places, _ = spread(begins, np.where(registers, 0, seen), 4)
-    put_at(out.data, places, coupons[~registers[of]], np.uint32)
+    offsets, _ = spread(begins, np.where(registers, 0, seen), 4)
+    put_at(out.data, offsets, coupons[~registers[of]], np.uint32)
     out.put(registers, 5, _OUT_OF_ORDER, np.uint8)
 
 

@@ -133,8 +133,8 @@ def _hashes(one: _Sketches, owners: Indices) -> tuple[Indices, Indices]:
     """All hashes (of hash tables zeros, too), and whose they are."""
     packed = one.version == _PACKED
     plain = one.some(~packed)
-    places, of = spread(plain.blobs.starts + plain.begins, plain.counts, 8)
-    found = numbers_at(plain.blobs.data, places, np.int64)
+    offsets, of = spread(plain.blobs.starts + plain.begins, plain.counts, 8)
+    found = numbers_at(plain.blobs.data, offsets, np.int64)
     deltas, of_packed = _unpacked(one.some(packed))
     return np.append(found, deltas), np.append(owners[~packed][of], owners[packed][of_packed])
 
@@ -148,9 +148,9 @@ def _unpacked(one: _Sketches) -> tuple[Indices, Indices]:
         return np.zeros(0, np.int64), of
     bits = one.bits[of]
     first = within * bits
-    places = (one.blobs.starts + one.begins)[of] + first // 8
+    offsets = (one.blobs.starts + one.begins)[of] + first // 8
     last = len(one.blobs.data) - 1
-    window = one.blobs.data[np.minimum(places[:, None] + np.arange(9), last)]
+    window = one.blobs.data[np.minimum(offsets[:, None] + np.arange(9), last)]
     upper = np.ascontiguousarray(window[:, :8]).view(">u8").reshape(len(of)).astype(np.uint64)
     shift = (first % 8).astype(np.uint64)
     number = upper << shift | window[:, 8].astype(np.uint64) >> (np.uint64(8) - shift)
@@ -175,6 +175,6 @@ def _written(hashes: Indices, counts: Indices, theta: Indices, seed: Indices, em
     out.put(longs > 1, 8, counts[longs > 1], np.uint32)
     out.put(longs > 1, 12, 1.0, np.float32)  # the share of what is sampled: all
     out.put(longs > 2, 16, theta[longs > 2], np.int64)
-    places, _ = spread(out.starts + 8 * longs, counts, 8)
-    put_at(out.data, places, hashes, np.int64)
+    offsets, _ = spread(out.starts + 8 * longs, counts, 8)
+    put_at(out.data, offsets, hashes, np.int64)
     return out.to_arrow()

@@ -25,8 +25,8 @@ from tablestore_engine.errors import (
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry, ManifestFileMeta, merge_entries
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.conflicts import (
+    BucketId,
     NewFiles,
-    Place,
     check_conflicts,
     dropped_deletes,
     newest_numbers,
@@ -141,10 +141,10 @@ class Committer:
             self._remove(written)
             raise
         added = sum(e.file.row_count for e in entries if e.kind == FileKind.ADD)
-        gone = sum(e.file.row_count for e in entries if e.kind == FileKind.DELETE)
+        removed = sum(e.file.row_count for e in entries if e.kind == FileKind.DELETE)
         before = latest.total_record_count if latest else 0
         if change.restarts:
-            gone = before
+            removed = before
         snapshot = Snapshot(
             id=(latest.id if latest else 0) + 1,
             uuid=self.new_id(),
@@ -159,8 +159,8 @@ class Committer:
             commit_identifier=identity.identifier,
             commit_kind=change.kind,
             time_millis=max(self.now_millis(), latest.time_millis if latest else 0),
-            total_record_count=before + added - gone,
-            delta_record_count=added - gone,
+            total_record_count=before + added - removed,
+            delta_record_count=added - removed,
             watermark=latest.watermark if latest else None,
             # Where rows have ids, those that were given once are never given again.
             next_row_id=latest.next_row_id if latest else None,
@@ -209,7 +209,7 @@ class Committer:
             return list(change.added)
         if change.index is not None and latest is not None:
             self._check_index(change, change.index, latest)
-        if change.began_on is not None and latest is not None and self.schema.primary_keys:
+        if change.base_snapshot_id is not None and latest is not None and self.schema.primary_keys:
             self._check_overtaken(change, latest)
         live = live_entries(self.manifests, latest) if latest and self._needs_live(change) else []
         if change.restores is not None:
@@ -264,13 +264,13 @@ class Committer:
                         )
 
     def _check_overtaken(self, change: Change, latest: Snapshot) -> None:
-        """See `Change.began_on`."""
-        assert change.began_on is not None
-        numbers: dict[Place, int] = {}
+        """See `Change.base_snapshot_id`."""
+        assert change.base_snapshot_id is not None
+        numbers: dict[BucketId, int] = {}
         for entry in change.added:
-            place, number = (entry.partition, entry.bucket), entry.file.min_sequence_number
-            numbers[place] = min(number, numbers.get(place, number))
-        for snapshot in self._between(change.began_on, latest):
+            bucket_id, number = (entry.partition, entry.bucket), entry.file.min_sequence_number
+            numbers[bucket_id] = min(number, numbers.get(bucket_id, number))
+        for snapshot in self._between(change.base_snapshot_id, latest):
             # What replaces rows wins over this write where both have a key, and would not where only this write has it.
             read = READ_SNAPSHOT in (snapshot.properties or {}) or snapshot.commit_kind == "OVERWRITE"
             if not read and (snapshot.commit_kind != "COMPACT" or self.schema.keeps_deletes):
@@ -282,7 +282,7 @@ class Committer:
             ]
             files = _files_of(delta, snapshot)
             newest = newest_numbers(files.added) if read else dropped_deletes(files)
-            if any(newest.get(place, number) > number for place, number in numbers.items()):
+            if any(newest.get(bucket_id, number) > number for bucket_id, number in numbers.items()):
                 what = "changed rows without knowing those" if read else "dropped deletes that hide rows"
                 raise ConflictError(f"Snapshot {snapshot.id} {what} of this write.", hint="Run the statement again.")
 
@@ -296,7 +296,7 @@ class Committer:
             )
         if not changed:
             return
-        for snapshot in self._between(index.began_on, latest):
+        for snapshot in self._between(index.base_snapshot_id, latest):
             if snapshot.commit_kind != "OVERWRITE":
                 continue
             for meta in self.manifests.read_list(snapshot.delta_manifest_list):

@@ -7,7 +7,7 @@ place of other files has all columns that these may have.
 
 A compaction that drops deletes must have met all older records of their keys: one that came meanwhile, to whatever
 level, with a smaller number than a delete, would show again what the delete hides. A write that comes after such a
-compaction finds out by itself (`Change.began_on`).
+compaction finds out by itself (`Change.base_snapshot_id`).
 
 Where it matters in which order records fold (`MergeEngine.takes_late`), nothing may come to level 0 that is older than
 what was merged already, nor stay there while newer records are merged. Where records are kept apart, a bulk load has
@@ -26,7 +26,7 @@ from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import DataType
 
-Place = tuple[bytes, int]
+BucketId = tuple[bytes, int]
 """A partition and a bucket."""
 
 
@@ -39,16 +39,16 @@ class NewFiles:
     kind: str
 
 
-def newest_numbers(entries: Iterable[ManifestEntry]) -> dict[Place, int]:
+def newest_numbers(entries: Iterable[ManifestEntry]) -> dict[BucketId, int]:
     """The greatest sequence number of some files, by place."""
-    newest: dict[Place, int] = {}
+    newest: dict[BucketId, int] = {}
     for entry in entries:
-        place = (entry.partition, entry.bucket)
-        newest[place] = max(newest.get(place, -1), entry.file.max_sequence_number)
+        bucket_id = (entry.partition, entry.bucket)
+        newest[bucket_id] = max(newest.get(bucket_id, -1), entry.file.max_sequence_number)
     return newest
 
 
-def dropped_deletes(compaction: NewFiles) -> dict[Place, int]:
+def dropped_deletes(compaction: NewFiles) -> dict[BucketId, int]:
     """Where a compaction may have dropped deletes, and the greatest number that one of them may have had.
 
     What it merges in a bucket it merges with all deletes or without any, so where its files hold some it dropped none.
@@ -75,8 +75,8 @@ def check_conflicts(schema: TableSchema, live: Sequence[ManifestEntry], new: New
                 f"File {entry.file.file_name} is no longer part of the table: another commit replaced it.",
                 hint="Run the statement again.",
             )
-    gone = {e.identifier for e in new.removed}
-    rest = [e for e in live if e.identifier not in gone]
+    removed = {e.identifier for e in new.removed}
+    rest = [e for e in live if e.identifier not in removed]
     _check_bucket_counts(rest, new.added)
     if new.kind == "COMPACT":
         _check_columns(new)
@@ -92,19 +92,19 @@ def check_conflicts(schema: TableSchema, live: Sequence[ManifestEntry], new: New
 
 def fitting(schema: TableSchema, live: Sequence[ManifestEntry], new: NewFiles) -> NewFiles:
     """What still fits of a compaction, which is about many buckets: that of each is right by itself."""
-    alive, added_to, removed_from = _by_place(live), _by_place(new.added), _by_place(new.removed)
+    alive, added_to, removed_from = _by_bucket(live), _by_bucket(new.added), _by_bucket(new.removed)
     added: list[ManifestEntry] = []
     removed: list[ManifestEntry] = []
-    for place in {**removed_from, **added_to}:
-        one = NewFiles(tuple(added_to.get(place, ())), tuple(removed_from.get(place, ())), new.kind)
+    for bucket_id in {**removed_from, **added_to}:
+        one = NewFiles(tuple(added_to.get(bucket_id, ())), tuple(removed_from.get(bucket_id, ())), new.kind)
         with suppress(ConflictError):
-            added += check_conflicts(schema, alive.get(place, ()), one)
+            added += check_conflicts(schema, alive.get(bucket_id, ()), one)
             removed += one.removed
     return NewFiles(tuple(added), tuple(removed), new.kind)
 
 
-def _by_place(entries: Iterable[ManifestEntry]) -> dict[Place, list[ManifestEntry]]:
-    found: dict[Place, list[ManifestEntry]] = {}
+def _by_bucket(entries: Iterable[ManifestEntry]) -> dict[BucketId, list[ManifestEntry]]:
+    found: dict[BucketId, list[ManifestEntry]] = {}
     for entry in entries:
         found.setdefault((entry.partition, entry.bucket), []).append(entry)
     return found
@@ -132,8 +132,8 @@ def _check_columns(new: NewFiles) -> None:
     upgraded = {e.file.file_name for e in new.removed}
     newest: dict[tuple[bytes, int], int] = {}
     for e in new.removed:
-        place = e.partition, e.bucket
-        newest[place] = max(newest.get(place, 0), e.file.schema_id)
+        bucket_id = e.partition, e.bucket
+        newest[bucket_id] = max(newest.get(bucket_id, 0), e.file.schema_id)
     for e in new.added:
         if e.file.schema_id < newest.get((e.partition, e.bucket), 0) and e.file.file_name not in upgraded:
             raise ConflictError("The columns of the table were changed meanwhile.", hint="Run the statement again.")
@@ -155,8 +155,8 @@ def _check_order(live: Sequence[ManifestEntry], added: Sequence[ManifestEntry]) 
     for fresh, merged in ((added, live), (live, added)):
         newest = newest_numbers(e for e in merged if e.file.level > 0)
         for entry in fresh if newest else ():
-            place = (entry.partition, entry.bucket)
-            if entry.file.level == 0 and entry.file.min_sequence_number <= newest.get(place, -1):
+            bucket_id = (entry.partition, entry.bucket)
+            if entry.file.level == 0 and entry.file.min_sequence_number <= newest.get(bucket_id, -1):
                 raise ConflictError(
                     "Newer records were merged before older ones, which must not be where they fold in order only.",
                     hint="Run the statement again.",
@@ -177,7 +177,7 @@ def hidden_by_deletes(
 ) -> ManifestEntry | None:
     """A file that stays and may hold records which deletes of the merged files of its bucket hide; None without one."""
     types = [f.type for f in schema.trimmed_key_fields]
-    deleting = _by_place(e for e in merged if e.file.delete_row_count != 0)
+    deleting = _by_bucket(e for e in merged if e.file.delete_row_count != 0)
     for entry in stay if deleting else ():
         newer = [
             other
@@ -194,10 +194,10 @@ def _overlapping(
 ) -> list[ManifestEntry]:
     """New files that would share a key with a file that stays at their own level."""
     types = [f.type for f in schema.trimmed_key_fields]
-    places = _by_place(live)
+    live_by_bucket = _by_bucket(live)
     found = []
     for entry in upper:
-        others = places.get((entry.partition, entry.bucket), ())
+        others = live_by_bucket.get((entry.partition, entry.bucket), ())
         if _shares_keys(entry, [one for one in others if one.file.level == entry.file.level], types):
             found.append(entry)
     return found

@@ -24,14 +24,15 @@ class IndexChange:
     """HASH index files of a write, each in place of its bucket's old one.
 
     `read` holds, for each partition that was written, the names of the index files by which its rows found their
-    buckets, as of snapshot `began_on`; `grew` are the partitions in which new keys got one. `restores`, for a commit
-    that restores an old snapshot, are all HASH index files that shall be there afterwards, those of `added` among them.
+    buckets, as of snapshot `base_snapshot_id`; `grew` are the partitions in which new keys got one. `restores`, for a
+    commit that restores an old snapshot, are all HASH index files that shall be there afterwards, those of `added`
+    among them.
     """
 
     added: tuple[IndexEntry, ...] = ()
     read: Mapping[bytes, frozenset[str]] = field(default_factory=dict)
     grew: frozenset[bytes] = frozenset()
-    began_on: int = 0
+    base_snapshot_id: int = 0
     restores: tuple[IndexEntry, ...] | None = None
 
 
@@ -53,11 +54,11 @@ def next_index(
     before: Sequence[IndexEntry], added: Sequence[IndexEntry], cleared: Callable[[IndexEntry], bool]
 ) -> list[IndexEntry]:
     """The index files after a commit: without those of places that it cleared, and of a bucket the new one."""
-    replaced = {e.place for e in added}
+    replaced = {e.bucket_id for e in added}
     kept = [
         e
         for e in before
-        if e.index_type not in _OF_BUCKETS or (not cleared(e) and (e.index_type != HASH or e.place not in replaced))
+        if e.index_type not in _OF_BUCKETS or (not cleared(e) and (e.index_type != HASH or e.bucket_id not in replaced))
     ]
     return [*kept, *added]
 

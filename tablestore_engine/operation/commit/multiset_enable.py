@@ -15,7 +15,7 @@ from tablestore_engine.errors import ConflictError
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.operation.commit.replace import schema_publisher
-from tablestore_engine.schema.table.multiset_schema import turned
+from tablestore_engine.schema.table.multiset_schema import with_retractions
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.clock import now_millis
 from tablestore_engine.storage.schemas import SchemaStore
@@ -23,14 +23,14 @@ from tablestore_engine.storage.schemas import SchemaStore
 Publisher = Callable[[], TableSchema]
 
 
-def turns(schema: TableSchema, added: Iterable[ManifestEntry]) -> bool:
+def enables_retractions(schema: TableSchema, added: Iterable[ManifestEntry]) -> bool:
     """Whether committing these files makes the table one that counts rows."""
-    if schema.primary_keys or schema.merge_engine.counts:
+    if schema.primary_keys or schema.merge_engine.is_multiset:
         return False
     return any(is_retraction(entry.file) for entry in added)
 
 
-def prepared(
+def schema_to_commit(
     schemas: SchemaStore, schema: TableSchema, committed: int | None, added: Iterable[ManifestEntry]
 ) -> tuple[TableSchema, Publisher | None]:
     """The schema to commit files with, and what publishes the next one right before the snapshot, if they turn the
@@ -41,7 +41,7 @@ def prepared(
     Raises:
         ConflictError: others changed the schema meanwhile. What publishes raises it, too.
     """
-    if not turns(schema, added):
+    if not enables_retractions(schema, added):
         return schema, None
     # Listed before the schema that counts is looked at: a version that comes between makes the create fail.
     newest = schemas.list_ids()[-1]
@@ -49,7 +49,7 @@ def prepared(
     # The next schema is derived from this one, not from the one that this one may have replaced.
     base = replace(schema, replaces=None)
     if current is not None and current.id == schema.id:
-        return base, schema_publisher(schemas, schema, turned(schema, newest, now_millis()))
-    if current is not None and current.merge_engine.counts and schemas.descends(current.id, schema.id):
+        return base, schema_publisher(schemas, schema, with_retractions(schema, newest, now_millis()))
+    if current is not None and current.merge_engine.is_multiset and schemas.descends(current.id, schema.id):
         return base, partial(schemas.load, current.id)  # others turned it
     raise ConflictError("The schema of the table was changed meanwhile.", hint="Run the statement again.")

@@ -45,11 +45,11 @@ def next_schema(current: TableSchema, wanted: TableSchema, newest_id: int) -> Ta
 
 
 def _same(current: TableSchema, wanted: TableSchema) -> bool:
-    def told(schema: TableSchema) -> tuple[object, ...]:
+    def shape(schema: TableSchema) -> tuple[object, ...]:
         columns = [(f.name, str(f.type), f.description) for f in schema.fields]
         return columns, schema.primary_keys, schema.partition_keys, dict(schema.options), schema.comment
 
-    return told(current) == told(wanted)
+    return shape(current) == shape(wanted)
 
 
 def schema_publisher(

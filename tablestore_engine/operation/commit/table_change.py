@@ -24,9 +24,9 @@ class Change:
     `added` are ADD entries, `removed` DELETE entries of files that must still be live. `replaces` chooses, among
     the files live at commit time, further ones to remove (INSERT OVERWRITE, TRUNCATE): it never conflicts.
     `read_snapshot` names the snapshot that a row-level change was computed from (0: there was none yet): a bucket of
-    `read_buckets` (None: any) that got new rows since then makes it conflict. `began_on` is the snapshot on which a
-    blind write of a keyed table drew its sequence number: it conflicts with a row-level change or an overwrite that
-    began later and was committed first, since that saw nothing of it and yet would win; and with a compaction that
+    `read_buckets` (None: any) that got new rows since then makes it conflict. `base_snapshot_id` is the snapshot on
+    which a blind write of a keyed table drew its sequence number: it conflicts with a row-level change or an overwrite
+    that began later and was committed first, since that saw nothing of it and yet would win; and with a compaction that
     dropped deletes which are newer than it, since rows that they hide would show. `restarts` leaves everything before
     it behind, without naming it: for a table that is replaced by one with other partition columns, in whose manifests
     the old files could not be described. `guard` is called at each try, after the newest snapshot was read; it raises
@@ -41,7 +41,7 @@ class Change:
     replaces: Callable[[ManifestEntry], bool] | None = None
     read_snapshot: int | None = None
     read_buckets: frozenset[tuple[bytes, int]] | None = None
-    began_on: int | None = None
+    base_snapshot_id: int | None = None
     restarts: bool = False
     guard: Callable[[], None] | None = None
     restores: tuple[ManifestEntry, ...] | None = None

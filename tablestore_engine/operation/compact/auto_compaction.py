@@ -70,32 +70,32 @@ class Compactable(Protocol):
         """What commits."""
 
 
-def compact_touched(table: Compactable, touched: Collection[tuple[bytes, int]], execute: Execute) -> Snapshot | None:
+def compact_written(table: Compactable, written: Collection[tuple[bytes, int]], execute: Execute) -> Snapshot | None:
     """Merge where runs have piled up past the trigger, or schedule that; `touched` are partitions and bucket numbers.
 
     Returns the snapshot; None when nothing was merged. Never raises an `Exception`: it warns.
     """
     failure = f"Table {table.name} was written to, but not compacted"
-    return warned_of(failure, lambda: _compact(table, touched, execute)) if touched else None
+    return warned_of(failure, lambda: _compact(table, written, execute)) if written else None
 
 
-def _compact(table: Compactable, touched: Collection[tuple[bytes, int]], execute: Execute) -> Snapshot | None:
+def _compact(table: Compactable, written: Collection[tuple[bytes, int]], execute: Execute) -> Snapshot | None:
     if table.options.compaction_schedule_enabled:
         schedule_after_commit(table.compactions, now_millis())
         return None
-    tasks = [] if table.options.write_only else _due(table, touched)
+    tasks = [] if table.options.write_only else _due(table, written)
     return run_and_commit(table, tasks, execute) if tasks else None
 
 
-def compact_small(table: Compactable, touched: Collection[tuple[bytes, int]]) -> Snapshot | None:
-    """`compact_touched` in this process: the smallest merges, `LOCAL_BYTES` in all. What is larger waits for Spark."""
+def compact_small(table: Compactable, written: Collection[tuple[bytes, int]]) -> Snapshot | None:
+    """`compact_written` in this process: the smallest merges, `LOCAL_BYTES` in all. What is larger waits for Spark."""
 
     def execute(tasks: Sequence[CompactTask]) -> list[ManifestEntry]:
         smallest = sorted(tasks, key=size_of)
         totals = accumulate(map(size_of, smallest))
         return execute_here([one for one, total in zip(smallest, totals, strict=True) if total <= LOCAL_BYTES])
 
-    return compact_touched(table, touched, execute)
+    return compact_written(table, written, execute)
 
 
 def run_and_commit(table: Compactable, tasks: Sequence[CompactTask], execute: Execute) -> Snapshot | None:
@@ -164,12 +164,12 @@ def size_of(task: CompactTask) -> int:
     return sum(f.file_size for f in task.files)
 
 
-def _due(table: Compactable, touched: Collection[tuple[bytes, int]]) -> list[CompactTask]:
+def _due(table: Compactable, written: Collection[tuple[bytes, int]]) -> list[CompactTask]:
     target = table.write_target()
-    buckets = [b for b in table.scan().buckets if (b.partition_row, b.bucket) in touched]
+    buckets = [b for b in table.scan().buckets if (b.partition_row, b.bucket) in written]
     tasks = plan_compaction(buckets, target, table.schemas.load, full=False)
     if not tasks:
         return []
     # What a scheduled compaction merges just now would be merged in vain, by the one or the other.
-    busy = table.compactions.busy_places(now_millis())
+    busy = table.compactions.busy_buckets(now_millis())
     return [one for one in tasks if (one.partition, one.bucket) not in busy]

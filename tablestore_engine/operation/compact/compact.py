@@ -23,7 +23,7 @@ from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.metadata.data_file import FILE_SOURCE_COMPACT, DataFileMeta
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.operation.compact.compact_task import CompactTask, Files
-from tablestore_engine.operation.compact.multiset_compact import compact_counted
+from tablestore_engine.operation.compact.multiset_compact import compact_multiset
 from tablestore_engine.operation.files.data_file_writer import RollingWriter
 from tablestore_engine.operation.files.file_read import BATCH_ROWS, FileColumns, read_batches
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -42,7 +42,7 @@ def run_compaction(task: CompactTask, task_name: str) -> list[ManifestEntry]:
     """Execute a task. Returns DELETE and ADD entries; on failure its new files are removed."""
     if not task.target.schema.primary_keys:
         if any(is_retraction(f) for f in task.files):
-            return compact_counted(task, task_name)
+            return compact_multiset(task, task_name)
         return _concatenate(task, task_name)
     try:
         return _merge_keyed(task, task_name)

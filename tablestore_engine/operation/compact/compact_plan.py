@@ -14,7 +14,7 @@ from tablestore_engine.mergetree.compaction.universal import (
     pick_full,
     pick_unmerged,
 )
-from tablestore_engine.mergetree.multiset.multiset import is_retraction, pick_counting
+from tablestore_engine.mergetree.multiset.multiset import is_retraction, pick_multiset
 from tablestore_engine.metadata.data_file import DataFileMeta
 from tablestore_engine.operation.compact.compact_task import CompactTask, Files
 from tablestore_engine.operation.files.data_file_writer import WriteTarget
@@ -121,7 +121,7 @@ def _append_unit(bucket: BucketScan, schema: TableSchema, full: bool) -> Compact
     """Small files are rewritten together once there are enough of them."""
     options = schema.core_options
     if any(is_retraction(f) for f in bucket.files):
-        return pick_counting(
+        return pick_multiset(
             bucket.files,
             full=full,
             target_file_size=options.target_file_size,

@@ -20,10 +20,10 @@ from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.operation.compact.compact_task import CompactTask
 from tablestore_engine.operation.files.data_file_writer import RollingWriter
 from tablestore_engine.operation.files.file_read import FileColumns, read_batches
-from tablestore_engine.operation.scan.file_overlap import touched_by
+from tablestore_engine.operation.scan.file_overlap import overlapping_with
 
 
-def compact_counted(task: CompactTask, task_name: str) -> list[ManifestEntry]:
+def compact_multiset(task: CompactTask, task_name: str) -> list[ManifestEntry]:
     """Execute a task that has retraction files. Returns DELETE and ADD entries; on failure its new files are removed.
 
     Raises:
@@ -37,9 +37,9 @@ class _Cancellation:
         self._task = task
         self._name = task_name
         self._fields = task.target.schema.fields
-        self._gone = [f for f in task.files if is_retraction(f)]
+        self._retraction_files = [f for f in task.files if is_retraction(f)]
         self._plain = [f for f in task.files if not is_retraction(f)]
-        self._parts = parts_for(sum(f.row_count for f in self._gone))
+        self._parts = parts_for(sum(f.row_count for f in self._retraction_files))
         # A single part is read once; of several, one is in memory at a time.
         self._held: Retractions | None = None
 
@@ -64,7 +64,7 @@ class _Cancellation:
             left.abort()
             raise
         return [
-            *(self._entry(FileKind.DELETE, f) for f in (*rewritten, *self._gone)),
+            *(self._entry(FileKind.DELETE, f) for f in (*rewritten, *self._retraction_files)),
             *(self._entry(FileKind.ADD, f) for f in added),
         ]
 
@@ -73,23 +73,23 @@ class _Cancellation:
         schema = self._task.target.schema
         size = schema.core_options.target_file_size
         chosen = {f.file_name for f in self._plain if is_small(f, size)}
-        may_touch = touched_by(self._gone, schema, self._task.schemas.__getitem__)
-        doubtful = [f for f in self._plain if may_touch(f)]
+        may_overlap = overlapping_with(self._retraction_files, schema, self._task.schemas.__getitem__)
+        doubtful = [f for f in self._plain if may_overlap(f)]
         for part in self._parts:
             large = [f for f in doubtful if f.file_name not in chosen]
             if not large:
                 break
             retractions = self._retractions(part)
-            chosen |= {f.file_name for f in large if self._is_touched(f, part, retractions)}
+            chosen |= {f.file_name for f in large if self._overlaps(f, part, retractions)}
         return [f for f in self._plain if f.file_name in chosen]
 
-    def _is_touched(self, file: DataFileMeta, part: Part, retractions: Retractions) -> bool:
-        return any(retractions.touch(part.of(rows, self._fields)) for rows in self._rows(file))
+    def _overlaps(self, file: DataFileMeta, part: Part, retractions: Retractions) -> bool:
+        return any(retractions.any_match(part.of(rows, self._fields)) for rows in self._rows(file))
 
     def _retractions(self, part: Part) -> Retractions:
         if self._held is not None:
             return self._held
-        taken = itertools.chain.from_iterable(self._batches(f, counts=True) for f in self._gone)
+        taken = itertools.chain.from_iterable(self._batches(f, counts=True) for f in self._retraction_files)
         found = retractions_of(taken, self._fields, part)
         if len(self._parts) == 1:
             self._held = found

@@ -66,9 +66,9 @@ class CompactedTable:
         """The plans at which a process works that must be left alone."""
         return [one for one in self.timeline.pending() if one.is_running(now_millis)]
 
-    def busy_places(self, now_millis: int) -> frozenset[tuple[bytes, int]]:
+    def busy_buckets(self, now_millis: int) -> frozenset[tuple[bytes, int]]:
         """The buckets in which such plans merge."""
-        return frozenset(place for one in self.running(now_millis) for place in one.plan.places)
+        return frozenset(bucket_id for one in self.running(now_millis) for bucket_id in one.plan.bucket_ids)
 
 
 def schedule(
@@ -86,7 +86,7 @@ def schedule(
     latest = table.history.snapshots.latest()
     if latest is None:
         return None
-    pending = {place for one in _standing(table, latest) for place in one.places}
+    pending = {bucket_id for one in _standing(table, latest) for bucket_id in one.bucket_ids}
     plan = plan_scan(table.history.manifests, latest, table.schema, None, chosen, table.history.schema_of)
     free = [one for one in plan.buckets if (one.partition_row, one.bucket) not in pending]
     tasks = plan_compaction(free, table.new_target(), table.history.schema_of, full=strategy == "full", unmerged=True)
@@ -180,7 +180,7 @@ def _written(
 def _gives_way(table: CompactedTable, latest: Snapshot, made: CompactionPlan, now_millis: int) -> bool:
     """Of two plans for one bucket, made at one time by two processes, the older one stays. Whether this one goes."""
     for other in _standing(table, latest):
-        if other.instant < made.instant and other.places & made.places:
+        if other.instant < made.instant and other.bucket_ids & made.bucket_ids:
             message = f"plan {other.instant}, made at the same time, merges in the same buckets"
             table.timeline.finish(made.instant, Outcome(PlanState.CANCELLED, now_millis, message=message))
             return True
@@ -203,10 +203,10 @@ def plan_tasks(
     """The tasks of a plan when all its files are among the live ones; else what speaks against it. Pure."""
     files = {(e.partition, e.bucket, e.file.file_name, e.file.level): e for e in live if e.kind == FileKind.ADD}
     engine, keyed = target.schema.merge_engine, bool(target.schema.primary_keys)
-    in_place: dict[tuple[bytes, int], list[ManifestEntry]] = defaultdict(list)
+    by_bucket: dict[tuple[bytes, int], list[ManifestEntry]] = defaultdict(list)
     for one in files.values():
-        in_place[one.partition, one.bucket].append(one)
-    places = PartitionFormat(target.schema)
+        by_bucket[one.partition, one.bucket].append(one)
+    partition_format = PartitionFormat(target.schema)
     tasks = []
     for group in plan.groups:
         found = []
@@ -215,7 +215,7 @@ def plan_tasks(
             if entry is None:
                 return f"File {planned.file_name} is no longer part of the table."
             found.append(entry)
-        bucket = in_place[group.partition, group.bucket]
+        bucket = by_bucket[group.partition, group.bucket]
         chosen = {e.identifier for e in found}
         stay = [e for e in bucket if e.identifier not in chosen]
         drops = keyed and group.drop_deletes
@@ -226,7 +226,7 @@ def plan_tasks(
             name = older.file.file_name
             return f"File {name} came since then, and holds older records than the plan merges."
         # Where rows are counted, files that came since then may hold what retractions of the plan mean.
-        all_there = not engine.counts or len(bucket) == len(found)
+        all_there = not engine.is_multiset or len(bucket) == len(found)
         merged = tuple(e.file for e in found)
         rest = rest_of(target.schema, merged, (e.file for e in bucket))
         tasks.append(
@@ -234,7 +234,7 @@ def plan_tasks(
                 target=knowing(target, (*merged, *rest), load_schema),
                 schemas={i: load_schema(i) for i in {f.schema_id for f in (*merged, *rest)}},
                 partition=group.partition,
-                partition_path=places.path_of(group.partition),
+                partition_path=partition_format.path_of(group.partition),
                 bucket=group.bucket,
                 total_buckets=found[0].total_buckets,
                 files=merged,

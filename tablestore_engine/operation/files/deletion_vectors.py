@@ -71,7 +71,7 @@ def deletions_of(
         if entry.index_type != DELETION_VECTORS:
             continue
         path = index_path(manifests.paths, schema, entry)
-        bucket = found.setdefault(entry.place, {})
+        bucket = found.setdefault(entry.bucket_id, {})
         for one in entry.deletion_vectors or ():
             bucket[one["f0"]] = DeletedRows(path, one["f1"], one["f2"], one.get("_CARDINALITY"))
     return found

@@ -163,7 +163,7 @@ def _garbage(history: History, begin: int, end: int) -> Garbage:
     garbage = Garbage()
     for snapshot_id in range(begin + 1, end + 1):
         before, after = snapshots[snapshot_id - 1], snapshots[snapshot_id]
-        garbage.data_files |= _paths(history, before, _gone(history, before, after))
+        garbage.data_files |= _paths(history, before, _removed(history, before, after))
     for snapshot_id in range(begin, end):
         garbage.manifests |= metadata_of(history, snapshots[snapshot_id])
         _add_changelog(history, garbage, snapshots[snapshot_id])
@@ -221,7 +221,7 @@ def _keep(history: History, garbage: Garbage, snapshot: Snapshot) -> None:
     garbage.manifests -= metadata_of(history, snapshot)
 
 
-def _gone(history: History, before: Snapshot, after: Snapshot) -> Iterable[ManifestEntry]:
+def _removed(history: History, before: Snapshot, after: Snapshot) -> Iterable[ManifestEntry]:
     """Files that are live in one snapshot and not in the next."""
     delta = [e for m in history.manifests.read_list(after.delta_manifest_list) for e in _entries(history, m)]
     added = {e.file.file_name for e in delta if e.kind == FileKind.ADD}
@@ -239,11 +239,11 @@ def _entries(history: History, meta: ManifestFileMeta) -> list[ManifestEntry]:
 
 
 def _paths(history: History, snapshot: Snapshot, entries: Iterable[ManifestEntry]) -> set[str]:
-    places = PartitionFormat(history.schema_of(snapshot.schema_id))
+    partition_format = PartitionFormat(history.schema_of(snapshot.schema_id))
     found = set()
     for entry in entries:
         file = entry.file
-        path = file.path_in(history.paths.bucket_dir(places.path_of(entry.partition), entry.bucket))
+        path = file.path_in(history.paths.bucket_dir(partition_format.path_of(entry.partition), entry.bucket))
         found.add(path)
         # What belongs to a file lies beside it.
         directory = path.rpartition("/")[0]

@@ -114,36 +114,37 @@ def expire_partitions(
     schema = table.schema
     if not schema.partition_keys:
         raise UserError(f"Table {table.name} is not partitioned, so it has no partitions that could expire.")
-    places = PartitionFormat(schema)
-    times = partition_times(table.live_files(), places, retention)
+    partition_format = PartitionFormat(schema)
+    times = partition_times(table.live_files(), partition_format, retention)
     if strict and times and all(one is None for one in times.values()):
-        shown = ", ".join(sorted(map(places.path_of, times))[:3])
+        shown = ", ".join(sorted(map(partition_format.path_of, times))[:3])
         raise UserError(
             f"None of the partitions of table {table.name} can be read as a time: {shown}.",
             hint="Say how with timestamp_pattern (such as '$dt') and timestamp_formatter (such as 'yyyyMMdd'), or use "
             "expire_strategy => 'update-time'.",
         )
     due = [row for row, at in times.items() if at is not None and _is_over(at, retention, now_millis)]
-    gone = sorted((places.path_of(row), row) for row in due)[: retention.limit]
-    chosen = [row for _, row in gone]
+    removed = sorted((partition_format.path_of(row), row) for row in due)[: retention.limit]
+    chosen = [row for _, row in removed]
 
     def check_still_due() -> None:
-        now = partition_times(table.live_files(), places, retention)
+        now = partition_times(table.live_files(), partition_format, retention)
         for row in chosen:
             at = now.get(row)
             if at is not None and not _is_over(at, retention, now_millis):
                 raise ConflictError(
-                    f"Partition {places.path_of(row)} of table {table.name} got new files when it was to expire.",
+                    f"Partition {partition_format.path_of(row)} of table {table.name} got new files "
+                    "when it was to expire.",
                     hint="Run it again.",
                 )
 
     # Values say the same time whatever is written.
     drop_partitions(table, chosen, check_still_due if retention.strategy == "update-time" else None)
-    return [path for path, _ in gone]
+    return [path for path, _ in removed]
 
 
 def partition_times(
-    entries: Sequence[ManifestEntry], places: PartitionFormat, retention: PartitionRetention
+    entries: Sequence[ManifestEntry], partition_format: PartitionFormat, retention: PartitionRetention
 ) -> dict[bytes, datetime | None]:
     """The time of each partition that has files, by its BinaryRow."""
     if retention.strategy == "update-time":
@@ -151,8 +152,8 @@ def partition_times(
         for entry in entries:
             newest[entry.partition] = max(newest.get(entry.partition, 0), entry.file.creation_time_millis or 0)
         return {row: datetime.fromtimestamp(millis / 1000) for row, millis in newest.items()}
-    times = PartitionTime(places.names, retention.pattern, retention.formatter)
-    return {row: times.of(places.decode(row)) for row in {entry.partition for entry in entries}}
+    times = PartitionTime(partition_format.names, retention.pattern, retention.formatter)
+    return {row: times.of(partition_format.decode(row)) for row in {entry.partition for entry in entries}}
 
 
 def expire_when_due(table: WithSnapshots, now_millis: int) -> list[str]:

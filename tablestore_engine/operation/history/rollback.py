@@ -162,8 +162,8 @@ def _in_other_buckets(current: TableSchema, past: TableSchema) -> bool:
     A table that was replaced by another one has columns with other ids.
     """
     ids = {one.id for one in past.fields}
-    placing = current.primary_keys == past.primary_keys and current.partition_keys == past.partition_keys
-    return placing and any(one.id in ids for one in current.fields)
+    bucket_options = current.primary_keys == past.primary_keys and current.partition_keys == past.partition_keys
+    return bucket_options and any(one.id in ids for one in current.fields)
 
 
 def _of_others(index: Sequence[IndexEntry]) -> set[str]:
@@ -185,11 +185,11 @@ def _index_change(target: WriteTarget, past: TableSchema, wanted: Sequence[Index
 
 def _copies(target: WriteTarget, entries: Sequence[ManifestEntry]) -> list[ManifestEntry]:
     """Copies of files under new names, as ADD entries."""
-    places = PartitionFormat(target.schema)
+    partition_format = PartitionFormat(target.schema)
     found = []
     for number, entry in enumerate(entries):
         file = entry.file
-        directory = target.paths.bucket_dir(places.path_of(entry.partition), entry.bucket)
+        directory = target.paths.bucket_dir(partition_format.path_of(entry.partition), entry.bucket)
         extension = file.file_name.partition(".")[2] or "parquet"
         name = target.paths.new_data_file_name(
             target.write_id,

@@ -66,7 +66,7 @@ def expire_tags(history: History, now_millis: int, older_than_millis: int | None
 
     A tag that was given no time counts from when its file was written.
     """
-    gone = []
+    removed = []
     for tag in history.tags.stored():
         over = tag.lifetime is not None and tag.lifetime.is_over(now_millis)
         if over or (older_than_millis is not None and tag.created_millis < older_than_millis):
@@ -74,8 +74,8 @@ def expire_tags(history: History, now_millis: int, older_than_millis: int | None
                 delete_tag(history, tag.name)
             except TagNotFound:
                 continue  # another process removes it
-            gone.append(tag.name)
-    return gone
+            removed.append(tag.name)
+    return removed
 
 
 def _is_tagged(history: History, snapshot: Snapshot, besides: str) -> bool:

@@ -15,7 +15,7 @@ from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.metadata.data_file import DataFileMeta
 from tablestore_engine.operation.files.deletion_vectors import positions_in
 from tablestore_engine.operation.files.file_read import FileColumns, read_batches
-from tablestore_engine.operation.scan.multiset_read import counted_rows_of
+from tablestore_engine.operation.scan.multiset_read import multiset_rows
 from tablestore_engine.operation.scan.scan import BucketScan, ScanPlan
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
@@ -51,7 +51,7 @@ def read_rows(
     if not schema.primary_keys:
         for bucket in plan.buckets:
             if any(is_retraction(f) for f in bucket.files):
-                found = counted_rows_of(bucket, schema, load_schema, batches, names)
+                found = multiset_rows(bucket, schema, load_schema, batches, names)
             else:
                 plain = (batches(bucket, f, FileColumns(names)) for f in bucket.files)
                 found = itertools.chain.from_iterable(plain)

@@ -25,7 +25,7 @@ _MOST_BITS = 32.0
 _LONG_DIGITS = 18
 
 
-def identifying_columns(fields: Iterable[DataField], known: Mapping[str, Values]) -> tuple[str, ...]:
+def discriminating_columns(fields: Iterable[DataField], known: Mapping[str, Values]) -> tuple[str, ...]:
     """The names of few columns of numbers, dates and times that tell rows apart; of all columns when those do not.
 
     `known` are the values of columns in the rows that are looked for. Columns without nulls and of wide ranges come
@@ -38,13 +38,13 @@ def identifying_columns(fields: Iterable[DataField], known: Mapping[str, Values]
         if f.name in known and (bits := _bits(known[f.name], f.type)) > 0
     )
     chosen: list[str] = []
-    told = 0.0
+    total_bits = 0.0
     for _, bits, name in ranked[:_MOST_COLUMNS]:
-        if told >= ENOUGH_BITS:
+        if total_bits >= ENOUGH_BITS:
             break
         chosen.append(name)
-        told -= bits
-    return tuple(chosen) if chosen and told >= ENOUGH_BITS else tuple(f.name for f in fields)
+        total_bits -= bits
+    return tuple(chosen) if chosen and total_bits >= ENOUGH_BITS else tuple(f.name for f in fields)
 
 
 def _bits(values: Values, data_type: DataType) -> float:

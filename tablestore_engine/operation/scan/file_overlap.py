@@ -73,21 +73,21 @@ def values_of(
     return {name: values for name, values in found.items() if name not in unknown}
 
 
-def touched_by(
+def overlapping_with(
     retractions: Iterable[DataFileMeta], schema: TableSchema, schemas: Callable[[int], TableSchema]
 ) -> Callable[[DataFileMeta], bool]:
     """Whether some retraction files may take rows from a plain file of their bucket.
 
     `schemas` loads the schema that a file was written with.
     """
-    told = values_of(retractions, schema, schemas)
+    retracted_values = values_of(retractions, schema, schemas)
 
-    def may_touch(file: DataFileMeta) -> bool:
+    def may_overlap(file: DataFileMeta) -> bool:
         bounds = FileBounds(file, schema, schemas).of(None)
-        for name, values in told.items():
+        for name, values in retracted_values.items():
             own = Values.of(bounds(name))
             if own is not None and not own.meets(values):
                 return False
         return True
 
-    return may_touch
+    return may_overlap

@@ -12,14 +12,14 @@ from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.mergetree.multiset.retractions import retractions_of
 from tablestore_engine.metadata.data_file import DataFileMeta
 from tablestore_engine.operation.files.file_read import FileColumns
-from tablestore_engine.operation.scan.file_overlap import touched_by
+from tablestore_engine.operation.scan.file_overlap import overlapping_with
 from tablestore_engine.operation.scan.scan import BucketScan
 from tablestore_engine.schema.table.table_schema import TableSchema
 
 Batches = Callable[[BucketScan, DataFileMeta, FileColumns], Iterator[pa.RecordBatch]]
 
 
-def counted_rows_of(
+def multiset_rows(
     bucket: BucketScan,
     schema: TableSchema,
     schemas: Callable[[int], TableSchema],
@@ -32,15 +32,15 @@ def counted_rows_of(
         NegativeCountError: a row was removed more often than it was added. Not where files were left out that no row
             of the predicate is in: then it cannot be told.
     """
-    gone = [f for f in bucket.files if is_retraction(f)]
-    with_counts = FileColumns(schema.field_names, counts=True)
-    taken = itertools.chain.from_iterable(batches(bucket, f, with_counts) for f in gone)
+    retraction_files = [f for f in bucket.files if is_retraction(f)]
+    columns_with_count = FileColumns(schema.field_names, counts=True)
+    taken = itertools.chain.from_iterable(batches(bucket, f, columns_with_count) for f in retraction_files)
     retractions = retractions_of(taken, schema.fields)
-    may_touch = touched_by(gone, schema, schemas)
+    may_overlap = overlapping_with(retraction_files, schema, schemas)
     for file in bucket.files:
         if is_retraction(file):
             continue
-        if not may_touch(file):
+        if not may_overlap(file):
             yield from batches(bucket, file, FileColumns(names))
             continue
         for batch in batches(bucket, file, FileColumns(schema.field_names)):

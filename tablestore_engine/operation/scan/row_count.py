@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from tablestore_engine.mergetree.multiset.multiset import counted_rows
+from tablestore_engine.mergetree.multiset.multiset import multiset_row_count
 from tablestore_engine.metadata.data_file import READ_FORMAT, DataFileMeta
 from tablestore_engine.operation.files.deletion_vectors import deleted_count
 from tablestore_engine.operation.scan.scan import BucketScan, ScanPlan
@@ -40,23 +40,23 @@ def row_count(io: FileIO, paths: TablePaths, plan: ScanPlan, load_schema: Callab
     """
     if not plan.schema.primary_keys:
         return RowCount(
-            sum(sum(map(counted_rows, b.files)) - _deleted(io, b, b.files) for b in plan.buckets), exact=True
+            sum(sum(map(multiset_row_count, b.files)) - _deleted(io, b, b.files) for b in plan.buckets), exact=True
         )
     alone = merging = deletes = 0
     unsettled: dict[int, BucketScan] = {}
     for bucket, section in plan.sections:
         rows = sum(f.row_count for f in section.files)
-        gone = sum(f.delete_row_count or 0 for f in section.files)
+        removed = sum(f.delete_row_count or 0 for f in section.files)
         hidden = _deleted(io, bucket, section.files)
         # Older writers do not say how many deletes a file holds, so it may hold some.
         unknown = any(f.delete_row_count is None for f in section.files)
         # A record of kind -D may itself be deleted.
-        settled = not unknown and not (gone and (hidden or plan.schema.merge_engine.settles_retractions))
+        settled = not unknown and not (removed and (hidden or plan.schema.merge_engine.settles_retractions))
         if not section.needs_merge and settled:
-            alone += rows - gone - hidden
+            alone += rows - removed - hidden
             continue
         merging += rows - hidden
-        deletes += gone
+        deletes += removed
         had = unsettled.setdefault(id(bucket), replace(bucket, files=()))
         unsettled[id(bucket)] = replace(had, files=(*had.files, *section.files))
     if not merging:

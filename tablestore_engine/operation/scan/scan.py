@@ -221,13 +221,13 @@ def group_by_bucket(entries: Iterable[ManifestEntry], schema: TableSchema) -> li
     groups: dict[tuple[bytes, int], list[ManifestEntry]] = defaultdict(list)
     for entry in entries:
         groups[entry.partition, entry.bucket].append(entry)
-    places = PartitionFormat(schema)
-    values = {row: places.decode(row) for row in {row for row, _ in groups}}
+    partition_format = PartitionFormat(schema)
+    values = {row: partition_format.decode(row) for row in {row for row, _ in groups}}
     return [
         BucketScan(
             values[row],
             row,
-            places.path_of(row),
+            partition_format.path_of(row),
             bucket,
             members[0].total_buckets,
             tuple(e.file for e in members),

@@ -17,9 +17,9 @@ from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.identity import new_identity
-from tablestore_engine.operation.commit.multiset_enable import prepared
+from tablestore_engine.operation.commit.multiset_enable import schema_to_commit
 from tablestore_engine.operation.files.data_file_writer import WriteTarget
-from tablestore_engine.operation.write.cleanup import removed_unless_committed, retrying
+from tablestore_engine.operation.write.cleanup import removed_unless_committed, with_retry
 from tablestore_engine.operation.write.index_change import index_change
 from tablestore_engine.operation.write.new_write import new_job
 from tablestore_engine.operation.write.write import write_table
@@ -63,7 +63,7 @@ class Writable(Protocol):
     def write_target(self) -> WriteTarget:
         """Where new files are put."""
 
-    def compact_after_commit(self, touched: Collection[tuple[bytes, int]]) -> None:
+    def compact_after_commit(self, written: Collection[tuple[bytes, int]]) -> None:
         """Compact what is due in some buckets, or schedule that; never raises."""
 
     def expire_after_commit(self) -> None:
@@ -87,7 +87,7 @@ def write_arrow(
         rows = pa.Table.from_batches([rows])
     if isinstance(rows, pa.Table):
         fitting = table_rows(rows, table.schema)
-        return retrying(lambda: _write(table, lambda job: write_table(job, fitting), properties))
+        return with_retry(lambda: _write(table, lambda job: write_table(job, fitting), properties))
 
     def stream(job: WriteJob) -> WriteResult:
         tables = (table_rows(pa.Table.from_batches([batch]), table.schema) for batch in _batches(rows))
@@ -98,16 +98,16 @@ def write_arrow(
 
 def _write(table: Writable, write: Write, properties: Mapping[str, str] | None) -> Snapshot:
     snapshot = table.latest_snapshot()
-    began_on = snapshot.id if snapshot else 0
+    base_snapshot_id = snapshot.id if snapshot else 0
     live, index = (table.live_files(snapshot), table.index_files(snapshot)) if snapshot else ([], [])
-    job = new_job(table.write_target(), live, index, began_on)
+    job = new_job(table.write_target(), live, index, base_snapshot_id)
     with removed_unless_committed(job.target):
         result = write(job)
     entries = tuple(result.entries)
     with removed_unless_committed(job.target, result):
-        change = Change("APPEND", entries, began_on=began_on, index=index_change(job, result))
+        change = Change("APPEND", entries, base_snapshot_id=base_snapshot_id, index=index_change(job, result))
         committed = snapshot.schema_id if snapshot else None
-        schema, publisher = prepared(table.schemas, table.schema, committed, result.entries)
+        schema, publisher = schema_to_commit(table.schemas, table.schema, committed, result.entries)
         written = table.committer(schema).commit(change, new_identity(table.options), properties, new_schema=publisher)
     if publisher is None:
         table.compact_after_commit({(e.partition, e.bucket) for e in entries})

@@ -14,7 +14,7 @@ from tablestore_engine.metadata.bucket import bucket_ids
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.write.dynamic_bucket import (
     Buckets,
-    PlacedKeys,
+    KnownKeys,
     assigned_buckets,
     key_hashes,
     repaired,
@@ -48,13 +48,13 @@ def row_buckets(job: WriteJob, rows: pa.Table) -> tuple[WriteJob, Buckets]:
 class BucketStream:
     """Gives buckets to rows that come in several tables of one write; `job` knows what came to light on the way.
 
-    Of dynamic buckets the index of each partition that rows fall into stays in memory (see `PlacedKeys`).
+    Of dynamic buckets the index of each partition that rows fall into stays in memory (see `KnownKeys`).
     """
 
     def __init__(self, job: WriteJob) -> None:
         _refuse_crossing(job.schema)
         self.job = job
-        self._placed: dict[bytes, PlacedKeys] = {}
+        self._known_keys: dict[bytes, KnownKeys] = {}
 
     def buckets(self, rows: pa.Table) -> Buckets:
         """The bucket of each row. Raises what `row_buckets` raises."""
@@ -64,11 +64,11 @@ class BucketStream:
         found: Buckets = np.zeros(rows.num_rows, dtype=np.int32)
         hashes = key_hashes(rows, job.schema)
         for partition, at in partition_groups(rows, job.schema):
-            if partition not in self._placed:
+            if partition not in self._known_keys:
                 dynamic = repaired(job.dynamic, job.target, [partition])
                 job = self.job = replace(job, dynamic=dynamic)
-                self._placed[partition] = PlacedKeys(dynamic, job.target, partition)
-            found[at] = self._placed[partition].assigned(hashes[at])
+                self._known_keys[partition] = KnownKeys(dynamic, job.target, partition)
+            found[at] = self._known_keys[partition].assigned(hashes[at])
         return found
 
 
@@ -97,11 +97,11 @@ def _hashed_buckets(job: WriteJob, rows: pa.Table) -> Buckets:
 
 def partition_groups(rows: pa.Table, schema: TableSchema) -> Iterator[tuple[bytes, Positions]]:
     """Each partition (a BinaryRow) of the rows, and where its rows are."""
-    places = PartitionFormat(schema)
+    partition_format = PartitionFormat(schema)
     if not rows.num_rows:
         return
     if not schema.partition_keys:
-        yield places.encode(()), np.arange(rows.num_rows)
+        yield partition_format.encode(()), np.arange(rows.num_rows)
         return
     codes: Positions = np.zeros(rows.num_rows, dtype=np.int64)
     for name in schema.partition_keys:
@@ -112,4 +112,4 @@ def partition_groups(rows: pa.Table, schema: TableSchema) -> Iterator[tuple[byte
     ends = np.flatnonzero(np.diff(codes[order])) + 1
     for at in np.split(order, ends):
         values = [rows.column(name)[int(at[0])].as_py() for name in schema.partition_keys]
-        yield places.encode(values), at
+        yield partition_format.encode(values), at

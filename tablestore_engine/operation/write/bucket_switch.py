@@ -40,7 +40,7 @@ class BucketSwitch:
         self._job = job
         self._task = task
         self._index = 0
-        self._place: tuple[bytes, int] | None = None
+        self._bucket_id: tuple[bytes, int] | None = None
         self._writers: list[RollingWriter] = []  # by layer; without a key: of rows, and of retractions
         self._bucket_index: BucketIndex | None = None
         self._level = 0
@@ -54,15 +54,15 @@ class BucketSwitch:
     def write(self, group: pa.Table) -> None:
         schema = self._job.schema
         values = tuple(group.column(name)[0].as_py() for name in schema.partition_keys)
-        place = self._partitions.encode(values), group.column(BUCKET_COLUMN)[0].as_py()
-        if place != self._place:
-            if place in self._seen:
-                raise AssertionError(f"rows of bucket {place[1]} are not in one piece: they came unsorted")
-            self._seen.add(place)
+        bucket_id = self._partitions.encode(values), group.column(BUCKET_COLUMN)[0].as_py()
+        if bucket_id != self._bucket_id:
+            if bucket_id in self._seen:
+                raise AssertionError(f"rows of bucket {bucket_id[1]} are not in one piece: they came unsorted")
+            self._seen.add(bucket_id)
             self._finish()
-            self._open(place, values)
+            self._open(bucket_id, values)
         if not schema.primary_keys:
-            self._write_keyless(group)
+            self._write_unkeyed(group)
             return
         if LAYER_COLUMN not in group.column_names:
             self._write_layer(group, 0)
@@ -79,7 +79,7 @@ class BucketSwitch:
         for layer in range(int(layers.max()) + 1):
             self._write_layer(group.filter(pa.array(layers == layer)), layer)
 
-    def _write_keyless(self, group: pa.Table) -> None:
+    def _write_unkeyed(self, group: pa.Table) -> None:
         """Write the rows that a group adds, and what it takes away besides."""
         taken = None
         if ROW_KIND_COLUMN in group.column_names:
@@ -109,22 +109,22 @@ class BucketSwitch:
             with suppress(StorageError):
                 self._job.target.io.delete(index_path(self._job.target.paths, self._job.schema, entry))
 
-    def _open(self, place: tuple[bytes, int], values: Sequence[Any]) -> None:
-        self._level = self._job.level_of(*place)
-        self._place = place
+    def _open(self, bucket_id: tuple[bytes, int], values: Sequence[Any]) -> None:
+        self._level = self._job.level_of(*bucket_id)
+        self._bucket_id = bucket_id
         self._path = self._partitions.path(values) if values else ""
         if self._job.dynamic is not None:
-            self._job.dynamic.check_sought(place[0], self._path)
-            self._bucket_index = BucketIndex(self._job.target, place, self._job.dynamic.entry(*place))
+            self._job.dynamic.check_sought(bucket_id[0], self._path)
+            self._bucket_index = BucketIndex(self._job.target, bucket_id, self._job.dynamic.entry(*bucket_id))
 
     def _new_writer(self, layer: int) -> RollingWriter:
-        assert self._place is not None
+        assert self._bucket_id is not None
         retractions = not self._job.schema.primary_keys and layer == _RETRACTIONS
         name = "r" if retractions else f"l{layer}-"
         return RollingWriter(
             self._job.target,
             partition_path=self._path,
-            bucket=self._place[1],
+            bucket=self._bucket_id[1],
             level=self._level,
             file_source=FILE_SOURCE_APPEND,
             task=f"{self._task}{name}" if layer else self._task,
@@ -133,9 +133,9 @@ class BucketSwitch:
         )
 
     def _finish(self) -> None:
-        if self._place is None:
+        if self._bucket_id is None:
             return
-        partition, bucket = self._place
+        partition, bucket = self._bucket_id
         total = self._job.buckets_of(partition)
         index, wrote = self._index, False
         for writer in self._writers:
@@ -147,7 +147,7 @@ class BucketSwitch:
         if wrote and self._bucket_index is not None:
             grown = self._bucket_index.close(f"{self._task}{index}")
             self.result.index += [grown] if grown else []
-        self._writers, self._bucket_index, self._place = [], None, None
+        self._writers, self._bucket_index, self._bucket_id = [], None, None
 
     def _file_rows(self, group: pa.Table, layer: int) -> pa.Table:
         schema = self._job.schema

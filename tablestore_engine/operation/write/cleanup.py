@@ -24,7 +24,7 @@ T = TypeVar("T")
 ATTEMPTS = 10
 
 
-def retrying(action: Callable[[], T]) -> T:
+def with_retry(action: Callable[[], T]) -> T:
     """Run a verb that reads and writes again when others changed what it read; bounded, with jitter.
 
     Raises:
@@ -62,9 +62,9 @@ def removed_unless_committed(target: WriteTarget, written: WriteResult | None = 
 
 def remove_written(target: WriteTarget, written: WriteResult) -> None:
     """Remove the files that a write made and tells of. What tasks left that Spark ran twice are orphans."""
-    places = PartitionFormat(target.schema)
+    partition_format = PartitionFormat(target.schema)
     paths = [
-        target.paths.data_file(places.path_of(one.partition), one.bucket, one.file.file_name)
+        target.paths.data_file(partition_format.path_of(one.partition), one.bucket, one.file.file_name)
         for one in written.entries
         # A file that was only moved to another level is not of this write.
         if one.kind == FileKind.ADD and target.write_id in one.file.file_name

@@ -102,7 +102,7 @@ def dynamic_buckets(
 ) -> DynamicBuckets:
     """What a write begins with. `staying` are the live files that it keeps; `stays` says so of an index file."""
     entries = tuple(e for e in hash_entries(index) if stays(e))
-    indexed = {e.place for e in entries}
+    indexed = {e.bucket_id for e in entries}
     unindexed = tuple(e for e in staying if (e.partition, e.bucket) not in indexed)
     return DynamicBuckets(fill_rule(schema.core_options), snapshot_id, entries, unindexed)
 
@@ -136,42 +136,43 @@ def assigned_buckets(buckets: DynamicBuckets, target: WriteTarget, partition: by
 
 def repaired(buckets: DynamicBuckets, target: WriteTarget, partitions: Sequence[bytes]) -> DynamicBuckets:
     """The same with an index file for every bucket of these partitions: where one lacks, it is made from the keys."""
-    touched = set(partitions)
-    places = {(e.partition, e.bucket) for e in buckets.unindexed if e.partition in touched}
-    if not places:
+    wanted = set(partitions)
+    bucket_ids = {(e.partition, e.bucket) for e in buckets.unindexed if e.partition in wanted}
+    if not bucket_ids:
         return buckets
     made = tuple(
-        _indexed(target, buckets, place, number) for number, place in enumerate(sorted(places), len(buckets.repaired))
+        _indexed(target, buckets, bucket_id, number)
+        for number, bucket_id in enumerate(sorted(bucket_ids), len(buckets.repaired))
     )
-    rest = tuple(e for e in buckets.unindexed if e.partition not in touched)
+    rest = tuple(e for e in buckets.unindexed if e.partition not in wanted)
     return replace(buckets, entries=(*buckets.entries, *made), unindexed=rest, repaired=(*buckets.repaired, *made))
 
 
-def _indexed(target: WriteTarget, buckets: DynamicBuckets, place: tuple[bytes, int], number: int) -> IndexEntry:
+def _indexed(target: WriteTarget, buckets: DynamicBuckets, bucket_id: tuple[bytes, int], number: int) -> IndexEntry:
     schema, schemas = target.schema, SchemaStore(target.io, target.paths)
-    partition, bucket = place
+    partition, bucket = bucket_id
     directory = target.paths.bucket_dir(PartitionFormat(schema).path_of(partition), bucket)
     columns = FileColumns(tuple(f.name for f in schema.bucket_fields))
     found = [NO_HASHES]
     for entry in buckets.unindexed:
-        if (entry.partition, entry.bucket) == place:
+        if (entry.partition, entry.bucket) == bucket_id:
             file = entry.file
             path = file.path_in(directory)
             own = schemas.load(file.schema_id)
             found += [key_hashes(b, schema) for b in read_batches(target.io, path, own, schema, columns)]
-    return write_index_file(target, place, np.unique(np.concatenate(found)), f"repaired{number}")
+    return write_index_file(target, bucket_id, np.unique(np.concatenate(found)), f"repaired{number}")
 
 
-def write_index_file(target: WriteTarget, place: tuple[bytes, int], hashes: Hashes, name: str) -> IndexEntry:
+def write_index_file(target: WriteTarget, bucket_id: tuple[bytes, int], hashes: Hashes, name: str) -> IndexEntry:
     """Write the index file of a bucket; `name` tells it from others of the same write."""
-    partition, bucket = place
+    partition, bucket = bucket_id
     file_name = target.paths.new_index_file_name(target.write_id, name)
     entry = IndexEntry(partition, bucket, HASH, file_name, 0, len(hashes))
     size = write_hashes(target.io, index_path(target.paths, target.schema, entry), hashes)
     return replace(entry, file_size=size)
 
 
-class PlacedKeys:
+class KnownKeys:
     """The index of one partition in memory, for rows that come in several tables: keys keep the bucket they got before.
 
     Eight bytes for each key of the partition.
@@ -211,9 +212,9 @@ class PlacedKeys:
 class BucketIndex:
     """Grows the index of one bucket while its rows are written."""
 
-    def __init__(self, target: WriteTarget, place: tuple[bytes, int], before: IndexEntry | None) -> None:
+    def __init__(self, target: WriteTarget, bucket_id: tuple[bytes, int], before: IndexEntry | None) -> None:
         self._target = target
-        self._place = place
+        self._bucket_id = bucket_id
         self._before = before
         self._given: list[Hashes] = []
 
@@ -232,4 +233,4 @@ class BucketIndex:
                 return None
             # Both are sorted, and a stable sort merges such runs: twenty times faster than the default one.
             given = np.sort(np.concatenate([before, new]), kind="stable")
-        return write_index_file(self._target, self._place, given, name) if len(given) else None
+        return write_index_file(self._target, self._bucket_id, given, name) if len(given) else None

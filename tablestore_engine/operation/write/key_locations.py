@@ -44,13 +44,13 @@ from tablestore_engine.storage.paths import TablePaths
 MAX_ROWS = 4_000_000
 MAX_FILES = 10_000
 """Of files to look at here; more are read by Spark."""
-HOME_COLUMN = "__home"
+LOCATION_COLUMN = "__location"
 NOWHERE = -1
 
 _MAX_SOUGHT = 10_000  # more keys are in nearly all files anyway
 _THREADS = 4
 
-Homes = npt.NDArray[np.int64]
+Locations = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 Numbered = tuple[int, BucketScan, DataFileMeta]
 
@@ -89,7 +89,7 @@ def are_few(files: Sequence[Numbered]) -> bool:
 
 
 def records_of(table: TableFiles, schema: TableSchema, files: Sequence[Numbered], keys: pa.Table) -> pa.Table:
-    """The records of the keys in some files: key columns, `HOME_COLUMN`, sequence number and kind.
+    """The records of the keys in some files: key columns, `LOCATION_COLUMN`, sequence number and kind.
 
     Raises:
         CorruptMetadataError, StorageError: a file cannot be read.
@@ -108,7 +108,7 @@ def records_of(table: TableFiles, schema: TableSchema, files: Sequence[Numbered]
 def _record_schema(schema: TableSchema) -> pa.Schema:
     fields = [(name, to_arrow_type(schema.field(name).type.as_nullable(True))) for name in schema.primary_keys]
     return pa.schema(
-        [*fields, (HOME_COLUMN, pa.int32()), (SEQUENCE_NUMBER.name, pa.int64()), (VALUE_KIND.name, pa.int8())]
+        [*fields, (LOCATION_COLUMN, pa.int32()), (SEQUENCE_NUMBER.name, pa.int64()), (VALUE_KIND.name, pa.int8())]
     )
 
 
@@ -131,26 +131,26 @@ def _records(
         rows = batch.filter(hit)
         arrays = [
             pa.repeat(pa.scalar(number, pa.int32()), rows.num_rows)
-            if f.name == HOME_COLUMN
+            if f.name == LOCATION_COLUMN
             else rows.column(f.name).cast(f.type)
             for f in kinds
         ]
         yield pa.RecordBatch.from_arrays(arrays, schema=kinds)
 
 
-def homes_of(rows: pa.Table, records: pa.Table, schema: TableSchema) -> Homes:
+def locations_of(rows: pa.Table, records: pa.Table, schema: TableSchema) -> Locations:
     """The home of each row's key, where `records` are all of these keys in the table."""
     ids = _key_ids([rows, records], schema)
     given, found = ids[: rows.num_rows], ids[rows.num_rows :]
-    number = records.column(HOME_COLUMN).to_numpy()
+    number = records.column(LOCATION_COLUMN).to_numpy()
     order = np.lexsort((records.column(SEQUENCE_NUMBER.name).to_numpy(), number, found))
     found, number = found[order], number[order]
     last = np.append((np.diff(found) != 0) | (np.diff(number) != 0), True)[: len(found)]
-    alive = last & _lives(records.column(VALUE_KIND.name).to_numpy()[order], schema.merge_engine)
-    homes: Homes = np.full(int(ids.max(initial=-1)) + 1, NOWHERE, np.int64)
+    alive = last & _is_live(records.column(VALUE_KIND.name).to_numpy()[order], schema.merge_engine)
+    locations: Locations = np.full(int(ids.max(initial=-1)) + 1, NOWHERE, np.int64)
     # Backwards: of several homes the first one counts.
-    homes[found[alive][::-1]] = number[alive][::-1]
-    return homes[given]
+    locations[found[alive][::-1]] = number[alive][::-1]
+    return locations[given]
 
 
 def _key_ids(tables: Sequence[pa.Table], schema: TableSchema) -> npt.NDArray[np.int64]:
@@ -163,7 +163,7 @@ def _key_ids(tables: Sequence[pa.Table], schema: TableSchema) -> npt.NDArray[np.
     return row_ids([one_array(column) for column in both.columns], both.num_rows)
 
 
-def _lives(kinds: npt.NDArray[Any], engine: MergeEngine) -> Mask:
+def _is_live(kinds: npt.NDArray[Any], engine: MergeEngine) -> Mask:
     """Whether a key whose last record has a kind has a home. Where records fold, a retraction ends no row."""
     if engine.keeps_last:
         return np.isin(kinds, (0, 2))
@@ -173,8 +173,8 @@ def _lives(kinds: npt.NDArray[Any], engine: MergeEngine) -> Mask:
 def duplicates_in(rows: pa.Table, job: WriteJob) -> pa.Table:
     """One row for each key that stands twice, which is more than `job` allows: its key columns."""
     ids = _key_ids([rows], job.schema)
-    counted = ids[_kinds(rows) == 0] if job.changes else ids
-    twice = np.flatnonzero(np.bincount(counted, minlength=1) > 1)
+    additions = ids[_kinds(rows) == 0] if job.changes else ids
+    twice = np.flatnonzero(np.bincount(additions, minlength=1) > 1)
     first = np.unique(ids, return_index=True)[1]
     return rows.select(list(job.schema.primary_keys)).take(pa.array(first[twice]))
 
@@ -184,9 +184,9 @@ def one_of_each(rows: pa.Table, job: WriteJob) -> pa.Table:
     engine = job.schema.merge_engine
     if not (engine.keeps_last or engine.keeps_first) or not rows.num_rows:
         return rows
-    ids, arrived = _key_ids([rows], job.schema), np.arange(rows.num_rows)
+    ids, order_given = _key_ids([rows], job.schema), np.arange(rows.num_rows)
     # Of changes, a row that takes the place of a deleted one comes after it.
-    order = np.lexsort((arrived, -_kinds(rows) if job.changes else arrived, ids))
+    order = np.lexsort((order_given, -_kinds(rows) if job.changes else order_given, ids))
     differs = np.diff(ids[order]) != 0
     chosen = np.append(differs, True) if engine.keeps_last else np.append(True, differs)
     return rows.take(pa.array(np.sort(order[chosen])))
@@ -197,7 +197,7 @@ def _kinds(rows: pa.Table) -> npt.NDArray[np.int8]:
     return kinds
 
 
-def sent_home(rows: pa.Table, homes: Homes, buckets: Sequence[BucketScan], schema: TableSchema) -> pa.Table:
+def route(rows: pa.Table, locations: Locations, buckets: Sequence[BucketScan], schema: TableSchema) -> pa.Table:
     """Rows of which each key stands once, or is to be folded, with `BUCKET_COLUMN`: where each belongs.
 
     Rows that move leave a delete at their home.
@@ -206,20 +206,20 @@ def sent_home(rows: pa.Table, homes: Homes, buckets: Sequence[BucketScan], schem
         OptionError: new keys have no place.
     """
     engine = schema.merge_engine
-    known = homes != NOWHERE
+    known = locations != NOWHERE
     if engine.keeps_first:
         return _opened(_where(rows, ~known), buckets, schema)
     if not engine.keeps_last:
         new = _together(_where(rows, ~known), schema)
-        stay = _at_home(_where(rows, known), homes[known], buckets, schema)
+        stay = _at_location(_where(rows, known), locations[known], buckets, schema)
         return pa.concat_tables([stay, _opened(new, buckets, schema)])
-    moves = known & ~_same_partition(rows, homes, buckets, schema)
+    moves = known & ~_same_partition(rows, locations, buckets, schema)
     retracts = (_kinds(rows) & 1) == 1
     stays, comes = known & ~moves, (~known | moves) & ~retracts  # nothing to delete in the row's own partition
-    leaves = _at_home(_where(rows, moves), homes[moves], buckets, schema)
+    leaves = _at_location(_where(rows, moves), locations[moves], buckets, schema)
     kinds = pa.repeat(pa.scalar(DELETE_KIND, pa.int8()), leaves.num_rows)
     leaves = leaves.set_column(leaves.column_names.index(ROW_KIND_COLUMN), ROW_KIND_COLUMN, kinds)
-    stay = _at_home(_where(rows, stays), homes[stays], buckets, schema)
+    stay = _at_location(_where(rows, stays), locations[stays], buckets, schema)
     return pa.concat_tables([stay, leaves, _opened(_where(rows, comes), buckets, schema)])
 
 
@@ -227,9 +227,9 @@ def _where(rows: pa.Table, chosen: Mask) -> pa.Table:
     return rows.filter(pa.array(chosen))
 
 
-def _partition_columns(homes: Homes, buckets: Sequence[BucketScan], schema: TableSchema) -> dict[str, pa.Array]:
+def _partition_columns(locations: Locations, buckets: Sequence[BucketScan], schema: TableSchema) -> dict[str, pa.Array]:
     """The partition of each home; null for those that are nowhere."""
-    used, at = np.unique(homes, return_inverse=True)
+    used, at = np.unique(locations, return_inverse=True)
     columns = {}
     for i, field in enumerate(schema.partition_fields):
         values = [None if number == NOWHERE else buckets[number].partition[i] for number in used]
@@ -237,8 +237,8 @@ def _partition_columns(homes: Homes, buckets: Sequence[BucketScan], schema: Tabl
     return columns
 
 
-def _same_partition(rows: pa.Table, homes: Homes, buckets: Sequence[BucketScan], schema: TableSchema) -> Mask:
-    old = _partition_columns(homes, buckets, schema)
+def _same_partition(rows: pa.Table, locations: Locations, buckets: Sequence[BucketScan], schema: TableSchema) -> Mask:
+    old = _partition_columns(locations, buckets, schema)
     new = [rows.column(name) for name in old]
     both = [pa.concat_arrays([one_array(a).cast(b.type), b]) for a, b in zip(new, old.values(), strict=True)]
     ids = row_ids(both, 2 * rows.num_rows)
@@ -246,11 +246,11 @@ def _same_partition(rows: pa.Table, homes: Homes, buckets: Sequence[BucketScan],
     return same
 
 
-def _at_home(rows: pa.Table, homes: Homes, buckets: Sequence[BucketScan], schema: TableSchema) -> pa.Table:
-    for name, column in _partition_columns(homes, buckets, schema).items():
+def _at_location(rows: pa.Table, locations: Locations, buckets: Sequence[BucketScan], schema: TableSchema) -> pa.Table:
+    for name, column in _partition_columns(locations, buckets, schema).items():
         at = rows.column_names.index(name)
         rows = rows.set_column(at, name, column.cast(rows.column(at).type))
-    used, at_used = np.unique(homes, return_inverse=True)
+    used, at_used = np.unique(locations, return_inverse=True)
     numbers = np.array([buckets[number].bucket for number in used], np.int32)[at_used]
     return rows.append_column(BUCKET_COLUMN, pa.array(numbers, pa.int32()))
 

@@ -18,9 +18,8 @@ import pyarrow.compute as pc
 from tablestore_engine.errors import DuplicateKeyError, PrimaryKeyError, SchemaError
 from tablestore_engine.mergetree.merge.fold import fold_sorted
 from tablestore_engine.mergetree.merge.merge import SortColumn, last_of_key_mask, sort_stable
-from tablestore_engine.mergetree.merge.normalize_records import arrived as records_of
-from tablestore_engine.mergetree.merge.normalize_records import check_removable, without_ignored
-from tablestore_engine.mergetree.merge.sequence_layers import LAYER_COLUMN, layered
+from tablestore_engine.mergetree.merge.normalize_records import check_removable, normalize_records, without_ignored
+from tablestore_engine.mergetree.merge.sequence_layers import LAYER_COLUMN, split_layers
 from tablestore_engine.metadata.bucket import bucket_ids
 from tablestore_engine.operation.write.bucket_assignment import row_buckets
 from tablestore_engine.operation.write.bucket_switch import BucketSwitch
@@ -60,7 +59,7 @@ def write_table(job: WriteJob, rows: pa.Table, task: str = "") -> WriteResult:
     return result
 
 
-def placed(job: WriteJob, rows: pa.Table) -> pa.Table:
+def with_bucket(job: WriteJob, rows: pa.Table) -> pa.Table:
     """Rows of one bucket with their `BUCKET_COLUMN`, and without `ORDINAL_COLUMN`.
 
     Rows that have no `BUCKET_COLUMN` are all of the bucket of the first one.
@@ -94,7 +93,7 @@ def write_sorted(job: WriteJob, tables: Iterable[pa.Table], task: str) -> WriteR
     writer = BucketSwitch(job, task)
     try:
         for table in _deduplicated(job, tables, writer.result):
-            for group in in_places(table, job.schema):
+            for group in by_bucket(table, job.schema):
                 writer.write(group)
         return writer.close()
     except BaseException:
@@ -140,11 +139,11 @@ def _deduplicated(job: WriteJob, tables: Iterable[pa.Table], result: WriteResult
     keys = [*schema.partition_keys, BUCKET_COLUMN, *schema.trimmed_primary_keys]
     engine = schema.merge_engine
     held: pa.Table | None = None
-    for arrived in tables:
-        if arrived.num_rows == 0:
+    for rows in tables:
+        if rows.num_rows == 0:
             continue
-        result.rows_in += arrived.num_rows
-        given = _records(job, arrived)
+        result.rows_in += rows.num_rows
+        given = _records(job, rows)
         if given.num_rows == 0:
             continue
         check_not_null(given, schema)
@@ -157,8 +156,8 @@ def _deduplicated(job: WriteJob, tables: Iterable[pa.Table], result: WriteResult
         unique = bool(last.all())
         if job.refuse_duplicates and not unique and not (job.changes and _only_replaced(table, last)):
             raise _duplicates(table.filter(pa.array(~last)), schema)
-        if _makes_layers(table, engine):
-            table = layered(table, keys, engine, _kinds_of(table))
+        if _needs_layers(table, engine):
+            table = split_layers(table, keys, engine, _kinds_of(table))
             begin = _begin_of_last_key(table, keys)
             held = table.slice(begin).drop_columns([LAYER_COLUMN])
             yield table.slice(0, begin)
@@ -167,10 +166,10 @@ def _deduplicated(job: WriteJob, tables: Iterable[pa.Table], result: WriteResult
         held = folded.slice(folded.num_rows - 1)
         yield folded.slice(0, folded.num_rows - 1)
     if held is not None:
-        yield layered(held, keys, engine, _kinds_of(held)) if _makes_layers(held, engine) else held
+        yield split_layers(held, keys, engine, _kinds_of(held)) if _needs_layers(held, engine) else held
 
 
-def _makes_layers(rows: pa.Table, engine: MergeEngine) -> bool:
+def _needs_layers(rows: pa.Table, engine: MergeEngine) -> bool:
     """Whether rows of one key may have to stay apart."""
     return engine.folds_in_order or (engine.stores_retractions and _kinds_of(rows) is not None)
 
@@ -190,7 +189,7 @@ def _records(job: WriteJob, rows: pa.Table) -> pa.Table:
     if schema.primary_keys:
         if job.changes and schema.merge_engine.removing_groups:
             check_removable(rows, schema.merge_engine, ROW_KIND_COLUMN)
-        return rows if job.settled else records_of(rows, schema.merge_engine, ROW_KIND_COLUMN)
+        return rows if job.settled else normalize_records(rows, schema.merge_engine, ROW_KIND_COLUMN)
     if ROW_KIND_COLUMN in rows.column_names and not job.changes:
         rows = without_ignored(rows, schema.merge_engine, ROW_KIND_COLUMN)
     return _checked_kinds(rows, schema)
@@ -230,7 +229,7 @@ def _duplicates(rows: pa.Table, schema: TableSchema) -> DuplicateKeyError:
     )
 
 
-def in_places(table: pa.Table, schema: TableSchema) -> Iterator[pa.Table]:
+def by_bucket(table: pa.Table, schema: TableSchema) -> Iterator[pa.Table]:
     """Slices of equal partition and bucket, of rows sorted by these."""
     if table.num_rows == 0:
         return

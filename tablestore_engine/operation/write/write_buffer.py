@@ -27,7 +27,7 @@ from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.files.batch_size import rows_within
 from tablestore_engine.operation.files.spill_file import SpilledRun, SpillFile
 from tablestore_engine.operation.write.bucket_assignment import BucketStream
-from tablestore_engine.operation.write.write import check_not_null, in_places, write_sorted
+from tablestore_engine.operation.write.write import by_bucket, check_not_null, write_sorted
 from tablestore_engine.operation.write.write_job import BUCKET_COLUMN, WriteJob, WriteResult, order_of_key
 from tablestore_engine.options import CoreOptions
 
@@ -43,7 +43,7 @@ _BATCHES = 4 * MOST_RUNS
 class BufferSizes:
     """Bounds in bytes of Arrow memory: of one place, and of all places together."""
 
-    place: int
+    bucket: int
     total: int
 
     @classmethod
@@ -57,8 +57,8 @@ def to_spill(sizes: Sequence[int], bounds: BufferSizes) -> list[int]:
 
     Half, because a total that is barely under its bound would be reached again by the next rows.
     """
-    chosen = [i for i, size in enumerate(sizes) if size >= bounds.place]
-    others = [i for i, size in enumerate(sizes) if size < bounds.place]
+    chosen = [i for i, size in enumerate(sizes) if size >= bounds.bucket]
+    others = [i for i, size in enumerate(sizes) if size < bounds.bucket]
     left = sum(sizes[i] for i in others)
     if left < bounds.total:
         return chosen
@@ -71,7 +71,7 @@ def to_spill(sizes: Sequence[int], bounds: BufferSizes) -> list[int]:
 
 
 @dataclass
-class _Place:
+class _BucketRows:
     tables: list[pa.Table] = field(default_factory=list)
     bytes: int = 0
     runs: list[SpilledRun] = field(default_factory=list)
@@ -87,7 +87,7 @@ class WriteBuffer:
         self._sizes = sizes
         self._batch_bytes = max(sizes.total // _BATCHES, 1)
         self._task = task
-        self._places: dict[tuple[bytes, int], _Place] = {}
+        self._rows_by_bucket: dict[tuple[bytes, int], _BucketRows] = {}
         self._partitions = PartitionFormat(job.schema)
         self._spill = SpillFile()
         self._keys = job.schema.trimmed_primary_keys
@@ -107,9 +107,9 @@ class WriteBuffer:
             return
         check_not_null(rows, self._job.schema)
         for key, part in self._parts(rows.append_column(BUCKET_COLUMN, pa.array(self._buckets.buckets(rows)))):
-            place = self._places.setdefault(key, _Place())
-            place.tables.append(part)
-            place.bytes += part.nbytes
+            bucket = self._rows_by_bucket.setdefault(key, _BucketRows())
+            bucket.tables.append(part)
+            bucket.bytes += part.nbytes
             self._held += part.nbytes
         self._make_room()
 
@@ -125,7 +125,7 @@ class WriteBuffer:
 
     def abort(self) -> None:
         """Forget the rows."""
-        self._places.clear()
+        self._rows_by_bucket.clear()
         self._held = 0
         self._spill.close()
 
@@ -138,30 +138,30 @@ class WriteBuffer:
             if several
             else rows
         )
-        parts = list(in_places(ordered, schema))
+        parts = list(by_bucket(ordered, schema))
         for part in parts:
             values = tuple(part.column(name)[0].as_py() for name in schema.partition_keys)
             key = self._partitions.encode(values), part.column(BUCKET_COLUMN)[0].as_py()
             yield key, part if len(parts) == 1 else part.take(np.arange(part.num_rows))
 
     def _make_room(self) -> None:
-        if self._held < min(self._sizes.place, self._sizes.total):
+        if self._held < min(self._sizes.bucket, self._sizes.total):
             return
-        places = list(self._places.values())
-        for index in to_spill([place.bytes for place in places], self._sizes):
-            if places[index].bytes:
-                self._spill_place(places[index])
+        buckets = list(self._rows_by_bucket.values())
+        for index in to_spill([bucket.bytes for bucket in buckets], self._sizes):
+            if buckets[index].bytes:
+                self._spill_bucket(buckets[index])
 
-    def _spill_place(self, place: _Place) -> None:
-        rows = self._sorted(place)
-        place.runs.append(self._spill.write(rows.schema, self._batches(rows)))
+    def _spill_bucket(self, bucket: _BucketRows) -> None:
+        rows = self._sorted(bucket)
+        bucket.runs.append(self._spill.write(rows.schema, self._batches(rows)))
         self.spilled_runs += 1
 
-    def _sorted(self, place: _Place) -> pa.Table:
+    def _sorted(self, bucket: _BucketRows) -> pa.Table:
         """The rows in memory, which the place gives away, by key and arrival."""
-        rows = pa.concat_tables(place.tables)
-        self._held -= place.bytes
-        place.tables, place.bytes = [], 0
+        rows = pa.concat_tables(bucket.tables)
+        self._held -= bucket.bytes
+        bucket.tables, bucket.bytes = [], 0
         return sort_stable(rows, self._order) if self._keys else rows
 
     def _batches(self, rows: pa.Table) -> Iterator[pa.RecordBatch]:
@@ -178,15 +178,15 @@ class WriteBuffer:
 
     def _merged(self) -> Iterator[pa.Table]:
         """All rows, place by place; those of a keyed table sorted by key and arrival."""
-        for place in self._places.values():
-            if place.tables and place.runs:
-                self._spill_place(place)  # then one batch of it is in memory, as of the runs before it
-            if place.tables:
-                yield from (pa.Table.from_batches([batch]) for batch in self._batches(self._sorted(place)))
+        for bucket in self._rows_by_bucket.values():
+            if bucket.tables and bucket.runs:
+                self._spill_bucket(bucket)  # then one batch of it is in memory, as of the runs before it
+            if bucket.tables:
+                yield from (pa.Table.from_batches([batch]) for batch in self._batches(self._sorted(bucket)))
             elif self._keys:
-                yield from self._merge(self._few(place.runs))
+                yield from self._merge(self._few(bucket.runs))
             else:
-                for run in place.runs:
+                for run in bucket.runs:
                     yield from (pa.Table.from_batches([batch]) for batch in self._spill.read(run))
 
     def _few(self, runs: list[SpilledRun]) -> list[SpilledRun]:

@@ -88,9 +88,9 @@ class WriteResult:
 
     def add_repaired(self, job: WriteJob) -> None:
         """Take the index files that the write had to make for buckets without one, but for those that it replaced."""
-        places = {e.place for e in self.index}
+        bucket_ids = {e.bucket_id for e in self.index}
         for made in job.dynamic.repaired if job.dynamic else ():
-            if made.place not in places:
+            if made.bucket_id not in bucket_ids:
                 self.index.append(made)
                 continue
             with suppress(StorageError):

@@ -3,7 +3,7 @@ it."""
 
 from __future__ import annotations
 
-from tablestore_engine.schema.merge.merge_engine import Undo
+from tablestore_engine.schema.merge.merge_engine import RetractRule
 from tablestore_engine.schema.types.types import (
     BINARY_ROOTS,
     INTEGER_ROOTS,
@@ -21,10 +21,16 @@ ANY_ORDER = ("sum", "count", "product", "max", "min", "bool_and", "bool_or", "la
 _NUMBERS = (*INTEGER_ROOTS, "FLOAT", "DOUBLE")
 _UNORDERED = (*BINARY_ROOTS, "BOOLEAN", "VARIANT")
 _PRODUCT_DIGITS = 18  # two factors fit into Spark's and Arrow's widest decimal
-_UNDO = {
-    "sum": Undo.NEGATE, "count": Undo.NEGATE, "last_value": Undo.CLEAR, "last_non_null_value": Undo.IN_ORDER,
-    "product": Undo.IN_ORDER, "collect": Undo.IN_ORDER, "merge_map": Undo.IN_ORDER, "nested_update": Undo.IN_ORDER,
-}  # fmt: skip
+_RETRACT_RULES = {
+    "sum": RetractRule.NEGATE,
+    "count": RetractRule.NEGATE,
+    "last_value": RetractRule.CLEAR,
+    "last_non_null_value": RetractRule.IN_ORDER,
+    "product": RetractRule.IN_ORDER,
+    "collect": RetractRule.IN_ORDER,
+    "merge_map": RetractRule.IN_ORDER,
+    "nested_update": RetractRule.IN_ORDER,
+}
 
 
 def supports(function: str, data_type: DataType) -> bool:
@@ -55,19 +61,19 @@ def supports(function: str, data_type: DataType) -> bool:
     return True
 
 
-def undo_of(function: str, data_type: DataType, *, ignores: bool) -> Undo:
+def retract_rule_of(function: str, data_type: DataType, *, ignores: bool) -> RetractRule:
     """What a retraction means to a column; `ignores` says that the table leaves retractions out of it."""
     if ignores:
         # Where nulls count, a null in its place does not leave the retraction out. In front of all values it stays a
         # null: one row already, it could not tell that it has no first value yet.
-        undo = Undo.IN_ORDER if function == "last_value" else Undo.CLEAR
+        retract_rule = RetractRule.IN_ORDER if function == "last_value" else RetractRule.CLEAR
     else:
-        undo = _UNDO.get(function, Undo.REFUSE)
-    if undo is not Undo.NEGATE and not data_type.nullable:
-        return Undo.REFUSE  # of a key with nothing but retractions nothing is left
+        retract_rule = _RETRACT_RULES.get(function, RetractRule.REFUSE)
+    if retract_rule is not RetractRule.NEGATE and not data_type.nullable:
+        return RetractRule.REFUSE  # of a key with nothing but retractions nothing is left
     if function == "collect" and not ignores and isinstance(data_type, ArrayType):
-        return undo if _has_equality(data_type.element) else Undo.REFUSE
-    return undo
+        return retract_rule if _has_equality(data_type.element) else RetractRule.REFUSE
+    return retract_rule
 
 
 def rounds(function: str, data_type: DataType) -> bool:

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from tablestore_engine.errors import OptionError, did_you_mean
 from tablestore_engine.options.catalog import AGGREGATE_FUNCTIONS
-from tablestore_engine.schema.merge.aggregate_functions import ANY_ORDER, rounds, supports, undo_of
-from tablestore_engine.schema.merge.merge_engine import Fold, Undo
+from tablestore_engine.schema.merge.aggregate_functions import ANY_ORDER, retract_rule_of, rounds, supports
+from tablestore_engine.schema.merge.merge_engine import Fold, RetractRule
 from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, RowType
 
 _NEEDED_BY = {
@@ -33,7 +33,7 @@ def names_in(text: str) -> tuple[str, ...]:
 
 def partition_fold(field: DataField) -> Fold:
     """The fold of a partition column that the key leaves out."""
-    return Fold(field.name, "last_value", undo=Undo.KEEP)
+    return Fold(field.name, "last_value", retract_rule=RetractRule.KEEP)
 
 
 def fold_of(field: DataField, function: str, given: Mapping[str, str], sequence: tuple[str, ...] = ()) -> Fold:
@@ -48,7 +48,7 @@ def fold_of(field: DataField, function: str, given: Mapping[str, str], sequence:
         names_in(given.get("nested-key", "")),
         ignores,
         sequence,
-        undo_of(function, field.type, ignores=ignores),
+        retract_rule_of(function, field.type, ignores=ignores),
         rounds(function, field.type),
     )
     _check_settings(fold, given, field)
@@ -73,9 +73,9 @@ def in_any_order(fold: Fold, field: DataField, what: str) -> Fold:
             "step, and a record that comes late would have to be put between others that are one row already.",
             hint="Let the column be DOUBLE, or DECIMAL without digits after the point.",
         )
-    if fold.undo is not Undo.IN_ORDER:
+    if fold.retract_rule is not RetractRule.IN_ORDER:
         return fold
-    return replace(fold, undo=Undo.REFUSE)
+    return replace(fold, retract_rule=RetractRule.REFUSE)
 
 
 def _check_function(function: str, field: DataField) -> None:

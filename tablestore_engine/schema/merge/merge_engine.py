@@ -31,7 +31,7 @@ from tablestore_engine.options.catalog import COUNT_ENGINE
 _COMMUTATIVE = ("sum", "count", "product", "max", "min", "bool_and", "bool_or", "hll_sketch", "theta_sketch")
 
 
-class Undo(Enum):
+class RetractRule(Enum):
     """What a retraction means to one column."""
 
     NEGATE = "a record of the negated value"
@@ -57,7 +57,7 @@ class Fold:
     nested_key: tuple[str, ...] = ()
     ignore_retract: bool = False
     sequence: tuple[str, ...] = ()
-    undo: Undo = Undo.REFUSE
+    retract_rule: RetractRule = RetractRule.REFUSE
     rounds: bool = False
 
     @property
@@ -92,7 +92,7 @@ class MergeEngine:
         return self.name == "first-row"
 
     @property
-    def counts(self) -> bool:
+    def is_multiset(self) -> bool:
         """Whether the table has no key and counts rows, so that it takes retractions."""
         return self.name == COUNT_ENGINE
 
@@ -116,9 +116,9 @@ class MergeEngine:
             return True
         if not self.folds or self.grouped:
             return False
-        undos = {f.undo for f in self.folds}
+        rules = {f.retract_rule for f in self.folds}
         return self.removes_on_delete or (
-            self.name == "aggregation" and Undo.IN_ORDER in undos and Undo.REFUSE not in undos
+            self.name == "aggregation" and RetractRule.IN_ORDER in rules and RetractRule.REFUSE not in rules
         )
 
     @property
@@ -154,14 +154,14 @@ class MergeEngine:
         """Whether files with retractions can be read: another writer may have made them."""
         if self.keeps_last or self.grouped or self.removes_on_delete:
             return True
-        return self.name == "aggregation" and all(f.undo is not Undo.REFUSE for f in self.folds)
+        return self.name == "aggregation" and all(f.retract_rule is not RetractRule.REFUSE for f in self.folds)
 
     def obstacle(self, kind: int) -> str | None:
         """Why a record of that kind (1 -U, 3 -D) cannot be written, as the end of a sentence; None when it can."""
         if self.keeps_last or (self.removes_on_delete and (kind == 3 or self.name == "partial-update")):
             return None
         if self.name == "aggregation" or self.grouped:
-            stuck = [f for f in self.folds if f.undo is Undo.REFUSE]
+            stuck = [f for f in self.folds if f.retract_rule is RetractRule.REFUSE]
             if not stuck:
                 return None
             return f"column '{stuck[0].column}' cannot take back a value (its function is {stuck[0].function})"

@@ -12,7 +12,7 @@ from tablestore_engine.options import CoreOptions, spellings
 from tablestore_engine.options.catalog import COUNT_ENGINE
 from tablestore_engine.schema.merge.aggregate_functions import DEFAULT_FUNCTION
 from tablestore_engine.schema.merge.column_fold import fold_of, in_any_order, key_of, names_in, partition_fold
-from tablestore_engine.schema.merge.merge_engine import Fold, MergeEngine, Undo
+from tablestore_engine.schema.merge.merge_engine import Fold, MergeEngine, RetractRule
 from tablestore_engine.schema.merge.multiset_columns import check_engine
 from tablestore_engine.schema.types.types import BINARY_ROOTS, STRING_ROOTS, AtomicType, DataField
 
@@ -186,7 +186,7 @@ def _aggregation(
                     f"Column '{field.name}' orders records ('sequence.field'), so no function aggregates it.",
                     hint=f"Leave '{key_of(field.name, 'function')}' out.",
                 )
-            folds.append(Fold(field.name, "last_value", undo=Undo.KEEP))
+            folds.append(Fold(field.name, "last_value", retract_rule=RetractRule.KEEP))
             continue
         fold = fold_of(field, given.get("function", default).strip().lower(), given)
         if options.sequence_field:
@@ -225,11 +225,11 @@ def _partial_update(
             continue
         if not sequence:
             # A retraction says nothing about a column that no sequence orders.
-            folds.append(Fold(field.name, DEFAULT_FUNCTION, ignore_retract=True, undo=Undo.CLEAR))
+            folds.append(Fold(field.name, DEFAULT_FUNCTION, ignore_retract=True, retract_rule=RetractRule.CLEAR))
         elif field.name in sequence:
-            folds.append(Fold(field.name, "last_value", sequence=sequence, undo=Undo.KEEP))
+            folds.append(Fold(field.name, "last_value", sequence=sequence, retract_rule=RetractRule.KEEP))
         elif not given:
-            folds.append(Fold(field.name, "last_value", sequence=sequence, undo=Undo.CLEAR))
+            folds.append(Fold(field.name, "last_value", sequence=sequence, retract_rule=RetractRule.CLEAR))
         else:
             fold = fold_of(field, given["function"].strip().lower(), given, sequence)
             folds.append(in_any_order(fold, field, "a sequence group"))

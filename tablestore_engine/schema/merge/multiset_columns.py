@@ -10,7 +10,9 @@ from tablestore_engine.schema.types.system import COUNT
 from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, DataType, MapType, RowType
 
 
-def obstacle(fields: Iterable[DataField], placing: Iterable[str] = (), kind_column: str | None = None) -> str | None:
+def obstacle(
+    fields: Iterable[DataField], bucket_columns: Iterable[str] = (), kind_column: str | None = None
+) -> str | None:
     """Why rows of these columns cannot be counted, None when they can.
 
     `placing` are the columns that say where a row lies: partition columns and bucket key. `kind_column` is the one that
@@ -21,13 +23,13 @@ def obstacle(fields: Iterable[DataField], placing: Iterable[str] = (), kind_colu
             f"column '{kind_column}', which says the kind of a row, is part of it: no "
             f"row is like the one that takes it away"
         )
-    placing = set(placing)
+    bucket_columns = set(bucket_columns)
     for field in fields:
         if field.name.lower() == COUNT.name.lower():
             return f"column '{field.name}' has the name of the count that files keep"
         if _has_map(field.type):
             return f"column '{field.name}' has type {field.type}, and maps cannot be compared"
-        if field.name in placing and isinstance(field.type, AtomicType) and field.type.root in _FLOATS:
+        if field.name in bucket_columns and isinstance(field.type, AtomicType) and field.type.root in _FLOATS:
             return (
                 f"column '{field.name}', which says where a row lies, has type "
                 f"{field.type}: equal numbers differ in their bits"
@@ -47,11 +49,11 @@ def _has_map(data_type: DataType) -> bool:
 
 
 def check_engine(
-    fields: Iterable[DataField], keys: Iterable[str], placing: Iterable[str], kind_column: str | None = None
+    fields: Iterable[DataField], keys: Iterable[str], bucket_columns: Iterable[str], kind_column: str | None = None
 ) -> None:
     """Raise an OptionError where `merge-engine` = `tablestore-count` does not go."""
     if tuple(keys):
         raise OptionError(f"Option 'merge-engine' = '{COUNT_ENGINE}' is for tables without a primary key.")
-    reason = obstacle(fields, placing, kind_column)
+    reason = obstacle(fields, bucket_columns, kind_column)
     if reason:
         raise OptionError(f"Option 'merge-engine' = '{COUNT_ENGINE}' is not possible: {reason}.")

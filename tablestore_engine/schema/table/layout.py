@@ -12,7 +12,7 @@ from tablestore_engine.errors import OptionError, PrimaryKeyError
 from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.table.table_schema import TableSchema
 
-_PLACING = ("bucket", "bucket-key", "sequence.field")
+_BUCKET_OPTIONS = ("bucket", "bucket-key", "sequence.field")
 
 
 def with_buckets(current: TableSchema, number: int, newest_id: int, time_millis: int) -> TableSchema:
@@ -66,9 +66,11 @@ def with_primary_key(
 
 def _created(current: TableSchema, keys: tuple[str, ...], given: dict[str, str], buckets: int) -> TableSchema:
     """What CREATE TABLE would make of the columns; it checks that they go together."""
-    placing = {key: value for key, value in current.options.items() if key in _PLACING and key != "bucket"}
+    bucket_options = {
+        key: value for key, value in current.options.items() if key in _BUCKET_OPTIONS and key != "bucket"
+    }
     columns = [(one.name, one.type, one.description) for one in current.fields]
-    return create_schema(columns, keys, current.partition_keys, {**placing, **given}, default_buckets=buckets)
+    return create_schema(columns, keys, current.partition_keys, {**bucket_options, **given}, default_buckets=buckets)
 
 
 def _next(current: TableSchema, options: dict[str, str], newest_id: int, time_millis: int) -> TableSchema:

@@ -18,14 +18,14 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 
 def check_retractable(schema: TableSchema, row: Mapping[str, Any]) -> None:
     """Raise a RowKindError unless a table without a key takes retractions. `row` is the first one, to be shown."""
-    if schema.core_options.retractions == "refuse" and not schema.merge_engine.counts:
+    if schema.core_options.retractions == "refuse" and not schema.merge_engine.is_multiset:
         raise RowKindError(
             f"A retraction (-U or -D) cannot be written to a table with no primary "
             f"key and 'retractions' = 'refuse': {row}.",
             hint="Write +I and +U rows only, or set the option to 'auto'.",
         )
-    placing = (*schema.partition_keys, *schema.bucket_keys)
-    reason = obstacle(schema.fields, placing, schema.core_options.rowkind_field)
+    bucket_columns = (*schema.partition_keys, *schema.bucket_keys)
+    reason = obstacle(schema.fields, bucket_columns, schema.core_options.rowkind_field)
     if reason:
         raise RowKindError(
             f"A retraction (-U or -D) cannot be written to this table, because {reason}: {row}.",
@@ -33,14 +33,14 @@ def check_retractable(schema: TableSchema, row: Mapping[str, Any]) -> None:
         )
 
 
-def counting(schema: TableSchema) -> TableSchema:
+def as_multiset(schema: TableSchema) -> TableSchema:
     """The same version of an append table as one that counts rows."""
     return replace(schema, options={**schema.options, "merge-engine": COUNT_ENGINE})
 
 
-def turned(schema: TableSchema, newest_id: int, time_millis: int) -> TableSchema:
+def with_retractions(schema: TableSchema, newest_id: int, time_millis: int) -> TableSchema:
     """The version after `newest_id` in which an append table counts rows."""
     # A version that is void takes those made from it along; `base` says where to look.
     direct = schema.id == newest_id and schema.base is None
     base = None if direct else schema.id
-    return replace(counting(schema), id=newest_id + 1, time_millis=time_millis, replaces=None, base=base)
+    return replace(as_multiset(schema), id=newest_id + 1, time_millis=time_millis, replaces=None, base=base)

@@ -31,7 +31,7 @@ def compact_due(spark: Callable[[], SparkSession], table: Table, *, full: bool =
         if isinstance(taken, PlanFailure):
             failed.append(taken)
         else:
-            done.append(_told(taken))
+            done.append(_rendered(taken))
     errors = [(f"Plan {one.plan.instant} failed", one.error) for one in failed]
     try:
         snapshot = _compact_rest(spark, table, failed, full=full)
@@ -52,8 +52,8 @@ def _compact_rest(
     """Compact what no plan is for. Where a plan has failed, a full compaction may succeed; the thresholds ask for much
     the same as the plan did.
     """
-    unfit = () if full else (place for one in failed for place in one.plan.places)
-    busy = table.compactions.busy_places(now_millis())
+    unfit = () if full else (bucket_id for one in failed for bucket_id in one.plan.bucket_ids)
+    busy = table.compactions.busy_buckets(now_millis())
     return compact_table(spark, table, full=full, skip=busy.union(unfit))
 
 
@@ -63,7 +63,7 @@ def _failure(errors: Sequence[tuple[str, TableStoreError]], done: Sequence[str])
     return kind(text, hint=f"Done besides: {', '.join(done)}." if done else None)
 
 
-def _told(result: PlanResult) -> str:
+def _rendered(result: PlanResult) -> str:
     outcome = result.outcome
     if outcome.state is PlanState.CANCELLED:
         return f"plan {result.plan.instant} was cancelled: {outcome.message}"

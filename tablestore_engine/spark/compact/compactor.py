@@ -21,7 +21,7 @@ from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.compact.auto_compaction import (
     LOCAL_BYTES,
-    compact_touched,
+    compact_written,
     run_and_commit,
     size_of,
 )
@@ -70,21 +70,21 @@ def compact_table(
         if snapshot is None:
             return done
         done = snapshot
-        skipped |= _places(table, snapshot)
+        skipped |= _bucket_ids(table, snapshot)
         if all((one.partition, one.bucket) in skipped for one in tasks):
             return done
     return done
 
 
-def _places(table: Table, snapshot: Snapshot) -> set[tuple[bytes, int]]:
+def _bucket_ids(table: Table, snapshot: Snapshot) -> set[tuple[bytes, int]]:
     """The partitions and buckets that a snapshot changed."""
     metas = table.manifests.read_list(snapshot.delta_manifest_list)
     return {(e.partition, e.bucket) for meta in metas for e in table.manifests.read_manifest(meta.file_name)}
 
 
-def compact_after_write(spark: SparkSession, table: Table, touched: Collection[tuple[bytes, int]]) -> Snapshot | None:
+def compact_after_write(spark: SparkSession, table: Table, written: Collection[tuple[bytes, int]]) -> Snapshot | None:
     """Merge where runs have piled up past the trigger, or schedule that. Never fails the write that came before it."""
-    return compact_touched(table, touched, lambda chosen: execute_tasks(lambda: spark, chosen))
+    return compact_written(table, written, lambda chosen: execute_tasks(lambda: spark, chosen))
 
 
 def run_scheduled(spark: Callable[[], SparkSession], table: Table) -> PlanResult | None:

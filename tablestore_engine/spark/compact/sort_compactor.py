@@ -18,7 +18,7 @@ from tablestore_engine.errors import (
     ExecutionError,
     SqlError,
 )
-from tablestore_engine.mergetree.multiset.multiset import counted_rows
+from tablestore_engine.mergetree.multiset.multiset import multiset_row_count
 from tablestore_engine.metadata.data_file import FILE_SOURCE_COMPACT
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
@@ -135,7 +135,7 @@ def _arranged(spark: SparkSession, job: WriteJob, frame: DataFrame, plan: ScanPl
 
 
 def _check_complete(plan: ScanPlan, result: WriteResult) -> None:
-    rows = sum(counted_rows(f) for bucket in plan.buckets for f in bucket.files)
+    rows = sum(multiset_row_count(f) for bucket in plan.buckets for f in bucket.files)
     if result.rows_out != rows:
         raise ExecutionError(
             f"The sorted files hold {result.rows_out:,} rows instead of {rows:,}, so they were thrown away."

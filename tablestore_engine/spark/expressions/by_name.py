@@ -41,8 +41,8 @@ def _struct(value: str, given: T.StructType, wanted: T.StructType, column: str, 
     parts, moves = [], names != target
     for field in wanted.fields:
         own = given.fields[names.index(field.name.lower())]
-        place = f"{value}.{quoted_name(own.name)}"
-        inner = _fitted(place, own.dataType, field.dataType, f"{column}.{field.name}", depth)
+        path = f"{value}.{quoted_name(own.name)}"
+        inner = _fitted(path, own.dataType, field.dataType, f"{column}.{field.name}", depth)
         moves = moves or inner is not None
-        parts.append(f"{inner or place} AS {quoted_name(field.name)}")
+        parts.append(f"{inner or path} AS {quoted_name(field.name)}")
     return f"if({value} IS NULL, NULL, struct({', '.join(parts)}))" if moves else None

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tablestore_engine.errors import ExecutionError
 from tablestore_engine.mergetree.merge.kernels import NOT_BLANK
-from tablestore_engine.schema.merge.merge_engine import Fold, Undo
+from tablestore_engine.schema.merge.merge_engine import Fold, RetractRule
 from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.expressions.fold_in_order_sql import in_order_sql, keyed_sql
@@ -77,8 +77,8 @@ def fold_sql(fold: Fold, field: DataField, records: Records) -> str:
     column = records.column(fold.column)
     if fold.sequence and not fold.picks_by_sequence:
         column = f"CASE WHEN {records.has_one_of(fold.sequence)} THEN {column} END"
-    if records.retractions and fold.undo is not Undo.KEEP:
-        return _undoing(fold, field, records, column)
+    if records.retractions and fold.retract_rule is not RetractRule.KEEP:
+        return _retracting(fold, field, records, column)
     if fold.picks_by_sequence:
         return records.greatest(column, fold.sequence)
     if fold.function not in _CAST:
@@ -103,10 +103,10 @@ def check_theta(fold: Fold, version: str) -> None:
         )
 
 
-def _undoing(fold: Fold, field: DataField, records: Records, column: str) -> str:
+def _retracting(fold: Fold, field: DataField, records: Records, column: str) -> str:
     """The fold of records of which some are retractions; see `mergetree.merge.retract`."""
     plain = Records(records.alias, sequence=records.sequence, descending=records.descending)
-    if fold.undo is Undo.REFUSE:
+    if fold.retract_rule is RetractRule.REFUSE:
         # Then a -D removes the row, and all that is left here are ordinary records.
         return fold_sql(fold, field, plain)
     if fold.ignore_retract and fold.function == "last_value":

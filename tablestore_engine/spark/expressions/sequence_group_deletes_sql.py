@@ -10,11 +10,11 @@ from tablestore_engine.schema.types.system import KEY_PREFIX, SEQUENCE_NUMBER, V
 from tablestore_engine.spark.expressions.names import formatted
 
 # Names that no column may have.
-_RECORDS, _REMOVAL = f"{KEY_PREFIX}records", f"{KEY_PREFIX}removal"
+_RECORDS, _GROUP_DELETE = f"{KEY_PREFIX}records", f"{KEY_PREFIX}removal"
 _NUMBER = SEQUENCE_NUMBER.name
 
 
-def after_removals_sql(rows: str, schema: TableSchema, keys: str, system: Sequence[str]) -> str:
+def apply_group_deletes_sql(rows: str, schema: TableSchema, keys: str, system: Sequence[str]) -> str:
     """Query for the rows from the last removal of each key on; a removal has its kind, its key and sequences only.
 
     `rows` is a query of rows with the table's columns and those of `system`; `keys` name what the records of a row have
@@ -30,18 +30,17 @@ def after_removals_sql(rows: str, schema: TableSchema, keys: str, system: Sequen
     collected = f"collect_list(named_struct({record})) OVER (PARTITION BY {keys})"
     cleared = {f.column for f in schema.merge_engine.folds if f.column not in f.sequence}
     columns = [
-        f"CASE WHEN r.{_NUMBER} = r.{_REMOVAL} THEN NULL ELSE r.{formatted(name)} END AS {formatted(name)}"
+        f"CASE WHEN r.{_NUMBER} = r.{_GROUP_DELETE} THEN NULL ELSE r.{formatted(name)} END AS {formatted(name)}"
         if name in cleared
         else f"r.{formatted(name)}"
         for name in schema.field_names
     ]
     columns = [*(f"r.{name}" for name in system), *columns]
-    removal = _last_removal_sql(len(schema.merge_engine.removing_groups))
+    group_delete = _last_group_delete_sql(len(schema.merge_engine.removing_groups))
     with_records = f"SELECT r.*, {collected} AS {_RECORDS} FROM ({rows}) r"
-    with_removal = f"SELECT r.*, {removal} AS {_REMOVAL} FROM ({with_records}) r"
-    return (
-        f"SELECT {', '.join(columns)} FROM ({with_removal}) r WHERE r.{_REMOVAL} IS NULL OR r.{_NUMBER} >= r.{_REMOVAL}"
-    )
+    with_group_delete = f"SELECT r.*, {group_delete} AS {_GROUP_DELETE} FROM ({with_records}) r"
+    later = f"r.{_GROUP_DELETE} IS NULL OR r.{_NUMBER} >= r.{_GROUP_DELETE}"
+    return f"SELECT {', '.join(columns)} FROM ({with_group_delete}) r WHERE {later}"
 
 
 def _sequence_sql(group: Sequence[str]) -> str:
@@ -51,7 +50,7 @@ def _sequence_sql(group: Sequence[str]) -> str:
     return f"CASE WHEN {given} THEN named_struct({fields}) END"
 
 
-def _last_removal_sql(groups: int) -> str:
+def _last_group_delete_sql(groups: int) -> str:
     """The number of the last record that removes the row; null without one."""
     names = [f"g{i}" for i in range(groups)]
     by_number = "(a, b) -> CASE WHEN a.n < b.n THEN -1 WHEN a.n > b.n THEN 1 ELSE 0 END"

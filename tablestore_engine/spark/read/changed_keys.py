@@ -107,13 +107,13 @@ class BlockedKeys(_Join):
     frames: Mapping[str, DataFrame]
 
     def _join(self, kind: str, columns: str) -> str:
-        places = []
-        for number in range(self.keys.places):
+        matches = []
+        for number in range(self.keys.slots):
             parts = enumerate(self.keys.columns)
             # Of a plain equality Spark would make another key of the join.
             same = (f"({column('b')} ^ c.{slot(number, index)}) = 0" for index, column in parts)
-            places.append(f"({' AND '.join(same)})")
-        on = f"{self.keys.block('b')} = c.{BLOCK} AND ({' OR '.join(places)})"
+            matches.append(f"({' AND '.join(same)})")
+        on = f"{self.keys.block('b')} = c.{BLOCK} AND ({' OR '.join(matches)})"
         return f"SELECT /*+ BROADCAST(c) */ {columns} FROM {{bottom}} b LEFT {kind} JOIN {{blocks}} c ON {on}"
 
 

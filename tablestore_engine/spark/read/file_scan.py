@@ -46,7 +46,7 @@ _NATIVE_CASTS = {
 _POSITIONS = (f"_metadata.file_path as {FILE_COLUMN}", f"_metadata.row_index as {POSITION_COLUMN}")
 _SIZES = (f"_metadata.file_size as {SIZE_COLUMN}",)
 
-Placed = tuple[BucketScan, DataFileMeta]
+BucketFile = tuple[BucketScan, DataFileMeta]
 
 
 class FileScans:
@@ -78,7 +78,7 @@ class FileScans:
 
     def scan(
         self,
-        files: Sequence[Placed],
+        files: Sequence[BucketFile],
         *,
         system: bool = False,
         counts: bool = False,
@@ -93,7 +93,7 @@ class FileScans:
         Raises:
             UnsupportedTypeError: files hold a column in a type that is not read as that of today.
         """
-        groups: dict[tuple[int, bool], list[Placed]] = {}
+        groups: dict[tuple[int, bool], list[BucketFile]] = {}
         for bucket, file in files:
             own = file.schema_id
             if own == self.schema.id or self._reads_by_name(own):
@@ -126,7 +126,7 @@ class FileScans:
     def _scan(
         self,
         schema_id: int,
-        files: list[Placed],
+        files: list[BucketFile],
         first: tuple[DataField, ...],
         last: tuple[str, ...],
         *,
@@ -156,7 +156,7 @@ class FileScans:
             return without_deleted(self.spark, frame, selected, self._deleted(files))
         return frame.selectExpr(*selected)
 
-    def _deleted(self, files: list[Placed]) -> Iterator[tuple[str, Positions]]:
+    def _deleted(self, files: list[BucketFile]) -> Iterator[tuple[str, Positions]]:
         vectors = [bucket.deletions[file.file_name] for bucket, file in files]
         names = [self._path(bucket, file).rsplit("/", 1)[-1] for bucket, file in files]
         return zip(names, read_positions_of(self._table.io, vectors), strict=True)

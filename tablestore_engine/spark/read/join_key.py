@@ -94,7 +94,7 @@ class KeyBlocks:
     block: Sql
     columns: tuple[Sql, ...]
     table: pa.Table
-    places: int
+    slots: int
 
 
 def key_blocks(ranges: KeyRanges, keys: pa.Table) -> KeyBlocks | None:

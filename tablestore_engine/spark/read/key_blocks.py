@@ -61,13 +61,13 @@ def block_table(by: Numbers, bits: int, columns: Sequence[Numbers]) -> tuple[pa.
     ordered = blocks[order]
     starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
     row = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(ordered))))
-    place = np.arange(len(ordered)) - starts[row]
-    places = int(place.max()) + 1
+    slot_of = np.arange(len(ordered)) - starts[row]
+    slots = int(slot_of.max()) + 1
     table = {BLOCK: pa.array(ordered[starts])}
-    for number in range(places):
-        here = place == number
+    for number in range(slots):
+        here = slot_of == number
         for index, column in enumerate(columns):
             values, missing = np.zeros(len(starts), np.int64), np.ones(len(starts), bool)
             values[row[here]], missing[row[here]] = column[order[here]], False
             table[slot(number, index)] = pa.array(values, mask=missing)
-    return pa.table(table), places
+    return pa.table(table), slots

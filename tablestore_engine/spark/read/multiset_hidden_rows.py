@@ -20,10 +20,10 @@ import numpy as np
 import pyarrow as pa
 
 from tablestore_engine.mergetree.columns.values import one_array
-from tablestore_engine.mergetree.multiset.multiset import counted_rows
+from tablestore_engine.mergetree.multiset.multiset import multiset_row_count
 from tablestore_engine.mergetree.multiset.retractions import taken_from
 from tablestore_engine.metadata.data_file import DataFileMeta
-from tablestore_engine.operation.scan.discriminating_columns import identifying_columns, narrower
+from tablestore_engine.operation.scan.discriminating_columns import discriminating_columns, narrower
 from tablestore_engine.operation.scan.file_overlap import Values, values_of
 from tablestore_engine.schema.types.system import COUNT
 from tablestore_engine.spark.expressions.names import formatted
@@ -32,8 +32,8 @@ from tablestore_engine.spark.read.file_scan import (
     FILE_COLUMN,
     POSITION_COLUMN,
     SIZE_COLUMN,
+    BucketFile,
     FileScans,
-    Placed,
 )
 from tablestore_engine.spark.run.run import collect_arrow
 
@@ -41,31 +41,31 @@ HELD_ROWS = 500_000
 HELD_BYTES = 16 << 20
 """Retractions are looked at here up to this many rows, and bytes of their files."""
 _SPARE_CANDIDATES = 20_000
-_KEPT_PLACES = 4_000_000
-_PLACE = "__place"
+_CACHED_POSITIONS = 4_000_000
+_ROW_POSITION = "__row_position"
 _LONG_BITS = 62
 
 
 @dataclass(frozen=True)
-class TouchedFiles:
+class OverlappingFiles:
     """Retraction files, and the plain files that they may take rows from."""
 
-    plain: list[Placed] = field(default_factory=list)
-    gone: list[Placed] = field(default_factory=list)
+    plain: list[BucketFile] = field(default_factory=list)
+    retractions: list[BucketFile] = field(default_factory=list)
 
     @property
     def retracted(self) -> int:
         """How many rows are taken away."""
-        return -sum(counted_rows(f) for _, f in self.gone)
+        return -sum(multiset_row_count(f) for _, f in self.retractions)
 
     @property
     def names(self) -> tuple[tuple[str, ...], ...]:
         """The names of the files of either sort, which are never given twice in a table."""
-        return tuple(tuple(sorted(f.file_name for _, f in files)) for files in (self.plain, self.gone))
+        return tuple(tuple(sorted(f.file_name for _, f in files)) for files in (self.plain, self.retractions))
 
 
 @dataclass(frozen=True)
-class Places:
+class RowPositions:
     """Places as one BIGINT: the size of the file, and in the lowest `bits` the number of the row.
 
     Where two files have one size, they are `named`: the path is needed, too.
@@ -75,7 +75,7 @@ class Places:
     named: bool
 
     @classmethod
-    def of(cls, files: Sequence[DataFileMeta]) -> Places | None:
+    def of(cls, files: Sequence[DataFileMeta]) -> RowPositions | None:
         """None when no BIGINT holds the places in these files."""
         bits = max(f.row_count for f in files).bit_length()
         if bits + max(f.file_size for f in files).bit_length() > _LONG_BITS:
@@ -89,17 +89,17 @@ class Places:
     @property
     def columns(self) -> list[str]:
         """The columns of a table of places."""
-        return [_PLACE, FILE_COLUMN] if self.named else [_PLACE]
+        return [_ROW_POSITION, FILE_COLUMN] if self.named else [_ROW_POSITION]
 
     def selected(self, alias: str) -> str:
         """These columns of the rows of a scan with sizes, as SQL."""
         path = f", {alias}.{FILE_COLUMN}" if self.named else ""
-        return f"{self.sql(alias)} AS {_PLACE}{path}"
+        return f"{self.sql(alias)} AS {_ROW_POSITION}{path}"
 
-    def joined(self, alias: str, places: str) -> str:
+    def joined(self, alias: str, positions: str) -> str:
         """The condition that a row of a scan with sizes stands in a place."""
-        path = f" AND {alias}.{FILE_COLUMN} = {places}.{FILE_COLUMN}" if self.named else ""
-        return f"{self.sql(alias)} = {places}.{_PLACE}{path}"
+        path = f" AND {alias}.{FILE_COLUMN} = {positions}.{FILE_COLUMN}" if self.named else ""
+        return f"{self.sql(alias)} = {positions}.{_ROW_POSITION}{path}"
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class HiddenRows:
     that was taken away more often than it stood there, with its total; None when there is none.
     """
 
-    places: Places
+    positions: RowPositions
     table: pa.Table
     sizes: frozenset[int]
     missing: tuple[Mapping[str, Any], int] | None
@@ -119,8 +119,8 @@ class HiddenRows:
 class _Known:
     """What was found, by the files that were looked at; the least recently used goes first. Safe for many threads."""
 
-    def __init__(self, places: int) -> None:
-        self._most = places
+    def __init__(self, positions: int) -> None:
+        self._most = positions
         self._size = 0
         self._found: OrderedDict[Hashable, HiddenRows | None] = OrderedDict()
         self._lock = threading.Lock()
@@ -146,13 +146,13 @@ def _size(found: HiddenRows | None) -> int:
     return 1_000 + (found.table.num_rows if found else 0)
 
 
-_known = _Known(_KEPT_PLACES)
+_known = _Known(_CACHED_POSITIONS)
 
 
 class HiddenRowsFinder:
     """Looks for the hidden rows of some files."""
 
-    def __init__(self, scans: FileScans, files: TouchedFiles) -> None:
+    def __init__(self, scans: FileScans, files: OverlappingFiles) -> None:
         self._scans = scans
         self._schema = scans.schema
         self._files = files
@@ -164,12 +164,12 @@ class HiddenRowsFinder:
     def find(self) -> HiddenRows | None:
         """What is hidden; None when the retractions are too many, or the rows that are like them."""
         files = self._files
-        if files.retracted > HELD_ROWS or sum(f.file_size for _, f in files.gone) > HELD_BYTES:
+        if files.retracted > HELD_ROWS or sum(f.file_size for _, f in files.retractions) > HELD_BYTES:
             return None
         looked, found = _known.get(self._key)
         if not looked:
-            places = Places.of([f for _, f in files.plain])
-            found = self._found(places) if places else None
+            positions = RowPositions.of([f for _, f in files.plain])
+            found = self._found(positions) if positions else None
             _known.put(self._key, found)
         return found
 
@@ -177,13 +177,13 @@ class HiddenRowsFinder:
     def _key(self) -> tuple[object, ...]:
         return self._scans.location, self._schema.id, *self._files.names
 
-    def _found(self, places: Places) -> HiddenRows | None:
+    def _found(self, positions: RowPositions) -> HiddenRows | None:
         files = self._files
         most = 2 * files.retracted + _SPARE_CANDIDATES
-        retracted = self._scans.scan(files.gone, counts=True)
+        retracted = self._scans.scan(files.retractions, counts=True)
         plain = self._scans.scan(files.plain, sizes=True)
-        text = f"{self._candidates(places)} LIMIT {most + 1}"
-        candidates = collect_arrow(self._scans.spark.sql(text, plain=plain, gone=retracted))
+        text = f"{self._candidates(positions)} LIMIT {most + 1}"
+        candidates = collect_arrow(self._scans.spark.sql(text, plain=plain, retractions=retracted))
         if candidates.num_rows > most:
             return None
         taken = taken_from(candidates.select(list(self._schema.field_names)), collect_arrow(retracted))
@@ -191,20 +191,20 @@ class HiddenRowsFinder:
         if taken.missing is not None:
             row = taken.missing.slice(0, 1).to_pylist()[0]
             missing = row, row.pop(COUNT.name)
-        hidden = candidates.select(places.columns).filter(pa.array(taken.rows))
-        at = one_array(hidden.column(_PLACE)).to_numpy()
-        sizes = frozenset(np.unique(at >> places.bits).tolist())
+        hidden = candidates.select(positions.columns).filter(pa.array(taken.rows))
+        at = one_array(hidden.column(_ROW_POSITION)).to_numpy()
+        sizes = frozenset(np.unique(at >> positions.bits).tolist())
         if not sizes <= {f.file_size for _, f in files.plain}:
             return None  # another writer's metadata is wrong, and sizes do not tell its files
-        return HiddenRows(places, hidden, sizes, missing)
+        return HiddenRows(positions, hidden, sizes, missing)
 
-    def _candidates(self, places: Places) -> str:
-        """Query for the places and columns of the rows of ``{plain}`` that ``{gone}`` may have."""
+    def _candidates(self, positions: RowPositions) -> str:
+        """Query for the places and columns of the rows of ``{plain}`` that ``{retractions}`` may have."""
         schema = self._schema
-        gone = self._values(f for _, f in self._files.gone)
-        few = identifying_columns(schema.fields, gone)
-        selected = f"{_of('p', schema.field_names)}, {places.selected('p')}"
-        where = _within(narrower(gone, self._values(f for _, f in self._files.plain)), "p")
+        retractions = self._values(f for _, f in self._files.retractions)
+        few = discriminating_columns(schema.fields, retractions)
+        selected = f"{_of('p', schema.field_names)}, {positions.selected('p')}"
+        where = _within(narrower(retractions, self._values(f for _, f in self._files.plain)), "p")
         found = _hashed_alike("{plain} p", few, selected) + where
         if len(few) == len(schema.fields):
             return found
@@ -216,7 +216,7 @@ class HiddenRowsFinder:
 
 def _hashed_alike(rows: str, names: Sequence[str], selected: str) -> str:
     """Query for the `rows` (alias p) of which a retraction has the hash of some columns."""
-    hashes = f"SELECT xxhash64({_of('r', names)}) AS h FROM {{gone}} r"
+    hashes = f"SELECT xxhash64({_of('r', names)}) AS h FROM {{retractions}} r"
     on = f"xxhash64({_of('p', names)}) = c.h"
     return f"SELECT /*+ BROADCAST(c) */ {selected} FROM {rows} LEFT SEMI JOIN ({hashes}) c ON {on}"
 

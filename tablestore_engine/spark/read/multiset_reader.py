@@ -23,15 +23,15 @@ from functools import cached_property, reduce
 from pyspark.sql import DataFrame
 
 from tablestore_engine.mergetree.multiset.multiset import NEGATIVE, is_retraction, negative_count
-from tablestore_engine.operation.scan.discriminating_columns import identifying_columns
-from tablestore_engine.operation.scan.file_overlap import touched_by, values_of
+from tablestore_engine.operation.scan.discriminating_columns import discriminating_columns
+from tablestore_engine.operation.scan.file_overlap import overlapping_with, values_of
 from tablestore_engine.operation.scan.scan import ScanPlan
 from tablestore_engine.schema.table.predicate import Predicate, fixes_a_column
 from tablestore_engine.schema.types.system import COUNT
 from tablestore_engine.spark.expressions.names import formatted, formatted_literal
 from tablestore_engine.spark.read.changed_keys import BROADCAST_ROWS
-from tablestore_engine.spark.read.file_scan import FileScans, Placed
-from tablestore_engine.spark.read.multiset_hidden_rows import HiddenRows, HiddenRowsFinder, TouchedFiles
+from tablestore_engine.spark.read.file_scan import BucketFile, FileScans
+from tablestore_engine.spark.read.multiset_hidden_rows import HiddenRows, HiddenRowsFinder, OverlappingFiles
 
 _COUNT = "__tablestore_count"
 _AT = "__tablestore_block"
@@ -39,7 +39,7 @@ _AT = "__tablestore_block"
 _BLOCK = 65_536
 
 
-def keyless_rows(scans: FileScans, plan: ScanPlan, predicate: Predicate | None = None) -> DataFrame:
+def multiset_frame(scans: FileScans, plan: ScanPlan, predicate: Predicate | None = None) -> DataFrame:
     """The rows of a plan of a table without a key.
 
     `predicate` says which rows are asked for; others may be missing, or be there though they were retracted.
@@ -48,21 +48,21 @@ def keyless_rows(scans: FileScans, plan: ScanPlan, predicate: Predicate | None =
         NegativeCountError: a row was removed more often than it was added; running the rows may fail with it, too. Not
             where files of a bucket were left out that no row of the predicate is in: then it cannot be told.
     """
-    alone: list[Placed] = []
-    checked, pruned = TouchedFiles(), TouchedFiles()
+    alone: list[BucketFile] = []
+    checked, pruned = OverlappingFiles(), OverlappingFiles()
     for bucket in plan.buckets:
-        gone = [f for f in bucket.files if is_retraction(f)]
-        may_touch = touched_by(gone, plan.schema, scans.schema_of)
-        touched = pruned if bucket.pruned else checked
-        touched.gone.extend((bucket, f) for f in gone)
+        retractions = [f for f in bucket.files if is_retraction(f)]
+        may_overlap = overlapping_with(retractions, plan.schema, scans.schema_of)
+        files = pruned if bucket.pruned else checked
+        files.retractions.extend((bucket, f) for f in retractions)
         for file in bucket.files:
             if not is_retraction(file):
-                (touched.plain if gone and may_touch(file) else alone).append((bucket, file))
+                (files.plain if retractions and may_overlap(file) else alone).append((bucket, file))
     few = fixes_a_column(predicate, plan.schema.partition_keys)
     parts: list[DataFrame] = []
     for files in (checked, pruned):
-        if files.gone:
-            whole, frames = _Counted(scans, files, check=files is checked).parts(few)
+        if files.retractions:
+            whole, frames = _MultisetFrames(scans, files, check=files is checked).parts(few)
             alone += whole
             parts += frames
     if alone:
@@ -70,10 +70,10 @@ def keyless_rows(scans: FileScans, plan: ScanPlan, predicate: Predicate | None =
     return reduce(DataFrame.unionAll, parts) if parts else scans.empty()
 
 
-class _Counted:
+class _MultisetFrames:
     """The rows of files of which retractions take some."""
 
-    def __init__(self, scans: FileScans, files: TouchedFiles, *, check: bool) -> None:
+    def __init__(self, scans: FileScans, files: OverlappingFiles, *, check: bool) -> None:
         self._spark = scans.spark
         self._scans = scans
         self._schema = scans.schema
@@ -82,7 +82,7 @@ class _Counted:
         self._names = [formatted(n) for n in self._shown]
         self._check = check
 
-    def parts(self, few: bool) -> tuple[list[Placed], list[DataFrame]]:
+    def parts(self, few: bool) -> tuple[list[BucketFile], list[DataFrame]]:
         """The rows: files of which all rows stay, and frames. `few` says that a query asks for few rows."""
         hidden = self._hidden(few) if self._files.plain else None
         if hidden is None:
@@ -93,7 +93,7 @@ class _Counted:
         holed = [one for one in self._files.plain if one[1].file_size in hidden.sizes]
         if not holed:
             return whole, []
-        return whole, [self._by_place(holed, hidden)]
+        return whole, [self._by_position(holed, hidden)]
 
     def _hidden(self, few: bool) -> HiddenRows | None:
         """The hidden rows, where looking for them is worth it; None where it is not."""
@@ -104,48 +104,48 @@ class _Counted:
         # What is wrong with other rows is not for this query to tell.
         return None if hidden is None or hidden.missing is not None else hidden
 
-    def _by_place(self, files: list[Placed], hidden: HiddenRows) -> DataFrame:
-        on = hidden.places.joined("p", "h")
+    def _by_position(self, files: list[BucketFile], hidden: HiddenRows) -> DataFrame:
+        on = hidden.positions.joined("p", "h")
         text = f"SELECT /*+ BROADCAST(h) */ {self._of('p')} FROM {{plain}} p LEFT ANTI JOIN {{hidden}} h ON {on}"
-        places = self._spark.createDataFrame(hidden.table)
-        return self._spark.sql(text, plain=self._scans.scan(files, sizes=True), hidden=places)
+        positions = self._spark.createDataFrame(hidden.table)
+        return self._spark.sql(text, plain=self._scans.scan(files, sizes=True), hidden=positions)
 
     def _by_hash(self) -> DataFrame:
-        gone = self._scans.scan(self._files.gone, counts=True)
+        retractions = self._scans.scan(self._files.retractions, counts=True)
         if not self._files.plain:
-            return self._spark.sql(self._repeated(self._of_retractions()), gone=gone)
+            return self._spark.sql(self._repeated(self._of_retractions()), retractions=retractions)
         text = f"{self._joined('ANTI', self._of('p'))} UNION ALL {self._repeated(self._all())}"
-        return self._spark.sql(text, plain=self._scans.scan(self._files.plain), gone=gone)
+        return self._spark.sql(text, plain=self._scans.scan(self._files.plain), retractions=retractions)
 
     def _of(self, alias: str) -> str:
         return ", ".join(f"{alias}.{name}" for name in self._names)
 
     def _joined(self, kind: str, columns: str) -> str:
         """Query for the plain rows of which a retraction has the hash (SEMI), or none (ANTI)."""
-        hint = "/*+ BROADCAST(c) */ " if sum(f.row_count for _, f in self._files.gone) <= BROADCAST_ROWS else ""
-        hashes = f"SELECT DISTINCT xxhash64({self._identifying('r')}) AS h FROM {{gone}} r"
-        on = f"xxhash64({self._identifying('p')}) = c.h"
+        hint = "/*+ BROADCAST(c) */ " if sum(f.row_count for _, f in self._files.retractions) <= BROADCAST_ROWS else ""
+        hashes = f"SELECT DISTINCT xxhash64({self._discriminating('r')}) AS h FROM {{retractions}} r"
+        on = f"xxhash64({self._discriminating('p')}) = c.h"
         return f"SELECT {hint}{columns} FROM {{plain}} p LEFT {kind} JOIN ({hashes}) c ON {on}"
 
-    def _identifying(self, alias: str) -> str:
-        return ", ".join(f"{alias}.{formatted(name)}" for name in self._identifying_columns)
+    def _discriminating(self, alias: str) -> str:
+        return ", ".join(f"{alias}.{formatted(name)}" for name in self._discriminating_columns)
 
     @cached_property
-    def _identifying_columns(self) -> tuple[str, ...]:
-        gone = (f for _, f in self._files.gone)
-        return identifying_columns(self._schema.fields, values_of(gone, self._schema, self._scans.schema_of))
+    def _discriminating_columns(self) -> tuple[str, ...]:
+        retractions = (f for _, f in self._files.retractions)
+        return discriminating_columns(self._schema.fields, values_of(retractions, self._schema, self._scans.schema_of))
 
     def _of_retractions(self) -> str:
-        return f"SELECT {self._of('r')}, r.{formatted(COUNT.name)} AS {_COUNT} FROM {{gone}} r"
+        return f"SELECT {self._of('r')}, r.{formatted(COUNT.name)} AS {_COUNT} FROM {{retractions}} r"
 
     def _all(self) -> str:
         added = self._joined("SEMI", f"{self._of('p')}, 1L AS {_COUNT}")
         return f"{added} UNION ALL {self._of_retractions()}"
 
-    def _repeated(self, counted: str) -> str:
+    def _repeated(self, multiset: str) -> str:
         """Query for the rows whose counts do not sum up to zero, each as often as they do."""
         columns = ", ".join(self._names)
-        summed = f"SELECT {columns}, sum({_COUNT}) AS {_COUNT} FROM ({counted}) GROUP BY {columns}"
+        summed = f"SELECT {columns}, sum({_COUNT}) AS {_COUNT} FROM ({multiset}) GROUP BY {columns}"
         if self._check:
             checked = f"CASE WHEN {_COUNT} < 0 THEN raise_error({self._complaint()}) ELSE {_COUNT} END"
             summed = f"SELECT {columns}, {checked} AS {_COUNT} FROM ({summed})"

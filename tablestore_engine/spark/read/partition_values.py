@@ -24,13 +24,13 @@ def matching_partitions(
     Raises:
         SqlError: the condition cannot be evaluated, for example because it speaks of other columns.
     """
-    places, rows = PartitionFormat(schema), sorted(partitions)
+    partition_format, rows = PartitionFormat(schema), sorted(partitions)
     if not rows:
         return set()
     columns = T.StructType([T.StructField(_NUMBER, T.IntegerType()), *to_spark_schema(schema.partition_fields)])
     try:
         with translated():
-            values = spark.createDataFrame([(i, *places.decode(r)) for i, r in enumerate(rows)], columns)
+            values = spark.createDataFrame([(i, *partition_format.decode(r)) for i, r in enumerate(rows)], columns)
             found = values.where(condition).select(_NUMBER).collect()
     except SqlError as error:
         raise SqlError(

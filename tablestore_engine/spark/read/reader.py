@@ -29,7 +29,7 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.system import KEY_PREFIX, SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.spark.expressions.fold_sql import Records, check_theta, fold_sql
 from tablestore_engine.spark.expressions.names import formatted
-from tablestore_engine.spark.expressions.sequence_group_deletes_sql import after_removals_sql
+from tablestore_engine.spark.expressions.sequence_group_deletes_sql import apply_group_deletes_sql
 from tablestore_engine.spark.read.changed_keys import (
     BROADCAST_ROWS,
     BlockedKeys,
@@ -37,15 +37,15 @@ from tablestore_engine.spark.read.changed_keys import (
     JoinedKeys,
     constant_keys,
 )
-from tablestore_engine.spark.read.file_scan import FILE_COLUMN, FileScans, Placed
+from tablestore_engine.spark.read.file_scan import FILE_COLUMN, BucketFile, FileScans
 from tablestore_engine.spark.read.join_key import KeyRanges, join_keys, key_blocks
 from tablestore_engine.spark.read.key_blocks import WORTH_ROWS
-from tablestore_engine.spark.read.multiset_reader import keyless_rows
+from tablestore_engine.spark.read.multiset_reader import multiset_frame
 from tablestore_engine.table import Table
 
 ALIVE = f"{VALUE_KIND.name} IN (0Y, 2Y)"
 """SQL of whether a record is none that takes back."""
-_PLACE = "__place"
+_DIRECTORY = "__directory"
 
 
 def read_table(
@@ -80,8 +80,8 @@ def read_positions(spark: SparkSession, table: Table, plan: ScanPlan) -> DataFra
 class _Merge:
     """The files of the sections that need merging."""
 
-    bottom: list[Placed]
-    upper: list[Placed]
+    bottom: list[BucketFile]
+    upper: list[BucketFile]
     one_upper_run: bool
     upper_is_newer: bool
     upper_runs_are_apart: bool  # no two of them have sequence numbers in common
@@ -104,23 +104,23 @@ class TableReader:
 
     def frame(self) -> DataFrame:
         if not self._schema.primary_keys:
-            return keyless_rows(self._scans, self._plan, self._predicate)
-        single: list[Placed] = []
-        unsettled: list[Placed] = []
+            return multiset_frame(self._scans, self._plan, self._predicate)
+        single: list[BucketFile] = []
+        unsettled: list[BucketFile] = []
         merging: list[tuple[BucketScan, Section]] = []
-        in_place = self._schema.crosses_partitions
+        across_partitions = self._schema.crosses_partitions
         settles = self._schema.merge_engine.settles_retractions
         for bucket, section in self._plan.sections:
             retracts = settles and any(f.delete_row_count != 0 for f in section.runs[-1].files)
-            if retracts and not in_place:
+            if retracts and not across_partitions:
                 unsettled.extend((bucket, file) for file in section.files)
             elif section.needs_merge or retracts:
                 merging.append((bucket, section))
             else:
                 single.extend((bucket, file) for file in section.files)
         merge = _merge_of(merging) if merging else None
-        if merge and in_place:
-            return reduce(DataFrame.unionAll, [*self._unmerged(single), self._merged_in_place(merge)])
+        if merge and across_partitions:
+            return reduce(DataFrame.unionAll, [*self._unmerged(single), self._merged_across_partitions(merge)])
         changed = self._changed(merge) if merge else None
         if merge and changed is None:
             # No row of the newer runs is asked for.
@@ -135,7 +135,7 @@ class TableReader:
             parts.append(self._sql(self._folded(rows, retractions=True), rows=frame))
         return reduce(DataFrame.unionAll, parts) if parts else self._scans.empty()
 
-    def _unmerged(self, files: list[Placed]) -> list[DataFrame]:
+    def _unmerged(self, files: list[BucketFile]) -> list[DataFrame]:
         parts = []
         plain = [one for one in files if one[1].delete_row_count == 0]
         with_deletes = [one for one in files if one[1].delete_row_count != 0]
@@ -167,7 +167,7 @@ class TableReader:
             broadcast=merge.upper_rows <= BROADCAST_ROWS,
         )
 
-    def _key_ranges(self, files: list[Placed]) -> KeyRanges | None:
+    def _key_ranges(self, files: list[BucketFile]) -> KeyRanges | None:
         schema, load = self._schema, self._table.schemas.load
         bounds = (FileBounds(f, schema, load) for _, f in files)
         return KeyRanges.of([schema.field(name) for name in schema.primary_keys], bounds)
@@ -209,10 +209,10 @@ class TableReader:
             newest += f" WHERE {ALIVE}"
         return self._sql(f"{untouched} UNION ALL {newest}", bottom=bottom, upper=upper, **changed.frames)
 
-    def _merged_in_place(self, merge: _Merge) -> DataFrame:
+    def _merged_across_partitions(self, merge: _Merge) -> DataFrame:
         """Rows of keys that may have records in several partitions, and there in several buckets: each by itself."""
         rows = self._scans.scan([*merge.bottom, *merge.upper], system=True, positions=True)
-        text = self._placed()
+        text = self._with_directory()
         engine = self._schema.merge_engine
         if engine.keeps_last or engine.keeps_first:
             newest = self._newest(text)
@@ -221,17 +221,17 @@ class TableReader:
             newest = self._folded(text, retractions=retracts)
         return self._sql(newest + (f" WHERE {ALIVE}" if engine.keeps_last else ""), rows=rows)
 
-    def _placed(self) -> str:
+    def _with_directory(self) -> str:
         """Query for ``{rows}``, scanned with their positions, with the place of each."""
         # The directory of the file is the partition and the bucket.
         directory = f"left({FILE_COLUMN}, length({FILE_COLUMN}) - locate('/', reverse({FILE_COLUMN})))"
-        return f"SELECT {self._with_system('f')}, {directory} AS {_PLACE} FROM {{rows}} f"
+        return f"SELECT {self._with_system('f')}, {directory} AS {_DIRECTORY} FROM {{rows}} f"
 
     @cached_property
     def _group(self) -> str:
         """What the records of one row have in common."""
         keys = [f"r.{formatted(k)}" for k in self._schema.primary_keys]
-        return ", ".join([*keys, f"r.{_PLACE}"] if self._schema.crosses_partitions else keys)
+        return ", ".join([*keys, f"r.{_DIRECTORY}"] if self._schema.crosses_partitions else keys)
 
     def _folded(self, rows: str, *, retractions: bool) -> str:
         """Query for the fold of the rows of each key."""
@@ -246,15 +246,15 @@ class TableReader:
             rows = f"SELECT r.*, {last} AS {removed} FROM ({rows}) r"
             rows = f"SELECT * FROM ({rows}) WHERE {removed} IS NULL OR {SEQUENCE_NUMBER.name} > {removed}"
         if retractions and engine.removing_groups:
-            rows = self._after_removals(rows)
+            rows = self._with_group_deletes(rows)
         # A key shows as soon as one of its records is no retraction.
         shows = f" HAVING bool_or(r.{ALIVE})" if retractions and engine.grouped else ""
         return f"SELECT {', '.join(columns)} FROM ({rows}) r GROUP BY {keys}{shows}"
 
-    def _after_removals(self, rows: str) -> str:
+    def _with_group_deletes(self, rows: str) -> str:
         system = [SEQUENCE_NUMBER.name, VALUE_KIND.name]
-        kept = [*system, _PLACE] if self._schema.crosses_partitions else system
-        return after_removals_sql(rows, self._schema, self._group, kept)
+        kept = [*system, _DIRECTORY] if self._schema.crosses_partitions else system
+        return apply_group_deletes_sql(rows, self._schema, self._group, kept)
 
     def _latest(self, merge: _Merge) -> str:
         """Query for the records of the upper runs that no later one hides, where no two have the same number.
@@ -321,8 +321,8 @@ class TableReader:
 
 
 def _merge_of(merging: list[tuple[BucketScan, Section]]) -> _Merge:
-    bottom: list[Placed] = []
-    upper: list[Placed] = []
+    bottom: list[BucketFile] = []
+    upper: list[BucketFile] = []
     newer = apart = True
     for bucket, section in merging:
         *above, last = section.runs

@@ -13,13 +13,13 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tablestore_engine.operation.scan.scan import ScanPlan
 from tablestore_engine.operation.write.write_job import ROW_KIND_COLUMN
-from tablestore_engine.schema.merge.merge_engine import Undo
+from tablestore_engine.schema.merge.merge_engine import RetractRule
 from tablestore_engine.schema.table.row_kind import DELETE_KIND, UPDATE_BEFORE_KIND
 from tablestore_engine.schema.types.system import VALUE_KIND
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.expressions.names import formatted
 from tablestore_engine.spark.expressions.types import to_spark_type
-from tablestore_engine.spark.read.file_scan import Placed
+from tablestore_engine.spark.read.file_scan import BucketFile
 from tablestore_engine.spark.read.reader import ALIVE, TableReader, read_plan
 from tablestore_engine.table import Table
 
@@ -37,8 +37,8 @@ class RecordReader(TableReader):
     """Reads one record of each key, deleted or not, of a plan that has files."""
 
     def frame(self) -> DataFrame:
-        single: list[Placed] = []
-        merging: list[Placed] = []
+        single: list[BucketFile] = []
+        merging: list[BucketFile] = []
         for bucket, section in self._plan.sections:
             files = [(bucket, file) for file in section.files]
             (merging if section.needs_merge else single).extend(files)
@@ -47,9 +47,11 @@ class RecordReader(TableReader):
             rows = self._scans.scan(single, system=True)
             parts.append(self._sql(f"SELECT {self._columns} FROM {{rows}}", rows=rows))
         if merging:
-            in_place = self._schema.crosses_partitions
-            rows = self._scans.scan(merging, system=True, positions=in_place)
-            records = self._placed() if in_place else f"SELECT {self._with_system('u')} FROM {{rows}} u"
+            across_partitions = self._schema.crosses_partitions
+            rows = self._scans.scan(merging, system=True, positions=across_partitions)
+            records = (
+                self._with_directory() if across_partitions else f"SELECT {self._with_system('u')} FROM {{rows}} u"
+            )
             whole = self._schema.merge_engine.keeps_last
             text = self._newest(records) if whole else self._folded(records, retractions=True)
             parts.append(self._sql(text, rows=rows))
@@ -63,7 +65,7 @@ class RecordReader(TableReader):
     def _folded(self, rows: str, *, retractions: bool) -> str:
         """The fold of the records of each key: a retraction while all of them are, as in `mergetree.merge.fold`."""
         if self._schema.merge_engine.removing_groups:
-            rows = self._after_removals(rows)
+            rows = self._with_group_deletes(rows)
         shown = f"bool_or(r.{ALIVE})"
         folded = self._fold_columns(retractions)
         columns = [self._as_record(f, folded[f.name], shown) for f in self._schema.fields]
@@ -74,8 +76,8 @@ class RecordReader(TableReader):
         return f"SELECT {', '.join([*columns, kind])} FROM ({rows}) r GROUP BY {self._group}"
 
     def _as_record(self, field: DataField, folded: str, shown: str) -> str:
-        undo = {fold.column: fold.undo for fold in self._schema.merge_engine.folds}
-        if undo.get(field.name) is Undo.NEGATE:
+        retract_rule = {fold.column: fold.retract_rule for fold in self._schema.merge_engine.folds}
+        if retract_rule.get(field.name) is RetractRule.NEGATE:
             # Retractions hold the number that they take back.
             kind = to_spark_type(field.type).simpleString()
             folded = f"CASE WHEN {shown} THEN {folded} ELSE cast(-({folded}) AS {kind}) END"

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from tablestore_engine.schema.types.sql_text import quoted_name
 
-STAND_IN_NUMBER = r"(\.[^\s`\[\]]+|\b__tablestore_\w+)#\d+(?=[`\]])"  # as Java and Python read it
+TEMP_VIEW_NUMBER = r"(\.[^\s`\[\]]+|\b__tablestore_\w+)#\d+(?=[`\]])"  # as Java and Python read it
 
-_STAND_IN = re.compile(r"`((?:[^`\n]|``)*\.(?:[^`\n]|``)*|__tablestore_\w+)#\d+`( AS (`(?:[^`\n]|``)+`|[\w$]+))?")
+_TEMP_VIEW = re.compile(r"`((?:[^`\n]|``)*\.(?:[^`\n]|``)*|__tablestore_\w+)#\d+`( AS (`(?:[^`\n]|``)+`|[\w$]+))?")
 # Among the columns that a name may mean.
 _OWN_COLUMN = re.compile(r"(?:`\w+`\.)?`__tablestore_\w+`, |, (?:`\w+`\.)?`__tablestore_\w+`(?=[\],])")
 _CUT = re.compile(r"`([^`\n]*\.[^`\n#]*)#?\d*\.\.\.$")  # Spark cuts what is behind an excerpt
@@ -28,20 +28,20 @@ _MARK = re.compile(r"\s*\^+\s*")
 
 
 @dataclass(frozen=True)
-class Told:
+class Reason:
     """The reason of a failure, and its place in the text that Spark was given: a line, from 1, and an offset in it."""
 
     reason: str
-    place: tuple[int, int] | None = None
+    position: tuple[int, int] | None = None
 
 
-def reason_and_place(text: str) -> Told:
+def reason_and_position(text: str) -> Reason:
     """What a message about a text that cannot be run says, without the plan."""
     behind = _BEHIND.search(text)
     if behind is None:
-        return Told(own_words(text))
+        return Reason(own_words(text))
     line, offset = behind[2], behind[3]
-    return Told(own_words(text[: behind.end(1)]), None if line is None else (int(line), int(offset)))
+    return Reason(own_words(text[: behind.end(1)]), None if line is None else (int(line), int(offset)))
 
 
 def own_words(text: str) -> str:
@@ -79,7 +79,7 @@ def _marked(text: str) -> str:
 
 
 def _named(text: str) -> str:
-    return _STAND_IN.sub(_name, _CUT.sub(r"\1...", _OWN_COLUMN.sub("", text)))
+    return _TEMP_VIEW.sub(_name, _CUT.sub(r"\1...", _OWN_COLUMN.sub("", text)))
 
 
 def _name(found: re.Match[str]) -> str:

@@ -29,7 +29,7 @@ from tablestore_engine.errors import (
 )
 from tablestore_engine.mergetree.multiset.multiset import NEGATIVE, NEGATIVE_HINT
 from tablestore_engine.schema.table.row_kind import KINDS_HINT, UNKNOWN_KIND
-from tablestore_engine.spark.run.messages import own_words, reason_and_place
+from tablestore_engine.spark.run.messages import own_words, reason_and_position
 
 _MAX_MESSAGE = 2_000
 _NOT_FOUND = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND")
@@ -44,26 +44,26 @@ _CAUSE = re.compile(r"^Caused by: (.*?)(?=^\s+(?:at |\.\.\. )|\Z)", re.DOTALL | 
 
 
 @contextmanager
-def translated(text: str = "", place: Callable[[int], str] | None = None) -> Iterator[None]:
+def translated(text: str = "", locate: Callable[[int], str] | None = None) -> Iterator[None]:
     """Raise this engine's errors for Spark's. `place` says how an offset of the text that Spark is given is shown."""
     try:
         yield
     except TableStoreError:
         raise
     except PySparkException as error:
-        raise translate(error, text, place) from None
+        raise translate(error, text, locate) from None
     except Exception as error:
         if type(error).__module__.startswith(("py4j", "grpc")):
             raise ExecutionError(short_message(str(error)) or type(error).__name__) from None
         raise
 
 
-def translate(error: PySparkException, text: str = "", place: Callable[[int], str] | None = None) -> TableStoreError:
+def translate(error: PySparkException, text: str = "", locate: Callable[[int], str] | None = None) -> TableStoreError:
     """This engine's error for one of Spark's."""
     if isinstance(error, (ParseException, AnalysisException)):
-        told = reason_and_place(_without_java(_text(error)))
-        shown = "" if told.place is None or place is None else place(_offset(text, *told.place))
-        message = _cut(told.reason) + (f"\n{shown}" if shown else "")
+        problem = reason_and_position(_without_java(_text(error)))
+        shown = "" if problem.position is None or locate is None else locate(_offset(text, *problem.position))
+        message = _cut(problem.reason) + (f"\n{shown}" if shown else "")
         condition = error.getCondition() if hasattr(error, "getCondition") else None
         if isinstance(error, ParseException):
             return ParseError(message)
@@ -105,8 +105,8 @@ def _without_java(text: str) -> str:
     text = _CALLING.sub("", text)
     stack = _STACK.search(text)
     if stack and _NOTHING_SAID.fullmatch(text[: stack.start()]):
-        told = _CAUSE.findall(text)
-        text = told[-1] if told else text
+        causes = _CAUSE.findall(text)
+        text = causes[-1] if causes else text
         stack = _STACK.search(text)
     if stack:
         text = text[: stack.start()]

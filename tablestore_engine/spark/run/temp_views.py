@@ -18,7 +18,7 @@ from weakref import ReferenceType, ref
 from pyspark.sql import DataFrame, SparkSession, functions
 
 from tablestore_engine.schema.types.sql_text import quoted_name
-from tablestore_engine.spark.run.messages import STAND_IN_NUMBER
+from tablestore_engine.spark.run.messages import TEMP_VIEW_NUMBER
 from tablestore_engine.spark.run.run import translated
 
 KEPT = 32
@@ -27,10 +27,10 @@ _ATTRIBUTE = "_tablestore_stand_ins"
 _numbers = itertools.count(1)
 _lock = threading.Lock()
 
-_Known = deque[tuple[str, "ReferenceType[StandIns]"]]
+_Known = deque[tuple[str, "ReferenceType[TempViews]"]]
 
 
-class StandIns:
+class TempViews:
     """The stand-ins of one statement, which is not over as long as this is referred to."""
 
     def __init__(self, spark: SparkSession, *, lasting: bool = False) -> None:
@@ -48,15 +48,15 @@ class StandIns:
 
     def _remember(self, view: str) -> list[str]:
         """The views of which it is time to go."""
-        gone = []
+        removed = []
         connects = type(self._spark).__module__.startswith("pyspark.sql.connect")
         kept = KEPT_OVER_CONNECT if connects else KEPT
         with _lock:
             known: _Known = vars(self._spark).setdefault(_ATTRIBUTE, deque())
             known.append((view, ref(self)))
             while len(known) > kept and known[0][1]() is None:
-                gone.append(known.popleft()[0])
-        return gone
+                removed.append(known.popleft()[0])
+        return removed
 
 
 def is_temporary(spark: SparkSession, name: str) -> bool:
@@ -74,4 +74,4 @@ def ends_with_session(spark: SparkSession, name: str) -> bool:
 def named_plan(answer: DataFrame) -> DataFrame:
     """The answer of EXPLAIN with the names of tables for those of their stand-ins."""
     (column,) = answer.columns
-    return answer.select(functions.regexp_replace(column, STAND_IN_NUMBER, "$1").alias(column))
+    return answer.select(functions.regexp_replace(column, TEMP_VIEW_NUMBER, "$1").alias(column))

@@ -216,9 +216,9 @@ def announced(gateway: Gateway) -> Iterator[None]:
     """
     from pyspark import java_gateway
 
-    told = {"PYSPARK_GATEWAY_PORT": str(gateway.port), "PYSPARK_GATEWAY_SECRET": gateway.secret}
+    settings = {"PYSPARK_GATEWAY_PORT": str(gateway.port), "PYSPARK_GATEWAY_SECRET": gateway.secret}
     module = vars(java_gateway)
-    module["os"] = _WithEnvironment({**os.environ, **told})
+    module["os"] = _WithEnvironment({**os.environ, **settings})
     try:
         yield
     finally:

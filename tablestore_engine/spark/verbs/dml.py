@@ -17,7 +17,7 @@ from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import CommitIdentity, new_identity
-from tablestore_engine.operation.commit.multiset_enable import prepared
+from tablestore_engine.operation.commit.multiset_enable import schema_to_commit
 from tablestore_engine.operation.write.cleanup import removed_unless_committed
 from tablestore_engine.operation.write.index_change import index_change
 from tablestore_engine.operation.write.new_write import new_job as start_job
@@ -25,7 +25,7 @@ from tablestore_engine.operation.write.write_job import WriteJob, WriteResult
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.spark.compact.compactor import compact_after_write
 from tablestore_engine.spark.read.reader import read_plan
-from tablestore_engine.spark.write.cross_partition import write_home
+from tablestore_engine.spark.write.cross_partition import write_routed
 from tablestore_engine.spark.write.writer import Rows
 from tablestore_engine.table import Table
 
@@ -74,16 +74,16 @@ def insert(
     """
     snapshot = table.latest_snapshot()
     job = new_job(table, snapshot, refuse_duplicates=refuse_duplicates)
-    result = write_home(spark, table, snapshot, job, rows)
-    began_on = snapshot.id if snapshot else 0
+    result = write_routed(spark, table, snapshot, job, rows)
+    base_snapshot_id = snapshot.id if snapshot else 0
     return finish(
         spark,
         table,
         job,
         result,
         "APPEND",
-        began_on=began_on,
-        read_snapshot=began_on if table.schema.crosses_partitions else None,
+        base_snapshot_id=base_snapshot_id,
+        read_snapshot=base_snapshot_id if table.schema.crosses_partitions else None,
         properties=properties,
         identity=identity,
     )
@@ -99,7 +99,7 @@ def finish(
     removed: tuple[ManifestEntry, ...] = (),
     replaces: Callable[[ManifestEntry], bool] | None = None,
     restarts: bool = False,
-    began_on: int | None = None,
+    base_snapshot_id: int | None = None,
     read_snapshot: int | None = None,
     read_buckets: frozenset[tuple[bytes, int]] | None = None,
     new_schema: Callable[[], TableSchema] | None = None,
@@ -119,7 +119,7 @@ def finish(
         replaces,
         read_snapshot=read_snapshot,
         read_buckets=read_buckets,
-        began_on=began_on,
+        base_snapshot_id=base_snapshot_id,
         restarts=restarts,
         index=index_change(job, result),
     )
@@ -128,7 +128,7 @@ def finish(
         if publisher is None:
             latest = table.latest_snapshot()
             committed = latest.schema_id if latest else None
-            schema, publisher = prepared(table.schemas, job.schema, committed, result.entries)
+            schema, publisher = schema_to_commit(table.schemas, job.schema, committed, result.entries)
         snapshot = table.committer(schema).commit(
             change, identity or new_identity(job.schema.core_options), properties, new_schema=publisher
         )
@@ -153,7 +153,7 @@ def overwrite(
     into_empty = replaces or (lambda entry: True)
     _check_overwrite(table, snapshot, replaces)
     job = new_job(table, snapshot, into_empty=into_empty, refuse_duplicates=refuse_duplicates)
-    result = write_home(spark, table, None, job, rows)
+    result = write_routed(spark, table, None, job, rows)
     if replaces is None:
         touched = {e.partition for e in result.entries}
         replaces = lambda entry: entry.partition in touched  # noqa: E731

@@ -27,7 +27,7 @@ from tablestore_engine.spark.verbs.multiset_changes import (
     count_changes,
     several_rows,
 )
-from tablestore_engine.spark.write.cross_partition import write_home
+from tablestore_engine.spark.write.cross_partition import write_routed
 from tablestore_engine.spark.write.writer import Rows
 from tablestore_engine.table import Table
 
@@ -75,7 +75,7 @@ def _upsert(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcome
     kind = F.col(ACTION_COLUMN).cast("tinyint").alias(ROW_KIND_COLUMN)
     job = replace(new_job(read.table, read.snapshot, refuse_duplicates=True), changes=True)
     rows = Rows(changes.select(*_columns(read), kind), read.input_bytes)
-    result = write_home(spark, read.table, read.snapshot, job, rows)
+    result = write_routed(spark, read.table, read.snapshot, job, rows)
     if not result.entries:
         return WriteOutcome(None, result.rows_in)
     return finish(spark, read.table, job, result, "APPEND", read_snapshot=read.snapshot_id)
@@ -87,14 +87,14 @@ def _retract(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcom
         return WriteOutcome(None, 0)
     job = replace(new_job(read.table, read.snapshot), changes=True)
     frame = as_changelog(changes, read.table.schema, F.col(ACTION_COLUMN) == 0)
-    result = write_home(spark, read.table, read.snapshot, job, Rows(frame, read.input_bytes))
+    result = write_routed(spark, read.table, read.snapshot, job, Rows(frame, read.input_bytes))
     return finish(spark, read.table, job, result, "APPEND", read_snapshot=read.snapshot_id, rows=total)
 
 
 def _rewrite_files(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcome:
     positions = F.count_distinct(POSITION_COLUMN).alias("positions")
-    counted = changes.groupBy(FILE_COLUMN).agg(F.count(F.lit(1)).alias("rows"), positions)
-    touched = collect_arrow(counted).to_pylist()
+    by_file = changes.groupBy(FILE_COLUMN).agg(F.count(F.lit(1)).alias("rows"), positions)
+    touched = collect_arrow(by_file).to_pylist()
     total = sum(one["rows"] for one in touched)
     if not total:
         return WriteOutcome(None, 0)
@@ -105,14 +105,14 @@ def _rewrite_files(spark: SparkSession, read: Read, changes: DataFrame) -> Write
     buckets = tuple(replace(b, files=files) for b, files in kept if files)
     frame = changes.where(F.col(ACTION_COLUMN) == 0).select(*_columns(read))
     if buckets:
-        gone = changes.where(F.col(FILE_COLUMN).isNotNull()).select(FILE_COLUMN, POSITION_COLUMN)
+        replaced_rows = changes.where(F.col(FILE_COLUMN).isNotNull()).select(FILE_COLUMN, POSITION_COLUMN)
         rest = read_positions(spark, read.table, ScanPlan(read.snapshot, read.table.schema, buckets))
-        rest = rest.join(gone, [FILE_COLUMN, POSITION_COLUMN], "left_anti")
+        rest = rest.join(replaced_rows, [FILE_COLUMN, POSITION_COLUMN], "left_anti")
         frame = rest.select(*_columns(read)).unionAll(frame)
     job = new_job(read.table, read.snapshot)
     size = sum(f.file_size for b in buckets for f in b.files)
     known = None if read.input_bytes is None else size + read.input_bytes
-    result = write_home(spark, read.table, read.snapshot, job, Rows(frame, known))
+    result = write_routed(spark, read.table, read.snapshot, job, Rows(frame, known))
     removed = tuple(
         ManifestEntry(FileKind.DELETE, b.partition_row, b.bucket, b.total_buckets, f) for b in buckets for f in b.files
     )

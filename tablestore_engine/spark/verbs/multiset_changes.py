@@ -58,6 +58,6 @@ def as_changelog(changes: DataFrame, schema: TableSchema, is_put: Column) -> Dat
         return F.lit(number).cast("tinyint").alias(ROW_KIND_COLUMN)
 
     old = [F.col(OLD_COLUMN).getField(name).alias(name) for name in names]
-    gone = changes.where(F.col(OLD_COLUMN).isNotNull()).select(*old, kind(DELETE_KIND))
+    removed = changes.where(F.col(OLD_COLUMN).isNotNull()).select(*old, kind(DELETE_KIND))
     put = changes.where(is_put).select(*[F.col(quoted_name(name)) for name in names], kind(0))
-    return gone.unionAll(put)
+    return removed.unionAll(put)

@@ -20,13 +20,13 @@ from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.commit.replace import schema_publisher
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.operation.scan.scan import BucketScan, ScanPlan
-from tablestore_engine.operation.write.cleanup import retrying
+from tablestore_engine.operation.write.cleanup import with_retry
 from tablestore_engine.schema.table.layout import with_buckets, with_primary_key
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.spark.read.reader import read_plan
 from tablestore_engine.spark.read.record_reader import read_records
 from tablestore_engine.spark.verbs.dml import WriteOutcome, finish, new_job
-from tablestore_engine.spark.write.cross_partition import write_home
+from tablestore_engine.spark.write.cross_partition import write_routed
 from tablestore_engine.spark.write.writer import Rows
 from tablestore_engine.table import Table
 
@@ -60,7 +60,7 @@ def rescale(
         buckets = tuple(b for b in plan.buckets if b.total_buckets != wanted)
         return _rewrite(spark, table, schema, replace(plan, buckets=buckets), wanted, whole=chosen is None)
 
-    return retrying(attempt)
+    return with_retry(attempt)
 
 
 def _check_of_a_kind(current: TableSchema, wanted: TableSchema) -> None:
@@ -96,7 +96,7 @@ def add_primary_key(
         schema = with_primary_key(table.schema, keys, buckets, newest, now_millis())
         return _rewrite(spark, table, schema, plan, schema.core_options.bucket, whole=True, unique=True)
 
-    return retrying(attempt)
+    return with_retry(attempt)
 
 
 def _rewrite(
@@ -114,8 +114,8 @@ def _rewrite(
     if not plan.buckets:
         if publisher is None:
             return WriteOutcome(None, 0)
-        began_on = plan.snapshot.id if plan.snapshot else 0
-        change = Change("OVERWRITE", read_snapshot=began_on)
+        base_snapshot_id = plan.snapshot.id if plan.snapshot else 0
+        change = Change("OVERWRITE", read_snapshot=base_snapshot_id)
         identity = new_identity(schema.core_options)
         return WriteOutcome(table.committer(schema).commit(change, identity, new_schema=publisher), 0)
     rewritten = {b.partition_row for b in plan.buckets}
@@ -133,7 +133,7 @@ def _rewrite(
     session = spark()
     read = read_plan if unique else read_records
     rows = Rows(read(session, table, plan), plan.file_size)
-    result = write_home(session, table, None, job, rows)
+    result = write_routed(session, table, None, job, rows)
     return finish(
         session,
         table,
@@ -142,7 +142,7 @@ def _rewrite(
         "OVERWRITE",
         removed=tuple(_removed(plan.buckets)),
         read_snapshot=plan.snapshot.id if plan.snapshot else 0,
-        read_buckets=None if whole else _places(plan.buckets),
+        read_buckets=None if whole else _bucket_ids(plan.buckets),
         new_schema=publisher,
         rows=result.rows_kept,
     )
@@ -154,6 +154,6 @@ def _removed(buckets: tuple[BucketScan, ...]) -> list[ManifestEntry]:
     ]
 
 
-def _places(buckets: tuple[BucketScan, ...]) -> frozenset[tuple[bytes, int]]:
+def _bucket_ids(buckets: tuple[BucketScan, ...]) -> frozenset[tuple[bytes, int]]:
     """All buckets of these partitions, also those that have no files yet."""
     return frozenset((b.partition_row, n) for b in buckets for n in range(max(b.total_buckets, b.bucket + 1)))

@@ -98,8 +98,8 @@ def align(
 def _kind_number(source: str) -> Column:
     """The number of each row's kind; an unknown text fails the query."""
     known = " ".join(f"WHEN '{text}' THEN {number}Y" for number, text in enumerate(KINDS))
-    told = f"concat('{UNKNOWN_KIND}', coalesce(cast({source} as string), 'null'), '. {KINDS_HINT}')"
-    return F.expr(f"CASE cast({source} as string) {known} ELSE raise_error({told}) END")
+    message = f"concat('{UNKNOWN_KIND}', coalesce(cast({source} as string), 'null'), '. {KINDS_HINT}')"
+    return F.expr(f"CASE cast({source} as string) {known} ELSE raise_error({message}) END")
 
 
 def _by_position(given: list[str], schema: TableSchema, columns: Sequence[str], static: set[str]) -> dict[str, int]:

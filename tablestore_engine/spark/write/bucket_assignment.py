@@ -38,7 +38,7 @@ from tablestore_engine.storage.hash_index import read_hashes
 BROADCAST_HASHES = 2_000_000
 _CHUNK = 1 << 20
 _READERS = 64
-_PLACE, _BOUNDS, _OPEN = "__place", "__bounds", "__open"
+_PARTITION_NUMBER, _BOUNDS, _OPEN = "__partition_number", "__bounds", "__open"
 _KNOWN, _NUMBER, _KEYS = "__known", "__number", "__keys"
 
 OPENING_TYPES = f"{_BOUNDS} array<int>, {_OPEN} array<int>"
@@ -65,7 +65,7 @@ def _mixed(spark: SparkSession, job: WriteJob, frame: DataFrame) -> DataFrame:
     schema = job.schema
     lookup = {partition: {_NUMBER: number} for partition, number in job.partition_buckets.items()}
     number = F.coalesce(F.col(_NUMBER), F.lit(job.total_buckets))
-    found = beside(spark, frame, schema, lookup, f"{_NUMBER} int")
+    found = join_lookup(spark, frame, schema, lookup, f"{_NUMBER} int")
     bucket = F.abs(hash_column(schema.bucket_fields) % number)
     return found.select(*_columns(frame), bucket.alias(BUCKET_COLUMN))
 
@@ -77,24 +77,26 @@ def _dynamic(
     # Numbered before anything moves the rows: of several rows of a key the last one counts.
     frame = frame.withColumn(ORDINAL_COLUMN, F.monotonically_increasing_id())
     hashed = frame.withColumn(HASH_COLUMN, hash_column(schema.bucket_fields))
-    counted = key_counts(hashed, schema)
-    dynamic = replace(repaired(dynamic, job.target, list(counted)), sought=frozenset(counted))
-    places = {partition: place for place, partition in enumerate(sorted(counted))}
-    index = _index(spark, replace(job, dynamic=dynamic), dynamic, places)
+    key_totals = key_counts(hashed, schema)
+    dynamic = replace(repaired(dynamic, job.target, list(key_totals)), sought=frozenset(key_totals))
+    numbers = {partition: number for number, partition in enumerate(sorted(key_totals))}
+    index = _index(spark, replace(job, dynamic=dynamic), dynamic, numbers)
     if index is not None:
-        lookup = {partition: {_PLACE: place} for partition, place in places.items()}
-        keys = beside(spark, hashed.select(*_partition(schema), HASH_COLUMN), schema, lookup, f"{_PLACE} int")
-        new = keys.join(index, [_PLACE, HASH_COLUMN], "left").where(F.col(_KNOWN).isNull())
-        counted = {**dict.fromkeys(counted, 0), **key_counts(new, schema)}
-    rows = {partition: {e.bucket: e.row_count for e in dynamic.of(partition)} for partition in places}
-    lookup = {p: {_PLACE: n, **openings(rows[p], counted[p], dynamic.rule)} for p, n in places.items()}
-    found = beside(spark, hashed, schema, lookup, f"{_PLACE} int, {OPENING_TYPES}")
+        lookup = {partition: {_PARTITION_NUMBER: number} for partition, number in numbers.items()}
+        keys = join_lookup(
+            spark, hashed.select(*_partition(schema), HASH_COLUMN), schema, lookup, f"{_PARTITION_NUMBER} int"
+        )
+        new = keys.join(index, [_PARTITION_NUMBER, HASH_COLUMN], "left").where(F.col(_KNOWN).isNull())
+        key_totals = {**dict.fromkeys(key_totals, 0), **key_counts(new, schema)}
+    rows = {partition: {e.bucket: e.row_count for e in dynamic.of(partition)} for partition in numbers}
+    lookup = {p: {_PARTITION_NUMBER: n, **openings(rows[p], key_totals[p], dynamic.rule)} for p, n in numbers.items()}
+    found = join_lookup(spark, hashed, schema, lookup, f"{_PARTITION_NUMBER} int, {OPENING_TYPES}")
     bucket = f"coalesce({NEW_BUCKET}, 0)"
     if index is not None:
-        found = found.join(index, [_PLACE, HASH_COLUMN], "left")
+        found = found.join(index, [_PARTITION_NUMBER, HASH_COLUMN], "left")
         bucket = f"coalesce({_KNOWN}, {NEW_BUCKET}, 0)"
-    placed = found.select(*_columns(frame), F.expr(bucket).cast("int").alias(BUCKET_COLUMN))
-    return replace(job, dynamic=dynamic), placed
+    assigned = found.select(*_columns(frame), F.expr(bucket).cast("int").alias(BUCKET_COLUMN))
+    return replace(job, dynamic=dynamic), assigned
 
 
 def openings(rows: Mapping[int, int], new: int, rule: FillRule) -> dict[str, Any]:
@@ -108,50 +110,52 @@ def openings(rows: Mapping[int, int], new: int, rule: FillRule) -> dict[str, Any
 
 def key_counts(keys: DataFrame, schema: TableSchema) -> dict[bytes, int]:
     """About how many different keys each partition has."""
-    counted = F.approx_count_distinct(HASH_COLUMN, 0.02).alias(_KEYS)
-    rows = collect_arrow(keys.groupBy(*_partition(schema)).agg(counted))
+    key_totals = F.approx_count_distinct(HASH_COLUMN, 0.02).alias(_KEYS)
+    rows = collect_arrow(keys.groupBy(*_partition(schema)).agg(key_totals))
     types = [to_arrow_type(f.type) for f in schema.partition_fields]
     values = [rows.column(i).cast(kind).to_pylist() for i, kind in enumerate(types)]
     numbers = rows.column(_KEYS).to_pylist()
-    places = PartitionFormat(schema)
-    return {places.encode(tuple(v[i] for v in values)): number for i, number in enumerate(numbers)}
+    partition_format = PartitionFormat(schema)
+    return {partition_format.encode(tuple(v[i] for v in values)): number for i, number in enumerate(numbers)}
 
 
 def _index(
-    spark: SparkSession, job: WriteJob, dynamic: DynamicBuckets, places: Mapping[bytes, int]
+    spark: SparkSession, job: WriteJob, dynamic: DynamicBuckets, numbers: Mapping[bytes, int]
 ) -> DataFrame | None:
     """The known keys of some partitions: place, hash and bucket; None when there are none."""
     paths, schema = job.target.paths, job.schema
     files = [
-        (place, e.bucket, index_path(paths, schema, e), e.row_count)
-        for partition, place in places.items()
+        (number, e.bucket, index_path(paths, schema, e), e.row_count)
+        for partition, number in numbers.items()
         for e in dynamic.of(partition)
     ]
     if not files:
         return None
-    frame = spark.createDataFrame([f[:3] for f in files], f"{_PLACE} int, {_KNOWN} int, path string")
+    frame = spark.createDataFrame([f[:3] for f in files], f"{_PARTITION_NUMBER} int, {_KNOWN} int, path string")
     frame = frame.repartition(min(len(files), _READERS))
-    types = f"{_PLACE} int, {HASH_COLUMN} int, {_KNOWN} int"
+    types = f"{_PARTITION_NUMBER} int, {HASH_COLUMN} int, {_KNOWN} int"
     known = frame.mapInArrow(_reader(job.target.io), types)
     # A hash that another writer put into two buckets must not double a row.
-    known = known.groupBy(_PLACE, HASH_COLUMN).agg(F.min(_KNOWN).alias(_KNOWN))
+    known = known.groupBy(_PARTITION_NUMBER, HASH_COLUMN).agg(F.min(_KNOWN).alias(_KNOWN))
     return F.broadcast(known) if sum(f[3] for f in files) <= BROADCAST_HASHES else known
 
 
 def _reader(io: FileIO) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            for place, bucket, path in zip(*(c.to_pylist() for c in batch.columns), strict=True):
+            for number, bucket, path in zip(*(c.to_pylist() for c in batch.columns), strict=True):
                 hashes = read_hashes(io, path)
                 for at in range(0, len(hashes), _CHUNK):
                     part = pa.array(hashes[at : at + _CHUNK])
-                    sides = [pa.repeat(pa.scalar(one, pa.int32()), len(part)) for one in (place, bucket)]
-                    yield pa.RecordBatch.from_arrays([sides[0], part, sides[1]], names=[_PLACE, HASH_COLUMN, _KNOWN])
+                    sides = [pa.repeat(pa.scalar(one, pa.int32()), len(part)) for one in (number, bucket)]
+                    yield pa.RecordBatch.from_arrays(
+                        [sides[0], part, sides[1]], names=[_PARTITION_NUMBER, HASH_COLUMN, _KNOWN]
+                    )
 
     return read
 
 
-def beside(spark: SparkSession, frame: DataFrame, schema: TableSchema, lookup: Lookup, types: str) -> DataFrame:
+def join_lookup(spark: SparkSession, frame: DataFrame, schema: TableSchema, lookup: Lookup, types: str) -> DataFrame:
     """The frame with what a lookup says of each row's partition; null for partitions that it does not know.
 
     `types` are the Spark types of the lookup's columns, in their order.

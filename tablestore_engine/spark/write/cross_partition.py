@@ -30,15 +30,15 @@ from tablestore_engine.operation.scan.scan import BucketScan, ScanPlan
 from tablestore_engine.operation.write.cleanup import remove_files
 from tablestore_engine.operation.write.dynamic_bucket import fill_rule
 from tablestore_engine.operation.write.key_locations import (
-    HOME_COLUMN,
+    LOCATION_COLUMN,
     TableFiles,
     are_few,
     duplicates_in,
     files_with,
-    homes_of,
+    locations_of,
     one_of_each,
     records_of,
-    sent_home,
+    route,
     with_kinds,
 )
 from tablestore_engine.operation.write.write import check_not_null, write_table
@@ -62,19 +62,19 @@ from tablestore_engine.spark.run.run import collect_arrow, translated
 from tablestore_engine.spark.write.bucket_assignment import (
     NEW_BUCKET,
     OPENING_TYPES,
-    beside,
+    join_lookup,
     key_counts,
     openings,
 )
 from tablestore_engine.spark.write.writer import Rows, few_rows, small_rows, write_rows
 from tablestore_engine.table import Table
 
-_FILE, _HOME, _OLD_BUCKET, _MOVES = "__file_name", "__home", "__old_bucket", "__moves"
+_FILE, _LOCATION, _OLD_BUCKET, _MOVES = "__file_name", "__location", "__old_bucket", "__moves"
 _SAMPLE = 5
 
 
 @dataclass(frozen=True)
-class Homes:
+class KeyLocations:
     """Where keys are: a snapshot of a table, or nothing for one that is made anew."""
 
     spark: SparkSession
@@ -88,7 +88,9 @@ class Homes:
         return self.table.scan(self.snapshot) if self.snapshot else empty
 
 
-def write_home(spark: SparkSession, table: Table, snapshot: Snapshot | None, job: WriteJob, rows: Rows) -> WriteResult:
+def write_routed(
+    spark: SparkSession, table: Table, snapshot: Snapshot | None, job: WriteJob, rows: Rows
+) -> WriteResult:
     """`write_rows`, after rows whose key may be in another partition were sent to where they belong.
 
     `snapshot` says where keys are now; None when the write leaves nothing of the table.
@@ -96,19 +98,19 @@ def write_home(spark: SparkSession, table: Table, snapshot: Snapshot | None, job
     if not job.schema.crosses_partitions:
         return write_rows(spark, job, rows)
     job = job.of_rows(rows.frame.columns)
-    homes = Homes(spark, table, snapshot)
+    locations = KeyLocations(spark, table, snapshot)
     given = few_rows(rows, job.schema)
     if given is not None:
-        return _write_few(homes, job, given)
+        return _write_few(locations, job, given)
     with ExitStack() as kept:
         frame = _kept(rows.frame, kept)
         with translated():
             number = frame.count()
         if number <= small_rows(job.schema):
-            return _write_few(homes, job, collect_arrow(frame))
-        placed = _sent_home(homes, job, frame, kept)
+            return _write_few(locations, job, collect_arrow(frame))
+        routed = _route(locations, job, frame, kept)
         # What is left has each key once in a bucket, but for those that the merge engine folds.
-        result = write_rows(spark, replace(job, refuse_duplicates=False), Rows(placed, rows.input_bytes))
+        result = write_rows(spark, replace(job, refuse_duplicates=False), Rows(routed, rows.input_bytes))
         result.rows_in = number  # without the deletes of rows that move
         return result
 
@@ -120,18 +122,18 @@ def _kept(frame: DataFrame, kept: ExitStack) -> DataFrame:
     return frame
 
 
-def _write_few(homes: Homes, job: WriteJob, given: pa.Table) -> WriteResult:
+def _write_few(locations: KeyLocations, job: WriteJob, given: pa.Table) -> WriteResult:
     schema = job.schema
     rows = with_kinds(table_rows(given, schema))
     check_not_null(rows, schema)
     if job.refuse_duplicates:
         _refuse(duplicates_in(rows, job))
     rows = one_of_each(rows, job)
-    buckets = homes.plan.buckets
-    found = homes_of(rows, _records(homes, schema, buckets, rows), schema)
-    placed = sent_home(rows, found, buckets, schema)
+    buckets = locations.plan.buckets
+    found = locations_of(rows, _records(locations, schema, buckets, rows), schema)
+    routed = route(rows, found, buckets, schema)
     try:
-        result = write_table(replace(job, refuse_duplicates=False), placed)
+        result = write_table(replace(job, refuse_duplicates=False), routed)
     except BaseException:
         remove_files(job.target)
         raise
@@ -139,27 +141,27 @@ def _write_few(homes: Homes, job: WriteJob, given: pa.Table) -> WriteResult:
     return result
 
 
-def _records(homes: Homes, schema: TableSchema, buckets: Sequence[BucketScan], rows: pa.Table) -> pa.Table:
-    """What the files of the table hold of the keys of some rows: see `homes_of`."""
+def _records(locations: KeyLocations, schema: TableSchema, buckets: Sequence[BucketScan], rows: pa.Table) -> pa.Table:
+    """What the files of the table hold of the keys of some rows: see `locations_of`."""
     files = files_with(buckets, schema, rows)
-    table = homes.table
+    table = locations.table
     if are_few(files):
         return records_of(TableFiles(table.io, table.paths, table.schemas.load), schema, files, rows)
-    scanned = FileScans(homes.spark, table, schema).scan(
+    scanned = FileScans(locations.spark, table, schema).scan(
         [(bucket, file) for _, bucket, file in files], system=True, positions=True
     )
     keys = list(schema.primary_keys)
-    sought = homes.spark.createDataFrame(rows.select(keys)).distinct()
+    sought = locations.spark.createDataFrame(rows.select(keys)).distinct()
     columns = [*_key(schema), FILE_COLUMN, SEQUENCE_NUMBER.name, VALUE_KIND.name]
     found = collect_arrow(scanned.select(*columns).join(F.broadcast(sought), keys, "left_semi"))
     # Names of files are unique in a table.
     names = pc.replace_substring_regex(found.column(FILE_COLUMN), "^.*/", "")
     at = pc.index_in(names, value_set=pa.array([file.file_name for _, _, file in files]))
     numbers = pa.array([number for number, _, _ in files], pa.int32()).take(at.combine_chunks())
-    return found.append_column(HOME_COLUMN, numbers)
+    return found.append_column(LOCATION_COLUMN, numbers)
 
 
-def _sent_home(homes: Homes, job: WriteJob, frame: DataFrame, kept: ExitStack) -> DataFrame:
+def _route(locations: KeyLocations, job: WriteJob, frame: DataFrame, kept: ExitStack) -> DataFrame:
     """The rows with their `BUCKET_COLUMN` and kind, and deletes for those that move away.
 
     Raises:
@@ -171,10 +173,10 @@ def _sent_home(homes: Homes, job: WriteJob, frame: DataFrame, kept: ExitStack) -
         frame = frame.withColumn(ROW_KIND_COLUMN, F.lit(0).cast("tinyint"))
     if job.refuse_duplicates:
         _refuse_duplicates(frame, job)
-    buckets = homes.plan.buckets
+    buckets = locations.plan.buckets
     # Looking homes up reads the keys of the table, and what follows goes over the rows several times.
-    found = _kept(_with_homes(homes, schema, _one_each(frame, job), buckets), kept)
-    return _placed(homes, schema, found, buckets)
+    found = _kept(_with_locations(locations, schema, _one_each(frame, job), buckets), kept)
+    return _routed(locations, schema, found, buckets)
 
 
 def _key(schema: TableSchema) -> list[str]:
@@ -210,24 +212,26 @@ def _one_each(frame: DataFrame, job: WriteJob) -> DataFrame:
     return frame.groupBy(*_key(job.schema)).agg(F.expr(row)).select("row.*")
 
 
-def _placed(homes: Homes, schema: TableSchema, found: DataFrame, buckets: tuple[BucketScan, ...]) -> DataFrame:
+def _routed(
+    locations: KeyLocations, schema: TableSchema, found: DataFrame, buckets: tuple[BucketScan, ...]
+) -> DataFrame:
     engine = schema.merge_engine
     columns = [*schema.field_names, ROW_KIND_COLUMN, ORDINAL_COLUMN]
     old = {name: F.col(_old(i)).alias(name) for i, name in enumerate(schema.partition_keys)}
-    at_home = [old[c] if c in old else F.col(quoted_name(c)) for c in columns]
-    at_home.append(F.col(_OLD_BUCKET).alias(BUCKET_COLUMN))
-    known, moves = F.col(_HOME).isNotNull(), F.col(_MOVES)
+    at_location = [old[c] if c in old else F.col(quoted_name(c)) for c in columns]
+    at_location.append(F.col(_OLD_BUCKET).alias(BUCKET_COLUMN))
+    known, moves = F.col(_LOCATION).isNotNull(), F.col(_MOVES)
     retracts = F.col(ROW_KIND_COLUMN).bitwiseAND(F.lit(1)) == 1
-    gone = retracts & (~known | moves)  # nothing to delete in the row's own partition
+    dropped = retracts & (~known | moves)  # nothing to delete in the row's own partition
     if engine.keeps_first:
-        return _opened(homes, schema, found.where(~known), columns, buckets)
+        return _opened(locations, schema, found.where(~known), columns, buckets)
     if not engine.keeps_last:
         new = _together(schema, found.where(~known))
-        return found.where(known).select(*at_home).unionAll(_opened(homes, schema, new, columns, buckets))
-    stays = found.where(known & ~moves).select(*at_home)
+        return found.where(known).select(*at_location).unionAll(_opened(locations, schema, new, columns, buckets))
+    stays = found.where(known & ~moves).select(*at_location)
     leaves = found.where(known & moves).withColumn(ROW_KIND_COLUMN, F.lit(DELETE_KIND).cast("tinyint"))
-    comes = found.where((~known | moves) & ~gone)
-    return stays.unionAll(leaves.select(*at_home)).unionAll(_opened(homes, schema, comes, columns, buckets))
+    comes = found.where((~known | moves) & ~dropped)
+    return stays.unionAll(leaves.select(*at_location)).unionAll(_opened(locations, schema, comes, columns, buckets))
 
 
 def _together(schema: TableSchema, rows: DataFrame) -> DataFrame:
@@ -239,7 +243,7 @@ def _together(schema: TableSchema, rows: DataFrame) -> DataFrame:
 
 
 def _opened(
-    homes: Homes, schema: TableSchema, rows: DataFrame, columns: list[str], buckets: tuple[BucketScan, ...]
+    locations: KeyLocations, schema: TableSchema, rows: DataFrame, columns: list[str], buckets: tuple[BucketScan, ...]
 ) -> DataFrame:
     """Rows of keys that are new in their partition, in the buckets that are open there."""
     counts: dict[bytes, dict[int, int]] = {}
@@ -249,7 +253,7 @@ def _opened(
     new = key_counts(hashed, schema)
     rule = fill_rule(schema.core_options)
     lookup = {p: openings(counts.get(p, {}), number, rule) for p, number in new.items()}
-    found = beside(homes.spark, hashed, schema, lookup, OPENING_TYPES)
+    found = join_lookup(locations.spark, hashed, schema, lookup, OPENING_TYPES)
     bucket = F.expr(f"coalesce({NEW_BUCKET}, 0)").cast("int").alias(BUCKET_COLUMN)
     return found.select(*[F.col(quoted_name(c)) for c in columns], bucket)
 
@@ -258,7 +262,9 @@ def _old(position: int) -> str:
     return f"__old{position}"
 
 
-def _with_homes(homes: Homes, schema: TableSchema, rows: DataFrame, buckets: tuple[BucketScan, ...]) -> DataFrame:
+def _with_locations(
+    locations: KeyLocations, schema: TableSchema, rows: DataFrame, buckets: tuple[BucketScan, ...]
+) -> DataFrame:
     """The rows with the number of their key's home (null: none), its partition, its bucket, and whether they move."""
     fields = schema.partition_fields
     arrays: list[Any] = [
@@ -269,43 +275,43 @@ def _with_homes(homes: Homes, schema: TableSchema, rows: DataFrame, buckets: tup
         pa.array([b.partition[i] for b in buckets], to_arrow_type(f.type.as_nullable(True)))
         for i, f in enumerate(fields)
     ]
-    names = [_HOME, _OLD_BUCKET, *(_old(i) for i in range(len(fields)))]
-    places = homes.spark.createDataFrame(pa.table(arrays, names=names))
+    names = [_LOCATION, _OLD_BUCKET, *(_old(i) for i in range(len(fields)))]
+    buckets_by_number = locations.spark.createDataFrame(pa.table(arrays, names=names))
     keys = list(schema.primary_keys)
     if buckets:
-        live = _live_keys(homes, schema, buckets).join(rows.select(*_key(schema)).distinct(), keys, "left_semi")
+        live = _live_keys(locations, schema, buckets).join(rows.select(*_key(schema)).distinct(), keys, "left_semi")
         found = rows.join(live, keys, "left")
     else:
-        found = rows.withColumn(_HOME, F.lit(None).cast("int"))
-    found = found.join(F.broadcast(places), [_HOME], "left")
+        found = rows.withColumn(_LOCATION, F.lit(None).cast("int"))
+    found = found.join(F.broadcast(buckets_by_number), [_LOCATION], "left")
     same: Column = F.lit(True)
     for i, name in enumerate(schema.partition_keys):
         same = same & F.col(quoted_name(name)).eqNullSafe(F.col(_old(i)))
     return found.withColumn(_MOVES, ~same)
 
 
-def _lives(engine: MergeEngine) -> str:
+def _is_live(engine: MergeEngine) -> str:
     """SQL of whether a key whose last record has a `kind` has a home. Where records fold, a retraction ends no row."""
     if engine.keeps_last:
         return "kind IN (0, 2)"
     return f"kind <> {DELETE_KIND}" if engine.removes_on_delete else "true"
 
 
-def _live_keys(homes: Homes, schema: TableSchema, buckets: tuple[BucketScan, ...]) -> DataFrame:
+def _live_keys(locations: KeyLocations, schema: TableSchema, buckets: tuple[BucketScan, ...]) -> DataFrame:
     """Each key of the table and the number of the bucket scan that it is in."""
     files = [(number, bucket, file) for number, bucket in enumerate(buckets) for file in bucket.files]
     # Names of files are unique in a table.
-    names = homes.spark.createDataFrame(
+    names = locations.spark.createDataFrame(
         pa.table(
             [pa.array([f.file_name for _, _, f in files]), pa.array([n for n, _, _ in files], pa.int32())],
-            names=[_FILE, _HOME],
+            names=[_FILE, _LOCATION],
         )
     )
-    placed = [(bucket, file) for _, bucket, file in files]
-    scanned = FileScans(homes.spark, homes.table, schema).scan(placed, system=True, positions=True)
+    routed = [(bucket, file) for _, bucket, file in files]
+    scanned = FileScans(locations.spark, locations.table, schema).scan(routed, system=True, positions=True)
     name = f"substring_index({FILE_COLUMN}, '/', -1) AS {_FILE}"
     scanned = scanned.selectExpr(*_key(schema), SEQUENCE_NUMBER.name, VALUE_KIND.name, name)
     scanned = scanned.join(F.broadcast(names), [_FILE]).drop(_FILE)
     last = f"max_by({VALUE_KIND.name}, {SEQUENCE_NUMBER.name}) AS kind"
-    alive = scanned.groupBy(*_key(schema), _HOME).agg(F.expr(last)).where(_lives(schema.merge_engine))
-    return alive.groupBy(*_key(schema)).agg(F.min(_HOME).alias(_HOME))
+    alive = scanned.groupBy(*_key(schema), _LOCATION).agg(F.expr(last)).where(_is_live(schema.merge_engine))
+    return alive.groupBy(*_key(schema)).agg(F.min(_LOCATION).alias(_LOCATION))

@@ -22,7 +22,7 @@ from tablestore_engine.errors import DuplicateKeyError, ExecutionError, TableSto
 from tablestore_engine.mergetree.merge.sequence import sequence_columns
 from tablestore_engine.operation.files.batch_size import fixed_width
 from tablestore_engine.operation.write.cleanup import remove_files
-from tablestore_engine.operation.write.write import placed, write_sorted, write_table
+from tablestore_engine.operation.write.write import with_bucket, write_sorted, write_table
 from tablestore_engine.operation.write.write_job import (
     BUCKET_COLUMN,
     ORDINAL_COLUMN,
@@ -79,8 +79,8 @@ def _write_rows(spark: SparkSession, job: WriteJob, rows: Rows) -> WriteResult:
     collected = few_rows(rows, job.schema)
     if collected is not None:
         return write_table(job, _in_arrival_order(collected, job.schema))
-    job, placed_rows = with_buckets(spark, job, _with_same_keys(frame, job.schema))
-    result = _distributed(job, placed_rows)
+    job, assigned = with_buckets(spark, job, _with_same_keys(frame, job.schema))
+    result = _distributed(job, assigned)
     result.add_repaired(job)
     return result
 
@@ -186,16 +186,16 @@ def _run(job: WriteJob, frame: DataFrame, *, stop_at_duplicates: bool = False) -
     partitions = [F.col(quoted_name(k)) for k in schema.partition_keys]
     bucketed = bool(schema.bucket_keys) and job.total_buckets > 0
     bucket = bucket_column(schema.bucket_fields, job.total_buckets) if bucketed else F.lit(0)
-    places = []
+    columns = []
     if partitions or BUCKET_COLUMN in frame.columns:
         if BUCKET_COLUMN not in frame.columns:
             frame = frame.withColumn(BUCKET_COLUMN, bucket)
-        places = [*partitions, F.col(BUCKET_COLUMN)]
-        frame = frame.repartition(*places)
+        columns = [*partitions, F.col(BUCKET_COLUMN)]
+        frame = frame.repartition(*columns)
     elif bucketed:
         # Each task has one bucket, which it finds out from its first row: rows need not carry it.
         frame = frame.repartition(job.total_buckets, task_column(bucket, job.total_buckets))
-    order = [*places, *_order(job)]
+    order = [*columns, *_order(job)]
     if order:
         frame = frame.sortWithinPartitions(*order)
     # The columns that only order the rows are left to the task to drop: here that would copy every row.
@@ -237,7 +237,7 @@ def _task(job: WriteJob, stop_at_duplicates: bool) -> Callable[[Iterable[pa.Reco
         for rows in _chunked(batches):
             if stop_at_duplicates and job.target.io.exists(stop):
                 raise DuplicateKeyError("Another task of this write found a key that stands twice.")
-            yield placed(job, rows)
+            yield with_bucket(job, rows)
 
     def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         # A retried task writes under another name: what a lost attempt left is an orphan, never a duplicate.

@@ -38,12 +38,12 @@ from tablestore_engine.sql.statements.table import (
     UnsetTableProperties,
 )
 
-_PLACING = ("bucket", "bucket-key", "sequence.field", "merge-engine")
+_BUCKET_OPTIONS = ("bucket", "bucket-key", "sequence.field", "merge-engine")
 
 
 def _alter(name: TableName, changes: Sequence[SchemaChange], context: CatalogContext) -> StatementResult:
     if changes:
-        context.catalog.alter_table(*context.place(name), changes)
+        context.catalog.alter_table(*context.identifier(name), changes)
     return done("ALTER TABLE")
 
 
@@ -68,7 +68,7 @@ def set_properties(statement: SetTableProperties, context: CatalogContext) -> St
     changes: list[SchemaChange] = []
     if "comment" in properties:
         changes.append(SetComment(properties.pop("comment")))
-    _check_placing(schema, {**schema.options, **properties}, properties)
+    _check_bucket_columns(schema, {**schema.options, **properties}, properties)
     changes += [SetOption(key, value) for key, value in properties.items()]
     return _alter(statement.table, changes, context)
 
@@ -85,7 +85,7 @@ def unset_properties(statement: UnsetTableProperties, context: CatalogContext) -
     _check_set(statement, schema.options, schema.comment)
     kept = {key: value for key, value in schema.options.items() if key not in statement.keys}
     removed = {key: "" for key in schema.options if key in statement.keys}
-    _check_placing(schema, kept, removed)
+    _check_bucket_columns(schema, kept, removed)
     changes: list[SchemaChange] = [RemoveOption(key) for key in removed]
     if "comment" in statement.keys:
         changes.append(SetComment(None))
@@ -102,19 +102,19 @@ def _check_set(statement: UnsetTableProperties, options: Mapping[str, str], comm
         )
 
 
-def _check_placing(schema: TableSchema, options: Mapping[str, str], touched: Mapping[str, str]) -> None:
+def _check_bucket_columns(schema: TableSchema, options: Mapping[str, str], touched: Mapping[str, str]) -> None:
     """Options that say where a row goes must fit the columns, as they must in CREATE TABLE."""
-    if not {option.key for key in touched if (option := find_option(key))}.intersection(_PLACING):
+    if not {option.key for key in touched if (option := find_option(key))}.intersection(_BUCKET_OPTIONS):
         return
-    placing = {key: value for key, value in options.items() if key in _PLACING}
-    if schema.is_keyed and "bucket" not in placing:
+    bucket_options = {key: value for key, value in options.items() if key in _BUCKET_OPTIONS}
+    if schema.is_keyed and "bucket" not in bucket_options:
         raise SqlError("A table with a primary key needs the option 'bucket'.", hint="Set it to another number.")
     columns = [(one.name, one.type, one.description) for one in schema.fields]
-    create_schema(columns, schema.primary_keys, schema.partition_keys, placing)
+    create_schema(columns, schema.primary_keys, schema.partition_keys, bucket_options)
 
 
 def _store(name: TableName, view: View, context: CatalogContext) -> StatementResult:
-    context.catalog.create_view(*context.place(name), view, replace=True)
+    context.catalog.create_view(*context.identifier(name), view, replace=True)
     return done("ALTER VIEW")
 
 
@@ -128,7 +128,7 @@ def comment_on(statement: CommentOn, context: CatalogContext) -> StatementResult
     name = statement.table
     assert name is not None
     if context.kind(name) == "view":
-        view = context.catalog.load_view(*context.place(name))
+        view = context.catalog.load_view(*context.identifier(name))
         _store(name, _commented(view, name, statement.column, statement.comment), context)
     elif statement.column is not None:
         _alter(name, [SetColumnComment(statement.column, statement.comment)], context)

@@ -34,28 +34,28 @@ class CatalogContext:
     session_options: Mapping[str, str] = field(default_factory=dict)
     now_millis: Callable[[], int] = clock.now_millis
 
-    def place(self, name: TableName) -> tuple[str, str]:
+    def identifier(self, name: TableName) -> tuple[str, str]:
         """Database and name that a name in a statement means."""
         return name.database or self.database, name.name
 
     def kind(self, name: TableName) -> str:
         """`table` or `view`. Raises DatabaseNotFound, TableNotFound, NotAManagedTableError."""
-        place = self.place(name)
-        found = self.catalog.object_kind(*place)
+        identifier = self.identifier(name)
+        found = self.catalog.object_kind(*identifier)
         if found is None:
-            self.catalog.load_table(*place)  # knows what is wrong, and what was perhaps meant
+            self.catalog.load_table(*identifier)  # knows what is wrong, and what was perhaps meant
         return found or "table"
 
     def table(self, name: TableName, what: str) -> Table:
         """The table that a statement of the verb `what` is about. Raises SqlError when it is a view."""
-        database, bare = self.place(name)
+        database, bare = self.identifier(name)
         if self.kind(name) == "view":
             raise SqlError(f"'{database}.{bare}' is a view, and {what} is for tables.", hint=_instead(what))
         return self.catalog.load_table(database, bare)
 
     def view(self, name: TableName, what: str) -> View:
         """The view that a statement of the verb `what` is about. Raises SqlError when it is a table."""
-        database, bare = self.place(name)
+        database, bare = self.identifier(name)
         if self.kind(name) == "table":
             raise SqlError(f"'{database}.{bare}' is a table, and {what} is for views.", hint=_instead(what))
         return self.catalog.load_view(database, bare)

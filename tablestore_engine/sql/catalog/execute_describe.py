@@ -34,14 +34,14 @@ def describe(statement: Describe, context: CatalogContext) -> StatementResult:
         _refuse_foreign(statement, statement.column, context)
         return _column(statement, statement.column, context)
     if context.kind(statement.table) == "view":
-        view = context.catalog.load_view(*context.place(statement.table))
+        view = context.catalog.load_view(*context.identifier(statement.table))
         if statement.partition:
             raise SqlError(f"{statement.table} is a view, so it has no partitions.")
         rows = [_row(one) for one in view.columns]
         if statement.extended:
             rows += _section("Detailed Table Information", _view_details(statement, view, context))
         return answer("DESCRIBE", _COLUMNS, rows)
-    table = context.catalog.load_table(*context.place(statement.table))
+    table = context.catalog.load_table(*context.identifier(statement.table))
     rows = [_row(one) for one in table.schema.fields]
     if table.schema.partition_keys:
         rows += [("# Partition Information", "", ""), ("# col_name", "data_type", "comment")]
@@ -56,12 +56,12 @@ def describe(statement: Describe, context: CatalogContext) -> StatementResult:
 
 def _refuse_foreign(statement: Describe, name: str, context: CatalogContext) -> None:
     """Raise a SqlError for DESCRIBE HISTORY t and DESCRIBE DETAIL t, which read as a column of a table."""
-    word, place = statement.table.name.upper(), context.place(statement.table)
+    word, identifier = statement.table.name.upper(), context.identifier(statement.table)
     hints = {
         "HISTORY": f"Use SELECT * FROM {name}$snapshots.",
         "DETAIL": f"Use DESCRIBE TABLE EXTENDED {name}.",
     }
-    if statement.table.database is None and word in hints and context.catalog.object_kind(*place) is None:
+    if statement.table.database is None and word in hints and context.catalog.object_kind(*identifier) is None:
         raise SqlError(f"DESCRIBE {word} is not supported.", hint=hints[word])
 
 
@@ -94,7 +94,7 @@ def _column_statistics(statement: Describe, field: DataField, context: CatalogCo
     """What ANALYZE TABLE found out about a column, as Spark names it."""
     if context.kind(statement.table) == "view":
         return []
-    table = context.catalog.load_table(*context.place(statement.table))
+    table = context.catalog.load_table(*context.identifier(statement.table))
     analyzed = table.statistics_of(table.latest_snapshot())
     found = analyzed.columns.get(field.name) if analyzed else None
     if found is None:
@@ -111,7 +111,7 @@ def _column_statistics(statement: Describe, field: DataField, context: CatalogCo
 
 
 def _view_details(statement: Describe, view: View, context: CatalogContext) -> list[tuple[str, str]]:
-    database, name = context.place(statement.table)
+    database, name = context.identifier(statement.table)
     details = [
         ("Name", f"{database.lower()}.{name.lower()}"),
         ("Type", "VIEW"),

@@ -78,10 +78,10 @@ def _tree(columns: Iterable[DataField]) -> list[str]:
 
 def fields_of(name: TableName, context: CatalogContext) -> tuple[DataField, ...]:
     """The columns of a table, or those that a view had when it was created."""
-    place = context.place(name)
+    identifier = context.identifier(name)
     if context.kind(name) == "view":
-        return context.catalog.load_view(*place).columns
-    return context.catalog.load_table(*place).schema.fields
+        return context.catalog.load_view(*identifier).columns
+    return context.catalog.load_table(*identifier).schema.fields
 
 
 def show_columns(statement: ShowColumns, context: CatalogContext) -> StatementResult:
@@ -92,10 +92,10 @@ def show_columns(statement: ShowColumns, context: CatalogContext) -> StatementRe
 
 def properties_of(name: TableName, context: CatalogContext) -> Mapping[str, str]:
     """The properties of a table or view; the primary key is one of them."""
-    place = context.place(name)
+    identifier = context.identifier(name)
     if context.kind(name) == "view":
-        return context.catalog.load_view(*place).options
-    schema = context.catalog.load_table(*place).schema
+        return context.catalog.load_view(*identifier).options
+    schema = context.catalog.load_table(*identifier).schema
     key = {"primary-key": ",".join(schema.primary_keys)} if schema.primary_keys else {}
     return {**schema.options, **key}
 
@@ -107,7 +107,7 @@ def show_properties(statement: ShowTblProperties, context: CatalogContext) -> St
     if key is None:
         rows = sorted(found.items())
     else:
-        database, name = context.place(statement.table)
+        database, name = context.identifier(statement.table)
         rows = [(key, found.get(key, f"Table {database}.{name} does not have property: {key}"))]
     return answer("SHOW TBLPROPERTIES", {"key": "string", "value": "string"}, rows)
 

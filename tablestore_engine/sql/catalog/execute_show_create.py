@@ -14,7 +14,7 @@ from tablestore_engine.sql.statements.show import ShowCreateTable
 
 def show_create_table(statement: ShowCreateTable, context: CatalogContext) -> StatementResult:
     """SHOW CREATE TABLE of a table or view."""
-    database, name = context.place(statement.table)
+    database, name = context.identifier(statement.table)
     if context.kind(statement.table) == "view":
         text = create_view_text(database, name, context.catalog.load_view(database, name))
     else:

@@ -27,7 +27,7 @@ from tablestore_engine.sql.text.types import parse_sql_type
 
 def create_table(statement: CreateTable, context: CatalogContext) -> StatementResult:
     """CREATE [OR REPLACE] TABLE with columns: an empty table."""
-    database, name = context.place(statement.table)
+    database, name = context.identifier(statement.table)
     if statement.if_not_exists and statement.replace:
         raise SqlError("OR REPLACE and IF NOT EXISTS exclude each other.")
     exists = context.catalog.table_exists(database, name)
@@ -51,7 +51,7 @@ def create_table(statement: CreateTable, context: CatalogContext) -> StatementRe
 
 
 def _missing(statement: CreateTable, context: CatalogContext) -> NoReturn:
-    database, name = context.place(statement.table)
+    database, name = context.identifier(statement.table)
     raise TableNotFound(f"Table '{database}.{name}' does not exist.", hint="Use CREATE OR REPLACE TABLE.")
 
 
@@ -100,16 +100,16 @@ def new_schema(
 
 def create_table_like(statement: CreateTableLike, context: CatalogContext) -> StatementResult:
     """CREATE TABLE … LIKE: columns, keys, partitions, options and comments of a table; columns of a view."""
-    database, name = context.place(statement.table)
+    database, name = context.identifier(statement.table)
     if statement.if_not_exists and context.catalog.table_exists(database, name):
         return done("CREATE TABLE")
     if context.kind(statement.source) == "view":
-        view = context.catalog.load_view(*context.place(statement.source))
+        view = context.catalog.load_view(*context.identifier(statement.source))
         if not view.columns:
             raise SqlError(f"The columns of view {statement.source} are not known.", hint="Create the view again.")
         source = TableSchema(0, view.columns, 0, comment=view.comment)
     else:
-        source = context.catalog.load_table(*context.place(statement.source)).schema
+        source = context.catalog.load_table(*context.identifier(statement.source)).schema
     schema = new_schema(
         [(one.name, one.type, one.description) for one in source.fields],
         source.primary_keys,
@@ -124,19 +124,19 @@ def create_table_like(statement: CreateTableLike, context: CatalogContext) -> St
 
 def drop_table(statement: DropTable, context: CatalogContext) -> StatementResult:
     """DROP TABLE. Views that read it stay, as Spark's do, and fail when they are read."""
-    place = context.place(statement.table)
-    if context.catalog.view_exists(*place):
+    identifier = context.identifier(statement.table)
+    if context.catalog.view_exists(*identifier):
         context.table(statement.table, "DROP TABLE")
-    context.catalog.drop_table(*place, statement.if_exists)
+    context.catalog.drop_table(*identifier, statement.if_exists)
     return done("DROP TABLE")
 
 
 def drop_view(statement: DropView, context: CatalogContext) -> StatementResult:
     """DROP VIEW."""
-    place = context.place(statement.view)
-    if context.catalog.table_exists(*place):
+    identifier = context.identifier(statement.view)
+    if context.catalog.table_exists(*identifier):
         context.view(statement.view, "DROP VIEW")
-    context.catalog.drop_view(*place, statement.if_exists)
+    context.catalog.drop_view(*identifier, statement.if_exists)
     return done("DROP VIEW")
 
 
@@ -144,7 +144,7 @@ def rename(statement: RenameTable, context: CatalogContext) -> StatementResult:
     """ALTER TABLE or VIEW … RENAME TO."""
     verb = "ALTER VIEW" if statement.is_view else "ALTER TABLE"
     (context.view if statement.is_view else context.table)(statement.table, verb)
-    database, name = context.place(statement.table)
+    database, name = context.identifier(statement.table)
     target = statement.new.database or database
     context.catalog.rename_table(database, name, target, statement.new.name)
     return done(verb)
@@ -158,7 +158,7 @@ def refresh(statement: RefreshTable, context: CatalogContext) -> StatementResult
 
 def foreign(statement: ForeignStatement, context: CatalogContext) -> None:
     """A statement that tables here do not have. Raises SqlError where it names one; None leaves it to Spark."""
-    database, name = context.place(statement.table)
+    database, name = context.identifier(statement.table)
     kind = context.catalog.object_kind(database, name)
     if kind is not None:
         what = "managed table" if kind == "table" else "view of the warehouse"

@@ -60,12 +60,12 @@ def partition_field(name: str, schema: TableSchema) -> DataField:
 
 def live_partitions(schema: TableSchema, partitions: set[bytes], wanted: dict[str, Any]) -> list[tuple[str, bytes]]:
     """Path and row of each partition that has the wanted values, in the order of their paths."""
-    places = PartitionFormat(schema)
+    partition_format = PartitionFormat(schema)
     found = []
     for row in partitions:
-        values = dict(zip(places.names, places.decode(row), strict=True))
+        values = dict(zip(partition_format.names, partition_format.decode(row), strict=True))
         if all(values[name] == value for name, value in wanted.items()):
-            found.append((places.path_of(row), row))
+            found.append((partition_format.path_of(row), row))
     return sorted(found)
 
 

@@ -24,8 +24,8 @@ def _rescale(table: Table, arguments: Arguments, context: RowContext) -> Rows:
         raise SqlError(f"bucket_num is a number, not {number!r}.", hint="Write bucket_num => 8.")
     listed = text("partition", arguments) or text("partitions", arguments)
     chosen = listed_partitions(table.schema, listed) if listed else None
-    place = TableName(*table.identifier)
-    rescale(context.spark, lambda: context.table(place), number, chosen, now_millis=context.now_millis)
+    identifier = TableName(*table.identifier)
+    rescale(context.spark, lambda: context.table(identifier), number, chosen, now_millis=context.now_millis)
     return [(True,)]
 
 

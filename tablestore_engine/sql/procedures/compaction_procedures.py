@@ -168,8 +168,8 @@ def _check_partitioned(table: Table, argument: str) -> None:
 
 
 def _among(table: Table, rows: set[bytes]) -> PartitionFilter:
-    places = PartitionFormat(table.schema)
-    chosen = {places.decode(row) for row in rows}
+    partition_format = PartitionFormat(table.schema)
+    chosen = {partition_format.decode(row) for row in rows}
     return lambda values: values in chosen
 
 

@@ -14,7 +14,7 @@ from tablestore_engine.operation.history.partition_expire import (
     expire_partitions,
 )
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
-from tablestore_engine.operation.write.cleanup import retrying
+from tablestore_engine.operation.write.cleanup import with_retry
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.sql.catalog.partition_spec import chosen_partitions, partition_field
 from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, count, duration, text
@@ -57,8 +57,8 @@ def _drop(table: Table, arguments: Arguments, context: RowContext) -> Rows:
     """Removes partitions with their rows: 'dt=2024-01-01,hr=1;dt=2024-01-02'. Those that are not there are passed
     over."""
     chosen = listed_partitions(table.schema, str(arguments["partitions"]))
-    places = PartitionFormat(table.schema)
-    drop_partitions(table, {e.partition for e in table.live_files() if chosen(places.decode(e.partition))})
+    partition_format = PartitionFormat(table.schema)
+    drop_partitions(table, {e.partition for e in table.live_files() if chosen(partition_format.decode(e.partition))})
     table.expire_after_commit()
     return [(True,)]
 
@@ -87,8 +87,8 @@ def _expire(table: Table, arguments: Arguments, context: RowContext) -> Rows:
         text("timestamp_formatter", arguments) or options.partition_timestamp_formatter,
         count("max_expires", arguments, options.partition_expiration_max_num),
     )
-    gone = retrying(lambda: expire_partitions(table, retention, context.now_millis(), strict=True))
-    return [(path,) for path in gone]
+    removed = with_retry(lambda: expire_partitions(table, retention, context.now_millis(), strict=True))
+    return [(path,) for path in removed]
 
 
 PROCEDURES: dict[str, Procedure] = {

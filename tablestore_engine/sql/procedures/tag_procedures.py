@@ -68,8 +68,8 @@ def _delete(table: Table, arguments: Arguments, context: RowContext) -> Rows:
 
 def _expire(table: Table, arguments: Arguments, context: RowContext) -> Rows:
     """Removes the tags whose `time_retained` is over, and all that were made before `older_than`."""
-    gone = expire_tags(table.history, context.now_millis(), millis("older_than", arguments))
-    return [(name,) for name in gone]
+    removed = expire_tags(table.history, context.now_millis(), millis("older_than", arguments))
+    return [(name,) for name in removed]
 
 
 PROCEDURES: dict[str, Procedure] = {

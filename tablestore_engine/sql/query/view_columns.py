@@ -27,16 +27,16 @@ def positions(view: str, stored: Sequence[str], found: Sequence[str]) -> tuple[i
 
     Raises BrokenViewError when a name is gone, or is there more or less often than it was.
     """
-    places: dict[str, list[int]] = {}
-    for place, name in enumerate(found):
-        places.setdefault(name.lower(), []).append(place)
+    indices: dict[str, list[int]] = {}
+    for index, name in enumerate(found):
+        indices.setdefault(name.lower(), []).append(index)
     wanted = [name.lower() for name in stored]
     often, taken = Counter(wanted), Counter[str]()
     chosen = []
-    for place, name in enumerate(wanted):
-        there = places.get(name, [])
+    for index, name in enumerate(wanted):
+        there = indices.get(name, [])
         if len(there) != often[name]:
-            raise _broken(view, stored[place], often[name], len(there), found)
+            raise _broken(view, stored[index], often[name], len(there), found)
         chosen.append(there[taken[name]])
         taken[name] += 1
     return tuple(chosen)

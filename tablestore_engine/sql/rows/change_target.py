@@ -49,9 +49,9 @@ class ChangeTarget:
         return bool(self.table.schema.primary_keys)
 
     @property
-    def counted(self) -> bool:
+    def is_multiset(self) -> bool:
         return not self.keyed and (
-            self.table.schema.merge_engine.counts or any(is_retraction(f) for f in self.plan.files)
+            self.table.schema.merge_engine.is_multiset or any(is_retraction(f) for f in self.plan.files)
         )
 
     @property
@@ -70,14 +70,14 @@ class ChangeTarget:
         """Columns of the target's view that say which row a change is of."""
         if self.keyed:
             return []
-        if self.counted:
+        if self.is_multiset:
             return [OLD_COLUMN, POSITION_COLUMN] if self.merging else [OLD_COLUMN]
         return [FILE_COLUMN, POSITION_COLUMN]
 
     def register(self) -> str:
         """The temporary view of the target's rows, with `source_columns`."""
         spark = self.frames.spark
-        if self.counted:
+        if self.is_multiset:
             found = read_plan(spark, self.table, self.plan, self.predicate)
             rows = with_old_rows(found, positions=self.merging)
         else:
@@ -99,7 +99,7 @@ def check_engine(table: Table, verb: str, *, deletes: bool) -> None:
             hint="INSERT OVERWRITE replaces rows.",
         )
     removes = engine.removes_on_delete or bool(engine.removing_groups)
-    if not (engine.keeps_last or engine.counts or (verb == "DELETE" and removes)):
+    if not (engine.keeps_last or engine.is_multiset or (verb == "DELETE" and removes)):
         option = "remove-record-on-sequence-group' = '…" if engine.grouped else "remove-record-on-delete' = 'true"
         way_out = f"'{engine.name}.{option}' makes a table that rows can be deleted from."
         raise SqlError(

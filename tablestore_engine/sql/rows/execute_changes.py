@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import PrimaryKeyError, SchemaError
-from tablestore_engine.operation.write.cleanup import retrying
+from tablestore_engine.operation.write.cleanup import with_retry
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.types.sql_text import quoted_name
 from tablestore_engine.spark.verbs.dml import WriteOutcome, truncate
@@ -42,7 +42,7 @@ def execute_delete(statement: Delete, context: RowContext) -> StatementResult:
         items = [*_own_columns(target), f"{DELETE_KIND} AS {ACTION_COLUMN}"]
         return _changed(target, _select(target, items, where))
 
-    return result_of("DELETE", retrying(attempt))
+    return result_of("DELETE", with_retry(attempt))
 
 
 def execute_update(statement: Update, context: RowContext) -> StatementResult:
@@ -62,7 +62,7 @@ def execute_update(statement: Update, context: RowContext) -> StatementResult:
         items += [f"{quoted_name(target.alias)}.{c}" for c in target.source_columns()]
         return _changed(target, _select(target, [*items, f"0 AS {ACTION_COLUMN}"], statement.where_sql))
 
-    return result_of("UPDATE", retrying(attempt))
+    return result_of("UPDATE", with_retry(attempt))
 
 
 def _changed(target: ChangeTarget, changes: DataFrame) -> WriteOutcome:

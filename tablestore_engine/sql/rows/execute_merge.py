@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import PrimaryKeyError, SchemaError, SqlError
-from tablestore_engine.operation.write.cleanup import retrying
+from tablestore_engine.operation.write.cleanup import with_retry
 from tablestore_engine.schema.table.predicate import Predicate, conjunction, disjunction
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -74,7 +74,7 @@ def execute_merge(statement: Merge, context: RowContext) -> StatementResult:
                     ) from error
                 raise
 
-    return result_of("MERGE", retrying(attempt))
+    return result_of("MERGE", with_retry(attempt))
 
 
 @dataclass(frozen=True)
@@ -129,10 +129,10 @@ def _removed_once(statement: Merge, target: ChangeTarget, changes: DataFrame) ->
     matched = statement.matched
     if len(matched) != 1 or matched[0].action != "DELETE" or matched[0].condition_sql is not None:
         return changes
-    places = [c for c in target.source_columns() if c != OLD_COLUMN] or target.table.schema.primary_keys
+    source_row = [c for c in target.source_columns() if c != OLD_COLUMN] or target.table.schema.primary_keys
     others = f"CASE WHEN {ACTION_COLUMN} = {DELETE_KIND} THEN -1L ELSE monotonically_increasing_id() END"
     numbered = changes.selectExpr("*", f"{others} AS {_NUMBER}")
-    return numbered.dropDuplicates([*places, _NUMBER]).drop(_NUMBER)
+    return numbered.dropDuplicates([*source_row, _NUMBER]).drop(_NUMBER)
 
 
 def _merge_changes(statement: Merge, target: ChangeTarget, read: _Source) -> DataFrame:

@@ -16,11 +16,11 @@ from tablestore_engine.errors import (
     TableNotFound,
 )
 from tablestore_engine.metadata.manifest import ManifestEntry
-from tablestore_engine.operation.commit.multiset_enable import turns
+from tablestore_engine.operation.commit.multiset_enable import enables_retractions
 from tablestore_engine.operation.commit.replace import everything, next_schema, restarts, schema_publisher
-from tablestore_engine.operation.write.cleanup import retrying
+from tablestore_engine.operation.write.cleanup import with_retry
 from tablestore_engine.schema.table.creation import create_schema
-from tablestore_engine.schema.table.multiset_schema import counting
+from tablestore_engine.schema.table.multiset_schema import as_multiset
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.spark.expressions.types import columns_of
@@ -33,7 +33,7 @@ from tablestore_engine.spark.verbs.dml import (
     truncate,
 )
 from tablestore_engine.spark.write.align import align, expression
-from tablestore_engine.spark.write.cross_partition import write_home
+from tablestore_engine.spark.write.cross_partition import write_routed
 from tablestore_engine.spark.write.writer import Rows, input_bytes
 from tablestore_engine.sql.catalog.partition_spec import clause_values, partition_field
 from tablestore_engine.sql.result import StatementResult
@@ -68,13 +68,13 @@ class RowContext:
         """A new binder, for one statement. `lasting`: Spark keeps the text, and reads it again later."""
         return Frames(self.spark(), self.catalog, self.database, lasting=lasting)
 
-    def place(self, name: TableName) -> tuple[str, str]:
+    def identifier(self, name: TableName) -> tuple[str, str]:
         """Database and name."""
         return self.catalog.require_database(name.database or self.database), name.name
 
     def table(self, name: TableName) -> Table:
         """A table to write to. Raises ReadOnlyError for a view."""
-        database, table = self.place(name)
+        database, table = self.identifier(name)
         if self.catalog.object_kind(database, table) == "view":
             raise ReadOnlyError(
                 f"'{database}.{table}' is a view, which cannot be written to.",
@@ -88,7 +88,7 @@ def execute_insert(statement: InsertInto, context: RowContext) -> StatementResul
 
     It conflicts only when the table became another one meanwhile (replaced, or with other buckets): then it runs again.
     """
-    return retrying(lambda: _insert(statement, context))
+    return with_retry(lambda: _insert(statement, context))
 
 
 def _insert(statement: InsertInto, context: RowContext) -> StatementResult:
@@ -181,7 +181,7 @@ def result_of(kind: str, outcome: WriteOutcome) -> StatementResult:
 
 def execute_create_as(statement: CreateTableAs, context: RowContext) -> StatementResult:
     """CREATE [OR REPLACE] TABLE … AS: all or nothing, and readers of an old table never see a half-built one."""
-    database, name = context.place(statement.table)
+    database, name = context.identifier(statement.table)
     kind = context.catalog.object_kind(database, name)
     if kind == "view":
         raise TableAlreadyExists(f"'{database}.{name}' is a view.", hint="Drop the view first.")
@@ -209,7 +209,7 @@ def execute_create_as(statement: CreateTableAs, context: RowContext) -> Statemen
                 f"Table '{database}.{name}' was created by somebody else meanwhile.",
                 hint="Use CREATE OR REPLACE TABLE.",
             )
-    return retrying(lambda: _replace(context, database, name, schema, rows))
+    return with_retry(lambda: _replace(context, database, name, schema, rows))
 
 
 def _schema_of_query(statement: CreateTableAs, context: RowContext, frame: DataFrame, size: int) -> TableSchema:
@@ -251,7 +251,7 @@ def _create(context: RowContext, database: str, name: str, schema: TableSchema, 
     staged = catalog.stage_table(database, name, schema)
     try:
         job = new_job(staged, None, refuse_duplicates=_refuses(context, schema))
-        result = write_home(context.spark(), staged, None, job, rows)
+        result = write_routed(context.spark(), staged, None, job, rows)
         outcome = finish(
             context.spark(), staged, job, result, "APPEND", properties=context.properties, rows=result.rows_kept
         )
@@ -274,9 +274,9 @@ def _replace(context: RowContext, database: str, name: str, wanted: TableSchema,
     schema = next_schema(table.schema, wanted, table.schemas.list_ids()[-1])
     snapshot = table.latest_snapshot()
     job = new_job(table, snapshot, schema=schema, into_empty=everything, refuse_duplicates=_refuses(context, schema))
-    result = write_home(context.spark(), table, None, job, rows)
-    if schema is not table.schema and turns(schema, result.entries):
-        schema = counting(schema)
+    result = write_routed(context.spark(), table, None, job, rows)
+    if schema is not table.schema and enables_retractions(schema, result.entries):
+        schema = as_multiset(schema)
     outcome = finish(
         context.spark(),
         table,

@@ -22,7 +22,7 @@ from tablestore_engine.spark.read.system_frames import system_table
 from tablestore_engine.spark.run.frame_cache import FrameCache
 from tablestore_engine.spark.run.messages import excerpt
 from tablestore_engine.spark.run.run import translated
-from tablestore_engine.spark.run.temp_views import StandIns, is_temporary
+from tablestore_engine.spark.run.temp_views import TempViews, is_temporary
 from tablestore_engine.sql.catalog import information_schema
 from tablestore_engine.sql.query.bind import Binding, BoundQuery, TableReference, bind, bind_expression
 from tablestore_engine.sql.query.structure import TimeTravel
@@ -49,7 +49,7 @@ class Frames:
         self._pinned: dict[tuple[str, str], tuple[Table, Snapshot | None]] = {}
         self._views: dict[tuple[object, ...], str] = {}
         self._read_views: set[tuple[str, str]] = set()
-        self._stand_ins = StandIns(spark, lasting=lasting)
+        self._temp_views = TempViews(spark, lasting=lasting)
         self.temporaries: list[str] = []  # names that the session knows better than the catalog
         self._depth: list[str] = []
         self._unresolved: list[tuple[str, str, str]] = []  # database, name, and how Spark quotes it
@@ -108,7 +108,7 @@ class Frames:
             bound = BoundQuery(bound, (), "")
         text = f"{prefix}{bound.text}{suffix}"
         try:
-            with translated(text, lambda offset: _place(bound, offset - len(prefix))):
+            with translated(text, lambda offset: _position(bound, offset - len(prefix))):
                 return self.spark.sql(text)
         except TableNotFound as error:
             missing = error.message.partition("\n")[0].lower()
@@ -119,7 +119,7 @@ class Frames:
 
     def register(self, name: str, frame: DataFrame) -> str:
         """Make a temporary view of a frame. Returns its name, unquoted, which no other one has."""
-        return self._stand_ins.add(name, frame)
+        return self._temp_views.add(name, frame)
 
     # -- resolving -------------------------------------------------------------------------------------
 
@@ -278,7 +278,7 @@ def _columns_of_view(view: View, full: str, frame: DataFrame) -> DataFrame:
     return frame.select(*map(quoted_name, names)) if all(n.lower() in by_name for n in names) else frame
 
 
-def _place(bound: BoundQuery, offset: int) -> str:
+def _position(bound: BoundQuery, offset: int) -> str:
     """What is shown of an offset in a bound query: the line of the user's. Nothing of what the engine wrote itself."""
     inside = bound.source and 0 <= offset <= len(bound.text)
     return excerpt(bound.source, bound.origin(offset)) if inside else ""

@@ -30,14 +30,14 @@ def files_of(values: Mapping[str, Any], schema: TableSchema) -> Choice:
     """Whether a file is in the partitions that have these values; all files without any."""
     if not values:
         return lambda entry: True
-    places = PartitionFormat(schema)
+    partition_format = PartitionFormat(schema)
     wanted = [(schema.partition_keys.index(name), value) for name, value in values.items()]
-    kinds = [[places.types[i]] for i, _ in wanted]
+    kinds = [[partition_format.types[i]] for i, _ in wanted]
     # Bytes tell apart what == does not, and NaN is itself there.
     rows = [encode_row([value], kind) for (_, value), kind in zip(wanted, kinds, strict=True)]
 
     def chosen(entry: ManifestEntry) -> bool:
-        found = places.decode(entry.partition)
+        found = partition_format.decode(entry.partition)
         return all(encode_row([found[i]], kind) == row for (i, _), kind, row in zip(wanted, kinds, rows, strict=True))
 
     return chosen

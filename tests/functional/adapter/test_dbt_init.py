@@ -14,7 +14,7 @@ from tablestore_engine.catalog import Catalog
 
 
 @pytest.fixture
-def place(tmp_path):
+def folder(tmp_path):
     """A folder to work in and, elsewhere, an empty cache and the packages of an installation."""
     for name in ("work", "cache", "packages"):
         (tmp_path / name).mkdir()
@@ -41,55 +41,55 @@ def link(source, target, apart):
             (target / one.name).symlink_to(one)
 
 
-def number(place):
+def number(folder):
     """What stands before the adapter in the list that `dbt init` makes."""
-    versions = glob.glob(str(place / "packages" / "dbt" / "adapters" / "*" / "__version__.py"))
+    versions = glob.glob(str(folder / "packages" / "dbt" / "adapters" / "*" / "__version__.py"))
     return [Path(one).parent.name for one in versions].index("tablestore") + 1
 
 
-def run(place, *arguments, inside="", answers=""):
-    profiles = ["--profiles-dir", str(place / "work")]
-    folder = place / "work" / inside
-    return run_dbt_process([*arguments, *profiles], folder, place / "cache", answers, place / "packages")
+def run(folder, *arguments, inside="", answers=""):
+    profiles = ["--profiles-dir", str(folder / "work")]
+    folder = folder / "work" / inside
+    return run_dbt_process([*arguments, *profiles], folder, folder / "cache", answers, folder / "packages")
 
 
-def init(place, *answers):
-    code, output = run(place, "init", "my_project", answers="\n".join([str(number(place)), *answers]) + "\n")
+def init(folder, *answers):
+    code, output = run(folder, "init", "my_project", answers="\n".join([str(number(folder)), *answers]) + "\n")
     assert code == 0, output
-    return output, yaml.safe_load((place / "work" / "profiles.yml").read_text())
+    return output, yaml.safe_load((folder / "work" / "profiles.yml").read_text())
 
 
-def test_with_the_defaults_the_new_project_runs(place):
-    output, profiles = init(place, "", "", "")
+def test_with_the_defaults_the_new_project_runs(folder):
+    output, profiles = init(folder, "", "", "")
     for asked in ("warehouse (folder that will hold the tables", "schema (", "threads (models to build at once)"):
         assert asked in output
     target = {"type": "tablestore", "warehouse": "./warehouse", "schema": "analytics", "threads": 4}
     assert profiles == {"my_project": {"outputs": {"dev": target}, "target": "dev"}}
 
-    code, output = run(place, "debug", inside="my_project")
+    code, output = run(folder, "debug", inside="my_project")
     assert code == 0, output
     assert "All checks passed!" in output
 
-    code, output = run(place, "run", inside="my_project")
+    code, output = run(folder, "run", inside="my_project")
     assert code == 0, output
     assert "Completed successfully" in output
-    catalog = Catalog(place / "work" / "my_project" / "warehouse")
+    catalog = Catalog(folder / "work" / "my_project" / "warehouse")
     assert catalog.object_kind("analytics", "my_first_dbt_model") == "table"
     assert catalog.object_kind("analytics", "my_second_dbt_model") == "view"
     rows = catalog.load_table("analytics", "my_first_dbt_model").to_arrow().to_pylist()
     assert sorted(row["id"] or 0 for row in rows) == [0, 1]
 
     # Nothing in this profile forbids it: the next start has classes to share, or will have once they are written.
-    assert list((place / "cache" / "dbt-tablestore" / "classes").iterdir())
+    assert list((folder / "cache" / "dbt-tablestore" / "classes").iterdir())
 
 
-def test_answers_go_into_the_profile_and_wrong_ones_are_asked_for_again(place):
-    warehouse = place / "elsewhere"
-    output, profiles = init(place, str(warehouse), "mart", "many", "2")
+def test_answers_go_into_the_profile_and_wrong_ones_are_asked_for_again(folder):
+    warehouse = folder / "elsewhere"
+    output, profiles = init(folder, str(warehouse), "mart", "many", "2")
     assert "Error: 'many' is not a valid integer" in output
     target = {"type": "tablestore", "warehouse": str(warehouse), "schema": "mart", "threads": 2}
     assert profiles["my_project"]["outputs"]["dev"] == target
-    code, output = run(place, "debug", inside="my_project")
+    code, output = run(folder, "debug", inside="my_project")
     assert code == 0, output
     assert f"warehouse: {warehouse}" in output
     assert "schema: mart" in output

@@ -278,7 +278,7 @@ def test_sorting_keeps_the_buckets_of_each_partition(store):
     store.execute("CALL sys.compact(table => 't', order_strategy => 'order', order_by => 'a')")
     table = store.table("t")
     check_invariants(table)
-    places = {(e.partition, e.bucket, e.total_buckets) for e in table.live_files()}
-    assert sorted(total for _, _, total in places) == [2, 2, 3, 3, 3]
+    buckets = {(e.partition, e.bucket, e.total_buckets) for e in table.live_files()}
+    assert sorted(total for _, _, total in buckets) == [2, 2, 3, 3, 3]
     assert store.sql("SELECT count(*), sum(a) FROM t").collect() == [(1000, 500500)]
     assert store.sql("SELECT count(*) FROM t WHERE a = 7").collect() == [(1,)]

@@ -14,7 +14,7 @@ from tablestore_engine.schema.types.sql_text import quoted_name
 pytestmark = pytest.mark.spark
 
 # (column, type, options of the column, SQL of a value for the random number {r} from 0 to 99)
-UNDOABLE = [
+RETRACTABLE = [
     ("total", "INT", {"aggregate-function": "sum"}, "cast({r} - 50 as int)"),
     ("small", "TINYINT", {"aggregate-function": "sum"}, "cast({r} % 5 as tinyint)"),
     ("money", "DECIMAL(12, 2)", {"aggregate-function": "sum"}, "cast({r} / 8 as decimal(12, 2))"),
@@ -91,8 +91,8 @@ def play(store, columns, kinds, seed):
 
 @pytest.mark.parametrize("removes", ["false", "true"])
 def test_retractions_of_every_function(store, removes):
-    create(store, UNDOABLE, {"merge-engine": "aggregation", "aggregation.remove-record-on-delete": removes})
-    play(store, UNDOABLE, ["+I", "+U", "+U", "-U", "-D"], seed=1)
+    create(store, RETRACTABLE, {"merge-engine": "aggregation", "aggregation.remove-record-on-delete": removes})
+    play(store, RETRACTABLE, ["+I", "+U", "+U", "-U", "-D"], seed=1)
 
 
 @pytest.mark.parametrize("removing", ["", "i", "g,h"])

@@ -10,22 +10,21 @@ import pytest
 from support.tables import meta
 
 from tablestore_engine.errors import NegativeCountError
-from tablestore_engine.operation.scan import discriminating_columns as identifying
-from tablestore_engine.spark.read import multiset_hidden_rows as hidden_rows
-from tablestore_engine.spark.read import multiset_reader as counted_reader
-from tablestore_engine.spark.read.multiset_hidden_rows import Places
+from tablestore_engine.operation.scan import discriminating_columns
+from tablestore_engine.spark.read import multiset_hidden_rows, multiset_reader
+from tablestore_engine.spark.read.multiset_hidden_rows import RowPositions
 from tablestore_engine.spark.session.session import new_session
 from tablestore_engine.store import TableStore
 
 
-def test_places():
+def test_row_positions():
     small, large = meta("a", rows=1000, size=5_000), meta("b", rows=7, size=6_000)
-    assert Places.of([small, large]) == Places(10, named=False)
-    assert Places.of([small, large, meta("c", size=5_000)]) == Places(10, named=True)
-    assert Places.of([meta("a", rows=2**40, size=2**40)]) is None
-    assert "shiftleft(p.__size, 10) + p.__position" in Places(10, named=False).joined("p", "h")
-    assert "__file" not in Places(10, named=False).joined("p", "h")
-    assert "p.__file = h.__file" in Places(10, named=True).joined("p", "h")
+    assert RowPositions.of([small, large]) == RowPositions(10, named=False)
+    assert RowPositions.of([small, large, meta("c", size=5_000)]) == RowPositions(10, named=True)
+    assert RowPositions.of([meta("a", rows=2**40, size=2**40)]) is None
+    assert "shiftleft(p.__size, 10) + p.__position" in RowPositions(10, named=False).joined("p", "h")
+    assert "__file" not in RowPositions(10, named=False).joined("p", "h")
+    assert "p.__file = h.__file" in RowPositions(10, named=True).joined("p", "h")
 
 
 COLUMNS = "id INT, big BIGINT, price DECIMAL(12, 2), day DATE, name STRING, x DOUBLE, tags ARRAY<INT>"
@@ -37,18 +36,18 @@ ROWS = (
     " FROM range({start}, {end})"
 )
 EACH_PLAN = {
-    "by hash": [(hidden_rows, "HELD_ROWS", -1)],
-    "by hash of few columns": [(hidden_rows, "HELD_ROWS", -1), (identifying, "ENOUGH_BITS", 1.0)],
-    "by hash, shuffled": [(hidden_rows, "HELD_ROWS", -1), (counted_reader, "BROADCAST_ROWS", -1)],
+    "by hash": [(multiset_hidden_rows, "HELD_ROWS", -1)],
+    "by hash of few columns": [(multiset_hidden_rows, "HELD_ROWS", -1), (discriminating_columns, "ENOUGH_BITS", 1.0)],
+    "by hash, shuffled": [(multiset_hidden_rows, "HELD_ROWS", -1), (multiset_reader, "BROADCAST_ROWS", -1)],
     "by place": [],
-    "by place, after few columns": [(identifying, "ENOUGH_BITS", 1.0)],
+    "by place, after few columns": [(discriminating_columns, "ENOUGH_BITS", 1.0)],
 }
 
 
 def found_by(plan, warehouse, spark, queries):
     """The rows of each query, as a process that knows nothing yet reads them in turn."""
     with ExitStack() as patched:
-        patched.enter_context(mock.patch.object(hidden_rows, "_known", hidden_rows._Known(10_000)))
+        patched.enter_context(mock.patch.object(multiset_hidden_rows, "_known", multiset_hidden_rows._Known(10_000)))
         for one in EACH_PLAN[plan]:
             patched.enter_context(mock.patch.object(*one))
         fresh = TableStore(warehouse, new_session(spark))
@@ -65,8 +64,8 @@ def test_every_plan_gives_the_same_rows(store, spark, tmp_path):
     for part, start, end in [(1, 0, 300), (1, 0, 300), (1, 200, 400), (2, 0, 50), (3, 0, 50)]:
         store.execute(f"INSERT INTO t {ROWS.format(part=part, start=start, end=end)}")
     for part, start, end in [(1, 10, 30), (1, 20, 40), (1, 390, 400), (2, 0, 50)]:
-        gone = ROWS.format(part=part, start=start, end=end)
-        store.execute(f"INSERT INTO t (_row_kind, p, {NAMES}) SELECT '-D', * FROM ({gone})")
+        retractions = ROWS.format(part=part, start=start, end=end)
+        store.execute(f"INSERT INTO t (_row_kind, p, {NAMES}) SELECT '-D', * FROM ({retractions})")
     table = store.table("t")
     sizes = [e.file.file_size for e in table.live_files() if not e.file.delete_row_count]
     assert len(set(sizes)) < len(sizes), "paths tell files apart"
@@ -102,13 +101,13 @@ def test_what_is_known_is_not_looked_for_again(store, spark, tmp_path, capsys):
     store.execute("INSERT INTO t SELECT cast(id AS INT), date'2024-01-01', 'x' FROM range(100)")
     store.execute("INSERT INTO t SELECT cast(id * 3 AS INT), date'2024-01-01', 'y' FROM range(100)")
     store.execute("DELETE FROM t WHERE v = 'y' AND id IN (30, 60)")
-    real, looked = hidden_rows.collect_arrow, []
+    real, looked = multiset_hidden_rows.collect_arrow, []
 
     def collect_arrow(frame):
         looked.append(frame)
         return real(frame)
 
-    with mock.patch.object(hidden_rows, "collect_arrow", collect_arrow):
+    with mock.patch.object(multiset_hidden_rows, "collect_arrow", collect_arrow):
         few = plan_of(store, "SELECT v FROM t WHERE id = 30", capsys)
         assert "xxhash64" in few, "a query after few rows looks for these"
         assert not looked
@@ -130,7 +129,7 @@ def test_what_is_known_is_not_looked_for_again(store, spark, tmp_path, capsys):
 
 @pytest.mark.spark
 def test_what_is_too_much_to_be_held(store, capsys, monkeypatch):
-    monkeypatch.setattr(hidden_rows, "_SPARE_CANDIDATES", 5)
+    monkeypatch.setattr(multiset_hidden_rows, "_SPARE_CANDIDATES", 5)
     store.execute("CREATE TABLE t (id INT, v STRING)")
     store.execute("INSERT INTO t SELECT cast(id % 2 AS INT), 'x' FROM range(40)")
     store.execute("INSERT INTO t (_row_kind, id, v) VALUES ('-D', 1, 'x')")

@@ -12,7 +12,7 @@ from tablestore_engine.errors import (
     TableNotFound,
     TableStoreError,
 )
-from tablestore_engine.spark.run.messages import excerpt, own_words, reason_and_place
+from tablestore_engine.spark.run.messages import excerpt, own_words, reason_and_position
 from tablestore_engine.spark.run.run import collect_arrow, short_message
 
 
@@ -33,7 +33,7 @@ def failure(store, text: str) -> TableStoreError:
 
 
 @pytest.mark.parametrize(
-    ("text", "place"),
+    ("text", "position"),
     [
         ("reason. SQLSTATE: 42703; line 1 pos 7;\n'Project ['nme]\n+- Relation", (1, 7)),
         ("reason. SQLSTATE: 42703; line 12 pos 0", (12, 0)),
@@ -42,10 +42,10 @@ def failure(store, text: str) -> TableStoreError:
         ("reason. SQLSTATE: 42703", None),
     ],
 )
-def test_what_stands_behind_the_reason_is_taken_off(text, place):
-    told = reason_and_place(text)
-    assert told.reason == "reason. SQLSTATE: 42703"
-    assert told.place == place
+def test_what_stands_behind_the_reason_is_taken_off(text, position):
+    found = reason_and_position(text)
+    assert found.reason == "reason. SQLSTATE: 42703"
+    assert found.position == position
 
 
 @pytest.mark.parametrize(
@@ -79,9 +79,9 @@ def test_the_mark_stays_below_its_words():
 
 
 def test_frames_of_the_engine_are_not_told_and_others_are():
-    told = 'Bad.\n== DataFrame ==\n"cast" was called from\n'
-    assert own_words(told + "/lib/tablestore_engine/spark/write/align.py:74") == "Bad."
-    assert own_words(told + "/home/me/job.py:3").endswith("job.py:3")
+    found = 'Bad.\n== DataFrame ==\n"cast" was called from\n'
+    assert own_words(found + "/lib/tablestore_engine/spark/write/align.py:74") == "Bad."
+    assert own_words(found + "/home/me/job.py:3").endswith("job.py:3")
 
 
 def test_a_place_is_shown_with_its_line():

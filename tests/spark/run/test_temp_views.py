@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tablestore_engine.errors import SqlError, TableAlreadyExists
-from tablestore_engine.spark.run import temp_views as stand_ins
+from tablestore_engine.spark.run import temp_views
 from tablestore_engine.sql.rows.frames import Frames
 
 pytestmark = pytest.mark.spark
@@ -34,7 +34,7 @@ def ids(store, query):
     ],
 )
 def test_a_text_that_is_read_again_reads_the_rows_of_its_time(days, made, monkeypatch):
-    monkeypatch.setattr(stand_ins, "KEPT", 2)
+    monkeypatch.setattr(temp_views, "KEPT", 2)
     days.execute(made)
     days.execute("INSERT INTO t VALUES (4, 'd')")
     for day in "abcdabcd":  # each of these leaves files out
@@ -62,7 +62,7 @@ def test_threads_share_a_store(days):
 
 
 def test_stand_ins_of_statements_that_are_over_go(days, monkeypatch):
-    monkeypatch.setattr(stand_ins, "KEPT", 3)
+    monkeypatch.setattr(temp_views, "KEPT", 3)
     days.spark.sql("CREATE TEMPORARY VIEW mine AS SELECT 1")
     for _ in range(6):
         assert ids(days, "SELECT id FROM t") == [1, 2, 3]

@@ -49,14 +49,14 @@ def test_the_changelog_of_a_left_join_needs_no_key(store, path):
     store.execute("CREATE TABLE joined (item STRING, customer STRING)")
     store.execute("INSERT INTO joined VALUES ('apple', NULL), ('apple', NULL), ('pear', NULL), ('fig', 'ada')")
     table = store.table("joined")
-    assert not table.schema.merge_engine.counts
+    assert not table.schema.merge_engine.is_multiset
     # The customer of an apple and of the pear becomes known.
     store.execute(
         "INSERT INTO joined (_row_kind, item, customer) VALUES ('-D', 'apple', NULL), ('+I', 'apple', 'ben'),"
         " ('-U', 'pear', NULL), ('+U', 'pear', 'ada')"
     )
     assert rows(store, "joined") == [("apple", "ben"), ("apple", None), ("fig", "ada"), ("pear", "ada")]
-    assert check(store, "joined").schema.merge_engine.counts
+    assert check(store, "joined").schema.merge_engine.is_multiset
     # ada goes: her rows lose their customer.
     store.execute(
         "INSERT INTO joined (_row_kind, item, customer) SELECT k, item, if(k = '-D', customer, NULL) FROM joined"
@@ -167,7 +167,7 @@ def test_a_row_that_was_not_there(store):
 
 
 @pytest.fixture(params=["append", "counting"])
-def counted(request, store):
+def multiset(request, store):
     """A table of twelve rows, some of them equal, with a retraction on its way or made to count from the start."""
     made = " WITH ('merge-engine' = 'tablestore-count')" if request.param == "counting" else ""
     store.execute(f"CREATE TABLE t (id INT, v INT, s STRING){made}")
@@ -175,35 +175,35 @@ def counted(request, store):
     if request.param == "append":
         store.execute("INSERT INTO t (_row_kind, id, v, s) VALUES ('+I', 9, 9, NULL), ('+I', 9, 9, NULL)")
         store.execute("INSERT INTO t (_row_kind, id, v, s) VALUES ('-D', 9, 9, NULL), ('-D', 9, 9, NULL)")
-    assert store.table("t").schema.merge_engine.counts
+    assert store.table("t").schema.merge_engine.is_multiset
     return store
 
 
 BASE = [(i % 6, i % 6 * 10, "s") for i in range(12)]
 
 
-def test_delete_and_update(counted):
-    result = counted.execute("DELETE FROM t WHERE id = 3")
+def test_delete_and_update(multiset):
+    result = multiset.execute("DELETE FROM t WHERE id = 3")
     assert result.rows_affected == 2
-    assert rows(counted) == sorted(r for r in BASE if r[0] != 3)
-    assert counted.execute("UPDATE t SET v = v + 1, s = NULL WHERE id >= 4").rows_affected == 4
+    assert rows(multiset) == sorted(r for r in BASE if r[0] != 3)
+    assert multiset.execute("UPDATE t SET v = v + 1, s = NULL WHERE id >= 4").rows_affected == 4
     expected = [r if r[0] < 4 else (r[0], r[1] + 1, None) for r in BASE if r[0] != 3]
-    assert rows(counted) == sorted(expected, key=repr)
-    assert counted.execute("UPDATE t SET v = v WHERE id = 0").rows_affected == 2
-    assert counted.execute("DELETE FROM t WHERE id = 77").rows_affected == 0
-    check(counted)
-    counted.execute("ALTER TABLE t COMPACT")
-    assert rows(counted) == sorted(expected, key=repr)
-    counted.execute("INSERT OVERWRITE t VALUES (1, 1, 'only')")
-    assert rows(counted) == [(1, 1, "only")]
-    assert counted.execute("DELETE FROM t").rows_affected == 1
-    assert rows(counted) == []
+    assert rows(multiset) == sorted(expected, key=repr)
+    assert multiset.execute("UPDATE t SET v = v WHERE id = 0").rows_affected == 2
+    assert multiset.execute("DELETE FROM t WHERE id = 77").rows_affected == 0
+    check(multiset)
+    multiset.execute("ALTER TABLE t COMPACT")
+    assert rows(multiset) == sorted(expected, key=repr)
+    multiset.execute("INSERT OVERWRITE t VALUES (1, 1, 'only')")
+    assert rows(multiset) == [(1, 1, "only")]
+    assert multiset.execute("DELETE FROM t").rows_affected == 1
+    assert rows(multiset) == []
 
 
-def test_merge(counted):
-    counted.execute("CREATE TABLE news (id INT, v INT)")
-    counted.execute("INSERT INTO news VALUES (1, 111), (2, NULL), (50, 500), (51, NULL)")
-    result = counted.execute(
+def test_merge(multiset):
+    multiset.execute("CREATE TABLE news (id INT, v INT)")
+    multiset.execute("INSERT INTO news VALUES (1, 111), (2, NULL), (50, 500), (51, NULL)")
+    result = multiset.execute(
         "MERGE INTO t USING news ON t.id = news.id"
         " WHEN MATCHED AND news.v IS NULL THEN DELETE WHEN MATCHED THEN UPDATE SET v = news.v"
         " WHEN NOT MATCHED AND news.v IS NOT NULL THEN INSERT (id, v, s) VALUES (news.id, news.v, 'new')"
@@ -211,25 +211,27 @@ def test_merge(counted):
     )
     assert result.rows_affected == 7
     expected = [(i, 111 if i == 1 else v, s) for i, v, s in BASE if i not in (2, 5)] + [(50, 500, "new")]
-    assert rows(counted) == sorted(expected)
-    check(counted)
-    counted.execute("INSERT INTO news VALUES (1, 112)")
-    before = rows(counted)
+    assert rows(multiset) == sorted(expected)
+    check(multiset)
+    multiset.execute("INSERT INTO news VALUES (1, 112)")
+    before = rows(multiset)
     with pytest.raises(SqlError, match="several source rows"):
-        counted.execute("MERGE INTO t USING news ON t.id = news.id WHEN MATCHED THEN UPDATE SET v = news.v")
-    assert rows(counted) == before
+        multiset.execute("MERGE INTO t USING news ON t.id = news.id WHEN MATCHED THEN UPDATE SET v = news.v")
+    assert rows(multiset) == before
 
 
-def test_added_columns_read_null_in_what_was_retracted_before(counted):
-    counted.execute("ALTER TABLE t ADD COLUMNS (extra INT)")
-    counted.execute("INSERT INTO t (_row_kind, id, v, s, extra) VALUES ('-D', 1, 10, 's', NULL), ('+I', 1, 10, 's', 5)")
-    found = [r for r in rows(counted) if r[0] == 1]
+def test_added_columns_read_null_in_what_was_retracted_before(multiset):
+    multiset.execute("ALTER TABLE t ADD COLUMNS (extra INT)")
+    multiset.execute(
+        "INSERT INTO t (_row_kind, id, v, s, extra) VALUES ('-D', 1, 10, 's', NULL), ('+I', 1, 10, 's', 5)"
+    )
+    found = [r for r in rows(multiset) if r[0] == 1]
     assert found == sorted([(1, 10, "s", None), (1, 10, "s", 5)], key=repr)
-    check(counted)
-    counted.execute("ALTER TABLE t COMPACT")
-    assert [r for r in rows(counted) if r[0] == 1] == found
+    check(multiset)
+    multiset.execute("ALTER TABLE t COMPACT")
+    assert [r for r in rows(multiset) if r[0] == 1] == found
     with pytest.raises(OptionError, match="maps cannot be compared"):
-        counted.execute("ALTER TABLE t ADD COLUMNS (m MAP<STRING, INT>)")
+        multiset.execute("ALTER TABLE t ADD COLUMNS (m MAP<STRING, INT>)")
 
 
 @pytest.mark.parametrize(
@@ -249,7 +251,7 @@ def test_tables_that_take_none(store, table, row, words):
     with pytest.raises(RowKindError, match=words):
         store.execute(f"INSERT INTO t (_row_kind, {names}) SELECT '-D', {row}")
     assert store.table("t").latest_snapshot() == before
-    assert not store.table("t").schema.merge_engine.counts
+    assert not store.table("t").schema.merge_engine.is_multiset
     assert rows(store, columns="count(*)") == [(1,)]
 
 
@@ -267,7 +269,7 @@ def test_tables_made_of_changes(store):
     changes = "SELECT * FROM VALUES ('+I', 1), ('+I', 2), ('-D', 1), ('-D', 3), ('+I', 3) AS s(_row_kind, id)"
     store.execute(f"CREATE TABLE t AS {changes}")
     assert rows(store) == [(2,)]
-    assert not store.table("t").schema.merge_engine.counts, "nothing is left to take away"
+    assert not store.table("t").schema.merge_engine.is_multiset, "nothing is left to take away"
     more = "SELECT * FROM VALUES ('+I', 1), ('-D', 2), ('+I', 2) AS s(_row_kind, id)"
     store.execute(f"INSERT OVERWRITE t {more}")
     assert rows(store) == [(1,)]
@@ -275,22 +277,22 @@ def test_tables_made_of_changes(store):
     for number, verb in enumerate(("CREATE TABLE made", "CREATE OR REPLACE TABLE made", "CREATE OR REPLACE TABLE t")):
         store.execute(f"{verb} AS {told}")
         name = verb.rsplit(" ", 1)[1]
-        assert store.table(name).schema.merge_engine.counts, number
+        assert store.table(name).schema.merge_engine.is_multiset, number
         with pytest.raises(NegativeCountError):
             store.table(name).to_arrow()
         store.execute(f"INSERT INTO {name} VALUES (1, 'x'), (2, 'y')")
         assert rows(store, name) == [(2, "y")]
         check(store, name)
     store.execute("CREATE OR REPLACE TABLE t AS SELECT 1 AS id")
-    assert not store.table("t").schema.merge_engine.counts
+    assert not store.table("t").schema.merge_engine.is_multiset
 
 
-def test_what_the_catalog_says(counted):
-    text = counted.sql("SHOW CREATE TABLE t").collect()[0][0]
+def test_what_the_catalog_says(multiset):
+    text = multiset.sql("SHOW CREATE TABLE t").collect()[0][0]
     assert "'merge-engine' = 'tablestore-count'" in text
-    counted.execute(text.replace("`t`", "`copy`", 1))
-    assert counted.table("copy").schema.merge_engine.counts
-    details = {r[0]: r[1] for r in counted.sql("DESCRIBE EXTENDED t").collect()}
+    multiset.execute(text.replace("`t`", "`copy`", 1))
+    assert multiset.table("copy").schema.merge_engine.is_multiset
+    details = {r[0]: r[1] for r in multiset.sql("DESCRIBE EXTENDED t").collect()}
     assert details["Row Count"] == "12"
     assert "merge-engine=tablestore-count" in details["Table Properties"]
 
@@ -350,18 +352,18 @@ def test_two_writers_turn_a_table_at_once(store):
     expected = sorted([(2, n) for n in range(60) if n % 3 == 2] + [(2, 100 + n) for n in range(5)])
     assert sorted(rows(store)) == expected
     table = check(store)
-    assert table.schema.merge_engine.counts
-    turned = next(s for s in table.snapshots() if any(e.file.delete_row_count for e in table.live_files(s)))
-    assert table.schemas.load(turned.schema_id).merge_engine.counts
+    assert table.schema.merge_engine.is_multiset
+    with_retractions = next(s for s in table.snapshots() if any(e.file.delete_row_count for e in table.live_files(s)))
+    assert table.schemas.load(with_retractions.schema_id).merge_engine.is_multiset
 
 
 def test_a_row_level_change_notices_that_the_table_turned(store, monkeypatch):
     """A DELETE that began on an append table runs again when a retraction comes first."""
     store.execute("CREATE TABLE t (id INT)")
     store.execute("INSERT INTO t VALUES (1), (2), (3)")
-    from tablestore_engine.spark.verbs import keyed_changes as changes
+    from tablestore_engine.spark.verbs import keyed_changes
 
-    real, calls = changes.finish, []
+    real, calls = keyed_changes.finish, []
 
     def finish(*args, **more):
         calls.append(more.get("removed"))
@@ -369,7 +371,7 @@ def test_a_row_level_change_notices_that_the_table_turned(store, monkeypatch):
             store.table("t").write(pa.table({"_row_kind": ["-D"], "id": pa.array([1], pa.int32())}))
         return real(*args, **more)
 
-    monkeypatch.setattr(changes, "finish", finish)
+    monkeypatch.setattr(keyed_changes, "finish", finish)
     assert store.execute("DELETE FROM t WHERE id = 2").rows_affected == 1
     assert len(calls) == 2
     assert rows(store) == [(3,)]

@@ -332,7 +332,7 @@ def test_a_table_that_counts_rows_takes_a_key_and_gives_it_back(store):
     # Back to when it counted, and on.
     table.roll_back(2)
     again = store.table("t")
-    assert again.schema.merge_engine.counts
+    assert again.schema.merge_engine.is_multiset
     assert rows(store) == [(1, "a"), (2, "b"), (2, "c"), (4, "e")]
     store.execute("INSERT INTO t (_row_kind, id, v) VALUES ('-D', 2, 'c'), ('+I', 1, 'a')")
     store.execute("ALTER TABLE t COMPACT")

@@ -241,13 +241,15 @@ def test_rows_that_are_given_twice(store, way):
 
 def test_what_is_not_looked_at(store, monkeypatch):
     """Of few rows, only files that may hold one of their keys are read, and no Spark job looks at any."""
-    from tablestore_engine.operation.write import key_locations as homes
+    from tablestore_engine.operation.write import key_locations
 
     store.execute(TABLE.format(""))
     store.execute("INSERT INTO t SELECT string(id div 10), int(id), 0 FROM range(300)")
-    read, looked = homes.read_batches, []
+    read, looked = key_locations.read_batches, []
     monkeypatch.setattr(
-        homes, "read_batches", lambda io, path, *args, **kwargs: looked.append(path) or read(io, path, *args, **kwargs)
+        key_locations,
+        "read_batches",
+        lambda io, path, *args, **kwargs: looked.append(path) or read(io, path, *args, **kwargs),
     )
     monkeypatch.setattr("tablestore_engine.spark.read.file_scan.FileScans.scan", None)
     store.execute("INSERT INTO t VALUES ('x', 15, 1), ('x', 213, 1), ('x', 999, 1)")

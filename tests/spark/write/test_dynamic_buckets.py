@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from support.tables import check_invariants, data_files, live_paths
 
-from tablestore_engine.spark.write import bucket_assignment as placing
+from tablestore_engine.spark.write import bucket_assignment
 
 pytestmark = pytest.mark.spark
 
@@ -61,7 +61,7 @@ def test_a_life_both_ways(store, path):
 
 
 def test_partitions_both_ways(store, path, monkeypatch):
-    monkeypatch.setattr(placing, "BROADCAST_HASHES", 0)
+    monkeypatch.setattr(bucket_assignment, "BROADCAST_HASHES", 0)
     store.execute(
         "CREATE TABLE t (p STRING, d DATE, id INT, v INT, PRIMARY KEY (p, d, id) NOT ENFORCED) "
         f"PARTITIONED BY (p, d) {OPTIONS.format(30)}"

@@ -54,7 +54,7 @@ def test_the_persisted_form_stays():
 
 
 def test_what_a_plan_merges():
-    assert PLAN.places == {(b"\0\1\xff", 3), (b"\0\1\xff", 4)}
+    assert PLAN.bucket_ids == {(b"\0\1\xff", 3), (b"\0\1\xff", 4)}
     assert len(PLAN.files) == 4
 
 

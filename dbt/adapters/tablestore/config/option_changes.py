@@ -23,13 +23,13 @@ def option_changes(table: Mapping[str, str], model: Mapping[str, str]) -> dict[s
     """
     changed = {key: text for key, text in model.items() if _value(table, key) != _value(model, key)}
     fixed = [key for key in changed if _is_fixed(key)]
-    gone = [
+    removed = [
         key
         for key in table
         if not _is_the_engines(key, table[key]) and _is_fixed(key) and _value(model, key) != _value(table, key)
     ]
-    if fixed or gone:
-        key = (*fixed, *gone)[0]
+    if fixed or removed:
+        key = (*fixed, *removed)[0]
         had, wanted = table.get(key), model.get(key)
         raise DbtRuntimeError(
             f"The model's config {f'asks for {key!r} = {wanted!r}' if wanted else f'no longer sets {key!r}'}, but its "

@@ -16,10 +16,10 @@ from tablestore_engine.errors import ExecutionError, RowKindError
 from tablestore_engine.mergetree.merge.fold import fold_sorted
 from tablestore_engine.mergetree.merge.kernels import Groups, fold_values
 from tablestore_engine.mergetree.merge.merge import last_of_key_mask
-from tablestore_engine.mergetree.merge.normalize_records import arrived
-from tablestore_engine.mergetree.merge.retract import fold_undoing
-from tablestore_engine.mergetree.merge.sequence_layers import LAYER_COLUMN, layered
-from tablestore_engine.schema.merge.merge_engine import Fold, MergeEngine, Undo
+from tablestore_engine.mergetree.merge.normalize_records import normalize_records
+from tablestore_engine.mergetree.merge.retract import fold_retracting
+from tablestore_engine.mergetree.merge.sequence_layers import LAYER_COLUMN, split_layers
+from tablestore_engine.schema.merge.merge_engine import Fold, MergeEngine, RetractRule
 
 ROW = pa.struct([("k", pa.int32()), ("v", pa.string())])
 NESTED = st.lists(
@@ -64,11 +64,11 @@ def test_every_group_is_folded_as_by_itself(function, kind, values, options, dat
     )
     array = pa.array([list(v.items()) if isinstance(v, dict) else v for _, v in records], kind)
     starts = np.cumsum([0, *(len(group) for group in groups[:-1])])
-    places = Groups(starts, len(records))
+    numbered = Groups(starts, len(records))
     back = np.array([b for b, _ in records])
     for retracts, found in (
-        (back, fold_undoing(fold, array, places, back)),
-        (None, fold_values(fold, array, places)),
+        (back, fold_retracting(fold, array, numbered, back)),
+        (None, fold_values(fold, array, numbered)),
     ):
         expected = [
             naive.fold(function, options, [(b and retracts is not None, v) for b, v in group]) for group in groups
@@ -102,9 +102,9 @@ def test_a_zero_hides_no_product_that_does_not_fit():
 
 def test_what_cannot_be_taken_back():
     with pytest.raises(RowKindError, match=r"column 'v'.*max.*ignore-retract"):
-        fold_undoing(Fold("v", "max"), pa.array([1]), Groups(np.array([0]), 1), np.array([True]))
+        fold_retracting(Fold("v", "max"), pa.array([1]), Groups(np.array([0]), 1), np.array([True]))
     with pytest.raises(ExecutionError, match="sum of column 'v' does not fit its type, int8"):
-        fold_undoing(Fold("v", "sum"), pa.array([-128], pa.int8()), Groups(np.array([0]), 1), np.array([True]))
+        fold_retracting(Fold("v", "sum"), pa.array([-128], pa.int8()), Groups(np.array([0]), 1), np.array([True]))
 
 
 def rows(*given):
@@ -113,7 +113,7 @@ def rows(*given):
     return pa.table({"id": list(keys), "kind": pa.array(kinds, pa.int8()), "v": pa.array(values, pa.string())})
 
 
-LAST = MergeEngine("aggregation", (Fold("v", "last_non_null_value", undo=Undo.IN_ORDER),))
+LAST = MergeEngine("aggregation", (Fold("v", "last_non_null_value", retract_rule=RetractRule.IN_ORDER),))
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ LAST = MergeEngine("aggregation", (Fold("v", "last_non_null_value", undo=Undo.IN
     ],
 )
 def test_layers(given_rows, expected):
-    found = layered(rows(*given_rows), ["id"], LAST, "kind").select(["id", "kind", "v", LAYER_COLUMN])
+    found = split_layers(rows(*given_rows), ["id"], LAST, "kind").select(["id", "kind", "v", LAYER_COLUMN])
     assert [tuple(row.values()) for row in found.to_pylist()] == expected
 
 
@@ -145,15 +145,15 @@ def test_each_factor_of_a_product_that_rounds_is_a_layer():
         }
     )
     expected = [(1, None, 1, 0), (1, Decimal("1.50"), 6, 1), (1, Decimal("0.05"), 8, 2), (2, Decimal("2.00"), 48, 0)]
-    found = layered(table, ["id"], MergeEngine("aggregation", folds), None)
+    found = split_layers(table, ["id"], MergeEngine("aggregation", folds), None)
     assert [tuple(row.values()) for row in found.to_pylist()] == expected
-    again = layered(found.drop_columns([LAYER_COLUMN]), ["id"], MergeEngine("aggregation", folds), None)
+    again = split_layers(found.drop_columns([LAYER_COLUMN]), ["id"], MergeEngine("aggregation", folds), None)
     assert again.equals(found)
 
 
 def test_layers_begin_at_the_last_delete_that_removes():
     engine = MergeEngine("aggregation", (Fold("v", "max"),), removes_on_delete=True)
-    found = layered(rows((1, 0, "a"), (1, 3, "a"), (1, 0, "b"), (1, 0, "c"), (2, 0, "d")), ["id"], engine, "kind")
+    found = split_layers(rows((1, 0, "a"), (1, 3, "a"), (1, 0, "b"), (1, 0, "c"), (2, 0, "d")), ["id"], engine, "kind")
     assert found.to_pylist() == [
         {"id": 1, "kind": 3, "v": "a", LAYER_COLUMN: 0},
         {"id": 1, "kind": 0, "v": "c", LAYER_COLUMN: 1},
@@ -164,16 +164,16 @@ def test_layers_begin_at_the_last_delete_that_removes():
 def test_rows_that_are_refused_name_the_first():
     engine = MergeEngine("aggregation", (Fold("v", "max"),))
     with pytest.raises(RowKindError, match=r"column 'v' cannot take back.*\{'id': 2, 'v': 'b'\}"):
-        arrived(rows((1, 0, "a"), (2, 1, "b"), (3, 3, "c")), engine, "kind")
-    zero = MergeEngine("aggregation", (Fold("v", "product", undo=Undo.IN_ORDER),))
+        normalize_records(rows((1, 0, "a"), (2, 1, "b"), (3, 3, "c")), engine, "kind")
+    zero = MergeEngine("aggregation", (Fold("v", "product", retract_rule=RetractRule.IN_ORDER),))
     table = pa.table({"id": [1, 2], "kind": pa.array([0, 1], pa.int8()), "v": [0, 0]})
     with pytest.raises(RowKindError, match=r"cannot take back a zero.*'id': 2"):
-        arrived(table, zero, "kind")
+        normalize_records(table, zero, "kind")
 
 
 def test_rows_that_are_left_out():
     engine = MergeEngine("first-row", ignores_deletes=True)
-    found = arrived(rows((1, 0, "a"), (1, 1, "a"), (1, 3, "b")), engine, "kind")
+    found = normalize_records(rows((1, 0, "a"), (1, 1, "a"), (1, 3, "b")), engine, "kind")
     assert found.to_pylist() == [{"id": 1, "v": "a"}]
 
 
@@ -191,12 +191,12 @@ def records(*given):
     )
 
 
-KEEP = {"function": "last_value", "undo": Undo.KEEP}
+KEEP = {"function": "last_value", "retract_rule": RetractRule.KEEP}
 GROUPS = MergeEngine(
     "partial-update",
     (
         Fold("g", sequence=("g",), **KEEP),
-        Fold("v", "sum", sequence=("g",), undo=Undo.NEGATE),
+        Fold("v", "sum", sequence=("g",), retract_rule=RetractRule.NEGATE),
         Fold("h", sequence=("h",), **KEEP),
     ),
     removing_groups=(("g",),),
@@ -225,7 +225,7 @@ def test_deletes_of_sequence_groups(given_rows, expected):
 
 
 def test_deletes_that_may_remove_are_layers_and_other_retractions_are_not():
-    found = layered(
+    found = split_layers(
         records((1, 0, 5, None, 3), (1, 1, 6, None, 1), (1, 3, 7, None, 9), (1, 1, 8, None, 2), (2, 1, 1, None, 1)),
         ["id"], GROUPS, "kind",
     )  # fmt: skip
@@ -234,7 +234,7 @@ def test_deletes_that_may_remove_are_layers_and_other_retractions_are_not():
 
 
 def test_a_delete_without_a_removing_sequence_is_an_ordinary_retraction():
-    found = arrived(records((1, 3, None, 4, 1), (2, 3, 4, None, 1)), GROUPS, "kind")
+    found = normalize_records(records((1, 3, None, 4, 1), (2, 3, 4, None, 1)), GROUPS, "kind")
     assert found.column("kind").to_pylist() == [1, 3]
     assert found.column("v").to_pylist() == [None, 1]
 

@@ -10,7 +10,7 @@ import pytest
 from support.tables import meta, schema_of
 
 from tablestore_engine.errors import NegativeCountError
-from tablestore_engine.mergetree.multiset.multiset import counted_rows, pick_counting
+from tablestore_engine.mergetree.multiset.multiset import multiset_row_count, pick_multiset
 from tablestore_engine.mergetree.multiset.retractions import (
     Part,
     Retractions,
@@ -32,7 +32,7 @@ def retraction(name, rows, times=1, size=10):
 
 
 def pick(*files, full=False, percent=200, enough=3, threshold=None):
-    unit = pick_counting(
+    unit = pick_multiset(
         files,
         full=full,
         target_file_size=100,
@@ -44,9 +44,9 @@ def pick(*files, full=False, percent=200, enough=3, threshold=None):
 
 
 def test_what_a_file_stands_for():
-    assert counted_rows(plain("p", 7)) == 7
-    assert counted_rows(replace(plain("p", 7), delete_row_count=None)) == 7
-    assert counted_rows(retraction("r", 2, times=3)) == -6
+    assert multiset_row_count(plain("p", 7)) == 7
+    assert multiset_row_count(replace(plain("p", 7), delete_row_count=None)) == 7
+    assert multiset_row_count(retraction("r", 2, times=3)) == -6
 
 
 @pytest.mark.parametrize(
@@ -97,13 +97,13 @@ def test_changes_of_one_write_settle():
 def test_rows_are_taken_away_as_often_as_said():
     counts = pa.array([-1, -2, -1], pa.int64())
     gone = Retractions(rows((1, "a"), (2, None), (1, "a")).append_column(COUNT.name, counts), FIELDS)
-    assert not gone.touch(rows((1, None), (2, "a")))
-    assert gone.touch(rows((1, None), (2, None)))
+    assert not gone.any_match(rows((1, None), (2, "a")))
+    assert gone.any_match(rows((1, None), (2, None)))
     assert gone.cancel(rows((2, None), (1, "b"), (1, "a"), (2, None), (2, None))).to_pylist() == [
         {"id": 1, "v": "b"},
         {"id": 2, "v": None},
     ]
-    assert not gone.touch(rows((2, None)))
+    assert not gone.any_match(rows((2, None)))
     assert gone.rest().to_pylist() == [{"id": 1, "v": "a", COUNT.name: -1}]
     with pytest.raises(NegativeCountError, match=r"more often.*\(total -1\): \{'id': 1, 'v': 'a'\}"):
         gone.check_done()

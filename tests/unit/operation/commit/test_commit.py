@@ -31,7 +31,7 @@ from tablestore_engine.errors import (
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import CommitIdentity
-from tablestore_engine.operation.write.cleanup import retrying
+from tablestore_engine.operation.write.cleanup import with_retry
 from tablestore_engine.operation.write.write import write_table
 from tablestore_engine.storage.file_io import LocalFileIO
 from tablestore_engine.storage.snapshots import SnapshotStore
@@ -139,7 +139,7 @@ def test_retries_stop_when_the_time_is_up(tmp_path, timeout, races):
         return made.commit(Change("APPEND", entries), identity())
 
     with pytest.raises(CommitTimeoutError, match=f"lost {races} race.*commit.timeout"):
-        retrying(statement)
+        with_retry(statement)
     assert len(statements) == 1, "the statement has no more time than its commit"
     assert len(slept) == races - 1
     assert 1 not in by_key(table)
@@ -243,9 +243,9 @@ def test_a_write_that_a_row_level_change_overtook_conflicts(table):
     committer(table)[0].commit(Change("APPEND", tuple(change.entries), read_snapshot=1), identity())
     assert table.latest_snapshot().properties == {"tablestore.read-snapshot": "1"}
     with pytest.raises(ConflictError, match="without knowing"):
-        committer(table)[0].commit(Change("APPEND", slow, began_on=1), identity())
+        committer(table)[0].commit(Change("APPEND", slow, base_snapshot_id=1), identity())
     again = write_table(new_job(table), arrow_rows(table.schema, [{"id": 1, "v": 9}]))
-    committer(table)[0].commit(Change("APPEND", tuple(again.entries), began_on=2), identity())
+    committer(table)[0].commit(Change("APPEND", tuple(again.entries), base_snapshot_id=2), identity())
     assert by_key(table)[1]["v"] == 9
 
 
@@ -255,7 +255,7 @@ def test_a_write_conflicts_when_newer_deletes_were_dropped(tmp_path, options):
     table = make_table(tmp_path, {"id": "INT", "v": "INT"}, ["id"], options=options)
     write(table, [{"id": 0, "v": 0}, {"id": 9, "v": 0}])
     rows = arrow_rows(table.schema, [{"id": 1, "v": 1}, {"id": 2, "v": 1}])
-    slow = Change("APPEND", tuple(write_table(new_job(table, sequence=100), rows).entries), began_on=1)
+    slow = Change("APPEND", tuple(write_table(new_job(table, sequence=100), rows).entries), base_snapshot_id=1)
     newer = [{"id": 1, "v": 2}, {"id": 2, "v": 2}]
     write(table, newer, [DELETE, PUT], job=new_job(table, sequence=101))
     assert compact(table) is not None
@@ -265,7 +265,7 @@ def test_a_write_conflicts_when_newer_deletes_were_dropped(tmp_path, options):
         return
     with pytest.raises(ConflictError, match="Snapshot 3 dropped deletes"):
         committer(table)[0].commit(slow, identity())
-    again = Change("APPEND", tuple(write_table(new_job(table), rows).entries), began_on=3)
+    again = Change("APPEND", tuple(write_table(new_job(table), rows).entries), base_snapshot_id=3)
     committer(table)[0].commit(again, identity())
     assert {k: row["v"] for k, row in by_key(table).items()} == {0: 0, 1: 1, 2: 1, 9: 0}
 
@@ -273,7 +273,7 @@ def test_a_write_conflicts_when_newer_deletes_were_dropped(tmp_path, options):
 def test_a_write_fits_when_newer_deletes_were_merged_and_kept(table):
     write(table, [{"id": n, "v": 0} for n in range(9)])
     rows = arrow_rows(table.schema, [{"id": 1, "v": 1}])
-    slow = Change("APPEND", tuple(write_table(new_job(table, sequence=100), rows).entries), began_on=1)
+    slow = Change("APPEND", tuple(write_table(new_job(table, sequence=100), rows).entries), base_snapshot_id=1)
     for number, kind in ((101, DELETE), (102, PUT)):
         write(table, [{"id": 1 if kind else 2, "v": 2}], [kind], job=new_job(table, sequence=number))
     assert compact_newest(table, 2) is not None
@@ -285,7 +285,7 @@ def test_a_write_fits_when_newer_deletes_were_merged_and_kept(table):
 def test_a_write_that_another_blind_one_overtook_does_not(table):
     slow = added(table, 1)
     write(table, [{"id": 1, "v": 0}], job=new_job(table, sequence=1_000))
-    committer(table)[0].commit(Change("APPEND", slow, began_on=0), identity())
+    committer(table)[0].commit(Change("APPEND", slow, base_snapshot_id=0), identity())
     assert by_key(table)[1]["v"] == 0
 
 
@@ -294,12 +294,12 @@ def test_a_write_that_newer_deletes_overtook_conflicts_once_they_are_merged(tabl
     write(table, [{"id": 1, "v": 0}])
     slow, slower = added(table, 1), added(table, 2)
     write(table, [{"id": 1, "v": 0}], [DELETE], job=new_job(table, sequence=1_000))
-    committer(table)[0].commit(Change("APPEND", slow, began_on=1), identity())
+    committer(table)[0].commit(Change("APPEND", slow, base_snapshot_id=1), identity())
     assert read(table) == []
     assert compact(table).id == 4
     with pytest.raises(ConflictError, match="Snapshot 4 dropped deletes"):
-        committer(table)[0].commit(Change("APPEND", slower, began_on=1), identity())
-    committer(table)[0].commit(Change("APPEND", added(table, 2), began_on=4), identity())
+        committer(table)[0].commit(Change("APPEND", slower, base_snapshot_id=1), identity())
+    committer(table)[0].commit(Change("APPEND", added(table, 2), base_snapshot_id=4), identity())
     assert set(by_key(table)) == {2}
 
 
@@ -314,11 +314,11 @@ def test_a_compaction_in_between_is_no_conflict(table):
 def test_a_change_of_other_buckets_is_no_conflict(tmp_path):
     table = make_table(tmp_path, {"id": "INT", "v": "INT"}, ["id"], options={"bucket": "4"})
     write(table, [{"id": n, "v": 0} for n in range(20)])
-    places = {(e.partition, e.bucket) for e in table.live_files()}
+    buckets = {(e.partition, e.bucket) for e in table.live_files()}
     write(table, [{"id": 3, "v": 1}])
     (touched,) = {(e.partition, e.bucket) for e in table.live_files() if e.file.level == 0}
     entries = added(table, 3)
-    change = Change("APPEND", entries, read_snapshot=1, read_buckets=frozenset(places - {touched}))
+    change = Change("APPEND", entries, read_snapshot=1, read_buckets=frozenset(buckets - {touched}))
     assert committer(table)[0].commit(change, identity()).id == 3
     with pytest.raises(ConflictError):
         committer(table)[0].commit(replace(change, read_buckets=frozenset({touched})), identity())

@@ -99,7 +99,7 @@ def test_buckets_of_pending_plans_are_left_out(table):
     only_a = schedule(table.compactions, "minor", NOW, lambda values: values == ("a",))
     rest = schedule(table.compactions, "minor", NOW)
     assert len(only_a.groups) == len(rest.groups) == 1
-    assert not only_a.places & rest.places
+    assert not only_a.bucket_ids & rest.bucket_ids
     assert rest.instant > only_a.instant, "made in the same millisecond"
     assert [run(table).plan, run(table).plan] == [only_a, rest]
     check_done(table)
@@ -271,12 +271,12 @@ def test_a_running_plan_is_left_alone(table):
 
     def look(tasks):
         seen.extend((states(table), run(table, NOW + 599_999, owner="other")))
-        seen.append(table.compactions.busy_places(NOW))
+        seen.append(table.compactions.busy_buckets(NOW))
         return execute_here(tasks)
 
     plan = run(table, execute=look).plan
-    assert seen == [[INFLIGHT], None, plan.places]
-    assert table.compactions.busy_places(NOW) == frozenset()
+    assert seen == [[INFLIGHT], None, plan.bucket_ids]
+    assert table.compactions.busy_buckets(NOW) == frozenset()
 
 
 # -- those that die, or sleep --------------------------------------------------------------------------

@@ -472,25 +472,25 @@ def test_what_belongs_to_a_file_goes_with_it(table, tmp_path, external):
     write(table, [row(1, 1)])
     (entry,) = table.live_files()
     (path,) = data_files(table)
-    place = os.path.dirname(path)
+    folder = os.path.dirname(path)
     if external is not None:
-        place = str(tmp_path / "elsewhere" / "bucket-0")
-        os.makedirs(place)
-        os.rename(path, f"{place}/{entry.file.file_name}")
+        folder = str(tmp_path / "elsewhere" / "bucket-0")
+        os.makedirs(folder)
+        os.rename(path, f"{folder}/{entry.file.file_name}")
     for name in ("one.index", "two.index"):
-        with open(f"{place}/{name}", "w") as file:
+        with open(f"{folder}/{name}", "w") as file:
             file.write("x")
     moved = replace(
         entry.file,
         extra_files=("one.index", "two.index"),
-        external_path=None if external is None else f"{external}{place}/{entry.file.file_name}",
+        external_path=None if external is None else f"{external}{folder}/{entry.file.file_name}",
     )
     snapshot = table.latest_snapshot()
     delta, _ = table.manifests.write_list([table.manifests.write_manifest([replace(entry, file=moved)])])
     table.io.write(table.paths.snapshot(1), replace(snapshot, delta_manifest_list=delta).to_json().encode())
     assert sorted(by_key(table)) == [1]
     write(table, [row(2, 2)], kind="OVERWRITE", replaces=lambda one: True)
-    assert len(os.listdir(place)) == (4 if external is None else 3)
+    assert len(os.listdir(folder)) == (4 if external is None else 3)
     assert table.expire_snapshots(ALL_BUT_ONE) == 1
-    assert len(os.listdir(place)) == (1 if external is None else 0)
+    assert len(os.listdir(folder)) == (1 if external is None else 0)
     assert sorted(by_key(table)) == [2]

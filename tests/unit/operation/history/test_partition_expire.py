@@ -103,9 +103,9 @@ def test_a_table_without_partitions(tmp_path):
 
 
 def test_drop(table):
-    places = PartitionFormat(table.schema)
+    partition_format = PartitionFormat(table.schema)
     assert drop_partitions(table, []) is None
-    drop_partitions(table, {places.encode(("2024-01-31",)), places.encode(("2024-01-30",))})
+    drop_partitions(table, {partition_format.encode(("2024-01-31",)), partition_format.encode(("2024-01-30",))})
     assert days_of(table) == ["2024-01-28", "2024-01-29", "2024-02-01"]
     check_invariants(table)
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from support.tables import schema_of
 
-from tablestore_engine.operation.scan.discriminating_columns import identifying_columns, narrower
+from tablestore_engine.operation.scan.discriminating_columns import discriminating_columns, narrower
 from tablestore_engine.operation.scan.file_overlap import Values
 
 COLUMNS = {
@@ -56,7 +56,7 @@ DAY, FLAG = between(date(2024, 1, 1), date(2024, 12, 31)), between(False, True)
     ],
 )
 def test_columns_that_tell_rows_apart(known, chosen):
-    assert identifying_columns(schema_of(COLUMNS).fields, known) == chosen
+    assert discriminating_columns(schema_of(COLUMNS).fields, known) == chosen
 
 
 def test_columns_worth_a_condition():

@@ -9,7 +9,7 @@ import pytest
 from support.tables import arrow_rows, compact, make_table, read, write
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.operation.scan.file_overlap import touched_by
+from tablestore_engine.operation.scan.file_overlap import overlapping_with
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type
 
@@ -23,7 +23,7 @@ def touched(table):
     """Whether each plain file, in the order of the writes, may be touched."""
     files = [e.file for e in sorted(table.live_files(), key=lambda e: e.file.creation_time_millis)]
     plain = [f for f in files if not f.delete_row_count]
-    may = touched_by([f for f in files if f.delete_row_count], table.schema, table.schemas.load)
+    may = overlapping_with([f for f in files if f.delete_row_count], table.schema, table.schemas.load)
     return {f.row_count: may(f) for f in plain}
 
 

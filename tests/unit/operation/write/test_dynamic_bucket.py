@@ -441,7 +441,7 @@ def test_a_write_that_began_before_a_roll_back_conflicts(table):
     latest = table.latest_snapshot()
     job = new_job(table)
     result = write_table(job, arrow_rows(table.schema, rows([100, 200], "c")))
-    change = Change("APPEND", tuple(result.entries), began_on=latest.id, index=index_change(job, result))
+    change = Change("APPEND", tuple(result.entries), base_snapshot_id=latest.id, index=index_change(job, result))
     table.roll_back(1)
     with pytest.raises(ConflictError):
         table.committer().commit(change, identity())

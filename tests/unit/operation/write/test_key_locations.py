@@ -8,13 +8,13 @@ from support.tables import make_table
 
 from tablestore_engine.operation.scan.scan import BucketScan
 from tablestore_engine.operation.write.key_locations import (
-    HOME_COLUMN,
+    LOCATION_COLUMN,
     MAX_ROWS,
     NOWHERE,
     are_few,
     files_with,
-    homes_of,
-    sent_home,
+    locations_of,
+    route,
     with_kinds,
 )
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
@@ -39,7 +39,7 @@ def records_of(*records):
     """(id, home, sequence number, kind)"""
     names = [
         ("id", pa.int32()),
-        (HOME_COLUMN, pa.int32()),
+        (LOCATION_COLUMN, pa.int32()),
         ("_SEQUENCE_NUMBER", pa.int64()),
         ("_VALUE_KIND", pa.int8()),
     ]
@@ -54,21 +54,21 @@ def test_the_last_record_of_a_key_says_where_it_is(tmp_path):
         (2, 1, 5, DELETE_KIND), (2, 1, 4, 0),  # gone
         (3, 1, 1, 0), (3, 0, 2, 2), (3, 1, 3, 0),  # in two: the first counts
     )  # fmt: skip
-    assert homes_of(rows, records, schema).tolist() == [0, 2, NOWHERE, 0, NOWHERE]
-    assert homes_of(rows, records.slice(0, 0), schema).tolist() == [NOWHERE] * 5
+    assert locations_of(rows, records, schema).tolist() == [0, 2, NOWHERE, 0, NOWHERE]
+    assert locations_of(rows, records.slice(0, 0), schema).tolist() == [NOWHERE] * 5
 
 
 @pytest.mark.parametrize(
-    ("options", "lives"),
+    ("options", "is_live"),
     [
         ({"merge-engine": "partial-update", "ignore-delete": "true"}, True),
         ({"merge-engine": "partial-update", "partial-update.remove-record-on-delete": "true"}, False),
     ],
 )
-def test_where_rows_fold_a_delete_may_end_nothing(tmp_path, options, lives):
+def test_where_rows_fold_a_delete_may_end_nothing(tmp_path, options, is_live):
     schema = table_of(tmp_path, **options).schema
-    found = homes_of(rows_of(("x", 1, 0)), records_of((1, 0, 1, 0), (1, 0, 2, DELETE_KIND)), schema)
-    assert found.tolist() == [0 if lives else NOWHERE]
+    found = locations_of(rows_of(("x", 1, 0)), records_of((1, 0, 1, 0), (1, 0, 2, DELETE_KIND)), schema)
+    assert found.tolist() == [0 if is_live else NOWHERE]
 
 
 def test_rows_stay_leave_and_come(tmp_path):
@@ -76,10 +76,10 @@ def test_rows_stay_leave_and_come(tmp_path):
     buckets = [scan("a", 3), scan(None, 0)]
     rows = rows_of(("a", 1, 1), ("b", 2, 2), (None, 3, 3), ("b", 4, 4), ("b", 5, 5))
     rows = rows.set_column(3, "__row_kind", pa.array([0, 0, 0, 0, DELETE_KIND], pa.int8()))
-    placed = sent_home(
-        rows, homes_of(rows, records_of((1, 0, 1, 0), (2, 0, 1, 0), (3, 1, 1, 0)), schema), buckets, schema
+    routed = route(
+        rows, locations_of(rows, records_of((1, 0, 1, 0), (2, 0, 1, 0), (3, 1, 1, 0)), schema), buckets, schema
     )
-    found = {(r["dt"], r["id"], r["__row_kind"], r["__bucket"]) for r in placed.to_pylist()}
+    found = {(r["dt"], r["id"], r["__row_kind"], r["__bucket"]) for r in routed.to_pylist()}
     assert found == {
         ("a", 1, 0, 3), ("a", 2, DELETE_KIND, 3), ("b", 2, 0, 0), (None, 3, 0, 0), ("b", 4, 0, 0)
     }  # fmt: skip
@@ -89,15 +89,15 @@ def test_first_rows_stay_and_new_keys_of_a_fold_stay_together(tmp_path):
     buckets = [scan("a", 3)]
     rows = rows_of(("z", 1, 1), ("b", 2, 2), ("c", 2, 3))
     schema = table_of(tmp_path / "fold", **{"merge-engine": "partial-update"}).schema
-    placed = sent_home(rows, homes_of(rows, records_of((1, 0, 1, 0)), schema), buckets, schema).to_pylist()
-    assert [(r["dt"], r["id"], r["v"], r["__bucket"]) for r in placed] == [
+    routed = route(rows, locations_of(rows, records_of((1, 0, 1, 0)), schema), buckets, schema).to_pylist()
+    assert [(r["dt"], r["id"], r["v"], r["__bucket"]) for r in routed] == [
         ("a", 1, 1, 3),
         ("b", 2, 2, 0),
         ("b", 2, 3, 0),
     ]
     schema = table_of(tmp_path / "first", **{"merge-engine": "first-row"}).schema
-    placed = sent_home(rows.slice(0, 2), homes_of(rows.slice(0, 2), records_of((1, 0, 1, 0)), schema), buckets, schema)
-    assert placed.column("id").to_pylist() == [2]
+    routed = route(rows.slice(0, 2), locations_of(rows.slice(0, 2), records_of((1, 0, 1, 0)), schema), buckets, schema)
+    assert routed.column("id").to_pylist() == [2]
 
 
 def test_no_files_are_looked_at_for_keys_that_they_cannot_hold(tmp_path):

@@ -23,12 +23,12 @@ class Late:
     def __init__(self, table, rows, sequence, kinds=None):
         latest = table.latest_snapshot()
         self.table = table
-        self.began_on = latest.id if latest else 0
+        self.base_snapshot_id = latest.id if latest else 0
         self.job = new_job(table, sequence=sequence)
         self.result = write_files(self.job, rows, kinds)
 
     def commit(self):
-        change = Change("APPEND", tuple(self.result.entries), began_on=self.began_on)
+        change = Change("APPEND", tuple(self.result.entries), base_snapshot_id=self.base_snapshot_id)
         return self.table.committer().commit(change, identity())
 
 
@@ -144,8 +144,8 @@ def test_one_bucket_that_changed_does_not_hold_up_the_others(tmp_path):
 def _of(table, p):
     from tablestore_engine.metadata.partition import PartitionFormat
 
-    place = PartitionFormat(table.schema).encode((p,))
-    return lambda entry: entry.partition == place
+    partition = PartitionFormat(table.schema).encode((p,))
+    return lambda entry: entry.partition == partition
 
 
 def _files(tmp_path):

@@ -33,7 +33,7 @@ COLLECTS = {"merge-engine": "aggregation", "fields.v.aggregate-function": "colle
 LIST = {"type": "ARRAY", "element": "STRING"}
 
 
-def counting(tmp_path, **options):
+def multiset(tmp_path, **options):
     return make_table(tmp_path, {"a": "INT", "b": "STRING"}, options=COUNTS | options)
 
 
@@ -75,7 +75,7 @@ def run(table, now=NOW, **kwargs):
 @pytest.mark.parametrize("kind", ["counting", "collecting"])
 def test_rolling_back_and_going_on(tmp_path, kind):
     if kind == "counting":
-        table = counting(tmp_path)
+        table = multiset(tmp_path)
         steps = [[(1, "x"), (2, "y"), (2, "y")], [("-", 2, "y")], [("-", 1, "x"), (3, "z")]]
         more, end = [("-", 2, "y"), (4, "w")], {("1", "x"): 1, ("4", "w"): 1}
     else:
@@ -112,7 +112,7 @@ def test_rolling_back_and_going_on(tmp_path, kind):
 
 def test_rows_that_come_after_their_retraction_was_planned(tmp_path):
     """A plan that was made of all files must not take that for granted when it runs."""
-    table = counting(tmp_path)
+    table = multiset(tmp_path)
     add(table, (1, "x"))
     add(table, ("-", 2, "y"))  # which nobody has added yet
     with pytest.raises(NegativeCountError):
@@ -129,7 +129,7 @@ def test_rows_that_come_after_their_retraction_was_planned(tmp_path):
 
 
 def test_a_runner_of_a_counting_table_that_dies(tmp_path):
-    table = counting(tmp_path)
+    table = multiset(tmp_path)
     for n in range(3):
         add(table, (n, "x"), (n, "x"))
         add(table, ("-", n, "x"))
@@ -154,7 +154,7 @@ def test_a_runner_of_a_counting_table_that_dies(tmp_path):
 
 @pytest.mark.parametrize("full", [False, True], ids=["read", "compacted"])
 def test_taking_back_what_was_written_before_a_column_was_added(tmp_path, full):
-    table = counting(tmp_path)
+    table = multiset(tmp_path)
     add(table, (1, "x"), (2, "y"), (2, "y"))
     add(table, ("-", 2, "y"))
     wider = added_column(table)

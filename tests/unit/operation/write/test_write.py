@@ -212,9 +212,9 @@ def test_each_partition_and_bucket_has_its_directory(tmp_path):
     ]
     write(table, rows[::-1])
     assert sorted(read(table), key=lambda r: r["v"]) == sorted(rows, key=lambda r: r["v"])
-    places = {os.path.relpath(os.path.dirname(p), table.path) for p in data_files(table)}
-    assert "day=2024-01-01/region=a%2Fb/bucket-0" in places
-    assert len(places) == 12
+    folders = {os.path.relpath(os.path.dirname(p), table.path) for p in data_files(table)}
+    assert "day=2024-01-01/region=a%2Fb/bucket-0" in folders
+    assert len(folders) == 12
     check_invariants(table)
 
 

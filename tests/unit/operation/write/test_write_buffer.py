@@ -36,7 +36,7 @@ from tablestore_engine.operation.write.write_buffer import (
 )
 
 COLUMNS = {"p": "STRING", "id": "INT", "v": "STRING", "n": "BIGINT"}
-TINY = BufferSizes(place=400, total=900)
+TINY = BufferSizes(bucket=400, total=900)
 
 
 def key_of(row):
@@ -60,7 +60,7 @@ def commit(table, result):
     ids=["room", "one is full", "two are full", "the largest go first", "full ones and the largest", "equals"],
 )
 def test_which_buffers_are_spilled(sizes, spilled):
-    assert to_spill(sizes, BufferSizes(place=100, total=200)) == spilled
+    assert to_spill(sizes, BufferSizes(bucket=100, total=200)) == spilled
 
 
 rows = st.fixed_dictionaries(
@@ -169,7 +169,7 @@ def test_memory_stays_within_its_bound(tmp_path, partitions, width):
     """Also while the runs are merged, of which there are more than are merged at once."""
     columns, options = {"p": "INT", "id": "INT", "v": "STRING"}, {"bucket": "1", "target-file-size": "1 mb"}
     table = make_table(tmp_path, columns, ["p", "id"], ["p"], options)
-    sizes, rows = BufferSizes(place=MEBI // 4, total=2 * MEBI), (12 * MEBI) // (width + 12)
+    sizes, rows = BufferSizes(bucket=MEBI // 4, total=2 * MEBI), (12 * MEBI) // (width + 12)
     step = rows // 40
     with arrow_memory() as adding:
         buffer = WriteBuffer(new_job(table), sizes, table.schema.field_names)
@@ -226,7 +226,7 @@ def test_more_runs_than_are_merged_at_once(tmp_path, monkeypatch, options):
         )
         for t in range(40)
     ]
-    commit(buffered, write_tables(new_job(buffered), tables, BufferSizes(place=1000, total=4000)))
+    commit(buffered, write_tables(new_job(buffered), tables, BufferSizes(bucket=1000, total=4000)))
     assert max(at_once) == 3
     assert len(at_once) > 5
     commit(whole, write_table(new_job(whole), pa.concat_tables(tables)))

@@ -13,7 +13,7 @@ from support.tables import compact, identity, make_table, new_job
 
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.files import data_file_writer
-from tablestore_engine.operation.write.write import placed, write_sorted
+from tablestore_engine.operation.write.write import with_bucket, write_sorted
 
 ROWS_PER_TABLE = 50_000
 ROW_GROUP_ROWS = 200_000
@@ -27,7 +27,7 @@ def sorted_rows(job, rows, step):
         ids = np.arange(start, start + ROWS_PER_TABLE, dtype=np.int64) * step
         numbers = random.integers(0, 2**62, ROWS_PER_TABLE)
         text = pa.array(numbers).cast(pa.string())
-        yield placed(job, pa.table({"id": ids, "n": numbers, "s": text}))
+        yield with_bucket(job, pa.table({"id": ids, "n": numbers, "s": text}))
 
 
 def peaks(folder, rows, runs):

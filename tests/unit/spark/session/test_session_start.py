@@ -17,24 +17,24 @@ SMALL = '"spark.driver.memory": "1g", "spark.sql.shuffle.partitions": "2"'
 
 
 @pytest.fixture
-def place(tmp_path):
+def folder(tmp_path):
     """An empty folder to work in and, elsewhere, an empty cache."""
     (tmp_path / "cwd").mkdir()
     (tmp_path / "cache").mkdir()
     return tmp_path
 
 
-def start(place, script, **environ):
+def start(folder, script, **environ):
     """Starts Python on a script, in a group of its own like a job of a shell."""
     prelude = (
         "import os, sys, time\nfrom tablestore_engine.spark.session.session import *\n"
         f"def config(**more): return SessionConfig(master='local[2]', spark_config={{{SMALL}, **more}},"
         " class_data_sharing=False)\n"
     )
-    known = {"XDG_CACHE_HOME": str(place / "cache"), "PYTHONPATH": str(ROOT), "TMPDIR": str(place)}
+    known = {"XDG_CACHE_HOME": str(folder / "cache"), "PYTHONPATH": str(ROOT), "TMPDIR": str(folder)}
     return subprocess.Popen(
         [sys.executable, "-c", prelude + textwrap.dedent(script)],
-        cwd=place / "cwd",
+        cwd=folder / "cwd",
         env={**os.environ, **known, **environ},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -43,15 +43,15 @@ def start(place, script, **environ):
     )
 
 
-def run(place, script, **environ):
+def run(folder, script, **environ):
     """Runs a script to its end: exit code, what it printed, what else came to the terminal."""
-    process = start(place, script, **environ)
+    process = start(folder, script, **environ)
     out, err = process.communicate(timeout=300)
     return process.returncode, out, err
 
 
-def log_of(place):
-    return "".join(path.read_text() for path in (place / "cache" / "dbt-tablestore" / "logs").iterdir())
+def log_of(folder):
+    return "".join(path.read_text() for path in (folder / "cache" / "dbt-tablestore" / "logs").iterdir())
 
 
 def is_alive(pid):
@@ -63,9 +63,9 @@ def is_alive(pid):
 
 
 @pytest.mark.spark
-def test_a_session_leaves_nothing_in_terminal_and_folder(place):
+def test_a_session_leaves_nothing_in_terminal_and_folder(folder):
     code, out, err = run(
-        place,
+        folder,
         """
         future = start_in_background(config())
         root = future.result()
@@ -83,16 +83,16 @@ def test_a_session_leaves_nothing_in_terminal_and_folder(place):
     )
     assert (code, err) == (0, "")
     assert out.splitlines() == ["False True", "3", "AnalysisException", "True 3"]
-    assert os.listdir(place / "cwd") == []
-    assert "incubator" in log_of(place)
+    assert os.listdir(folder / "cwd") == []
+    assert "incubator" in log_of(folder)
 
 
 @pytest.mark.spark
-def test_a_damaged_archive_breaks_nothing(place):
-    garbage = place / "garbage.jsa"
+def test_a_damaged_archive_breaks_nothing(folder):
+    garbage = folder / "garbage.jsa"
     garbage.write_bytes(os.urandom(100_000))
     code, out, err = run(
-        place,
+        folder,
         f"""
         from tablestore_engine.spark.session import session_archive
         from tablestore_engine.spark.session import session_classic
@@ -106,9 +106,9 @@ def test_a_damaged_archive_breaks_nothing(place):
 
 
 @pytest.mark.spark
-def test_ctrl_c_interrupts_and_the_jvm_follows(place):
+def test_ctrl_c_interrupts_and_the_jvm_follows(folder):
     process = start(
-        place,
+        folder,
         """
         spark = start_in_background(config()).result()
         print("ready", flush=True)
@@ -133,7 +133,7 @@ def test_ctrl_c_interrupts_and_the_jvm_follows(place):
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_the_second_start_uses_what_the_first_left(place):
+def test_the_second_start_uses_what_the_first_left(folder):
     script = """
         config = SessionConfig(master="local[1]", spark_config={"spark.driver.memory": "1g"})
         print(start_session(config).sql("select 1 as a").collect())
@@ -146,18 +146,18 @@ def test_the_second_start_uses_what_the_first_left(place):
     script = textwrap.dedent(find_jvm) + textwrap.dedent(script)
     if not os.path.exists("/proc/self/maps"):
         pytest.skip("needs /proc to see what a process has mapped")
-    classes = place / "cache" / "dbt-tablestore" / "classes"
-    assert run(place, script) == (0, "[Row(a=1)]\nFalse\n", "")
+    classes = folder / "cache" / "dbt-tablestore" / "classes"
+    assert run(folder, script) == (0, "[Row(a=1)]\nFalse\n", "")
     assert [path.suffix for path in classes.iterdir() if path.suffix == ".claim"]  # Python did not wait for it
     deadline = time.monotonic() + 300
     while not list(classes.glob("*.jsa")) and time.monotonic() < deadline:
         time.sleep(0.2)
-    assert run(place, script) == (0, "[Row(a=1)]\nTrue\n", "")
+    assert run(folder, script) == (0, "[Row(a=1)]\nTrue\n", "")
 
 
-def test_no_java_is_one_clear_message(place):
+def test_no_java_is_one_clear_message(folder):
     code, out, err = run(
-        place,
+        folder,
         """
         try:
             start_session(config())
@@ -170,9 +170,9 @@ def test_no_java_is_one_clear_message(place):
     assert out.startswith("JavaNotFoundError JAVA_HOME is /nowhere, but there is no executable bin/java in it.")
 
 
-def test_a_jvm_that_does_not_start_is_one_clear_message(place):
+def test_a_jvm_that_does_not_start_is_one_clear_message(folder):
     code, out, err = run(
-        place,
+        folder,
         """
         try:
             start_session(config(**{"spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:+UseG1GC"}))
@@ -186,9 +186,9 @@ def test_a_jvm_that_does_not_start_is_one_clear_message(place):
     assert len(out.splitlines()) == 1
 
 
-def test_connect_without_its_packages_is_one_clear_message(place):
+def test_connect_without_its_packages_is_one_clear_message(folder):
     code, out, err = run(
-        place,
+        folder,
         """
         sys.modules["grpc"] = None
         try:
