@@ -34,6 +34,7 @@ from dbt.adapters.tablestore.connection.errors import KeyValuesError
 from dbt.adapters.tablestore.connection.response import response
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.relation.relation import schema_of
+from tablestore_engine.schema.merge.engine_rules import Kept
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.table.schema_changes import SetColumnComment, SetOption
 from tablestore_engine.schema.types.sql_text import quoted_text
@@ -114,7 +115,7 @@ class TableStoreVerbs(SQLAdapter):
         with self.connections.exception_handler("table keys"):
             table = self.catalog.load_table(schema_of(relation), str(relation.identifier))
         schema = table.schema
-        return schema.merge_engine.keeps_last and incremental.is_keyed_by(schema.primary_keys, keys)
+        return schema.merge_engine.kept is Kept.NEWEST and incremental.is_keyed_by(schema.primary_keys, keys)
 
     @available.parse_list
     def tablestore_primary_key(self, relation: BaseRelation) -> list[str]:

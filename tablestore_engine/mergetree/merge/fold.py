@@ -12,7 +12,9 @@ from tablestore_engine.mergetree.merge.kernels import Groups, fold_values
 from tablestore_engine.mergetree.merge.merge import Reduce, SortColumn, last_of_key_mask, sort_stable
 from tablestore_engine.mergetree.merge.retract import cleared, fold_retracting, negated
 from tablestore_engine.mergetree.merge.sequence_group_deletes import apply_group_deletes
-from tablestore_engine.schema.merge.merge_engine import MergeEngine, RetractRule
+from tablestore_engine.schema.merge.aggregate_functions import RetractRule
+from tablestore_engine.schema.merge.engine_rules import Kept, Retraction
+from tablestore_engine.schema.merge.merge_engine import MergeEngine
 from tablestore_engine.schema.table.row_kind import DELETE_KIND, UPDATE_BEFORE_KIND
 from tablestore_engine.schema.types.system import VALUE_KIND
 
@@ -31,17 +33,17 @@ def fold_sorted(table: pa.Table, last: Mask, engine: MergeEngine, kinds: str | N
         RowKindError: a retraction where a column's function cannot take anything back.
     """
     unique = bool(last.all())
-    if engine.keeps_last:
+    if engine.kept is Kept.NEWEST:
         return table if unique else table.filter(pa.array(last))
     starts = np.flatnonzero(np.append(True, last[:-1]))
-    if engine.keeps_first:
+    if engine.kept is Kept.OLDEST:
         return table if unique else table.take(pa.array(starts))
     retracts = retractions(table, kinds)
-    if unique and not engine.changes_single_rows and (retracts is None or engine.grouped):
+    if unique and not engine.changes_single_rows and (retracts is None or engine.retraction is Retraction.AS_RECORD):
         return table
     if retracts is None or kinds is None:
         return _folded(table, Groups(starts, table.num_rows), engine, None)
-    if engine.grouped:
+    if engine.retraction is Retraction.AS_RECORD:
         return _folded_in_groups(table, starts, engine, kinds)
     removed = np.zeros(table.num_rows, bool)
     if engine.removes_on_delete:

@@ -17,7 +17,9 @@ from tablestore_engine.errors import RowKindError
 from tablestore_engine.mergetree.columns.values import Mask, one_array, with_kinds
 from tablestore_engine.mergetree.merge.retract import cleared, negated
 from tablestore_engine.mergetree.sketch.sketches import SKETCHES, check_sketches
-from tablestore_engine.schema.merge.merge_engine import Fold, MergeEngine, RetractRule
+from tablestore_engine.schema.merge.aggregate_functions import RetractRule
+from tablestore_engine.schema.merge.engine_rules import Kept, Retraction
+from tablestore_engine.schema.merge.merge_engine import Fold, MergeEngine
 from tablestore_engine.schema.table.row_kind import DELETE_KIND, UPDATE_BEFORE_KIND
 
 
@@ -30,24 +32,25 @@ def normalize_records(rows: pa.Table, engine: MergeEngine, kinds: str) -> pa.Tab
         for.
     """
     retracts = None
+    keeps_kinds = engine.stores_retractions or engine.retraction is Retraction.AS_RECORD
     if kinds in rows.column_names:
         rows = without_ignored(rows, engine, kinds)
-        if engine.keeps_last:
+        if engine.kept is Kept.NEWEST:
             return rows
         numbers = rows.column(kinds).to_numpy()
         retracts = (numbers & 1) == 1
         _check(rows, numbers, engine, kinds)
-        if not (engine.stores_retractions or engine.grouped):
+        if not keeps_kinds:
             rows = rows.drop_columns([kinds])
     for fold in engine.folds:
         if fold.function in SKETCHES:
             check_sketches(fold, _column(rows, fold))
         if fold.function == "count":
             rows = _with(rows, fold, pc.is_valid(_column(rows, fold)).cast(_column(rows, fold).type))
-    if retracts is not None and retracts.any() and not (engine.stores_retractions or engine.grouped):
+    if retracts is not None and retracts.any() and not keeps_kinds:
         for fold in engine.folds:
             rows = _with(rows, fold, _as_ordinary(fold, _column(rows, fold), retracts))
-    if engine.grouped:
+    if engine.has_sequence_groups:
         rows = _without_empty_groups(rows, engine)
     if engine.removing_groups and kinds in rows.column_names:
         # A -D without a sequence that could remove the row takes its values back like a -U.
@@ -80,7 +83,7 @@ def without_ignored(rows: pa.Table, engine: MergeEngine, kinds: str) -> pa.Table
     ignored = np.zeros(len(numbers), bool)
     if engine.ignores_deletes:
         ignored |= (numbers & 1) == 1
-    if engine.ignores_updates_before or (engine.name == "partial-update" and engine.removes_on_delete):
+    if engine.leaves_out_updates_before:
         ignored |= numbers == UPDATE_BEFORE_KIND
     return rows.filter(pa.array(~ignored)) if ignored.any() else rows
 
@@ -92,7 +95,7 @@ def _check(rows: pa.Table, numbers: np.ndarray[Any, np.dtype[np.int8]], engine: 
             continue
         obstacle = engine.obstacle(kind)
         if obstacle is not None:
-            raise _refused(rows, of_kind, kinds, obstacle, _way_out(engine))
+            raise _refused(rows, of_kind, kinds, obstacle, engine.rules.retraction_hint)
         if kind == DELETE_KIND and engine.removes_on_delete:
             continue
         for fold in engine.folds:
@@ -111,20 +114,6 @@ def _refused(rows: pa.Table, which: Mask, kinds: str, obstacle: str, hint: str |
 def _sample(rows: pa.Table, which: Mask, kinds: str) -> dict[str, Any]:
     row = rows.filter(pa.array(which)).slice(0, 1).drop_columns([kinds]).to_pylist()[0]
     return {name: value for name, value in row.items() if not name.startswith("__")}
-
-
-def _way_out(engine: MergeEngine) -> str:
-    if engine.name == "aggregation":
-        return (
-            "Write +I and +U rows only, or make the table with 'fields.<column>.ignore-retract' = 'true', or with "
-            "'aggregation.remove-record-on-delete' = 'true' (for -D)."
-        )
-    if engine.name == "partial-update":
-        return (
-            "Write +I and +U rows only, or make the table with 'ignore-delete', "
-            "'partial-update.remove-record-on-delete' or sequence groups."
-        )
-    return "Write +I and +U rows only, or make the table with 'ignore-delete' = 'true'."
 
 
 def _column(rows: pa.Table, fold: Fold) -> pa.Array:

@@ -31,6 +31,7 @@ from tablestore_engine.mergetree.columns.values import (
 from tablestore_engine.mergetree.merge.fold import fold_sorted
 from tablestore_engine.mergetree.merge.merge import last_of_key_mask
 from tablestore_engine.mergetree.merge.retract import starts_of_stretches
+from tablestore_engine.schema.merge.engine_rules import Retraction
 from tablestore_engine.schema.merge.merge_engine import MergeEngine
 from tablestore_engine.schema.table.row_kind import DELETE_KIND, UPDATE_BEFORE_KIND
 
@@ -45,12 +46,12 @@ def split_layers(table: pa.Table, keys: Sequence[str], engine: MergeEngine, kind
     `kinds` names the column of row kinds, None when all rows are ordinary. Rows that are layered may be layered again,
     without the column, together with later ones.
     """
-    if kinds is not None and not engine.grouped:
+    if kinds is not None and engine.retraction is not Retraction.AS_RECORD:
         table = _shortened(table, keys, engine, kinds)
     starts = _starts(table, keys)
     apart = np.zeros(table.num_rows, bool)
     if kinds is not None:
-        apart = _deletes(table, kinds) if engine.grouped else _retracts(table, kinds)
+        apart = _deletes(table, kinds) if engine.retraction is Retraction.AS_RECORD else _retracts(table, kinds)
     begins = _factors(table, engine)
     begins[starts_of_stretches(starts, apart)] = True
     stretches = np.flatnonzero(begins)
@@ -58,7 +59,7 @@ def split_layers(table: pa.Table, keys: Sequence[str], engine: MergeEngine, kind
     last[np.append(stretches[1:], table.num_rows) - 1] = True
     owners = np.searchsorted(starts, stretches, "right")
     layers = pa.array(how_often_before(owners).astype(np.int32))
-    if kinds is not None and engine.grouped:
+    if kinds is not None and engine.retraction is Retraction.AS_RECORD:
         folded = fold_sorted(table, last, replace(engine, removing_groups=()), kinds)
         # Of retractions only a stretch is one that removes nothing.
         hides = _deletes(folded, kinds) & ~apart[stretches]

@@ -10,15 +10,17 @@ from dataclasses import replace
 
 from tablestore_engine.errors import OptionError, did_you_mean
 from tablestore_engine.options.catalog import AGGREGATE_FUNCTIONS
-from tablestore_engine.schema.merge.aggregate_functions import ANY_ORDER, retract_rule_of, rounds, supports
-from tablestore_engine.schema.merge.merge_engine import Fold, RetractRule
+from tablestore_engine.schema.merge.aggregate_functions import (
+    FUNCTIONS,
+    TAKE_LATE_RECORDS,
+    Order,
+    RetractRule,
+    retract_rule_of,
+    rounds,
+    supports,
+)
+from tablestore_engine.schema.merge.merge_engine import Fold
 from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, RowType
-
-_NEEDED_BY = {
-    "distinct": ("listagg", "collect"),
-    "list-agg-delimiter": ("listagg",),
-    "nested-key": ("nested_update",),
-}
 
 
 def key_of(column: str, setting: str) -> str:
@@ -61,11 +63,11 @@ def _is_true(text: str | None) -> bool:
 
 def in_any_order(fold: Fold, field: DataField, what: str) -> Fold:
     """The fold where records may come late. Raises an OptionError for a function that depends on all of their order."""
-    if fold.function not in ANY_ORDER:
+    if fold.rules.order is Order.ALL:
         raise OptionError(
             f"The function '{fold.function}' of column '{field.name}' does not go with {what}: a record that comes "
             "late would have to be put between others that are one row already.",
-            hint=f"Functions that do: {', '.join(ANY_ORDER)}.",
+            hint=f"Functions that do: {', '.join(TAKE_LATE_RECORDS)}.",
         )
     if fold.rounds:
         raise OptionError(
@@ -91,8 +93,9 @@ def _check_function(function: str, field: DataField) -> None:
 
 
 def _check_settings(fold: Fold, given: Mapping[str, str], field: DataField) -> None:
-    for setting, functions in _NEEDED_BY.items():
-        if setting in given and fold.function not in functions:
+    for setting in given:
+        functions = [name for name, rules in FUNCTIONS.items() if setting in rules.settings]
+        if functions and fold.function not in functions:
             raise OptionError(
                 f"Option '{key_of(field.name, setting)}' needs the function {' or '.join(functions)}; "
                 f"the column has '{fold.function}'."

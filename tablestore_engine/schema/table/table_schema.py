@@ -137,7 +137,7 @@ class TableSchema:
     @property
     def keeps_deletes(self) -> bool:
         """Whether a delete outlives every merge, since a row that comes late may be older than it."""
-        return bool(self.core_options.sequence_field) or self.merge_engine.grouped
+        return bool(self.core_options.sequence_field) or self.merge_engine.has_sequence_groups
 
     def to_json(self) -> str:
         """The persisted form."""

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from tablestore_engine.errors import ExecutionError
 from tablestore_engine.mergetree.merge.kernels import NOT_BLANK
-from tablestore_engine.schema.merge.merge_engine import Fold, RetractRule
+from tablestore_engine.schema.merge.aggregate_functions import RetractRule
+from tablestore_engine.schema.merge.merge_engine import Fold
 from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.expressions.fold_in_order_sql import in_order_sql, keyed_sql

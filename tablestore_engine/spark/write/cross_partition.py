@@ -50,6 +50,7 @@ from tablestore_engine.operation.write.write_job import (
     WriteResult,
 )
 from tablestore_engine.operation.write.write_rows import table_rows
+from tablestore_engine.schema.merge.engine_rules import Kept
 from tablestore_engine.schema.merge.merge_engine import MergeEngine
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -204,10 +205,10 @@ def _refuse(keys: pa.Table) -> None:
 def _one_each(frame: DataFrame, job: WriteJob) -> DataFrame:
     """The last row of each key, the first one where that stays, or all of them where they fold."""
     engine = job.schema.merge_engine
-    if not (engine.keeps_last or engine.keeps_first):
+    if not (engine.keeps_one_record):
         return frame
     order = f"struct(-{ROW_KIND_COLUMN}, {ORDINAL_COLUMN})" if job.changes else ORDINAL_COLUMN
-    best = "max_by" if engine.keeps_last else "min_by"
+    best = "max_by" if engine.kept is Kept.NEWEST else "min_by"
     row = f"{best}(struct({', '.join(quoted_name(c) for c in frame.columns)}), {order}) AS row"
     return frame.groupBy(*_key(job.schema)).agg(F.expr(row)).select("row.*")
 
@@ -223,9 +224,9 @@ def _routed(
     known, moves = F.col(_LOCATION).isNotNull(), F.col(_MOVES)
     retracts = F.col(ROW_KIND_COLUMN).bitwiseAND(F.lit(1)) == 1
     dropped = retracts & (~known | moves)  # nothing to delete in the row's own partition
-    if engine.keeps_first:
+    if engine.kept is Kept.OLDEST:
         return _opened(locations, schema, found.where(~known), columns, buckets)
-    if not engine.keeps_last:
+    if engine.kept is not Kept.NEWEST:
         new = _together(schema, found.where(~known))
         return found.where(known).select(*at_location).unionAll(_opened(locations, schema, new, columns, buckets))
     stays = found.where(known & ~moves).select(*at_location)
@@ -292,7 +293,7 @@ def _with_locations(
 
 def _is_live(engine: MergeEngine) -> str:
     """SQL of whether a key whose last record has a `kind` has a home. Where records fold, a retraction ends no row."""
-    if engine.keeps_last:
+    if engine.kept is Kept.NEWEST:
         return "kind IN (0, 2)"
     return f"kind <> {DELETE_KIND}" if engine.removes_on_delete else "true"
 

@@ -15,6 +15,7 @@ from tablestore_engine.errors import SqlError
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.scan.scan import ScanPlan
+from tablestore_engine.schema.merge.engine_rules import Kept
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.types.sql_text import quoted_name
 from tablestore_engine.spark.expressions.types import sql_type
@@ -99,8 +100,12 @@ def check_engine(table: Table, verb: str, *, deletes: bool) -> None:
             hint="INSERT OVERWRITE replaces rows.",
         )
     removes = engine.removes_on_delete or bool(engine.removing_groups)
-    if not (engine.keeps_last or engine.is_multiset or (verb == "DELETE" and removes)):
-        option = "remove-record-on-sequence-group' = '…" if engine.grouped else "remove-record-on-delete' = 'true"
+    if not (engine.kept is Kept.NEWEST or engine.is_multiset or (verb == "DELETE" and removes)):
+        option = (
+            "remove-record-on-sequence-group' = '…"
+            if engine.has_sequence_groups
+            else "remove-record-on-delete' = 'true"
+        )
         way_out = f"'{engine.name}.{option}' makes a table that rows can be deleted from."
         raise SqlError(
             f"UPDATE, DELETE and MERGE do not go with 'merge-engine' = '{engine.name}', which table {table.name} has.",

@@ -14,6 +14,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.config.model_config import column_names, unique_keys
+from tablestore_engine.schema.merge.engine_rules import Kept
 from tablestore_engine.schema.merge.merge_engine import MergeEngine
 from tablestore_engine.schema.types.sql_text import quoted_name
 from tablestore_engine.sql.text.lexer import tokenize
@@ -87,7 +88,7 @@ def is_plain_upsert(
         return False
     if not is_keyed_by(table_keys, unique_keys(config)):
         return False
-    if not engine.keeps_last:
+    if engine.kept is not Kept.NEWEST:
         return True  # its engine merges what is written, column by column
     return {one.name.lower() for one in columns} >= {one.name.lower() for one in table_columns}
 
