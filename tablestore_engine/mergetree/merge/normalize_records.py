@@ -1,8 +1,8 @@
-"""Rows on their way into files: what a merge engine makes of each by itself, before any are folded.
+"""Records before they are written: what a merge engine does with each record by itself, before any are folded.
 
-Records that the table ignores are left out, those that it cannot take are refused, and what is left is written so that
-merging in any groups gives one answer: a count becomes the number that it stands for, a record without a sequence says
-nothing about its group, and a retraction becomes an ordinary record wherever every column can say it as one.
+Ignored records are left out, and records that the table cannot take are refused. The others are rewritten so that
+merging in any grouping gives the same answer: `count` becomes the number to add, a record without a sequence has no
+values in the columns of that group, and a retraction becomes an ordinary record if every column can express it as one.
 """
 
 from __future__ import annotations
@@ -24,12 +24,11 @@ from tablestore_engine.schema.table.row_kind import DELETE_KIND, UPDATE_BEFORE_K
 
 
 def normalize_records(rows: pa.Table, engine: MergeEngine, kinds: str) -> pa.Table:
-    """The records that rows become. `kinds` names the column of their kinds, which is left out where it says nothing.
+    """The records that rows become. `kinds` names the column of row kinds, which is dropped if the table needs none.
 
     Raises:
         RowKindError: a retraction that the merge engine cannot take back.
-        ExecutionError: a number to take back has no opposite in its type, or a value is no sketch where one is asked
-        for.
+        ExecutionError: a number cannot be negated in its type, or a value of a sketch column is not a sketch.
     """
     retracts = None
     keeps_kinds = engine.stores_retractions or engine.retraction is Retraction.AS_RECORD
@@ -53,14 +52,14 @@ def normalize_records(rows: pa.Table, engine: MergeEngine, kinds: str) -> pa.Tab
     if engine.has_sequence_groups:
         rows = _without_empty_groups(rows, engine)
     if engine.removing_groups and kinds in rows.column_names:
-        # A -D without a sequence that could remove the row takes its values back like a -U.
+        # A -D that has no sequence in a removing group cannot remove the row; it takes values back like a -U.
         idle = _without_removing_sequence(rows, engine, kinds)
         rows = with_kinds(rows, kinds, np.where(idle, UPDATE_BEFORE_KIND, rows.column(kinds).to_numpy()))
     return rows
 
 
 def check_removable(rows: pa.Table, engine: MergeEngine, kinds: str) -> None:
-    """Raise a RowKindError for a -D, of a row that the table shows, that would not remove it."""
+    """Raise a RowKindError if a -D of a visible row would not remove that row."""
     idle = _without_removing_sequence(rows, engine, kinds)
     if idle.any():
         named = " or ".join(", ".join(sequence) for sequence in engine.removing_groups)
@@ -71,14 +70,14 @@ def check_removable(rows: pa.Table, engine: MergeEngine, kinds: str) -> None:
 
 
 def _without_removing_sequence(rows: pa.Table, engine: MergeEngine, kinds: str) -> Mask:
-    """Which rows are deletes that have no sequence by which they could remove a row."""
+    """Which rows are deletes without a sequence in any removing group."""
     given = [rows.column(name).is_valid().to_numpy() for group in engine.removing_groups for name in group]
     found: Mask = (rows.column(kinds).to_numpy() == DELETE_KIND) & ~np.logical_or.reduce(given)
     return found
 
 
 def without_ignored(rows: pa.Table, engine: MergeEngine, kinds: str) -> pa.Table:
-    """The rows without those of kinds that the table leaves out."""
+    """The rows without those whose kind the table ignores."""
     numbers = rows.column(kinds).to_numpy()
     ignored = np.zeros(len(numbers), bool)
     if engine.ignores_deletes:
@@ -132,7 +131,7 @@ def _as_ordinary(fold: Fold, values: pa.Array, retracts: Mask) -> pa.Array:
 
 
 def _without_empty_groups(rows: pa.Table, engine: MergeEngine) -> pa.Table:
-    """Records whose sequence is null say nothing about the columns of its group."""
+    """The records, without values in the columns of a group if their sequence is null."""
     empty: dict[tuple[str, ...], Mask] = {}
     for fold in engine.folds:
         if not fold.sequence:

@@ -109,15 +109,14 @@ def supports(function: str, data_type: DataType) -> bool:
 
 
 def retract_rule_of(function: str, data_type: DataType, *, ignores: bool) -> RetractRule:
-    """What a retraction means to a column; `ignores` says that the table leaves retractions out of it."""
+    """What a retraction means to a column; `ignores` says that it has the option 'ignore-retract'."""
     if ignores:
-        # Where nulls count, a null in its place does not leave the retraction out. In front of all values it stays a
-        # null: one row already, it could not tell that it has no first value yet.
+        # `last_value` takes nulls as values, so a null record would not leave the retraction out.
         retract_rule = RetractRule.IN_ORDER if function == "last_value" else RetractRule.CLEAR
     else:
         retract_rule = FUNCTIONS[function].retract
     if retract_rule is not RetractRule.NEGATE and not data_type.nullable:
-        return RetractRule.REFUSE  # of a key with nothing but retractions nothing is left
+        return RetractRule.REFUSE  # a key that has only retractions would have no value
     if function == "collect" and not ignores and isinstance(data_type, ArrayType):
         return retract_rule if _has_equality(data_type.element) else RetractRule.REFUSE
     return retract_rule
@@ -131,7 +130,7 @@ def rounds(function: str, data_type: DataType) -> bool:
 
 
 def _holds_map(data_type: DataType) -> bool:
-    """Whether a map is somewhere inside: maps have no order, which sorting records asks for."""
+    """Whether the type contains a map. Maps have no order, so records with maps cannot be sorted."""
     if isinstance(data_type, ArrayType):
         return _holds_map(data_type.element)
     if isinstance(data_type, RowType):
@@ -140,7 +139,7 @@ def _holds_map(data_type: DataType) -> bool:
 
 
 def _has_equality(data_type: DataType) -> bool:
-    """Whether values can be told apart: single values, and rows of them."""
+    """Whether values can be compared for equality: atomic values, and rows of them."""
     if isinstance(data_type, RowType):
         return all(_has_equality(f.type) for f in data_type.fields)
     return data_type.is_atomic

@@ -1,4 +1,4 @@
-"""From what options say of one column to its fold: which function supports which type, and which settings.
+"""From the options of one column to its fold: whether the function supports the type and the settings.
 
 Every mistake is an OptionError when the table is made, never an answer that is wrong later.
 """
@@ -39,7 +39,7 @@ def partition_fold(field: DataField) -> Fold:
 
 
 def fold_of(field: DataField, function: str, given: Mapping[str, str], sequence: tuple[str, ...] = ()) -> Fold:
-    """The fold of a column by a function, with what else it was given. Raises OptionError."""
+    """The fold of a column by a function, with the column's other settings. Raises OptionError."""
     _check_function(function, field)
     ignores = _is_true(given.get("ignore-retract"))
     fold = Fold(
@@ -62,7 +62,7 @@ def _is_true(text: str | None) -> bool:
 
 
 def in_any_order(fold: Fold, field: DataField, what: str) -> Fold:
-    """The fold where records may come late. Raises an OptionError for a function that depends on all of their order."""
+    """The fold where records may come late. Raises OptionError for a function that needs the order of all."""
     if fold.rules.order is Order.ALL:
         raise OptionError(
             f"The function '{fold.function}' of column '{field.name}' does not go with {what}: a record that comes "

@@ -1,21 +1,21 @@
 """Merge engines: how the records of one key become one row.
 
-Each column that is not part of the key has a *function* that folds its values in the order of their records. A fold of
-folds equals the fold of everything, so runs may merge in any groups of neighbours (products that round are the
-exception). `deduplicate` takes the last record whole, `first-row` the first; `partial-update` is the last value of each
-column that is not null; `aggregation` names a function per column. In a *sequence group* of a partial update, columns
-come together from the record that is greatest in the group's own sequence columns. `tablestore-count` is for tables
-without a key: it counts whole rows (`schema.table.multiset`).
+`engine_rules` says what distinguishes the engines. Where a row is folded, each column outside the key has a *function*
+(`aggregate_functions`) that folds its values in the order of their records: in a `partial-update` the last value that
+is not null, in an `aggregation` the function that an option names. A fold of folds equals the fold of everything, so
+neighbouring runs may merge in any grouping; products that round are the exception. In a *sequence group* of a partial
+update, columns have their own sequence columns, and take the values of the record that is greatest in these.
 
-A *retraction* is a record of kind -U or -D: it takes back what an earlier one gave. What a column makes of it is its
-`Undo`. Where every column can say it as an ordinary record (a negated number, a null), the writer does, and files hold
-no retractions. Where one cannot, retractions are *stored*: they keep their kind, a file never holds them folded with
-other records of their key, and only a merge of all runs of a bucket settles them.
+A *retraction* is a record of kind -U or -D: it takes back what an earlier record gave. Each column has a `RetractRule`
+for it. If every column can express the retraction as an ordinary record (a negated number, a null), the writer writes
+that, and files hold no retractions. Otherwise retractions are *stored*: they keep their kind, a file never holds them
+folded with other records of their key, and only a merge of all runs of a bucket settles them.
 
-A product of decimals *rounds* to the scale of its column at each step, so each record takes its turn after all older
-ones: a file never holds such a record folded with others, unless with all that are older.
+A product of decimals *rounds* to the scale of its column at each step, so records must be multiplied in their order:
+a file holds such a record folded with others only if these are all the older ones.
 
-Semantics after Apache Paimon's merge engines; that they do not depend on when runs merge is this engine's own.
+The semantics are those of Apache Paimon's merge engines. That the result does not depend on when runs merge is a
+guarantee of this engine alone.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from tablestore_engine.schema.merge.engine_rules import EngineRules, Kept, Retra
 class Fold:
     """How the values of one column become one.
 
-    `delimiter` is listagg's, `distinct` is for listagg and collect, `nested_key` for nested_update. `sequence` are the
-    columns of its sequence group; `last_value` is then the value of the record that is greatest in them. `rounds` says
-    that every step rounds, so that a fold of folds is not that of everything.
+    `delimiter` is an option of listagg, `distinct` of listagg and collect, `nested_key` of nested_update. `sequence`
+    are the sequence columns of its group; `last_value` is then the value of the record that is greatest in them.
+    `rounds` says that every step rounds, so that a fold of folds may differ from the fold of everything.
     """
 
     column: str
@@ -62,8 +62,8 @@ class Fold:
 class MergeEngine:
     """`folds` covers every column outside the key, unless a whole record is taken (then it is empty).
 
-    `removing_groups` are the sequence groups, by their sequence columns, in which a delete that does not come too late
-    removes the whole row.
+    `removing_groups` are the sequence groups, given by their sequence columns, in which a -D removes the whole row
+    unless an earlier record has a greater sequence.
     """
 
     name: str = "deduplicate"
@@ -143,9 +143,9 @@ class MergeEngine:
 
     @property
     def takes_late(self) -> bool:
-        """Whether a record may come after newer ones of its key were folded with older ones.
+        """Whether a record may arrive after newer and older ones of its key were folded with each other.
 
-        A function of which record is the newest is no exception where users say the order: equals are in it.
+        `last_value` does not allow it, even with a sequence field: of records with equal sequences the newest wins.
         """
         return not self.keeps_apart and all(f.rules.order is Order.NONE for f in self.folds)
 
@@ -156,7 +156,7 @@ class MergeEngine:
 
     @property
     def changes_single_rows(self) -> bool:
-        """Whether the fold of one record may differ from it: a blank text, a list that is to hold each value once."""
+        """Whether the fold of a single record may differ from it: a blank text, a list of distinct values."""
         return any(f.rules.changes_one_value or f.distinct for f in self.folds)
 
     def obstacle(self, kind: int) -> str | None:
@@ -183,9 +183,9 @@ class MergeEngine:
         return replace(self, folds=tuple(f for f in self.folds if f.column in columns))
 
     def columns_for(self, columns: Iterable[str]) -> tuple[str, ...]:
-        """These columns, and those that are needed to fold them."""
+        """These columns, and the sequence columns that are needed to fold them."""
         names = tuple(columns)
         groups = [f.sequence for f in self.folds if f.column in names]
-        # A group says whether the row shows, whatever is asked for.
+        # Whether the row is visible depends on the groups, whichever columns are read.
         groups += self.removing_groups or [f.sequence for f in self.folds if f.sequence][:1]
         return tuple(dict.fromkeys((*names, *chain.from_iterable(groups))))

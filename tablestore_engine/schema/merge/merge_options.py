@@ -1,4 +1,4 @@
-"""From a table's options to its merge engine: what goes together, and which columns fold how.
+"""From a table's options to its merge engine: which options work together, and how each column is folded.
 
 Every mistake is an OptionError when the table is made, never an answer that is wrong later.
 """
@@ -34,11 +34,11 @@ def merge_engine_of(
 ) -> MergeEngine:
     """The merge engine that options ask for.
 
-    Partition columns are no values, also where the key leaves them out: all records of a row are in one partition.
+    Partition columns are not folded, even if the key does not contain them: all records of a row are in one partition.
 
     Raises:
-        OptionError: an unknown function or column, a function on a type that it does not support, or options that do
-            not go together.
+        OptionError: an unknown function or column, a function on a type that it does not support, or options that
+            contradict each other.
     """
     name = options.merge_engine
     rules = rules_of(name)
@@ -78,7 +78,7 @@ def _check_kind_column(fields: Sequence[DataField], name: str | None) -> None:
 def _column_settings(
     fields: Sequence[DataField], options: Mapping[str, str]
 ) -> tuple[dict[str, dict[str, str]], dict[tuple[str, ...], tuple[str, ...]]]:
-    """What options of the form ``fields.<column>.<setting>`` say by column, and the members of sequence groups."""
+    """The options ``fields.<column>.<setting>`` by column, and the members of the sequence groups."""
     names = {f.name for f in fields}
     found: dict[str, dict[str, str]] = {}
     groups: dict[tuple[str, ...], tuple[str, ...]] = {}
@@ -111,7 +111,7 @@ def _check_column(key: str, column: str, names: set[str]) -> None:
 def _check_engine_options(
     name: str, settings: Settings, groups: Mapping[tuple[str, ...], tuple[str, ...]], options: CoreOptions
 ) -> None:
-    """Raise for an option that the merge engine has no use for, and for two that contradict each other."""
+    """Raise for an option that the merge engine does not support, and for two that contradict each other."""
     rules = rules_of(name)
     if options.sequence_field and rules.no_sequence_field is not None:
         raise OptionError(
@@ -226,7 +226,7 @@ def _partial_update(
             folds.append(partition_fold(field))
             continue
         if not sequence:
-            # A retraction says nothing about a column that no sequence orders.
+            # A retraction does not change a column outside all sequence groups.
             folds.append(Fold(field.name, DEFAULT_FUNCTION, ignore_retract=True, retract_rule=RetractRule.CLEAR))
         elif field.name in sequence:
             folds.append(Fold(field.name, "last_value", sequence=sequence, retract_rule=RetractRule.KEEP))
