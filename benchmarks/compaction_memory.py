@@ -68,9 +68,9 @@ def _measure(work: str, memory: int, times: float, runs: int) -> int:
     with open(path, "wb") as file:
         pickle.dump(task, file)
     start = time.perf_counter()
-    told = subprocess.run([sys.executable, "-c", _WORKER, path], capture_output=True, text=True, check=True)
+    finished = subprocess.run([sys.executable, "-c", _WORKER, path], capture_output=True, text=True, check=True)
     seconds = time.perf_counter() - start
-    before, peak, merged = (int(word) for word in told.stdout.split())
+    before, peak, merged = (int(word) for word in finished.stdout.split())
     print(
         f"{runs} runs of {size:,.0f} MiB in one bucket became {merged:,} rows in {seconds:.1f} s; the worker held "
         f"{peak / 1024:.0f} MiB at most ({before / 1024:.0f} before it began): {size * 1024 / peak:.1f} times less."

@@ -21,8 +21,8 @@ ROWS_AT_SCALE_1 = 6_001_215
 
 def generator() -> str:
     """The data generator, from the running environment first. Raises SystemExit when it is missing."""
-    beside = Path(sys.executable).with_name("tpchgen-cli")
-    found = str(beside) if beside.exists() else shutil.which("tpchgen-cli")
+    installed = Path(sys.executable).with_name("tpchgen-cli")
+    found = str(installed) if installed.exists() else shutil.which("tpchgen-cli")
     if not found:
         raise SystemExit("tpchgen-cli is missing: pip install 'dbt-tablestore[bench]'")
     return found

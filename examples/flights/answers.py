@@ -27,12 +27,12 @@ class Answer:
     """One question, what the tables say and what the raw data says."""
 
     question: str
-    told: str
+    answered: str
     recomputed: str
 
     @property
     def right(self) -> bool:
-        return self.told == self.recomputed
+        return self.answered == self.recomputed
 
 
 def answers(ask: Ask, flights: pa.Table, weather: pa.Table) -> Iterator[Answer]:
@@ -48,13 +48,13 @@ def answers(ask: Ask, flights: pa.Table, weather: pa.Table) -> Iterator[Answer]:
 
 
 def _number_of_flights(ask: Ask, flights: pa.Table) -> Answer:
-    (told,) = ask("select count(*) as n from flights")["n"].to_pylist()
-    return Answer("Flights that took off in 2013", f"{told:,}", f"{flights.num_rows:,}")
+    (answered,) = ask("select count(*) as n from flights")["n"].to_pylist()
+    return Answer("Flights that took off in 2013", f"{answered:,}", f"{flights.num_rows:,}")
 
 
 def _every_column(ask: Ask, flights: pa.Table) -> Answer:
     """Row by row: every value of the twelve columns that the table shares with the file."""
-    told = ask(
+    answered = ask(
         """
         select year(flight_date) as year, month(flight_date) as month, day(flight_date) as day,
             origin, carrier, flight_number as flight, destination as dest, tail_number as tailnum,
@@ -64,7 +64,7 @@ def _every_column(ask: Ask, flights: pa.Table) -> Answer:
         """
     )
     raw = flights.select(COLUMNS)
-    same = _ordered(told).cast(raw.schema).equals(_ordered(raw))
+    same = _ordered(answered).cast(raw.schema).equals(_ordered(raw))
     size = f"{raw.num_rows:,} rows × {raw.num_columns} columns"
     return Answer("Every value of every flight", size if same else "different", size)
 
@@ -82,8 +82,8 @@ def _every_day(ask: Ask, flights: pa.Table) -> Answer:
         from daily_traffic
         """
     )
-    told = set(zip(*(table[name].to_pylist() for name in table.column_names), strict=True))
-    agreeing = f"{len(raw & told)} of {len(told)} days agree"
+    answered = set(zip(*(table[name].to_pylist() for name in table.column_names), strict=True))
+    agreeing = f"{len(raw & answered)} of {len(answered)} days agree"
     return Answer("The daily figures, kept day by day", agreeing, f"{len(raw)} of {len(raw)} days agree")
 
 
@@ -91,8 +91,8 @@ def _every_carrier(ask: Ask, flights: pa.Table) -> Answer:
     carriers = flights.group_by("carrier").aggregate([([], "count_all")])
     raw = set(zip(carriers["carrier"].to_pylist(), carriers["count_all"].to_pylist(), strict=True))
     table = ask("select carrier, flown - cancellations as flights from reports_by_carrier")
-    told = set(zip(table["carrier"].to_pylist(), table["flights"].to_pylist(), strict=True))
-    agreeing = f"{len(raw & told)} of {len(told)} carriers agree"
+    answered = set(zip(table["carrier"].to_pylist(), table["flights"].to_pylist(), strict=True))
+    agreeing = f"{len(raw & answered)} of {len(answered)} carriers agree"
     return Answer("Reports, added up as they came", agreeing, f"{len(raw)} of {len(raw)} carriers agree")
 
 
@@ -113,7 +113,7 @@ def _by_day(flights: pa.Table) -> pa.Table:
 
 def _every_hour_of_weather(ask: Ask, flights: pa.Table, weather: pa.Table) -> Answer:
     """Row by row, and each as often as it has to be: the table has no key."""
-    told = _counted(
+    answered = _counted(
         ask(
             """
             select origin, year(observed_at) as year, month(observed_at) as month, day(observed_at) as day,
@@ -124,7 +124,7 @@ def _every_hour_of_weather(ask: Ask, flights: pa.Table, weather: pa.Table) -> An
         )
     )
     raw = _counted(weather_and_delays(flights, weather))
-    agreeing = f"{(raw & told).total():,} of {told.total():,} rows agree"
+    agreeing = f"{(raw & answered).total():,} of {answered.total():,} rows agree"
     return Answer(
         "Each hour of weather, and whom it held up", agreeing, f"{raw.total():,} of {raw.total():,} rows agree"
     )
@@ -150,10 +150,12 @@ def _counted(table: pa.Table) -> Counter[tuple[object, ...]]:
 def _worst_day(ask: Ask, flights: pa.Table) -> Answer:
     table = ask("select flight_date, minutes_lost from daily_traffic order by minutes_lost desc limit 1")
     (worst,) = table.to_pylist()
-    told = f"{worst['flight_date']:%d %B}, {worst['minutes_lost'] / 60:,.0f} hours"
+    answered = f"{worst['flight_date']:%d %B}, {worst['minutes_lost'] / 60:,.0f} hours"
     row = _by_day(flights).sort_by([("lost_sum", "descending")]).slice(0, 1).to_pylist()[0]
     day = date(2013, row["month"], row["day"])
-    return Answer("The worst day, in hours lost by arrivals", told, f"{day:%d %B}, {row['lost_sum'] / 60:,.0f} hours")
+    return Answer(
+        "The worst day, in hours lost by arrivals", answered, f"{day:%d %B}, {row['lost_sum'] / 60:,.0f} hours"
+    )
 
 
 def _most_punctual_carrier(ask: Ask, flights: pa.Table) -> Answer:
@@ -166,7 +168,7 @@ def _most_punctual_carrier(ask: Ask, flights: pa.Table) -> Answer:
         order by share desc limit 1
         """
     ).to_pylist()
-    told = f"{best['carrier']}, {best['share']:.1%}"
+    answered = f"{best['carrier']}, {best['share']:.1%}"
     arrived = flights.filter(pc.is_valid(flights["arr_delay"]))
     on_time = pc.less_equal(arrived["arr_delay"], 15).cast(pa.float64())
     shares = (
@@ -177,7 +179,7 @@ def _most_punctual_carrier(ask: Ask, flights: pa.Table) -> Answer:
     )
     row = shares.filter(pc.greater(shares["count_all"], 1000)).sort_by([("on_time_mean", "descending")])
     top = row.slice(0, 1).to_pylist()[0]
-    return Answer("The most punctual carrier", told, f"{top['carrier']}, {top['on_time_mean']:.1%}")
+    return Answer("The most punctual carrier", answered, f"{top['carrier']}, {top['on_time_mean']:.1%}")
 
 
 def _most_travelled_aircraft(ask: Ask, flights: pa.Table) -> Answer:

@@ -169,8 +169,8 @@ def _as_first_reported(flights: pa.Table) -> pa.Table:
     for name in MEASURES:
         column = flights[name]
         rounded = pa.nulls(len(column), column.type) if name == "air_time" else _to_five_minutes(column)
-        told = pc.if_else(provisional, rounded, column)
-        flights = flights.set_column(flights.column_names.index(name), name, told)
+        announced = pc.if_else(provisional, rounded, column)
+        flights = flights.set_column(flights.column_names.index(name), name, announced)
     return flights
 
 

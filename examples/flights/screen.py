@@ -126,7 +126,7 @@ class Screen:
             table.add_column(name)
         for answer in answers:
             mark = "[green]✓[/]" if answer.right else "[bold red]✗[/]"
-            table.add_row(answer.question, answer.told, answer.recomputed, mark)
+            table.add_row(answer.question, answer.answered, answer.recomputed, mark)
         self.console.print(table)
 
     def closing(self, lines: Sequence[tuple[str, str]], seconds: float) -> None:

@@ -12,8 +12,8 @@ import subprocess
 import sys
 
 import pytest
-from actions import ACTIONS, load, prepare, state
-from fault_io import Fault, FaultInjectingFileIO
+from support.fault.actions import ACTIONS, load, prepare, state
+from support.fault.fault_io import Fault, FaultInjectingFileIO
 from support.tables import check_invariants, data_files, live_paths
 
 from tablestore_engine.errors import TableNotFound, TableStoreError
@@ -127,10 +127,10 @@ def test_an_error_that_passes_leaves_no_manifest_behind(name, prepared, recorded
 
 
 def run_and_die(name, warehouse, step, when):
-    here = os.path.dirname(os.path.abspath(__file__))
+    tests = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     code = (
-        f"import sys; sys.path[:0] = [{here!r}, {os.path.dirname(here)!r}]\n"
-        "from actions import ACTIONS\nfrom fault_io import Fault, FaultInjectingFileIO\n"
+        f"import sys; sys.path[:0] = [{tests!r}]\n"
+        "from support.fault.actions import ACTIONS\nfrom support.fault.fault_io import Fault, FaultInjectingFileIO\n"
         "import os\n"
         "for line in sys.stdin:\n"
         "    name, warehouse, step, when = line.rstrip('\\n').split('\\t')\n"
@@ -206,7 +206,7 @@ def test_what_a_failed_ctas_leaves_is_never_listed(prepared, recorded, tmp_path)
         catalog.load_table("default", "t")
 
 
-def test_a_turn_that_dies_half_way_changes_no_row(prepared, recorded, tmp_path):
+def test_enabling_retractions_that_fails_half_way_changes_no_row(prepared, recorded, tmp_path):
     """The schema is there and its snapshot is not: the table counts, and everything else is as before."""
     steps, before, after = recorded["turn"]
     assert steps.index("create schema 1") < steps.index("create snapshot 2")

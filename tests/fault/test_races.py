@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import signal
 import subprocess
@@ -11,7 +10,8 @@ import sys
 import time
 
 import pytest
-from racer import PROCESSES
+from support.fault import racer
+from support.fault.racer import PROCESSES
 from support.tables import by_key, check_invariants, compact, data_files, live_paths, make_table, read, write
 
 from tablestore_engine.metadata.compaction_plan import PlanState
@@ -19,7 +19,7 @@ from tablestore_engine.operation.compact.schedule import schedule
 from tablestore_engine.operation.compact.scheduled_run import PLAN_PROPERTY
 from tablestore_engine.storage.clock import now_millis
 
-RACER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "racer.py")
+RACER = racer.__file__
 COMMITS = 20
 
 
@@ -58,11 +58,11 @@ def test_every_commit_of_every_process_counts(table, tmp_path):
     check_invariants(table)
 
 
-def test_with_compactions_beside_them(table, tmp_path):
+def test_with_concurrent_compactions(table, tmp_path):
     compactors = [start(tmp_path, "compact") for _ in range(2)]
     racers = [start(tmp_path, "insert", n) for n in range(PROCESSES)]
-    for racer in racers:
-        result(racer)
+    for one in racers:
+        result(one)
     (tmp_path / "default.db" / "stop").touch()
     compacted = sum(result(one)["commits"] for one in compactors)
     snapshots = table.snapshots()
@@ -95,11 +95,11 @@ def test_each_plan_is_carried_out_by_one(tmp_path):
     check_invariants(table)
 
 
-def test_with_scheduled_compactions_beside_them(table, tmp_path):
+def test_with_concurrent_scheduled_compactions(table, tmp_path):
     compactors = [start(tmp_path, "schedule", n) for n in range(2)]
     racers = [start(tmp_path, "insert", n) for n in range(PROCESSES)]
-    for racer in racers:
-        result(racer)
+    for one in racers:
+        result(one)
     (tmp_path / "default.db" / "stop").touch()
     done = sorted(instant for one in compactors for instant in result(one)["plans"])
     made = [p.partition("/")[0] for s in table.snapshots() if (p := table.properties_of(s).get(PLAN_PROPERTY))]
@@ -115,8 +115,8 @@ def test_no_increment_is_lost(table, tmp_path):
     write(table, [{"id": 1, "v": 0}])
     compactor = start(tmp_path, "compact")
     racers = [start(tmp_path, "increment", n, 10) for n in range(PROCESSES)]
-    for racer in racers:
-        result(racer)
+    for one in racers:
+        result(one)
     (tmp_path / "default.db" / "stop").touch()
     result(compactor)
     assert read(table) == [{"id": 1, "v": PROCESSES * 10}]
@@ -143,14 +143,14 @@ def test_kill_9_at_random_moments(table, tmp_path):
         assert len({row["v"] for row in read(table, snapshot=snapshot)}) == 1
 
 
-def test_writers_without_a_key_take_rows_away_beside_each_other(tmp_path):
+def test_concurrent_retractions_of_a_multiset_table(tmp_path):
     """The first of them turns the table; the others, and the compactors, began on what it was."""
     options = {"commit.max-retries": "50", "compaction.min.file-num": "4"}
     table = make_table(tmp_path, {"id": "INT", "v": "INT"}, options=options)
     compactors = [start(tmp_path, "compact") for _ in range(2)]
     racers = [start(tmp_path, "churn", n, 10) for n in range(PROCESSES)]
-    for racer in racers:
-        result(racer)
+    for one in racers:
+        result(one)
     (tmp_path / "default.db" / "stop").touch()
     for compactor in compactors:
         result(compactor)

@@ -7,7 +7,7 @@ import re
 
 import pytest
 import yaml
-from dbt_process import run_dbt_process
+from support.dbt_process import run_dbt_process
 
 PROJECT = {"name": "tiny", "version": "1.0", "profile": "tiny", "model-paths": ["models"]}
 PROFILE = {

@@ -97,14 +97,14 @@ class Reader:
         elif step.kind == "sql":
             frame = self.store().sql(step.text)
             if step.answer is not None:
-                told = [tuple(_shown(value) for value in row) for row in frame.collect()]
-                assert (tuple(frame.columns), *told) == step.answer
+                answer = [tuple(_shown(value) for value in row) for row in frame.collect()]
+                assert (tuple(frame.columns), *answer) == step.answer
         elif step.kind == "python":
             value = self.python(step.text)
             if step.answer is not None:
                 found = value if hasattr(value, "column_names") else value.toArrow()
-                told = [tuple(_shown(one) for one in row.values()) for row in found.to_pylist()]
-                assert (tuple(found.column_names), *told) == step.answer
+                answer = [tuple(_shown(one) for one in row.values()) for row in found.to_pylist()]
+                assert (tuple(found.column_names), *answer) == step.answer
         elif step.kind == "yaml":
             yaml.safe_load(step.text)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 from dbt.tests.util import write_file
-from dbt_process import DBT, environment
+from support.dbt_process import DBT, environment
 
 # Runs for days. Its first row makes a file, which tells that a task of Spark's is at work.
 ENDLESS = """
@@ -83,11 +83,11 @@ class TestInterrupt:
 
     def interrupt(self, process):
         """Ctrl-C. The output until the process ended by itself, and how long that took."""
-        told = time.monotonic()
+        interrupted_at = time.monotonic()
         process.send_signal(signal.SIGINT)
         # dbt waits for its workers: were the job not cancelled, this would not return.
         output, _ = process.communicate(timeout=60)
-        return output, time.monotonic() - told
+        return output, time.monotonic() - interrupted_at
 
     def check(self, process, output, seconds):
         # Ending is much less work than starting: this leaves a slow machine its time.

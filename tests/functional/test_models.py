@@ -138,7 +138,7 @@ select * from values (1, 'x'), (7, 'y'), (7, 'z') as t(id, name)
         run("-s", "loose")
         assert rows(project, "loose", "*", "id nulls first, name") == expected
 
-    def test_rows_that_stand_twice_come_again(self, project):
+    def test_rows_that_occur_twice_come_again(self, project):
         text = """
 {{ config(materialized='incremental', unique_key='id', incremental_strategy='delete+insert') }}
 select * from values (null, 'x'), (7, 'y'), (7, 'z') as t(id, name)
@@ -436,7 +436,7 @@ select * from {{ ref('events') }}
             ("table_options={'target-file-sise': '1 mb'}", "target-file-size"),
         ],
     )
-    def test_a_misspelling_is_told(self, project, config, hint):
+    def test_a_misspelling_is_reported(self, project, config, hint):
         model(project, "options", f"{{{{ config(materialized='table', {config}) }}}} select 1 as id")
         message, _ = run("-s", "options", ok=False)["options"]
         assert f"Did you mean '{hint}'?" in message
@@ -500,7 +500,7 @@ seeds:
 """,
         }
 
-    def test_values_arrive_as_they_stand(self, project):
+    def test_values_are_loaded_unchanged(self, project):
         results = {one.node.name: one for one in run_dbt(["seed"])}
         assert results["exact"].message == "INSERT 2 rows"
         assert results["exact"].adapter_response["rows_affected"] == 2
@@ -607,7 +607,7 @@ select * from values ('+I', 'apple', null), ('+I', 'apple', null), ('+I', 'pear'
 """
 
     @pytest.mark.parametrize("strategy", ["", ", incremental_strategy='append'", ", incremental_strategy='merge'"])
-    def test_retractions_land(self, project, strategy):
+    def test_retractions_are_applied(self, project, strategy):
         model(project, "joined", self.TEXT.replace("row_kind=true", f"row_kind=true{strategy}"))
         assert run("-s", "joined", "--full-refresh")["joined"] == ("CREATE TABLE 3 rows", 3)
         assert rows(project, "joined", "item, customer") == [("apple", None), ("apple", None), ("pear", None)]

@@ -45,8 +45,8 @@ class TestRunOperation:
             run_dbt(["run", "--select", "orders", "--vars", f"v: {v}"])
 
     def operate(self, name, args):
-        _, told = run_dbt_and_capture(["run-operation", name, "--args", args])
-        return told
+        _, output = run_dbt_and_capture(["run-operation", name, "--args", args])
+        return output
 
     def value(self, project):
         return project.run_sql(f"select max(v) from {project.test_schema}.kept_orders", fetch="one")[0]
@@ -56,32 +56,32 @@ class TestRunOperation:
         assert f"create_tag {name}: done" in self.operate("create_tag", "{table: orders, tag: first, snapshot: 1}")
         assert f"compact {name}: compacted" in self.operate("compact", "{table: orders}")
         assert self.value(project) == 2
-        told = self.operate("rollback", "{table: orders, version: first}")
-        assert f"rollback {name}: snapshot 5 has the rows of snapshot 1 again" in told
+        output = self.operate("rollback", "{table: orders, version: first}")
+        assert f"rollback {name}: snapshot 5 has the rows of snapshot 1 again" in output
         assert self.value(project) == 0
         self.operate("rollback", "{table: care.raw, version: 3}")
         assert self.value(project) == 2
-        told = self.operate("expire_snapshots", f"{{table: {name}, retain_max: 2}}")
-        assert f"expire_snapshots {name}: 4 snapshots expired" in told
+        output = self.operate("expire_snapshots", f"{{table: {name}, retain_max: 2}}")
+        assert f"expire_snapshots {name}: 4 snapshots expired" in output
         assert "delete_tag" in self.operate("delete_tag", "{table: kept_orders, tag: first}")
-        told = self.operate("expire_partitions", "{table: orders, expiration_time: 30 d}")
-        assert "1 expired partition" in told
-        assert "dt=2020-01-01" in told
+        output = self.operate("expire_partitions", "{table: orders, expiration_time: 30 d}")
+        assert "1 expired partition" in output
+        assert "dt=2020-01-01" in output
         path = os.path.join(project.adapter.catalog.load_table(project.test_schema, "kept_orders").path, "manifest")
         with open(os.path.join(path, "manifest-lost-0"), "w") as file:
             file.write("x")
         os.utime(file.name, (0, 0))
-        told = self.operate("remove_orphan_files", "{table: orders, older_than: 2020-01-01 00:00:00, dry_run: true}")
-        assert file.name in told and os.path.exists(file.name)
+        output = self.operate("remove_orphan_files", "{table: orders, older_than: 2020-01-01 00:00:00, dry_run: true}")
+        assert file.name in output and os.path.exists(file.name)
         self.operate("remove_orphan_files", "{table: orders}")
         assert not os.path.exists(file.name)
-        told = self.operate("tablestore_call", "{procedure: expire_tags, table: orders}")
-        assert "0 expired tags" in told
+        output = self.operate("tablestore_call", "{procedure: expire_tags, table: orders}")
+        assert "0 expired tags" in output
 
     def test_in_a_hook(self, project):
         for _ in range(2):
-            _, told = run_dbt_and_capture(["run", "--select", "hooked"])
-        assert f"compact {project.test_schema}.hooked: compacted" in told
+            _, output = run_dbt_and_capture(["run", "--select", "hooked"])
+        assert f"compact {project.test_schema}.hooked: compacted" in output
 
     @pytest.mark.parametrize(
         ("name", "args", "message"),
@@ -92,8 +92,8 @@ class TestRunOperation:
         ],
     )
     def test_what_is_wrong_is_said(self, project, name, args, message):
-        _, told = run_dbt_and_capture(["run-operation", name, "--args", args], expect_pass=False)
-        assert message in told
+        _, output = run_dbt_and_capture(["run-operation", name, "--args", args], expect_pass=False)
+        assert message in output
 
     def test_system_tables_are_sources(self, project):
         results = run_dbt(["build", "--select", "care", "source:care"])
@@ -118,5 +118,5 @@ class TestAMacroOfTheProject:
         return {"mine.sql": "{% macro compact() %}{% do log('mine', info=true) %}{% endmacro %}"}
 
     def test_it_comes_first(self, project):
-        _, told = run_dbt_and_capture(["run-operation", "compact"])
-        assert "mine" in told
+        _, output = run_dbt_and_capture(["run-operation", "compact"])
+        assert "mine" in output

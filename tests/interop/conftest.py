@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
-from compare import assert_same
-from java_paimon import JavaPaimon, multiset_of
-from ours import OurTable
-from readers import READERS, OtherReaderError, PaimonReader
+from support.interop.compare import assert_same
+from support.interop.java_paimon import JavaPaimon, multiset_of
+from support.interop.ours import OurTable
+from support.interop.readers import READERS, OtherReaderError, PaimonReader
 
 from tablestore_engine.catalog import Catalog
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from compare import assert_same
-from ours import OurTable
-from readers import EVERY_READER, READERS
 from support.deletion_vectors import delete_positions, with_options
+from support.interop.compare import assert_same
+from support.interop.ours import OurTable
+from support.interop.readers import EVERY_READER, READERS
 
 from tablestore_engine.errors import OptionError
 from tablestore_engine.schema.types.types import AtomicType

@@ -6,9 +6,9 @@ from decimal import Decimal
 
 import pyarrow as pa
 import pytest
-from compare import assert_same
-from ours import OurTable, rows_of
-from readers import READERS
+from support.interop.compare import assert_same
+from support.interop.ours import OurTable, rows_of
+from support.interop.readers import READERS
 from support.tables import check_index, check_invariants
 
 from tablestore_engine.metadata.partition import PartitionFormat

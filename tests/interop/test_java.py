@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from java_paimon import JavaPaimonError, multiset_of
-from ours import OurTable, rows_of
-from shapes import ATOMIC, EVERYTHING, TIMES, value_rows
+from support.interop.java_paimon import JavaPaimonError, multiset_of
+from support.interop.ours import OurTable, rows_of
+from support.interop.shapes import ATOMIC, EVERYTHING, TIMES, value_rows
 
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import AtomicType
@@ -214,8 +214,8 @@ def test_tables_that_count_rows_are_refused(catalog, java, same, name):
     table = OurTable.create(catalog, name, COLUMNS)
     table.write(_rows(range(1, 5), "a"))
     same(table)
-    gone = rows_of(table.table.schema, _rows([2], "a")).append_column("_row_kind", pa.array(["-D"]))
-    table.table.write(gone)
+    deleted = rows_of(table.table.schema, _rows([2], "a")).append_column("_row_kind", pa.array(["-D"]))
+    table.table.write(deleted)
     assert table.read().num_rows == 3
     before = table.table.latest_snapshot()
     path = table.table.path

@@ -4,8 +4,8 @@ away."""
 from __future__ import annotations
 
 import pytest
-from java_paimon import multiset_of
-from ours import OurTable
+from support.interop.java_paimon import multiset_of
+from support.interop.ours import OurTable
 
 from tablestore_engine.errors import OptionError, TableStoreError, UserError
 from tablestore_engine.operation.history.expire import Retention

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 
 import pytest
-from compare import assert_same, multiset
-from ours import OurTable
-from readers import READERS
+from support.interop.compare import assert_same, multiset
+from support.interop.ours import OurTable
+from support.interop.readers import READERS
 
 from tablestore_engine.schema.types.types import AtomicType
 

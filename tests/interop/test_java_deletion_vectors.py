@@ -4,8 +4,8 @@ them."""
 from __future__ import annotations
 
 import pytest
-from compare import assert_same
-from ours import OurTable
+from support.interop.compare import assert_same
+from support.interop.ours import OurTable
 
 from tablestore_engine.errors import OptionError
 from tablestore_engine.metadata.index_manifest import DELETION_VECTORS
@@ -117,8 +117,8 @@ def test_tables_without_a_key(java, made, everything_agrees, spark_store, option
         java.ask("copy", path, more.table.path)
     assert everything_agrees(table).num_rows == 600
     # Single rows, a row at either end, and long runs, upon which other rows are deleted.
-    for gone in ((0, 7, 299), range(100, 200), (8, 150, 201)):
-        more.overwrite(_rows(gone, "gone"))
+    for deleted in ((0, 7, 299), range(100, 200), (8, 150, 201)):
+        more.overwrite(_rows(deleted, "gone"))
         assert int(java.ask("remove", path, more.table.path)) > 0
         everything_agrees(table)
     own = table.read()

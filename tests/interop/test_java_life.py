@@ -8,8 +8,8 @@ from datetime import date, datetime, timezone
 from decimal import Decimal
 
 import pytest
-from java_paimon import multiset_of
-from ours import OurTable, new_identity
+from support.interop.java_paimon import multiset_of
+from support.interop.ours import OurTable, new_identity
 
 from tablestore_engine.metadata.statistics import ColumnStatistics, Statistics, has_bounds, value_text
 from tablestore_engine.operation.commit.commit import Change

@@ -5,9 +5,9 @@ what we add, Java reads.
 from __future__ import annotations
 
 import pytest
-from compare import assert_same
-from java_paimon import JavaPaimonError
-from ours import OurTable
+from support.interop.compare import assert_same
+from support.interop.java_paimon import JavaPaimonError
+from support.interop.ours import OurTable
 
 from tablestore_engine.schema.types.types import AtomicType
 

@@ -9,9 +9,9 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 import pytest
-from java_paimon import multiset_of
-from ours import OurTable, rows_of
 from support import naive_sketches as naive
+from support.interop.java_paimon import multiset_of
+from support.interop.ours import OurTable, rows_of
 
 from tablestore_engine.mergetree.merge.kernels import Groups, fold_values
 from tablestore_engine.operation.write.write_job import ROW_KIND_COLUMN

@@ -8,11 +8,11 @@ from itertools import pairwise
 from random import Random
 
 import pytest
-from compare import assert_same
-from filters import check_filters, check_spark_filters
-from java_paimon import multiset_of
-from ours import OurTable
-from random_values import random_rows
+from support.interop.compare import assert_same
+from support.interop.filters import check_filters, check_spark_filters
+from support.interop.java_paimon import multiset_of
+from support.interop.ours import OurTable
+from support.interop.random_values import random_rows
 
 from tablestore_engine.errors import OptionError
 from tablestore_engine.schema.types.types import parse_type

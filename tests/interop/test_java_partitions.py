@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from compare import assert_same, multiset
-from ours import OurTable
-from shapes import ATOMIC
+from support.interop.compare import assert_same, multiset
+from support.interop.ours import OurTable
+from support.interop.shapes import ATOMIC
 
 from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.types.types import AtomicType

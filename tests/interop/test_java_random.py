@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from random import Random
 
 import pytest
-from compare import assert_same
-from filters import check_filters
-from java_paimon import multiset_of
-from ours import OurTable
-from random_values import random_rows, random_value
-from shapes import ATOMIC
+from support.interop.compare import assert_same
+from support.interop.filters import check_filters
+from support.interop.java_paimon import multiset_of
+from support.interop.ours import OurTable
+from support.interop.random_values import random_rows, random_value
+from support.interop.shapes import ATOMIC
 
 from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.table.schema_changes import AddColumn
@@ -159,12 +159,12 @@ def test_random_tables(java, java_reads, catalog, spark_store, tmp_path, seed):
             multiset_of(table.read(), table.table.schema) if "compaction" in done[-1] or "exp" in done[-1] else None
         )
         _play(java, played, done[-1])
-        told = f"seed {seed}: {options}, {[str(k) for k in columns.values()]}, {done}"
+        history = f"seed {seed}: {options}, {[str(k) for k in columns.values()]}, {done}"
         try:
             own = java_reads(table)
             if len(done) % 3 == 0:
                 check_filters(table, own)
         except Exception as error:
-            raise AssertionError(told) from error
-        assert before is None or multiset_of(own, table.table.schema) == before, told
-    assert_same(spark_store.read(name).toArrow(), table.read(), f"Spark, {told}")
+            raise AssertionError(history) from error
+        assert before is None or multiset_of(own, table.table.schema) == before, history
+    assert_same(spark_store.read(name).toArrow(), table.read(), f"Spark, {history}")

@@ -8,10 +8,10 @@ import json
 from random import Random
 
 import pytest
-from compare import assert_same
-from filters import check_filters, check_spark_filters
-from ours import OurTable
-from random_values import random_rows
+from support.interop.compare import assert_same
+from support.interop.filters import check_filters, check_spark_filters
+from support.interop.ours import OurTable
+from support.interop.random_values import random_rows
 
 from tablestore_engine.errors import UnsupportedTypeError
 from tablestore_engine.schema.table.creation import create_schema

@@ -6,9 +6,9 @@ from decimal import Decimal
 
 import pyarrow as pa
 import pytest
-from compare import assert_same
-from ours import OurTable, rows_of
-from readers import EVERY_READER, OtherReaderError
+from support.interop.compare import assert_same
+from support.interop.ours import OurTable, rows_of
+from support.interop.readers import EVERY_READER, OtherReaderError
 
 from tablestore_engine.operation.write.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, MapType, RowType

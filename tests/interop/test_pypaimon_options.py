@@ -7,11 +7,11 @@ from random import Random
 
 import pyarrow as pa
 import pytest
-from compare import assert_same
-from filters import check_filters
-from ours import OurTable, rows_of
-from random_values import random_rows
-from readers import READERS
+from support.interop.compare import assert_same
+from support.interop.filters import check_filters
+from support.interop.ours import OurTable, rows_of
+from support.interop.random_values import random_rows
+from support.interop.readers import READERS
 
 from tablestore_engine.errors import OptionError
 from tablestore_engine.schema.types.arrow import to_arrow_type

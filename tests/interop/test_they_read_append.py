@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from ours import OurTable
-from readers import EVERY_READER
-from shapes import EVERYTHING, TIMES, value_rows
+from support.interop.ours import OurTable
+from support.interop.readers import EVERY_READER
+from support.interop.shapes import EVERYTHING, TIMES, value_rows
 
 from tablestore_engine.schema.table.schema_changes import AddColumn, SetComment, SetOption
 from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, RowType

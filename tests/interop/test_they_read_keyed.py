@@ -5,8 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
-from ours import OurTable
-from shapes import ATOMIC, EVERYTHING, SPECIAL, TIMES, value_rows
+from support.interop.ours import OurTable
+from support.interop.shapes import ATOMIC, EVERYTHING, SPECIAL, TIMES, value_rows
 
 from tablestore_engine.schema.types.types import AtomicType
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from ours import OurTable
-from shapes import ATOMIC
+from support.interop.ours import OurTable
+from support.interop.shapes import ATOMIC
 
 from tablestore_engine.schema.types.types import AtomicType
 

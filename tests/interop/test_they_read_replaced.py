@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from compare import assert_same
-from ours import OurTable, new_identity, rows_of
-from readers import EVERY_READER
+from support.interop.compare import assert_same
+from support.interop.ours import OurTable, new_identity, rows_of
+from support.interop.readers import EVERY_READER
 
 from tablestore_engine.operation.commit.replace import next_schema, replace_all, schema_publisher
 from tablestore_engine.operation.write.write import write_table

@@ -7,9 +7,9 @@ import operator
 from decimal import Decimal
 
 import pytest
-from compare import multiset
-from ours import OurTable
-from shapes import ATOMIC
+from support.interop.compare import multiset
+from support.interop.ours import OurTable
+from support.interop.shapes import ATOMIC
 
 from tablestore_engine.schema.types.types import ArrayType, AtomicType
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from compare import assert_same
-from ours import OurTable, rows_of
-from readers import EVERY_READER, READERS
-from shapes import ATOMIC, EVERYTHING, value_rows
+from support.interop.compare import assert_same
+from support.interop.ours import OurTable, rows_of
+from support.interop.readers import EVERY_READER, READERS
+from support.interop.shapes import ATOMIC, EVERYTHING, value_rows
 
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.arrow import to_arrow_type
@@ -108,8 +108,8 @@ def test_keyed(their, layout):
     table.ours.write(rows_of(table.ours.table.schema, rows(range(90, 130), "ours")))
     state += rows(range(90, 130), "ours")
     table.check(state)
-    gone = rows(range(0, 130, 4), "x")
-    table.ours.delete(gone)
+    deleted = rows(range(0, 130, 4), "x")
+    table.ours.delete(deleted)
     state = [r for r in state if r["id"] % 4]
     table.check(state)
     table.write(rows(range(8), "theirs again"))

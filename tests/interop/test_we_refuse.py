@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from ours import OurTable, rows_of
-from readers import EVERY_READER, OtherReaderError
+from support.interop.ours import OurTable, rows_of
+from support.interop.readers import EVERY_READER, OtherReaderError
 
 from tablestore_engine.errors import OptionError, UnsupportedTypeError
 from tablestore_engine.schema.types.types import AtomicType
@@ -83,8 +83,8 @@ def test_tables_that_count_rows_stop_every_reader(paimon, catalog, name):
     table.write(rows)
     for reader in EVERY_READER:
         assert paimon.read(reader, catalog.warehouse, table.name).num_rows == 3
-    gone = rows_of(table.table.schema, rows[:1]).append_column("_row_kind", pa.array(["-D"]))
-    table.table.write(gone)
+    deleted = rows_of(table.table.schema, rows[:1]).append_column("_row_kind", pa.array(["-D"]))
+    table.table.write(deleted)
     assert table.read().sort_by("id").to_pylist() == rows[1:]
     for full in (None, True):
         if full:
@@ -95,7 +95,7 @@ def test_tables_that_count_rows_stop_every_reader(paimon, catalog, name):
                 paimon.read(reader, catalog.warehouse, table.name)
     paimon.write(catalog.warehouse, table.name, rows_of(table.table.schema, rows[:1]))
     assert table.read().sort_by("id").to_pylist() == rows
-    table.table.write(gone)
+    table.table.write(deleted)
     assert table.read().sort_by("id").to_pylist() == rows[1:]
     with pytest.raises(OtherReaderError, match=r"(?i)merge-?engine"):
         paimon.read("pypaimon", catalog.warehouse, table.name)

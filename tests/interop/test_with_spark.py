@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from compare import assert_same
-from ours import OurTable
-from readers import EVERY_READER
-from shapes import ATOMIC, EVERYTHING, value_rows
+from support.interop.compare import assert_same
+from support.interop.ours import OurTable
+from support.interop.readers import EVERY_READER
+from support.interop.shapes import ATOMIC, EVERYTHING, value_rows
 
 from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.types import AtomicType
@@ -164,10 +164,10 @@ def test_the_past_as_others_see_it(store, paimon, catalog, name):
 def test_types_that_spark_gives(store, catalog, paimon, name):
     """The types of a CTAS as pypaimon understands them."""
     store.execute(f"CREATE TABLE {name} AS {_ROWS.format(0, 3)}")
-    told = dict(paimon.ask(do="schema", warehouse=catalog.warehouse, table=f"db.{name}")["fields"])
-    assert told["id"].startswith("BIGINT")
-    assert told["part"].startswith("INT")
-    assert told["moment"] == "TIMESTAMP(6) WITH LOCAL TIME ZONE"
-    assert told["day"].startswith("DATE")
-    assert told["raw"].startswith("BYTES")
+    types = dict(paimon.ask(do="schema", warehouse=catalog.warehouse, table=f"db.{name}")["fields"])
+    assert types["id"].startswith("BIGINT")
+    assert types["part"].startswith("INT")
+    assert types["moment"] == "TIMESTAMP(6) WITH LOCAL TIME ZONE"
+    assert types["day"].startswith("DATE")
+    assert types["raw"].startswith("BYTES")
     assert AtomicType("BYTES") == catalog.load_table("db", name).schema.field("raw").type.as_nullable(True)

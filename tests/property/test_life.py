@@ -11,6 +11,7 @@ import tempfile
 
 from hypothesis import given, note
 from hypothesis import strategies as st
+from support.histories import PROFILE
 from support.tables import (
     DELETE,
     PUT,
@@ -22,7 +23,6 @@ from support.tables import (
     read,
     write,
 )
-from test_histories import PROFILE
 
 from tablestore_engine.errors import SnapshotNotFound
 from tablestore_engine.metadata.partition import PartitionFormat

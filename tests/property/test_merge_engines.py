@@ -7,95 +7,35 @@ Whatever is flushed and compacted when, reading gives what folding the whole his
 from __future__ import annotations
 
 from contextlib import contextmanager
-from datetime import date, datetime
-from decimal import Decimal
+from datetime import date
 from unittest import mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from player import WRITES, Player, steps_of
-from player import play as played
 from support import naive_folds as naive
-from support import naive_sketches as sketches
+from support.histories import PROFILE
+from support.merge_engine_histories import (
+    AFTER,
+    ANY_ORDER,
+    BEFORE,
+    DELETE,
+    FOLDS,
+    INSERT,
+    INTS,
+    LISTS,
+    MAPS,
+    PLAIN,
+    TEXTS,
+    engine_options,
+    histories,
+)
+from support.player import WRITES, Player
+from support.player import play as played
 from support.tables import compact, make_table, read, scratch_directory, write
-from test_histories import PROFILE, bucket_options
 
 from tablestore_engine.operation.compact import compact as compaction
 from tablestore_engine.operation.write import write as writing
-
-INSERT, BEFORE, AFTER, DELETE = 0, 1, 2, 3
-INTS = {"type": "ARRAY", "element": "INT"}
-MAPS = {"type": "MAP", "key": "STRING", "value": "INT"}
-ROWS = {
-    "type": "ARRAY",
-    "element": {
-        "type": "ROW",
-        "fields": [{"id": 90, "name": "k", "type": "INT"}, {"id": 91, "name": "v", "type": "STRING"}],
-    },
-}
-LISTS = st.lists(st.none() | st.integers(0, 3), max_size=3)
-TEXTS = st.sampled_from(["", " ", "a", "b", "a;b", ";", "ü", "x y"])
-DICTS = st.dictionaries(st.sampled_from("abc"), st.none() | st.integers(0, 3), max_size=2)
-NESTED = st.lists(
-    st.none() | st.fixed_dictionaries({"k": st.none() | st.integers(0, 1), "v": st.sampled_from("xy")}),
-    max_size=3,
-)
-COUNTED = st.sets(st.tuples(st.integers(0, 40), st.integers(1, 3)), max_size=4).map(
-    lambda coupons: sketches.hll(coupons, 4)
-)
-HASHED = st.sets(st.integers(1, 9), max_size=3).map(sketches.theta)
-
-# (function, type, values, options of the column)
-FOLDS = [
-    ("sum", "INT", st.integers(-5, 5), {}),
-    ("sum", "DECIMAL(9, 2)", st.decimals(-9, 9, places=2), {}),
-    ("sum", "DOUBLE", st.sampled_from([0.5, -2.0, 4.25]), {}),
-    ("count", "BIGINT", st.integers(-5, 5), {}),
-    ("product", "BIGINT", st.sampled_from([-1, 1, 2]), {}),
-    ("product", "DECIMAL(18, 2)", st.sampled_from([Decimal(text) for text in ("-1.00", "0.50", "1.00", "1.50")]), {}),
-    ("max", "STRING", TEXTS, {}),
-    ("max", "DOUBLE", st.sampled_from([0.5, -2.0, float("inf")]), {}),
-    ("min", "DATE", st.dates(date(2023, 12, 30), date(2024, 1, 2)), {}),
-    ("min", "DECIMAL(30, 3)", st.sampled_from([Decimal("-1.000"), Decimal("12345678901234567890.125")]), {}),
-    ("max", "TIMESTAMP(6)", st.sampled_from([datetime(1969, 12, 31, 23, 59), datetime(2024, 1, 1)]), {}),
-    ("last_value", "STRING", TEXTS, {}),
-    ("first_value", "INT", st.integers(0, 9), {}),
-    ("last_non_null_value", INTS, LISTS, {}),
-    ("last_non_null_value", "STRING", TEXTS, {}),
-    ("first_non_null_value", "STRING", TEXTS, {}),
-    ("bool_and", "BOOLEAN", st.booleans(), {}),
-    ("bool_or", "BOOLEAN", st.booleans(), {}),
-    ("listagg", "STRING", TEXTS, {"list-agg-delimiter": ";"}),
-    ("listagg", "STRING", TEXTS, {"list-agg-delimiter": ";", "distinct": "true"}),
-    ("collect", INTS, LISTS, {}),
-    ("collect", INTS, LISTS, {"distinct": "true"}),
-    ("merge_map", MAPS, DICTS, {}),
-    ("nested_update", ROWS, NESTED, {}),
-    ("nested_update", ROWS, NESTED, {"nested-key": "k"}),
-    ("hll_sketch", "BYTES", COUNTED, {}),
-    ("theta_sketch", "BYTES", HASHED, {}),
-]
-PLAIN = [one for one in FOLDS if one[0] in ("sum", "count", "product", "last_value", "last_non_null_value")]
-ANY_ORDER = [
-    one
-    for one in FOLDS
-    if one[0] in ("sum", "count", "max", "min", "last_value", "bool_and", "bool_or", "hll_sketch", "theta_sketch")
-]
-
-
-@st.composite
-def histories(draw, columns, kinds):
-    """Options, steps, and how many rows come to the writer at a time."""
-    values = {name: st.none() | one for name, one in columns.items()}
-    row = st.fixed_dictionaries({"p": st.integers(0, 1), "id": st.integers(0, 3), **values})
-    rows = st.lists(st.tuples(row, st.sampled_from(kinds)), max_size=8)
-    options = {
-        **draw(bucket_options()),
-        "num-sorted-run.compaction-trigger": str(draw(st.integers(2, 4))),
-        "target-file-size": draw(st.sampled_from(["1 b", "2 kb", "128 mb"])),
-    }
-    return options, draw(st.lists(steps_of(rows), min_size=1, max_size=12)), draw(st.integers(1, 9))
 
 
 def as_dicts(row, names):
@@ -137,16 +77,6 @@ def play(columns, options, history, expected):
         table = make_table(directory, typed, keys, ["p"], {**more, **options})
         player = Player(table, pieces=piece)
         played(player, steps, rows_of, shown)
-
-
-def engine_options(chosen, ignoring):
-    options = {"merge-engine": "aggregation"}
-    for i, (function, _, _, more) in enumerate(chosen):
-        options[f"fields.v{i}.aggregate-function"] = function
-        options |= {f"fields.v{i}.{key}": value for key, value in more.items()}
-        if ignoring[i]:
-            options[f"fields.v{i}.ignore-retract"] = "true"
-    return options
 
 
 def folded(chosen, ignoring, records):

@@ -271,9 +271,9 @@ def test_what_is_missing_is_found_and_may_still_come(batches, random):
             missing = [v for v, n in totals.items() if n < 0]
             if missing:
                 for act in (read, compact):
-                    with pytest.raises(NegativeCountError, match=r"more often.*total -\d+.*'v': ") as told:
+                    with pytest.raises(NegativeCountError, match=r"more often.*total -\d+.*'v': ") as raised:
                         act(table)
-                    assert any(f"(total {totals[v]}): {{'v': {v}}}" in str(told.value) for v in missing)
+                    assert any(f"(total {totals[v]}): {{'v': {v}}}" in str(raised.value) for v in missing)
             else:
                 assert as_multiset(read(table)) == as_multiset([{"v": v} for v, n in totals.items() for _ in range(n)])
     finally:
@@ -282,7 +282,7 @@ def test_what_is_missing_is_found_and_may_still_come(batches, random):
 
 def joined(orders, customers):
     """Orders, each with the customers of its item, or with none."""
-    return [{"item": i, "who": who} for i in orders for who in (customers.get(i) or [None])]
+    return [{"item": i, "who": customer} for i in orders for customer in (customers.get(i) or [None])]
 
 
 EVENTS = st.tuples(st.sampled_from(["order", "cancel", "come", "go"]), st.sampled_from("ab"), st.sampled_from("xy"))
@@ -298,7 +298,7 @@ def test_the_changelog_of_a_left_join(batches, random):
         make_table(directory, {"item": "STRING", "who": "STRING"}, options={"compaction.min.file-num": "2"})
         for batch in batches:
             changes = []
-            for verb, item, who in batch:
+            for verb, item, customer in batch:
                 before = joined(orders, customers)
                 known = customers.setdefault(item, [])
                 if verb == "order":
@@ -306,12 +306,12 @@ def test_the_changelog_of_a_left_join(batches, random):
                 elif verb == "cancel" and item in orders:
                     orders.remove(item)
                 elif verb == "come":
-                    known.append(who)
-                elif verb == "go" and who in known:
-                    known.remove(who)
+                    known.append(customer)
+                elif verb == "go" and customer in known:
+                    known.remove(customer)
                 after = joined(orders, customers)
-                gone, come = as_multiset(before) - as_multiset(after), as_multiset(after) - as_multiset(before)
-                for kind, rows in (("-D", gone), ("+I", come)):
+                removed, come = as_multiset(before) - as_multiset(after), as_multiset(after) - as_multiset(before)
+                for kind, rows in (("-D", removed), ("+I", come)):
                     changes += [(kind, dict(row)) for row in rows.elements()]
             table = Catalog(directory).load_table("default", "t")
             if changes:

@@ -12,12 +12,12 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from player import Player
+from support.histories import EXAMPLES, PROFILE, made
+from support.histories import histories as histories_of_keys
+from support.histories import shown as shown_rows
+from support.merge_engine_histories import FOLDS, PLAIN, engine_options, histories
+from support.player import Player
 from support.tables import check_invariants, compact, compact_newest, make_table, scratch_directory
-from test_histories import EXAMPLES, PROFILE, made
-from test_histories import histories as histories_of_keys
-from test_histories import shown as shown_rows
-from test_merge_engines import FOLDS, PLAIN, engine_options, histories
 
 from tablestore_engine.spark.session.session import new_session
 from tablestore_engine.store import TableStore

@@ -72,8 +72,8 @@ def _retract(function, options, state, value):
     if function == "merge_map":
         return {key: one for key, one in state.items() if key not in value}
     keys = _nested_keys(options)
-    gone = [_key(row, keys) for row in value if row is not None]
-    return [row for row in state if _key(row, keys) not in gone]
+    removed = [_key(row, keys) for row in value if row is not None]
+    return [row for row in state if _key(row, keys) not in removed]
 
 
 def _listagg(options, state, text):

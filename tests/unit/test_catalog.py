@@ -114,7 +114,7 @@ def test_tables(catalog):
         catalog.drop_table("default", "orders")
 
 
-def test_what_is_missing_is_told_with_what_is_near(catalog):
+def test_a_missing_name_is_reported_with_similar_ones(catalog):
     catalog.create_table("default", "orders", SCHEMA)
     with pytest.raises(TableNotFound, match="Did you mean 'orders'"):
         catalog.load_table("default", "order")

@@ -50,20 +50,20 @@ def _rows(table):
 
 def _folded(deliveries, year, count):
     """The flights that are known after so many deliveries, each in the columns of the raw data."""
-    told = {}
+    latest = {}
     width = len(deliveries.KEY)
     for delivery in deliveries.plan()[:count]:
         for kind, *row in _rows(delivery.reports(year)):
             if kind == "cancellation":
-                del told[tuple(row[:width])]
+                del latest[tuple(row[:width])]
             else:
-                told[tuple(row[:width])] = tuple(row)
-    return list(told.values())
+                latest[tuple(row[:width])] = tuple(row)
+    return list(latest.values())
 
 
 def test_folding_all_deliveries_gives_the_published_year(deliveries, year):
-    told = _folded(deliveries, year, len(deliveries.plan()))
-    assert set(told) == set(_rows(deliveries.not_cancelled(year)))
+    latest = _folded(deliveries, year, len(deliveries.plan()))
+    assert set(latest) == set(_rows(deliveries.not_cancelled(year)))
 
 
 def test_sizes_are_foretold(deliveries, year):
@@ -119,9 +119,9 @@ def test_a_delivery_takes_rows_of_the_join_back(deliveries, answers, year, weath
         for count in (1, 2)
         for quarter in [weather.filter(pa.compute.less(weather["month"], 4))]
     )
-    gone, come = before - after, after - before
+    removed, come = before - after, after - before
     quiet = (None, None)
-    assert {row[-2:] == quiet for row in gone} == {row[-2:] == quiet for row in come} == {True, False}
+    assert {row[-2:] == quiet for row in removed} == {row[-2:] == quiet for row in come} == {True, False}
 
 
 def _table(year, columns, rows):

@@ -53,7 +53,7 @@ def test_says_what_it_ran_and_what_it_skipped(play):
     assert made.endswith(" test-unit")
 
 
-def test_a_failure_is_told_and_returned(play):
+def test_a_failure_is_printed_and_returned(play):
     code, said = play(f"python{MINE}", code=2)
     assert code == 1
     assert f"FAILED on Python: {MINE}" in said

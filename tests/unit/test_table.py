@@ -24,7 +24,7 @@ def row(p, number, v="x"):
     return {"p": p, "id": number, "v": v}
 
 
-def test_names_and_places(table, tmp_path):
+def test_names_and_paths(table, tmp_path):
     assert (table.name, table.path) == ("default.t", f"{tmp_path}/default.db/t")
     with pytest.raises(TypeError):
         list(table)

@@ -5,8 +5,7 @@ from dbt.tests.adapter.dbt_clone.test_dbt_clone import (
     BaseCloneSameSourceAndTarget,
     BaseCloneSameTargetAndState,
 )
-
-from tests.functional.adapter.sparkish import Sparkish
+from support.sparkish import Sparkish
 
 
 class DropsSchemas:

@@ -8,7 +8,7 @@ from pathlib import Path
 import dbt.version
 import pytest
 import yaml
-from dbt_process import ROOT, run_dbt_process
+from support.dbt_process import ROOT, run_dbt_process
 
 from tablestore_engine.catalog import Catalog
 

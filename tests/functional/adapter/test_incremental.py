@@ -40,7 +40,7 @@ class TestMicrobatchKeyed(BaseMicrobatch):
     def microbatch_model_sql(self):
         return _microbatch_model_sql.replace("unique_key='id'", "primary_key='id'")
 
-    def test_rows_that_are_gone(self, project):
+    def test_rows_that_were_deleted(self, project):
         with patch_microbatch_end_time("2020-01-03 13:57:00"):
             run_dbt(["run", "--full-refresh"])
         before = len(project.run_sql(f"select * from {project.test_schema}.microbatch_model", fetch="all"))
@@ -79,14 +79,14 @@ where id <> {{{{ var('gone', 0) }}}}
             texts[f"keyed_{time}.sql"] = self.READS.format(time=time, more="primary_key='id',")
         return texts
 
-    def test_each_row_stands_once(self, project):
-        for gone in (0, 0, 4):
+    def test_each_row_occurs_once(self, project):
+        for deleted in (0, 0, 4):
             with patch_microbatch_end_time("2020-01-04 00:00:00"):
-                run_dbt(["run", "--vars", f"gone: {gone}"])
+                run_dbt(["run", "--vars", f"gone: {deleted}"])
             for name in ("plain_day", "plain_at", "keyed_day", "keyed_at"):
                 found = project.run_sql(f"select id, zone from {project.test_schema}.{name} order by id", fetch="all")
-                expected = [(i, "Asia/Tokyo") for i in range(1, 7) if i != gone]
-                assert [tuple(one) for one in found] == expected, (name, gone)
+                expected = [(i, "Asia/Tokyo") for i in range(1, 7) if i != deleted]
+                assert [tuple(one) for one in found] == expected, (name, deleted)
 
 
 class TestIncrementalOnSchemaChange(BaseIncrementalOnSchemaChange):

@@ -46,7 +46,7 @@ class TestDropRelationWithoutSchema:
     def project_config_update(self):
         return {"on-run-end": ["{{ drops() }}"]}
 
-    def test_what_the_name_means_goes(self, project, capsys):
+    def test_the_object_of_the_name_is_dropped(self, project, capsys):
         run_dbt(["run"])
         said = capsys.readouterr().out
         for kind in ("table", "view"):

@@ -23,8 +23,7 @@ from dbt.tests.adapter.simple_snapshot.test_various_configs import (
     BaseSnapshotInvalidColumnNames,
     BaseSnapshotMultiUniqueKey,
 )
-
-from tests.functional.adapter.sparkish import Sparkish, sparkish
+from support.sparkish import Sparkish, sparkish
 
 
 class AddsColumn:

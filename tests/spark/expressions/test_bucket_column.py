@@ -78,7 +78,7 @@ def test_types_that_python_hashes(spark, data):
     compare(spark, PYTHON_PATH, rows, 13)
 
 
-def test_two_long_texts_have_two_places(spark):
+def test_two_long_texts_have_two_offsets(spark):
     rows = [("a" * n, "b" * m) for n in (0, 7, 8, 9, 16) for m in (0, 7, 8, 15, 33)]
     compare(spark, ["STRING NOT NULL", "STRING NOT NULL"], rows, 64)
 

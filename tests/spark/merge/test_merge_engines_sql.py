@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import random
-from datetime import datetime
 
 import pytest
-from pyspark.sql import Row
+from support.spark_rows import by_arrow, by_spark
 from support.tables import check_invariants
 
 from tablestore_engine.errors import ExecutionError, OptionError, SqlError
@@ -55,31 +54,6 @@ def batch(rng, rows):
         values = ["null" if rng.random() < 0.25 else sql.replace("{r}", str(rng.randrange(100))) for *_, sql in COLUMNS]
         lines.append(f"SELECT {rng.randrange(4)}, {rng.randrange(3)}, {', '.join(values)}")
     return " UNION ALL ".join(lines)
-
-
-def normal(value):
-    """NaN equals itself, a map or a row is its items, and times are in UTC."""
-    if isinstance(value, dict):
-        return sorted(value.items())
-    if isinstance(value, list):
-        return [normal(one) for one in value]
-    if isinstance(value, datetime):
-        return value.replace(tzinfo=None)
-    if isinstance(value, Row):
-        return sorted(value.asDict().items())
-    return "NaN" if isinstance(value, float) and value != value else value  # noqa: PLR0124
-
-
-def by_spark(store):
-    return sorted(str([normal(v) for v in row]) for row in store.sql("SELECT * FROM t").collect())
-
-
-def by_arrow(store):
-    rows = store.table("t").to_arrow().to_pylist()
-    maps = [f.name for f in store.table("t").schema.fields if str(f.type).startswith("MAP")]
-    for row in rows:
-        row.update({name: dict(row[name]) for name in maps if row[name] is not None})
-    return sorted(str([normal(v) for v in row.values()]) for row in rows)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -289,7 +263,7 @@ _GROUP = {"merge-engine": "partial-update", "fields.v.sequence-group": ""}
         ),
     ],
 )
-def test_mistakes_are_told_when_the_table_is_made(store, kind, options, words):
+def test_mistakes_are_reported_when_the_table_is_created(store, kind, options, words):
     pairs = ", ".join(f"'{k}' = '{v}'" for k, v in {"merge-engine": "aggregation", **options}.items())
     with pytest.raises(OptionError, match=words):
         store.execute(f"CREATE TABLE t (id INT, v {kind}, PRIMARY KEY (id) NOT ENFORCED) WITH ({pairs})")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 
 import pytest
+from support.spark_rows import by_arrow, by_spark
 from support.tables import check_invariants
-from test_merge_engines_sql import by_arrow, by_spark
 
 from tablestore_engine.errors import RowKindError, SqlError
 from tablestore_engine.schema.types.sql_text import quoted_name

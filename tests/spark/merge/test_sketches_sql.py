@@ -76,10 +76,3 @@ def test_values_that_are_no_sketches(store):
     with pytest.raises(ExecutionError, match="Column 'v' takes HLL sketches"):
         store.table("t").write(pa.table({"id": pa.array([1], pa.int32()), "v": pa.array([b"text"], pa.binary())}))
     assert store.sql("SELECT * FROM t").collect() == []
-
-
-def test_spark_that_has_no_theta_sketches():
-    fold = Fold("v", "theta_sketch")
-    check_theta(fold, "4.1.0-SNAPSHOT")
-    with pytest.raises(ExecutionError, match=r"Column 'v'.*Spark 4\.0\.1 cannot.*to_arrow"):
-        check_theta(fold, "4.0.1")

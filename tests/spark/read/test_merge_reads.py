@@ -18,12 +18,15 @@ pytestmark = pytest.mark.spark
 DAYS = "abcdef"
 
 
-@pytest.fixture(params=["append", "keyed", "counted", "crossing"])
+@pytest.fixture(params=["append", "keyed", "multiset", "crossing"])
 def days(request, store, monkeypatch):
     """A table with a file for each of six days, ids 0 to 9 in the first, 10 to 19 in the second, and so on."""
     monkeypatch.setattr(source_bounds, "LARGE_FILES", 6)
     key = {"keyed": ", PRIMARY KEY (day, id) NOT ENFORCED", "crossing": ", PRIMARY KEY (id) NOT ENFORCED"}
-    options = {"counted": " TBLPROPERTIES ('merge-engine' = 'tablestore-count')", "crossing": " WITH ('bucket' = '-1')"}
+    options = {
+        "multiset": " TBLPROPERTIES ('merge-engine' = 'tablestore-count')",
+        "crossing": " WITH ('bucket' = '-1')",
+    }
     store.execute(
         f"CREATE TABLE t (day STRING, id INT, v INT{key.get(request.param, '')}) PARTITIONED BY (day)"
         + options.get(request.param, "")
@@ -90,7 +93,7 @@ def test_ranges_of_many_rows(days):
     assert by_id(days) == {i: row for i, row in BEFORE.items() if not 20 <= i < 40}
 
 
-@pytest.mark.parametrize("days", ["keyed", "counted"], indirect=True)
+@pytest.mark.parametrize("days", ["keyed", "multiset"], indirect=True)
 def test_nothing_matches_no_row_and_null(days):
     mend = damage(days, DAYS)
     source = "(SELECT CAST(NULL AS INT) AS id, 'x' AS day) s"

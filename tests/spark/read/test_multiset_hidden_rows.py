@@ -7,25 +7,12 @@ from contextlib import ExitStack
 from unittest import mock
 
 import pytest
-from support.tables import meta
 
 from tablestore_engine.errors import NegativeCountError
 from tablestore_engine.operation.scan import discriminating_columns
 from tablestore_engine.spark.read import multiset_hidden_rows, multiset_reader
-from tablestore_engine.spark.read.multiset_hidden_rows import RowPositions
 from tablestore_engine.spark.session.session import new_session
 from tablestore_engine.store import TableStore
-
-
-def test_row_positions():
-    small, large = meta("a", rows=1000, size=5_000), meta("b", rows=7, size=6_000)
-    assert RowPositions.of([small, large]) == RowPositions(10, named=False)
-    assert RowPositions.of([small, large, meta("c", size=5_000)]) == RowPositions(10, named=True)
-    assert RowPositions.of([meta("a", rows=2**40, size=2**40)]) is None
-    assert "shiftleft(p.__size, 10) + p.__position" in RowPositions(10, named=False).joined("p", "h")
-    assert "__file" not in RowPositions(10, named=False).joined("p", "h")
-    assert "p.__file = h.__file" in RowPositions(10, named=True).joined("p", "h")
-
 
 COLUMNS = "id INT, big BIGINT, price DECIMAL(12, 2), day DATE, name STRING, x DOUBLE, tags ARRAY<INT>"
 NAMES = "id, big, price, day, name, x, tags"
@@ -138,7 +125,7 @@ def test_what_is_too_much_to_be_held(store, capsys, monkeypatch):
 
 
 @pytest.mark.spark
-def test_what_is_missing_is_told_to_those_that_look_at_all_rows(store):
+def test_missing_rows_are_reported_to_queries_that_read_all_rows(store):
     store.execute("CREATE TABLE t (id INT, v STRING)")
     store.execute("INSERT INTO t SELECT cast(id AS INT), 'x' FROM range(10)")
     store.execute("INSERT INTO t (_row_kind, id, v) VALUES ('-D', 5, 'x'), ('-D', 5, 'x'), ('-D', 6, 'x')")

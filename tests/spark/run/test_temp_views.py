@@ -61,7 +61,7 @@ def test_threads_share_a_store(days):
         assert all(pool.map(ask, range(24)))
 
 
-def test_stand_ins_of_statements_that_are_over_go(days, monkeypatch):
+def test_temp_views_of_finished_statements_are_dropped(days, monkeypatch):
     monkeypatch.setattr(temp_views, "KEPT", 3)
     days.spark.sql("CREATE TEMPORARY VIEW mine AS SELECT 1")
     for _ in range(6):

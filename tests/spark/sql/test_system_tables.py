@@ -15,7 +15,7 @@ pytestmark = pytest.mark.spark
 
 
 @pytest.fixture
-def told(store):
+def ask(store):
     """Asks one question about a table with two partitions, three snapshots and two schemas."""
     store.execute(
         "CREATE TABLE t (p STRING, id INT, v INT, PRIMARY KEY (p, id) NOT ENFORCED) PARTITIONED BY (p)"
@@ -28,8 +28,8 @@ def told(store):
     return lambda sql: [tuple(row) for row in store.sql(sql).collect()]
 
 
-def test_snapshots(told, store):
-    found = told(
+def test_snapshots(ask, store):
+    found = ask(
         "SELECT snapshot_id, schema_id, commit_kind, total_record_count, "
         "delta_record_count, properties FROM t$snapshots"
     )
@@ -38,23 +38,23 @@ def test_snapshots(told, store):
     assert {row[2] for row in found} == {"APPEND"}
     assert (found[0][3], found[0][4]) == (3, 3)
     assert found[2][5] == '{"batch": "7"}'
-    ((when,),) = told("SELECT max(commit_time) FROM t$snapshots")
+    ((when,),) = ask("SELECT max(commit_time) FROM t$snapshots")
     assert isinstance(when, datetime)
     assert abs(when.timestamp() * 1000 - store.table("t").latest_snapshot().time_millis) < 1
-    assert told("SELECT count(*) FROM `t$snapshots` WHERE commit_time > current_timestamp()") == [(0,)]
+    assert ask("SELECT count(*) FROM `t$snapshots` WHERE commit_time > current_timestamp()") == [(0,)]
 
 
-def test_schemas_and_options(told):
-    found = told("SELECT schema_id, fields, partition_keys, primary_keys FROM t$schemas ORDER BY 1")
+def test_schemas_and_options(ask):
+    found = ask("SELECT schema_id, fields, partition_keys, primary_keys FROM t$schemas ORDER BY 1")
     assert [row[0] for row in found] == [0, 1]
     assert [f["name"] for f in json.loads(found[0][1])] == ["p", "id", "v"]
     assert json.loads(found[1][1])[3]["description"] == "later"
     assert (found[0][2], found[0][3]) == ('["p"]', '["p", "id"]')
-    assert ("bucket", "1") in told("SELECT * FROM t$options")
+    assert ("bucket", "1") in ask("SELECT * FROM t$options")
 
 
-def test_files_and_partitions(told, store):
-    found = told("SELECT partition, bucket, file_name, level, record_count, delete_record_count FROM t$files")
+def test_files_and_partitions(ask, store):
+    found = ask("SELECT partition, bucket, file_name, level, record_count, delete_record_count FROM t$files")
     assert sorted((row[0], row[3], row[4], row[5]) for row in found) == [
         ("p=a", 0, 1, 1),
         ("p=a", 5, 2, 0),
@@ -63,22 +63,22 @@ def test_files_and_partitions(told, store):
     ]
     for partition, bucket, name, *_ in found:
         assert os.path.exists(f"{store.table('t').path}/{partition}/bucket-{bucket}/{name}")
-    assert told("SELECT partition, record_count, file_count FROM t$partitions") == [
+    assert ask("SELECT partition, record_count, file_count FROM t$partitions") == [
         ("p=a", 1, 2),
         ("p=b", 2, 2),
     ]
     joined = "SELECT sum(f.file_size_in_bytes) = sum(DISTINCT p.file_size_in_bytes) FROM t$files f JOIN t$partitions p"
-    assert told(f"{joined} ON f.partition = p.partition WHERE p.partition = 'p=a'") == [(True,)]
+    assert ask(f"{joined} ON f.partition = p.partition WHERE p.partition = 'p=a'") == [(True,)]
 
 
-def test_buckets_and_manifests(told, store):
-    buckets = told("SELECT partition, bucket, record_count, file_count, last_update_time <= now() FROM t$buckets")
+def test_buckets_and_manifests(ask, store):
+    buckets = ask("SELECT partition, bucket, record_count, file_count, last_update_time <= now() FROM t$buckets")
     assert buckets == [("p=a", 0, 1, 2, True), ("p=b", 0, 2, 2, True)]
     same = (
         "SELECT count(*) FROM t$buckets b JOIN t$partitions p USING (partition, last_update_time, file_size_in_bytes)"
     )
-    assert told(same) == [(2,)], "there is one bucket in each"
-    found = told("SELECT file_name, num_added_files, num_deleted_files, " "min_partition_stats, max_partition_stats, file_size"  # noqa: E501
+    assert ask(same) == [(2,)], "there is one bucket in each"
+    found = ask("SELECT file_name, num_added_files, num_deleted_files, " "min_partition_stats, max_partition_stats, file_size"  # noqa: E501
                  " FROM t$manifests")  # fmt: skip
     assert sorted(row[1:5] for row in found) == [
         (1, 0, "{a}", "{a}"),
@@ -87,41 +87,41 @@ def test_buckets_and_manifests(told, store):
     ]
     for name, *_, size in found:
         assert os.path.getsize(store.table("t").paths.manifest(name)) == size
-    (low, high), *_ = told("SELECT min_key, max_key FROM t$files WHERE partition = 'p=a' AND level > 0")
+    (low, high), *_ = ask("SELECT min_key, max_key FROM t$files WHERE partition = 'p=a' AND level > 0")
     assert (low, high) == ("[1]", "[2]")
-    assert {row[0] for row in told("SELECT file_source FROM t$files")} == {"APPEND"}
+    assert {row[0] for row in ask("SELECT file_source FROM t$files")} == {"APPEND"}
     bounds = (
         "SELECT null_value_counts, min_value_stats, max_value_stats FROM t$files WHERE partition = 'p=a' AND level > 0"
     )
-    assert told(bounds) == [("{p=0, id=0, v=0, w=2}", "{p=a, id=1, v=1, w=null}", "{p=a, id=2, v=2, w=null}")]
+    assert ask(bounds) == [("{p=0, id=0, v=0, w=2}", "{p=a, id=1, v=1, w=null}", "{p=a, id=2, v=2, w=null}")]
 
 
-def test_at_an_earlier_snapshot(told, store):
-    assert told("SELECT count(*) FROM t$files VERSION AS OF 1") == [(2,)]
-    assert told("SELECT sum(record_count) FROM t$partitions VERSION AS OF 1") == [(3,)]
-    assert len(told("SELECT * FROM t$manifests VERSION AS OF 1")) == 1
+def test_at_an_earlier_snapshot(ask, store):
+    assert ask("SELECT count(*) FROM t$files VERSION AS OF 1") == [(2,)]
+    assert ask("SELECT sum(record_count) FROM t$partitions VERSION AS OF 1") == [(3,)]
+    assert len(ask("SELECT * FROM t$manifests VERSION AS OF 1")) == 1
     store.execute("CALL sys.create_tag('t', 'two', 2)")
-    assert told("SELECT count(*) FROM t$buckets VERSION AS OF 'two'") == [(2,)]
-    assert told("SELECT rowkind, id FROM t$audit_log VERSION AS OF 1 ORDER BY id") == [
+    assert ask("SELECT count(*) FROM t$buckets VERSION AS OF 'two'") == [(2,)]
+    assert ask("SELECT rowkind, id FROM t$audit_log VERSION AS OF 1 ORDER BY id") == [
         ("+I", 1),
         ("+I", 2),
         ("+I", 3),
     ]
     assert store.sql("SELECT * FROM t$audit_log VERSION AS OF 1").columns == ["rowkind", "p", "id", "v"]
     with pytest.raises(SqlError, match=r"t\$snapshots' is of the whole table"):
-        told("SELECT * FROM t$snapshots VERSION AS OF 1")
+        ask("SELECT * FROM t$snapshots VERSION AS OF 1")
 
 
-def test_audit_log(told, store):
+def test_audit_log(ask, store):
     kinds = "SELECT rowkind, p, id, v, w FROM t$audit_log ORDER BY id"
-    assert told(kinds) == [
+    assert ask(kinds) == [
         ("-D", "a", 1, 1, None), ("+I", "a", 2, 2, None), ("+I", "b", 3, 3, None), ("+I", "b", 4, 4, "x"),
     ]  # fmt: skip
-    assert told("SELECT count(*) FROM t$audit_log WHERE rowkind = '-D'") == [(1,)]
+    assert ask("SELECT count(*) FROM t$audit_log WHERE rowkind = '-D'") == [(1,)]
     store.execute("INSERT INTO t SELECT '+U' AS _row_kind, 'b' AS p, 4 AS id, 44 AS v, 'y' AS w")
-    assert told("SELECT rowkind, v FROM t$audit_log WHERE id = 4") == [("+U", 44)]
+    assert ask("SELECT rowkind, v FROM t$audit_log WHERE id = 4") == [("+U", 44)]
     store.execute("ALTER TABLE t COMPACT")
-    assert [row[2] for row in told(kinds)] == [2, 3, 4], "a compaction drops what says that a row is deleted"
+    assert [row[2] for row in ask(kinds)] == [2, 3, 4], "a compaction drops what says that a row is deleted"
 
 
 def test_audit_log_of_other_tables(store):
@@ -138,11 +138,11 @@ def test_audit_log_of_other_tables(store):
     assert [tuple(row) for row in store.sql("SELECT * FROM s$audit_log").collect()] == [("+I", 1, 3)]
 
 
-def test_a_system_table_that_does_not_exist(told):
+def test_a_system_table_that_does_not_exist(ask):
     with pytest.raises(
         TableNotFound, match=r"t\$nothing.*snapshots, schemas, tags, options, consumers, compactions, files, manifests"
     ):
-        told("SELECT * FROM t$nothing")
+        ask("SELECT * FROM t$nothing")
 
 
 def test_a_table_without_snapshots(store):
@@ -152,7 +152,7 @@ def test_a_table_without_snapshots(store):
     assert len(store.sql("SELECT * FROM e$schemas").collect()) == 1
 
 
-def test_columns_are_known_without_reading(told, store):
+def test_columns_are_known_without_reading(ask, store):
     table = store.table("t")
     for name in names():
         frame = store.sql(f"SELECT * FROM t${name}")

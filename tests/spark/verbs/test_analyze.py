@@ -119,7 +119,7 @@ def test_how_long_it_is_kept(t):
     assert t.sql("SELECT count(*) FROM t$statistics VERSION AS OF 6").first()[0] == 0
 
 
-def test_freshness_is_not_touched(t):
+def test_freshness_does_not_change(t):
     before = t.table("t").last_modified_millis()
     t.execute("ANALYZE TABLE t COMPUTE STATISTICS NOSCAN")
     assert t.table("t").last_modified_millis() == before

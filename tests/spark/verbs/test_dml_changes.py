@@ -91,9 +91,9 @@ def test_delete_without_condition_and_alias(target):
 def test_update(target, statement, change):
     expected = [change(*r) for r in TARGET]
     where = "WHERE" in statement
-    touched = target.execute(f"UPDATE t {statement}").rows_affected
+    changed = target.execute(f"UPDATE t {statement}").rows_affected
     assert rows(target) == sorted(expected)
-    assert touched == (sum(a != b for a, b in zip(TARGET, expected, strict=True)) if where else len(TARGET))
+    assert changed == (sum(a != b for a, b in zip(TARGET, expected, strict=True)) if where else len(TARGET))
     check(target)
 
 
@@ -128,14 +128,14 @@ def test_a_key_cannot_be_updated(target):
 def naive_merge(matched, not_matched, by_source):
     """Each clause is a function of (target row, source row) that gives a row, `DELETE`, or None: does not apply."""
     source = {r[0]: r for r in SOURCE if r[0] is not None}
-    result, touched = [], 0
+    result, changed = [], 0
     for row in TARGET:
         other = source.get(row[0])
         clauses = matched if other is not None else by_source
         for clause in clauses:
             outcome = clause(row, other)
             if outcome is not None:
-                touched += 1
+                changed += 1
                 if outcome != "DELETE":
                     result.append(outcome)
                 break
@@ -146,10 +146,10 @@ def naive_merge(matched, not_matched, by_source):
             for clause in not_matched:
                 outcome = clause(None, row)
                 if outcome is not None:
-                    touched += 1
+                    changed += 1
                     result.append(outcome)
                     break
-    return sorted(result), touched
+    return sorted(result), changed
 
 
 NOT_NULL = "SELECT * FROM source WHERE id IS NOT NULL"
@@ -214,12 +214,12 @@ NOT_NULL = "SELECT * FROM source WHERE id IS NOT NULL"
 def test_merge(target, clauses, matched, not_matched, by_source):
     source = SOURCE[:-1]  # the row without an id matches nothing; a keyed table could not take it
     target.spark.createDataFrame(source, "id int, v int, s string").createOrReplaceTempView("source")
-    expected, touched = naive_merge(
+    expected, changed = naive_merge(
         matched, [lambda t, s, c=c: None if s[0] is None else c(t, s) for c in not_matched], by_source
     )
     result = target.execute(f"MERGE INTO t USING source s ON t.id = s.id {clauses}")
     assert sorted(map(str, rows_any(target))) == sorted(map(str, expected))
-    assert result.rows_affected == touched
+    assert result.rows_affected == changed
     check(target)
 
 
@@ -314,7 +314,7 @@ def test_a_source_that_matches_twice_is_refused(target):
 
 
 @pytest.mark.parametrize("small", [True, False])
-def test_a_merge_may_put_another_row_in_the_place_of_one(target, monkeypatch, small):
+def test_a_merge_may_replace_a_row_by_another(target, monkeypatch, small):
     if not small:
         monkeypatch.setattr("tablestore_engine.spark.write.writer.SMALL_INPUT_BYTES", -1)
     target.execute(

@@ -89,11 +89,11 @@ def test_rows_of_all_types_meet(store, path):
     store.execute(f"CREATE TABLE t ({TYPES})")
     store.execute(f"INSERT INTO t {plus} UNION ALL {nulls} UNION ALL {plus} UNION ALL {nulls}")
     names = "i, s, b, d, x, y, dt, ts, n, o, l, r"
-    gone = f"SELECT '-D' AS _row_kind, * FROM ({minus} UNION ALL {nulls}) AS v({names})"
-    store.execute(f"INSERT INTO t {gone}")
+    removed = f"SELECT '-D' AS _row_kind, * FROM ({minus} UNION ALL {nulls}) AS v({names})"
+    store.execute(f"INSERT INTO t {removed}")
     assert check(store, values=False).statistics().row_count == 2
     assert rows(store, columns="i, l") == [(1, [1, None]), (None, None)]
-    store.execute(f"INSERT INTO t {gone}")
+    store.execute(f"INSERT INTO t {removed}")
     assert rows(store) == []
     store.execute("ALTER TABLE t COMPACT")
     assert store.table("t").live_files() == []
@@ -118,8 +118,8 @@ def test_partitions_buckets_and_queries_that_skip_files(store, path, capsys):
     check(store)
     expected = {("a", i): 3 if i < 5 else 4 for i in range(10)} | {("b", i): 4 for i in range(10)}
     expected |= {("a", i): 1 for i in (100, 101, 102)}
-    told = {(p, i): n for p, i, n in rows(store, "t GROUP BY p, id", "p, id, count(*)")}
-    assert told == expected
+    answer = {(p, i): n for p, i, n in rows(store, "t GROUP BY p, id", "p, id, count(*)")}
+    assert answer == expected
     for (part, i), n in expected.items():
         if i in (0, 4, 7, 101):
             assert rows(store, f"t WHERE p = '{part}' AND id = {i}", "count(*)") == [(n,)]
@@ -273,9 +273,9 @@ def test_tables_made_of_changes(store):
     more = "SELECT * FROM VALUES ('+I', 1), ('-D', 2), ('+I', 2) AS s(_row_kind, id)"
     store.execute(f"INSERT OVERWRITE t {more}")
     assert rows(store) == [(1,)]
-    told = "SELECT '-D' AS _row_kind, 1 AS id, 'x' AS v"
+    answer = "SELECT '-D' AS _row_kind, 1 AS id, 'x' AS v"
     for number, verb in enumerate(("CREATE TABLE made", "CREATE OR REPLACE TABLE made", "CREATE OR REPLACE TABLE t")):
-        store.execute(f"{verb} AS {told}")
+        store.execute(f"{verb} AS {answer}")
         name = verb.rsplit(" ", 1)[1]
         assert store.table(name).schema.merge_engine.is_multiset, number
         with pytest.raises(NegativeCountError):
@@ -321,7 +321,7 @@ def test_a_small_table_is_kept_in_one_file(store):
     assert not retracts(table)
 
 
-def test_two_writers_turn_a_table_at_once(store):
+def test_two_writers_enable_retractions_at_once(store):
     """One of them publishes the schema; the other notices, and nothing is lost."""
     store.execute("CREATE TABLE t (writer INT, n INT)")
     store.execute("INSERT INTO t SELECT cast(id % 3 AS INT), cast(id AS INT) FROM range(60)")
@@ -357,7 +357,7 @@ def test_two_writers_turn_a_table_at_once(store):
     assert table.schemas.load(with_retractions.schema_id).merge_engine.is_multiset
 
 
-def test_a_row_level_change_notices_that_the_table_turned(store, monkeypatch):
+def test_a_row_level_change_notices_that_retractions_were_enabled(store, monkeypatch):
     """A DELETE that began on an append table runs again when a retraction comes first."""
     store.execute("CREATE TABLE t (id INT)")
     store.execute("INSERT INTO t VALUES (1), (2), (3)")

@@ -130,12 +130,12 @@ def test_deletes_outlive_it_where_rows_come_late(store):
         " 'merge-engine' = 'partial-update', 'fields.at.sequence-group' = 'v,n', 'fields.n.aggregate-function' = 'sum')"
     )
     given = [{"id": n, "at": at, "v": v, "n": n} for n, at, v in ((1, 10, "a"), (2, 1, "b"), (3, 1, "c"))]
-    gone = [{"id": n, "at": 20, "v": "a", "n": n} for n in (1, 4)]
+    removed = [{"id": n, "at": 20, "v": "a", "n": n} for n in (1, 4)]
     late = [{"id": n, "at": 15, "v": "late", "n": n} for n in (1, 4)]
     for name in "sg":
         table = store.table(name)
         table.write(arrow_rows(table.schema, given))
-        table.write(arrow_rows(table.schema, gone, [DELETE, DELETE]))
+        table.write(arrow_rows(table.schema, removed, [DELETE, DELETE]))
         if name == "g":
             store.execute("ALTER TABLE g COMPACT")  # one run, in which a key is nothing but a retraction
         before = rows(store, f"SELECT * FROM {name}")
@@ -285,7 +285,7 @@ def test_keys_that_do_not_hold_are_named(store):
     assert len(table.schemas.list_ids()) == 1
 
 
-def test_adding_a_key_beside_a_writer(store, monkeypatch):
+def test_adding_a_key_during_a_write(store, monkeypatch):
     store.execute("CREATE TABLE t (id INT, v INT)")
     store.execute("INSERT INTO t VALUES (1, 1)")
     late = store.table("t")

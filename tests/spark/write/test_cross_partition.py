@@ -117,7 +117,7 @@ def test_other_merge_engines_keep_the_old_partition(store, way, options, expecte
     ],
     ids=["stored retractions", "removals", "sequence group"],
 )
-def test_a_retraction_leaves_a_key_at_home(store, options, kind, once, twice):
+def test_a_retraction_leaves_a_key_in_its_partition(store, options, kind, once, twice):
     store.execute(
         "CREATE TABLE t (dt INT, id INT, v INT, n INT, PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt)"
         f" WITH ('bucket' = '-1', {options})"

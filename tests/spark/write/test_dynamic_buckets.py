@@ -87,7 +87,7 @@ def test_partitions_both_ways(store, path, monkeypatch):
     check_invariants(table)
 
 
-def test_created_as_select_and_told(store, path):
+def test_created_as_select_and_described(store, path):
     store.execute(
         "CREATE TABLE t (PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '-1', 'dynamic-bucket.target-row-num' = '60') "
         "AS SELECT id, cast(id AS STRING) AS v FROM range(100)"

@@ -41,7 +41,7 @@ def test_kinds_in_sql(t):
 
 
 @pytest.mark.parametrize("before", [False, True])
-def test_the_order_of_arrival_decides(t, before):
+def test_the_order_of_rows_decides(t, before):
     if before:
         t.execute("INSERT INTO t SELECT cast(id AS INT), 'old' FROM range(4)")
     t.execute(
@@ -77,16 +77,16 @@ def test_tables_made_of_changes(store):
     assert rows(store) == [(2, "b"), (7, "x")]
 
 
-@pytest.mark.parametrize(("kind", "told"), [("'X'", "Unknown row kind: X"), ("null", "Unknown row kind: null")])
-def test_unknown_kinds(t, kind, told):
+@pytest.mark.parametrize(("kind", "message"), [("'X'", "Unknown row kind: X"), ("null", "Unknown row kind: null")])
+def test_unknown_kinds(t, kind, message):
     with pytest.raises(RowKindError) as error:
         t.execute(f"INSERT INTO t (_row_kind, id) VALUES ({kind}, 1)")
-    assert str(error.value).startswith(f"{told}. It is one of +I, ")
+    assert str(error.value).startswith(f"{message}. It is one of +I, ")
     assert "SQLSTATE" not in str(error.value)
     assert rows(t) == []
 
 
-def test_too_few_columns_are_told_as_ever(t):
+def test_too_few_columns_are_reported_as_ever(t):
     with pytest.raises(SchemaError, match="2 are expected"):
         t.execute("INSERT INTO t (_row_kind, id, v) SELECT '+I', 1")
 
@@ -108,7 +108,7 @@ def test_too_few_columns_are_told_as_ever(t):
         ),
     ],
 )
-def test_tables_that_cannot_undo(store, table, words):
+def test_tables_that_cannot_retract(store, table, words):
     store.execute(f"CREATE TABLE t {table}")
     store.execute("INSERT INTO t (_row_kind, id, v) VALUES ('+I', 1, 1), ('+U', 2, 2)")
     with pytest.raises(RowKindError, match=f"retraction.*{words}.*'id': 2"):

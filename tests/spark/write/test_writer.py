@@ -6,7 +6,7 @@ import os
 
 import pyarrow as pa
 import pytest
-from support.tables import check_invariants, data_files, live_paths, schema_of
+from support.tables import check_invariants, data_files, live_paths
 
 from tablestore_engine.errors import ExecutionError, PrimaryKeyError, SchemaError, TableStoreError
 from tablestore_engine.spark.write import writer
@@ -112,7 +112,7 @@ def test_null_keys_both_ways(store, path):
     assert not data_files(store.table("t"))
 
 
-def test_spark_errors_are_told_without_java(store, path):
+def test_spark_errors_are_shown_without_java(store, path):
     store.execute("CREATE TABLE t (id INT, v INT, PRIMARY KEY (id) NOT ENFORCED)")
     for query in (
         "SELECT cast(id AS INT), cast(1 / (id - 2) AS INT) FROM range(5)",
@@ -168,11 +168,3 @@ def test_compaction_in_executors(store, monkeypatch):
     assert len(table.live_files()) == 3
     check_invariants(table)
     assert store.sql("SELECT sum(v), count(*) FROM t").collect()[0][:] == (50, 100)
-
-
-def test_the_narrower_rows_are_the_more_are_written_here():
-    narrow = schema_of({"k": "BIGINT", "v": "DECIMAL(38, 2)"})
-    wide = schema_of({f"c{i}": "STRING" for i in range(30)})
-    assert writer.small_rows(narrow) == 500_000
-    assert 200_000 < writer.small_rows(schema_of({f"c{i}": "BIGINT" for i in range(16)})) < 500_000
-    assert writer.small_rows(wide) == 200_000

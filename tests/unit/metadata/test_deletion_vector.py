@@ -52,8 +52,10 @@ def test_words(found):
     ordered = np.array(sorted(found), np.int64)
     numbers, bits = words_of(ordered)
     assert sorted(set(numbers.tolist())) == numbers.tolist()
-    told = [int(n) * 64 + b for n, word in zip(numbers, bits, strict=True) for b in range(64) if int(word) >> b & 1]
-    assert told == ordered.tolist()
+    positions_of_bits = [
+        int(n) * 64 + b for n, word in zip(numbers, bits, strict=True) for b in range(64) if int(word) >> b & 1
+    ]
+    assert positions_of_bits == ordered.tolist()
 
 
 @pytest.mark.parametrize(

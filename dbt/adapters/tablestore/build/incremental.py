@@ -12,8 +12,8 @@ from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.config.model_config import column_names, unique_keys
+from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from tablestore_engine.schema.merge.engine_rules import Kept
 from tablestore_engine.schema.merge.merge_engine import MergeEngine
 from tablestore_engine.schema.types.sql_text import quoted_name

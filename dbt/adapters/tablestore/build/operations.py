@@ -56,8 +56,7 @@ def report(procedure: str, table: str, columns: Sequence[str], rows: Sequence[Se
     if list(columns) == ["result"]:
         return [f"{head}: {'done' if rows and rows[0][0] else 'nothing to do'}"]
     return [
-        f"{head}: " + ", ".join(f"{name} {value}" for name, value in zip(columns, row, strict=True))
-        for row in rows
+        f"{head}: " + ", ".join(f"{name} {value}" for name, value in zip(columns, row, strict=True)) for row in rows
     ]
 
 

@@ -28,7 +28,7 @@ def runs_of(text):
     return runs
 
 
-def told(unit):
+def rendered(unit):
     if unit is None:
         return "nothing"
     return f"{len(unit.runs)} -> L{unit.output_level}" + (" drop" if unit.drop_deletes else "")
@@ -66,7 +66,7 @@ def told(unit):
     ],
 )
 def test_scenarios(runs, expected):
-    assert told(pick(runs_of(runs), OPTIONS)) == expected
+    assert rendered(pick(runs_of(runs), OPTIONS)) == expected
 
 
 @pytest.mark.parametrize(
@@ -81,14 +81,14 @@ def test_scenarios(runs, expected):
     ],
 )
 def test_full(runs, expected):
-    assert told(pick_full(runs_of(runs), OPTIONS)) == expected
+    assert rendered(pick_full(runs_of(runs), OPTIONS)) == expected
 
 
 def test_deletes_that_must_stay_are_no_reason_to_rewrite():
     options = UniversalOptions(num_levels=6, keep_deletes=True)
     assert pick_full(runs_of("L5:10!"), options) is None
-    assert told(pick_full(runs_of("L0:1! L5:10"), options)) == "2 -> L5"
-    assert told(pick(runs_of("L0:1 L0:1 L0:1 L0:1 L5:1"), options)) == "5 -> L5"
+    assert rendered(pick_full(runs_of("L0:1! L5:10"), options)) == "2 -> L5"
+    assert rendered(pick(runs_of("L0:1 L0:1 L0:1 L0:1 L5:1"), options)) == "5 -> L5"
 
 
 HOUR = 3_600_000
@@ -118,12 +118,12 @@ HOUR = 3_600_000
     ],
 )
 def test_early_full_compaction(thresholds, runs, expected):
-    assert told(pick(runs_of(runs), replace(OPTIONS, **thresholds), HOUR)) == expected
+    assert rendered(pick(runs_of(runs), replace(OPTIONS, **thresholds), HOUR)) == expected
 
 
 def test_an_early_full_compaction_keeps_deletes_where_all_do():
     options = replace(OPTIONS, total_size_threshold=100, keep_deletes=True)
-    assert told(pick(runs_of("L0:1! L5:1"), options)) == "2 -> L5"
+    assert rendered(pick(runs_of("L0:1! L5:1"), options)) == "2 -> L5"
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_an_early_full_compaction_keeps_deletes_where_all_do():
     ],
 )
 def test_what_writes_have_left_at_level_0(runs, expected):
-    assert told(pick_unmerged(runs_of(runs), OPTIONS)) == expected
+    assert rendered(pick_unmerged(runs_of(runs), OPTIONS)) == expected
 
 
 @pytest.mark.parametrize(
@@ -158,15 +158,15 @@ def test_what_writes_have_left_at_level_0(runs, expected):
     ],
 )
 def test_retractions_that_settle_only_together(runs, expected):
-    assert told(pick(runs_of(runs), replace(OPTIONS, settle_together=True))) == expected
-    assert told(pick_unmerged(runs_of(runs), replace(OPTIONS, settle_together=True))) == expected
+    assert rendered(pick(runs_of(runs), replace(OPTIONS, settle_together=True))) == expected
+    assert rendered(pick_unmerged(runs_of(runs), replace(OPTIONS, settle_together=True))) == expected
 
 
 @pytest.mark.parametrize("runs", ["L0:10 L0:10 L3:40 L5:400", "L0:10 L0:10 L5:20", "L0:5 L0:5 L3:10 L5:1000"])
 def test_records_that_fold_only_from_the_oldest_on(runs):
     expected = f"{len(runs.split())} -> L5 drop"
-    assert told(pick(runs_of(runs), replace(OPTIONS, from_oldest=True))) == expected
-    assert told(pick_unmerged(runs_of(runs), replace(OPTIONS, from_oldest=True))) == expected
+    assert rendered(pick(runs_of(runs), replace(OPTIONS, from_oldest=True))) == expected
+    assert rendered(pick_unmerged(runs_of(runs), replace(OPTIONS, from_oldest=True))) == expected
 
 
 @st.composite

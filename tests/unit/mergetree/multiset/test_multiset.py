@@ -43,7 +43,7 @@ def pick(*files, full=False, percent=200, enough=3, threshold=None):
     return unit and ([f.file_name for run in unit.runs for f in run.files], unit.drop_deletes)
 
 
-def test_what_a_file_stands_for():
+def test_row_counts_of_files():
     assert multiset_row_count(plain("p", 7)) == 7
     assert multiset_row_count(replace(plain("p", 7), delete_row_count=None)) == 7
     assert multiset_row_count(retraction("r", 2, times=3)) == -6
@@ -96,29 +96,29 @@ def test_changes_of_one_write_settle():
 
 def test_rows_are_taken_away_as_often_as_said():
     counts = pa.array([-1, -2, -1], pa.int64())
-    gone = Retractions(rows((1, "a"), (2, None), (1, "a")).append_column(COUNT.name, counts), FIELDS)
-    assert not gone.any_match(rows((1, None), (2, "a")))
-    assert gone.any_match(rows((1, None), (2, None)))
-    assert gone.cancel(rows((2, None), (1, "b"), (1, "a"), (2, None), (2, None))).to_pylist() == [
+    retractions = Retractions(rows((1, "a"), (2, None), (1, "a")).append_column(COUNT.name, counts), FIELDS)
+    assert not retractions.any_match(rows((1, None), (2, "a")))
+    assert retractions.any_match(rows((1, None), (2, None)))
+    assert retractions.cancel(rows((2, None), (1, "b"), (1, "a"), (2, None), (2, None))).to_pylist() == [
         {"id": 1, "v": "b"},
         {"id": 2, "v": None},
     ]
-    assert not gone.any_match(rows((2, None)))
-    assert gone.rest().to_pylist() == [{"id": 1, "v": "a", COUNT.name: -1}]
+    assert not retractions.any_match(rows((2, None)))
+    assert retractions.rest().to_pylist() == [{"id": 1, "v": "a", COUNT.name: -1}]
     with pytest.raises(NegativeCountError, match=r"more often.*\(total -1\): \{'id': 1, 'v': 'a'\}"):
-        gone.check_done()
-    gone.cancel(rows((1, "a"), (1, "a")))
-    assert gone.rest() is None
-    gone.check_done()
+        retractions.check_done()
+    retractions.cancel(rows((1, "a"), (1, "a")))
+    assert retractions.rest() is None
+    retractions.check_done()
 
 
-def test_rows_that_share_a_hash_are_told_apart(monkeypatch):
+def test_rows_that_share_a_hash_are_distinguished(monkeypatch):
     monkeypatch.setattr(
         "tablestore_engine.mergetree.multiset.retractions.content_hashes",
         lambda rows, _: np.zeros(rows.num_rows, np.int32),
     )
-    gone = Retractions(rows((1, "a"), (5, "e")).append_column(COUNT.name, pa.array([-1, -1])), FIELDS)
-    left = gone.cancel(rows((2, "a"), (1, "a"), (1, "b"), (1, "a")))
+    retractions = Retractions(rows((1, "a"), (5, "e")).append_column(COUNT.name, pa.array([-1, -1])), FIELDS)
+    left = retractions.cancel(rows((2, "a"), (1, "a"), (1, "b"), (1, "a")))
     assert left.to_pylist() == [{"id": 2, "v": "a"}, {"id": 1, "v": "b"}, {"id": 1, "v": "a"}]
 
 

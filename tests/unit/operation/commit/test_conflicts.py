@@ -22,7 +22,7 @@ def entries(text, prefix, **kwargs):
     return tuple(found)
 
 
-def gone(entry):
+def deletion(entry):
     return ManifestEntry(FileKind.DELETE, entry.partition, entry.bucket, entry.total_buckets, entry.file)
 
 
@@ -58,7 +58,7 @@ def test_overlap_at_one_level(live, added, kind, expected):
 
 def test_files_that_leave_do_not_overlap():
     live = entries("L5:1-9 L0:3-4", "old")
-    new = NewFiles(entries("L5:1-9", "new"), tuple(gone(e) for e in live), "COMPACT")
+    new = NewFiles(entries("L5:1-9", "new"), tuple(deletion(e) for e in live), "COMPACT")
     assert levels(check_conflicts(KEYED, live, new)) == [5]
 
 
@@ -71,13 +71,13 @@ def test_other_buckets_and_partitions_do_not_overlap():
 def test_a_file_to_remove_must_be_live(schema):
     (file,) = entries("L0:1-9", "old")
     with pytest.raises(ConflictError, match="old0 is no longer part"):
-        check_conflicts(schema, [], NewFiles((), (gone(file),), "OVERWRITE"))
+        check_conflicts(schema, [], NewFiles((), (deletion(file),), "OVERWRITE"))
 
 
 def test_an_upgraded_file_is_another_one():
     (low,), (high,) = entries("L0:1-9", "old"), entries("L5:1-9", "old")
     with pytest.raises(ConflictError):
-        check_conflicts(KEYED, [high], NewFiles((), (gone(low),), "COMPACT"))
+        check_conflicts(KEYED, [high], NewFiles((), (deletion(low),), "COMPACT"))
 
 
 def test_bucket_count_of_a_partition_that_keeps_files():
@@ -85,7 +85,7 @@ def test_bucket_count_of_a_partition_that_keeps_files():
     new = entries("L0:1-9", "new", total=4)
     with pytest.raises(ConflictError, match="2 buckets"):
         check_conflicts(KEYED, live, NewFiles(new, (), "APPEND"))
-    assert check_conflicts(KEYED, live, NewFiles(new, tuple(map(gone, live)), "OVERWRITE")) == new
+    assert check_conflicts(KEYED, live, NewFiles(new, tuple(map(deletion, live)), "OVERWRITE")) == new
     other = entries("L0:1-9", "new", total=4, partition=b"q")
     assert check_conflicts(KEYED, live, NewFiles(other, (), "APPEND")) == other
 
@@ -103,7 +103,7 @@ LATE = schema_of({"id": "BIGINT", "at": "INT"}, ["id"], options={"sequence.field
 def test_records_that_are_older_than_deletes_which_were_dropped(sequence, fits):
     delete = add(meta("delete", sequence=101, deletes=1))
     live = [delete, add(meta("late", sequence=sequence))]
-    new = NewFiles((), (gone(delete),), "COMPACT")
+    new = NewFiles((), (deletion(delete),), "COMPACT")
     assert check_conflicts(LATE, live, new) == (), "deletes outlive compactions there"
     if fits:
         assert check_conflicts(KEYED, live, new) == ()
@@ -130,7 +130,7 @@ def test_deletes_that_a_compaction_may_have_dropped(removed, added, expected):
     def files(given):
         return tuple(add(meta(name, sequence=number, deletes=deletes)) for name, number, deletes in given)
 
-    found = dropped_deletes(NewFiles(files(added), tuple(map(gone, files(removed))), "COMPACT"))
+    found = dropped_deletes(NewFiles(files(added), tuple(map(deletion, files(removed))), "COMPACT"))
     assert {bucket: number for (_, bucket), number in found.items()} == expected
 
 

@@ -44,7 +44,7 @@ def test_runs_that_pile_up_are_merged(tmp_path):
     check_invariants(table)
 
 
-def test_batches_and_buckets_that_were_not_touched(tmp_path):
+def test_batches_and_buckets_that_were_not_written(tmp_path):
     columns = {"p": "INT", **COLUMNS}
     table = make_table(tmp_path, columns, ["p", "id"], ["p"], {"bucket": "1", **TRIGGER})
     lazy = Catalog(tmp_path).load_table("default", "t")

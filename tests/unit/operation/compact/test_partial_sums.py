@@ -69,7 +69,7 @@ def test_a_plan_finds_the_rest_when_it_is_carried_out(table, function):
     assert by_key(table)[4_999]["v"] == (5_000 if function == "sum" else 4_999)
 
 
-def test_what_does_not_fit_at_all_is_told(table, function):
+def test_what_does_not_fit_at_all_is_an_error(table, function):
     write(table, [{"id": 2, "v": MUCH}])
     write(table, [{"id": 2, "v": MUCH}])
     with pytest.raises(ExecutionError, match=f"The {function} of column 'v' does not fit its type, int32"):

@@ -194,7 +194,7 @@ def test_an_interrupted_attempt_leaves_nothing(table):
     assert table.compactions.timeline.load()[0].last.failure == "KeyboardInterrupt"
 
 
-def test_a_plan_that_fails_stands_behind_others(table):
+def test_a_plan_that_fails_is_queued_behind_others(table):
     first = schedule(table.compactions, "minor", NOW, lambda values: values == ("a",))
     second = schedule(table.compactions, "minor", NOW)
 
@@ -206,7 +206,7 @@ def test_a_plan_that_fails_stands_behind_others(table):
     assert [run(table).plan, run(table).plan] == [second, first]
 
 
-def test_a_plan_is_void_when_one_of_its_files_is_gone(table):
+def test_a_plan_is_void_when_one_of_its_files_was_removed(table):
     schedule(table.compactions, "full", NOW)
     write(table, rows("a", 2) + rows("b", 2), kind="OVERWRITE", replaces=lambda entry: True)
     result = run(table)

@@ -102,8 +102,8 @@ def named(table):
 
 
 def remove_partition(table, name):
-    gone = PartitionFormat(table.schema).encode((name,))
-    table.committer().commit(Change("OVERWRITE", replaces=lambda entry: entry.partition == gone), identity())
+    removed = PartitionFormat(table.schema).encode((name,))
+    table.committer().commit(Change("OVERWRITE", replaces=lambda entry: entry.partition == removed), identity())
 
 
 def test_a_runner_that_died_in_the_middle(table):

@@ -42,7 +42,7 @@ def run(table):
     ids=str,
 )
 @pytest.mark.parametrize("planned", [False, True])
-def test_a_compaction_by_who_does_not_know_the_column(tmp_path, options, expected, planned):
+def test_a_compaction_that_does_not_know_the_column(tmp_path, options, expected, planned):
     """A process that loaded the table before ALTER TABLE compacts it after rows with the column were written."""
     old = make_table(tmp_path, COLUMNS, ["id"], options={"bucket": "1"} | options)
     write(old, [{"id": 1, "v": "a"}, {"id": 2, "v": "a"}])

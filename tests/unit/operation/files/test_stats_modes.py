@@ -19,7 +19,7 @@ def table_of(tmp_path, keys=(), **options):
     return table
 
 
-def told(table):
+def stats_of(table):
     """Statistics of the first file: {column: (least, greatest, nulls)}, and the columns that the entry names."""
     file = min((e.file for e in table.live_files()), key=lambda file: file.max_sequence_number)
     names = table.schema.field_names if file.value_stats_cols is None else file.value_stats_cols
@@ -40,21 +40,21 @@ def told(table):
     ],
 )
 def test_what_each_mode_keeps(tmp_path, mode, number, text):
-    found, named = told(table_of(tmp_path, **{"metadata.stats-mode": mode}))
+    found, named = stats_of(table_of(tmp_path, **{"metadata.stats-mode": mode}))
     assert found == {"id": number, "n": number, "s": text}
     assert named is None, "all columns have some"
 
 
 def test_none_keeps_nothing(tmp_path):
     table = table_of(tmp_path, **{"metadata.stats-mode": "none"})
-    assert told(table) == ({}, ())
+    assert stats_of(table) == ({}, ())
     assert len(table.scan(predicate=Compare("n", "=", 1)).files) == 2, "there is nothing to skip a file by"
     check_invariants(table)
 
 
 def test_of_single_columns(tmp_path):
     table = table_of(tmp_path, **{"metadata.stats-mode": "none", "fields.n.stats-mode": "full"})
-    assert told(table) == ({"n": (0, 2, 0)}, ("n",))
+    assert stats_of(table) == ({"n": (0, 2, 0)}, ("n",))
     assert len(table.scan(predicate=Compare("n", "=", 1)).files) == 1
     assert len(table.scan(predicate=Compare("id", "=", 1)).files) == 2
     check_invariants(table)
@@ -63,7 +63,7 @@ def test_of_single_columns(tmp_path):
 def test_stored_densely_or_not(tmp_path):
     options = {"fields.n.stats-mode": "none", "metadata.stats-dense-store": "false"}
     table = table_of(tmp_path, **options)
-    found, named = told(table)
+    found, named = stats_of(table)
     assert named is None
     assert found["n"] == (None, None, None)
     assert found["id"] == (0, 2, 0)
@@ -75,11 +75,11 @@ def test_stored_densely_or_not(tmp_path):
 def test_columns_that_cannot_have_any_are_left_out(tmp_path):
     table = make_table(tmp_path, {"id": "INT", "many": {"type": "ARRAY", "element": "INT"}})
     write(table, [{"id": 1, "many": [1]}])
-    assert told(table) == ({"id": (1, 1, 0)}, ("id",))
+    assert stats_of(table) == ({"id": (1, 1, 0)}, ("id",))
     check_invariants(table)
 
 
-def test_keys_are_told_in_any_mode(tmp_path):
+def test_keys_have_statistics_in_any_mode(tmp_path):
     """Compaction and merging go by them."""
     table = table_of(tmp_path, ["id"], **{"metadata.stats-mode": "none"})
     (first, *_) = (e.file for e in table.live_files())

@@ -85,14 +85,14 @@ def test_a_killed_maker_of_a_tag_stops_nobody(table):
 def test_a_killed_replacer_of_a_tag_stops_nobody(table):
     fill(table)
     table.create_tag("moved", 1)
-    gone = table.snapshot(2)
-    expire_and_be_killed(table, lambda: replace_tag(table.history, "moved", gone), "replace")
+    removed = table.snapshot(2)
+    expire_and_be_killed(table, lambda: replace_tag(table.history, "moved", removed), "replace")
     check_nothing_stops(table, "moved")
     with pytest.raises(SnapshotNotFound, match="Snapshot 2 expired"):
-        replace_tag(table.history, "moved", gone, Lifetime(0, 1))
+        replace_tag(table.history, "moved", removed, Lifetime(0, 1))
     table.create_tag("living")
     with pytest.raises(SnapshotNotFound, match="Snapshot 2 expired"):
-        replace_tag(table.history, "living", gone)
+        replace_tag(table.history, "living", removed)
     replace_tag(table.history, "moved", table.latest_snapshot())
     assert table.to_arrow(snapshot=table.version("moved")).num_rows == 2
 
@@ -106,13 +106,13 @@ def test_dead_tags_go_when_their_time_is_over(table):
     assert expire_tags(table.history, 6) == ["dead"]
 
 
-def test_a_tag_beside_a_dead_one_keeps_its_files(table):
+def test_a_tag_next_to_a_dead_one_keeps_its_files(table):
     write(table, [{"id": 1, "v": 0}])
-    gone = table.snapshot(1)
+    removed = table.snapshot(1)
     write(table, [{"id": 2, "v": 0}])
     table.expire_snapshots(ALL_BUT_ONE)
     table.create_tag("living")
-    table.tags.create("dead", gone)
+    table.tags.create("dead", removed)
     fill(table)
     manifests._cache.clear()
     table.expire_snapshots(ALL_BUT_ONE)
@@ -122,7 +122,7 @@ def test_a_tag_beside_a_dead_one_keeps_its_files(table):
     assert data_files(table) == needed(table)
 
 
-def test_a_tag_of_which_one_file_is_missing_is_told(table):
+def test_a_tag_of_which_one_file_is_missing_is_reported(table):
     """It is not dead: what is left of it may be wanted."""
     fill(table)
     table.create_tag("torn", 1)
@@ -156,7 +156,7 @@ def written(table, v):
     return table.write(pa.table({"id": pa.array([1], pa.int32()), "v": pa.array([v], pa.int32())}))
 
 
-def test_what_stops_expiration_is_told_once(tmp_path, caplog):
+def test_what_stops_expiration_is_reported_once(tmp_path, caplog):
     options = {"bucket": "1", "snapshot.num-retained.min": "1", "snapshot.num-retained.max": "1"}
     table = make_table(tmp_path, {"id": "INT", "v": "INT"}, ["id"], options=options)
     for v in range(3):
@@ -167,9 +167,9 @@ def test_what_stops_expiration_is_told_once(tmp_path, caplog):
     for v in range(3):
         written(table, v)
     assert len(table.snapshots()) > 3
-    (told,) = [one.getMessage() for one in caplog.records]
-    assert told.startswith("Old snapshots of table default.t were not removed after a commit: ")
-    assert "of another program" in told
+    (message,) = [one.getMessage() for one in caplog.records]
+    assert message.startswith("Old snapshots of table default.t were not removed after a commit: ")
+    assert "of another program" in message
     os.removedirs(f"{table.path}/branch/branch-b")
     written(table, 9)
     assert len(table.snapshots()) == 1

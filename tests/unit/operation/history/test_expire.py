@@ -305,7 +305,7 @@ def test_killed_at_every_deletion_every_snapshot_left_is_whole(tmp_path):
     assert allowed > 8
 
 
-def test_expiring_beside_writers_and_readers(tmp_path):
+def test_expiring_with_concurrent_writers_and_readers(tmp_path):
     columns = {"id": "INT", "v": "INT"}
     table = make_table(tmp_path, columns, ["id"], options={"bucket": "1", "write-only": "true"})
     write(table, [{"id": 0, "v": 0}])

@@ -33,8 +33,8 @@ def write_with_changelog(table, v):
     made = table.manifests.write_manifest([replace(entry, file=replace(entry.file, file_name=name))])
     listed, size = table.manifests.write_list([made])
     stored = Path(table.paths.snapshot(snapshot.id))
-    told = {**json.loads(stored.read_text()), "changelogManifestList": listed, "changelogManifestListSize": size}
-    stored.write_text(json.dumps(told))
+    edited = {**json.loads(stored.read_text()), "changelogManifestList": listed, "changelogManifestListSize": size}
+    stored.write_text(json.dumps(edited))
     return [str(path), *(table.paths.manifest(one) for one in (made.file_name, listed))]
 
 

@@ -66,9 +66,9 @@ def keep_one(table):
 
 def test_the_number_of_tags_does_not_matter(tmp_path):
     few, many = (tagged_every_day(tmp_path / str(days), days) for days in (3, 24))
-    gone = {len(data_files(one)) for one in (few, many)}
+    removed = {len(data_files(one)) for one in (few, many)}
     assert reads_of(few, keep_one) == reads_of(many, keep_one) < 12
-    assert {len(data_files(one)) for one in (few, many)} != gone
+    assert {len(data_files(one)) for one in (few, many)} != removed
     for table, days in ((few, 3), (many, 24)):
         for day in range(days):
             manifests._cache.clear()

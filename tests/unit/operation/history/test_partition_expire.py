@@ -92,8 +92,8 @@ def test_by_the_last_change(table):
     assert expire_partitions(table, by_change, changed + DAY) == []
     write(table, [{"dt": "2024-01-28", "id": 7}])
     written = max(e.file.creation_time_millis for e in table.live_files())
-    gone = expire_partitions(table, by_change, changed + DAY + 1)
-    assert len(gone) == (4 if written > changed else 5)
+    removed = expire_partitions(table, by_change, changed + DAY + 1)
+    assert len(removed) == (4 if written > changed else 5)
 
 
 def test_a_table_without_partitions(tmp_path):
@@ -182,6 +182,6 @@ def test_a_partition_that_is_written_to_meanwhile_does_not_go_by_its_last_change
         expire_partitions(WrittenMeanwhile(table, others), by_change, later)
     assert len(days_of(table)) == 5
     assert {row["id"] for row in read(table) if row["dt"] == "2024-01-28"} == {0, 1, 7}
-    gone = expire_partitions(table, by_change, later)
-    assert len(gone) == 4, "the next time the others go"
+    removed = expire_partitions(table, by_change, later)
+    assert len(removed) == 4, "the next time the others go"
     assert days_of(table) == ["2024-01-28"]

@@ -215,7 +215,7 @@ class Copying(LocalFileIO):
         return super().open_output(path)
 
 
-def test_a_write_that_lands_before_is_undone_and_one_that_began_before_lands_after(table):
+def test_a_write_committed_before_is_undone_and_one_begun_before_is_committed_after(table):
     fill(table)
     waiting = new_job(table, sequence=1_000)
     other = reload(table)
@@ -286,7 +286,7 @@ def test_an_index_of_another_program_stops_it(table):
         roll_back(table, indexed)
 
 
-def test_beside_writers_and_readers(table):
+def test_with_concurrent_writers_and_readers(table):
     """Each state that is seen is one that somebody committed."""
     write(table, [row(n, 0) for n in range(4)])
     table.create_tag("start")

@@ -164,11 +164,11 @@ def test_another_time_for_the_same_snapshot(table):
 
 def test_a_tag_is_not_given_to_what_expired(table):
     fill(table)
-    gone = table.snapshot(2)
+    removed = table.snapshot(2)
     table.create_tag("t", 1)
     table.expire_snapshots(ALL_BUT_ONE)
     with pytest.raises(SnapshotNotFound, match="Snapshot 2 expired"):
-        replace_tag(table.history, "t", gone)
+        replace_tag(table.history, "t", removed)
     assert rows(table, "t") == [{"id": 1, "v": 1}]
     assert data_files(table) == needed(table)
 

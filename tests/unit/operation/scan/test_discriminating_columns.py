@@ -61,7 +61,7 @@ def test_columns_that_tell_rows_apart(known, chosen):
 
 def test_columns_worth_a_condition():
     files = {"id": between(0, 1000), "part": between(0, 1000), "day": DAY, "flag": FLAG, "name": between("a", "z")}
-    gone = {
+    removed = {
         "id": between(10, 20),
         "part": between(0, 900),
         "day": between(date(2024, 5, 1), date(2024, 5, 2)),
@@ -69,6 +69,6 @@ def test_columns_worth_a_condition():
         "name": between("b", "b"),
         "price": PRICE,
     }
-    assert list(narrower(gone, files)) == ["id", "day"]
+    assert list(narrower(removed, files)) == ["id", "day"]
     assert narrower({"id": between(10, 20, nulls=True)}, files) == {}
     assert narrower({"id": between(None, None, nulls=True)}, files) == {}

@@ -19,7 +19,7 @@ def retract(table, rows):
     Catalog(table.path.rsplit("/", 2)[0]).load_table("default", "t").write(given)
 
 
-def touched(table):
+def overlaps(table):
     """Whether each plain file, in the order of the writes, may be touched."""
     files = [e.file for e in sorted(table.live_files(), key=lambda e: e.file.creation_time_millis)]
     plain = [f for f in files if not f.delete_row_count]
@@ -28,7 +28,7 @@ def touched(table):
 
 
 @pytest.mark.parametrize(
-    ("kind", "values", "gone", "expected"),
+    ("kind", "values", "retracted", "expected"),
     [
         ("INT", [[1, 2], [5, 6, 9], [None]], [6], {2: False, 3: True, 1: False}),
         ("INT", [[1, 2], [5, 6, None], [None]], [None], {2: False, 3: True, 1: True}),
@@ -44,12 +44,12 @@ def touched(table):
         ("DOUBLE", [[1.0], [5.0, 6.0]], [7.0], {1: True, 2: True}),
     ],
 )
-def test_values_that_lie_apart(tmp_path, kind, values, gone, expected):
+def test_values_that_lie_apart(tmp_path, kind, values, retracted, expected):
     table = make_table(tmp_path, {"v": kind, "same": "INT"})
     for some in values:
         write(table, [{"v": v, "same": 1} for v in some])
-    retract(table, [{"v": v, "same": 1} for v in gone])
-    assert touched(table) == expected
+    retract(table, [{"v": v, "same": 1} for v in retracted])
+    assert overlaps(table) == expected
 
 
 def test_one_column_is_enough(tmp_path):
@@ -57,7 +57,7 @@ def test_one_column_is_enough(tmp_path):
     write(table, [{"a": 1, "b": 1}, {"a": 1, "b": 9}])
     write(table, [{"a": 1, "b": 20}])
     retract(table, [{"a": 1, "b": 9}])
-    assert touched(table) == {2: True, 1: False}
+    assert overlaps(table) == {2: True, 1: False}
 
 
 def test_a_column_that_came_later(tmp_path):
@@ -67,11 +67,11 @@ def test_a_column_that_came_later(tmp_path):
     table = catalog.alter_table("default", "t", [AddColumn("b", parse_type("INT"))])
     write(table, [{"a": 1, "b": 1}])
     retract(table, [{"a": 1, "b": 1}])
-    assert touched(catalog.load_table("default", "t")) == {2: False, 1: True}
+    assert overlaps(catalog.load_table("default", "t")) == {2: False, 1: True}
     assert sorted(map(repr, read(table))) == sorted(map(repr, [{"a": 1, "b": None}, {"a": 2, "b": None}]))
 
 
-def test_what_is_not_touched_is_not_rewritten(tmp_path):
+def test_files_without_retracted_rows_are_not_rewritten(tmp_path):
     """Large files stay where they are, by their statistics or after a look into them."""
     options = {"target-file-size": "1 b", "compaction.min.file-num": "100"}
     table = make_table(tmp_path, {"a": "INT"}, options=options)
@@ -79,7 +79,7 @@ def test_what_is_not_touched_is_not_rewritten(tmp_path):
         write(table, [{"a": v} for v in some])
     before = {e.file.file_name for e in table.live_files()}
     retract(table, [{"a": 6}])
-    assert touched(table) == {2: True}
+    assert overlaps(table) == {2: True}
     compact(table)
     after = {e.file.file_name for e in table.live_files()}
     assert len(after & before) == 3

@@ -87,7 +87,7 @@ def look_up(table, predicate):
     return matching_keys(table.io, table.paths, table.schemas.load, table.schema, files, predicate)
 
 
-def test_keys_of_several_files_are_told_once(table):
+def test_keys_of_several_files_are_returned_once(table):
     keys = look_up(table, Compare("id", ">=", 2))
     assert keys.sort_by("id").to_pylist() == ROWS.slice(1).drop_columns(["v"]).to_pylist()
     assert look_up(table, Compare("id", "=", 9)).num_rows == 0

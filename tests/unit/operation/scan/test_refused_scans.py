@@ -62,7 +62,7 @@ def _with(table, **options):
 
 
 @pytest.mark.parametrize("option", ["upsert-key", "pk-bitmap.index.columns"])
-def test_what_writers_keep_beside_the_files_is_not_left_behind(tmp_path, option):
+def test_side_files_of_writers_are_removed(tmp_path, option):
     table = make_table(tmp_path, {"id": "BIGINT", "v": "INT"}, ["id"], options={"bucket": "1"})
     write(table, [{"id": 1, "v": 1}])
     theirs = _with(table, **{option: "v"})

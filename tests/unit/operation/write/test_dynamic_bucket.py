@@ -169,7 +169,7 @@ def test_a_bucket_without_an_index_is_indexed_from_its_keys(table):
     check_invariants(table)
 
 
-def test_an_index_beside_the_data(catalog):
+def test_an_index_next_to_the_data(catalog):
     table = make_table(catalog, COLUMNS, ["id"], options={**DYNAMIC, "index-file-in-data-file-dir": "true"})
     write(table, rows(range(6), "a"))
     write(table, rows(range(3, 9), "b"))
@@ -202,7 +202,7 @@ def prepared(table, made):
     return lambda: table.committer().commit(change, identity()), snapshot
 
 
-def test_two_writers_that_place_new_keys_conflict(table):
+def test_two_writers_that_assign_new_keys_conflict(table):
     write(table, rows(range(3), "a"))
     commit, _ = prepared(table, rows([3, 4], "b"))
     write(table, rows([4, 5], "c"))
@@ -220,7 +220,7 @@ def test_the_first_two_writers_of_a_table_conflict(table):
         commit()
 
 
-def test_a_writer_of_known_keys_conflicts_with_nobody_who_adds(table):
+def test_a_writer_of_known_keys_does_not_conflict_with_one_of_new_keys(table):
     write(table, rows(range(3), "a"))
     commit, _ = prepared(table, rows([0, 1], "b"))
     write(table, rows([2, 3, 4], "c"))
@@ -506,10 +506,10 @@ def test_commits_that_change_no_keys_carry_the_index_on(table):
 def test_dropping_a_partition_drops_its_index(catalog):
     table = make_table(catalog, {"p": "STRING", **COLUMNS}, ["p", "id"], ["p"], DYNAMIC)
     write(table, [{"p": p, "id": i, "v": "a"} for p in "xy" for i in range(6)])
-    gone = PartitionFormat(table.schema).encode(("x",))
-    drop_partitions(table, [gone])
+    removed = PartitionFormat(table.schema).encode(("x",))
+    drop_partitions(table, [removed])
     assert {e.partition for e in table.index_files()} == {e.partition for e in table.live_files()}
-    assert gone not in {e.partition for e in table.index_files()}
+    assert removed not in {e.partition for e in table.index_files()}
     check_invariants(table)
 
 

@@ -234,7 +234,7 @@ def test_more_runs_than_are_merged_at_once(tmp_path, monkeypatch, options):
     check_invariants(buffered)
 
 
-def test_a_key_that_stands_twice_is_found_across_runs(tmp_path):
+def test_a_duplicate_key_is_found_across_runs(tmp_path):
     table = make_table(tmp_path, COLUMNS, ["p", "id"], ["p"], {"bucket": "1"})
     batches = [arrow_rows(table.schema, [{"p": "a", "id": i % 90, "v": "x" * 50}]) for i in range(91)]
     with pytest.raises(DuplicateKeyError, match="id=0"):
@@ -251,7 +251,7 @@ def test_a_wrong_row_leaves_nothing(tmp_path):
     assert not data_files(table)
 
 
-def test_a_disk_without_room_is_told(tmp_path, monkeypatch):
+def test_a_full_disk_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
     table = make_table(tmp_path, COLUMNS, ["p", "id"], ["p"], {"bucket": "1"})
     batches = [arrow_rows(table.schema, [{"p": "a", "id": i, "v": "x" * 50}]) for i in range(90)]

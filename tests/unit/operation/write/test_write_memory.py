@@ -52,7 +52,7 @@ def measured(folder, rows, runs=2):
     code = (
         f"import json, test_write_memory; print(json.dumps(test_write_memory.peaks({str(folder)!r}, {rows}, {runs})))"
     )
-    paths = [str(Path(__file__).parent), str(Path(__file__).parents[3])]
+    paths = [str(Path(__file__).parent), *sys.path]
     code = f"import sys; sys.path[:0] = {paths!r}; {code}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return json.loads(done.stdout)

@@ -33,9 +33,9 @@ def test_changes_fold():
 
 
 def test_ids_are_never_used_twice():
-    gone = TableSchema(3, BASE.fields, 40, (), ("id",), BASE.options)
+    removed = TableSchema(3, BASE.fields, 40, (), ("id",), BASE.options)
     nested = RowType((DataField(0, "a", INT), DataField(0, "b", INT)))
-    after = apply_changes(gone, [AddColumn("r", nested), AddColumn("s", INT)], 0)
+    after = apply_changes(removed, [AddColumn("r", nested), AddColumn("s", INT)], 0)
     assert after.field("r").id == 41
     assert [one.id for one in after.field("r").type.fields] == [42, 43]
     assert after.field("s").id == 44
@@ -71,7 +71,7 @@ def test_comments_inside_of_columns():
             apply_changes(schema, [SetColumnComment(name, "")], 0)
 
 
-def test_removed_option_is_gone():
+def test_a_removed_option_is_no_longer_set():
     assert "write-only" not in apply_changes(BASE, [RemoveOption("write-only")], 0).options
     assert apply_changes(BASE, [RemoveOption("target-file-size")], 0).options == BASE.options
 

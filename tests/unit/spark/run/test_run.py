@@ -71,7 +71,7 @@ def test_translation(error, kind):
         raise error
 
 
-def test_an_unknown_row_kind_is_told_as_where_spark_has_no_part():
+def test_an_unknown_row_kind_has_the_same_message_without_spark():
     raised = f"[USER_RAISED_EXCEPTION] Unknown row kind: x. y. {KINDS_HINT} SQLSTATE: P0001"
     found = translate(PySparkException(raised))
     assert type(found) is RowKindError

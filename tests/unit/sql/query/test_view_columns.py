@@ -32,7 +32,7 @@ def test_columns_are_found_by_name(stored, found, expected):
         (["id", "id"], ["id", "v"], "had 2 and now has 1 columns named 'id'."),
     ],
 )
-def test_a_column_that_is_gone_or_became_two(stored, found, words):
+def test_a_column_that_was_dropped_or_became_two(stored, found, words):
     with pytest.raises(BrokenViewError) as caught:
         positions("d.v", stored, found)
     assert str(caught.value).startswith("View 'd.v' cannot be read any more: ")

@@ -73,9 +73,9 @@ def test_spark_settings_become_texts():
 def test_the_target_shows_what_is_set_and_no_settings():
     own = credentials(user="me", spark_config={"x.password": "secret"})
     shown = dict(own.connection_info(with_aliases=True))
-    told = {"warehouse": "/tmp/wh", "schema": "dev", "class_data_sharing": True, "user": "me"}
-    assert shown == {**told, "database": ""}, "packages pass `target.database` on, which must not be undefined"
-    assert dict(own.connection_info()) == told, "what `dbt debug` shows"
+    info = {"warehouse": "/tmp/wh", "schema": "dev", "class_data_sharing": True, "user": "me"}
+    assert shown == {**info, "database": ""}, "packages pass `target.database` on, which must not be undefined"
+    assert dict(own.connection_info()) == info, "what `dbt debug` shows"
 
 
 ASKED = """

@@ -35,12 +35,12 @@ def table_of(tmp_path, **options):
     return table
 
 
-def touched(table):
+def written_buckets(table):
     return {(e.partition, e.bucket) for e in table.live_files()}
 
 
 @pytest.mark.parametrize(("prefix", "user"), [({}, "compact-"), ({"commit.user-prefix": "me"}, "me_compact-")])
-def test_a_compaction_is_told_by_its_user(tmp_path, prefix, user):
+def test_a_compaction_is_known_by_its_user(tmp_path, prefix, user):
     table = table_of(tmp_path, **prefix)
     snapshot = compact_table(no_spark, table)
     assert (snapshot.id, snapshot.commit_kind) == (3, "COMPACT")
@@ -63,7 +63,7 @@ def test_a_compaction_is_told_by_its_user(tmp_path, prefix, user):
 )
 def test_what_is_due_after_a_write(tmp_path, options, compacts):
     table = table_of(tmp_path, **options)
-    snapshot = compact_after_write(None, table, touched(table))
+    snapshot = compact_after_write(None, table, written_buckets(table))
     assert (snapshot is not None) is compacts
     assert by_key(table)[1]["v"] == 1
     assert len(table.live_files()) == (1 if compacts else 2)
@@ -84,7 +84,7 @@ def test_a_write_does_not_fail_because_of_its_compaction(tmp_path, monkeypatch, 
 
     monkeypatch.setattr("tablestore_engine.spark.compact.compactor.run_compaction", fail)
     files = data_files(table)
-    assert compact_after_write(None, table, touched(table)) is None
+    assert compact_after_write(None, table, written_buckets(table)) is None
     assert "default.t" in caplog.text
     assert str(error) in caplog.text
     assert data_files(table) == files
@@ -110,7 +110,7 @@ def test_minor_compaction_merges_what_is_due(tmp_path):
     assert compact_table(no_spark, table, full=False) is None
     for v in range(3):
         write(table, [{"id": 1, "v": v}])
-    assert compact_table(no_spark, table, full=False, skip=touched(table)) is None
+    assert compact_table(no_spark, table, full=False, skip=written_buckets(table)) is None
     assert compact_table(no_spark, table, full=False).commit_kind == "COMPACT"
 
 
@@ -125,7 +125,7 @@ def test_a_write_schedules_instead_of_compacting(tmp_path):
         "write-only": "true",
     }
     table = table_of(tmp_path, **options)
-    assert compact_after_write(None, table, touched(table)) is None
+    assert compact_after_write(None, table, written_buckets(table)) is None
     assert [s.commit_kind for s in table.snapshots()] == ["APPEND", "APPEND"]
     (found,) = table.compactions.timeline.load()
     assert found.state is PlanState.REQUESTED
@@ -140,9 +140,9 @@ def test_plans_come_before_what_the_thresholds_ask_for(tmp_path):
         write(table, [{"id": n, "v": v} for n in range(20)])
     plan = schedule(table.compactions, "full", 1)
     write(table, [], kind="OVERWRITE", replaces=lambda entry: entry.bucket == 0)
-    gone = f"File {plan.groups[0].files[0].file_name} is no longer part of the table."
+    missing = f"File {plan.groups[0].files[0].file_name} is no longer part of the table."
     assert compact_due(no_spark, table) == [
-        f"plan {plan.instant} was cancelled: {gone}",
+        f"plan {plan.instant} was cancelled: {missing}",
         "compacted as snapshot 8",
     ]
     assert compact_due(no_spark, table, full=True) == []
@@ -155,7 +155,7 @@ def test_buckets_of_a_running_plan_are_left_to_it(tmp_path):
     seen = []
 
     def look(tasks):
-        seen.append(compact_after_write(None, table, touched(table)))
+        seen.append(compact_after_write(None, table, written_buckets(table)))
         seen.append(compact_due(no_spark, table, full=True))
         return execute_here(tasks)
 
@@ -210,8 +210,8 @@ def test_a_plan_that_fails_stops_nothing_else_and_is_given_up(tmp_path, monkeypa
             ExecutionError, match=f"Plan {bad.instant} failed: The sum of column 'v' does not fit"
         ) as raised:
             compact_due(no_spark, table)
-        told = f"plan {good.instant} completed as snapshot 4" in str(raised.value)
-        assert told is (number == 1)
+        named = f"plan {good.instant} completed as snapshot 4" in str(raised.value)
+        assert named is (number == 1)
         assert len(table.compactions.timeline.pending()) == (number < 3)
     assert levels(table)[1] == runs[1]
     assert len(levels(table)[2]) < len(runs[2])

@@ -94,7 +94,7 @@ def test_an_upsert_keeps_pruning_and_pushing(orders):
     assert found == sorted([(0, 0), (1, 1), (2, 2), (0, 0), (1, 1), (2, 2), (7, -7)])
 
 
-def test_a_point_query_beside_fresh_files_needs_no_join(orders):
+def test_a_point_query_with_fresh_files_needs_no_join(orders):
     orders.execute("INSERT INTO orders VALUES (DATE'2024-01-01', 7, -7, 'changed'), (DATE'2024-01-01', 300, 0, 'new')")
     where = "SELECT id, v, note FROM orders WHERE day = '2024-01-01' AND"
     for condition, expected in (

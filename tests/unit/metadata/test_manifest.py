@@ -161,13 +161,13 @@ def test_damage_is_noticed_or_harmless(data):
 
 def test_merge_cancels_added_and_deleted_files():
     old, new = entry(FileKind.ADD, "a"), entry(FileKind.ADD, "b")
-    gone = replace(old, kind=FileKind.DELETE)
-    assert merge_entries([old, new, gone]) == [new]
-    assert merge_entries([gone, new]) == [gone, new]
+    removed = replace(old, kind=FileKind.DELETE)
+    assert merge_entries([old, new, removed]) == [new]
+    assert merge_entries([removed, new]) == [removed, new]
     assert merge_entries([]) == []
 
 
-def test_a_file_is_told_apart_by_place_and_level():
+def test_a_file_is_identified_by_bucket_and_level():
     entries = [
         entry(FileKind.ADD, "a"),
         entry(FileKind.ADD, "a", bucket=1),

@@ -9,9 +9,9 @@ from random import Random
 from typing import Any
 
 import pyarrow as pa
-from compare import multiset
-from ours import OurTable
 
+from support.interop.compare import multiset
+from support.interop.ours import OurTable
 from tablestore_engine.schema.table.predicate import Compare, IsNull, Predicate
 from tablestore_engine.schema.types.sql_text import literal, quoted_name
 from tablestore_engine.schema.types.types import AtomicType, DataField

@@ -16,6 +16,7 @@ from typing import Any
 
 from hypothesis import note
 from hypothesis import strategies as st
+
 from support.tables import (
     PUT,
     check_invariants,
@@ -27,7 +28,6 @@ from support.tables import (
     write,
     write_files,
 )
-
 from tablestore_engine.errors import ConflictError
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.commit.commit import Change

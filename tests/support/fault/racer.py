@@ -14,11 +14,11 @@ import os
 import random
 import sys
 import time
+from pathlib import Path
 
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from support.tables import DELETE, arrow_rows, by_key, compact, new_job, write
-
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConflictError
 from tablestore_engine.metadata.compaction_plan import PlanState

@@ -41,13 +41,13 @@ def append(catalog):
 @pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize("counts", [False, True])
 def test_rows_of_a_table_without_a_key(append, wide, counts):
-    gone = {0, 65_535, 65_536, 199_999, *range(70_000, 140_000)}
+    removed = {0, 65_535, 65_536, 199_999, *range(70_000, 140_000)}
     before = append.latest_snapshot()
-    delete_positions(append, {first_file(append): gone}, wide=wide, counts=counts)
-    assert ids_of(append) == [i for i in range(200_010) if i not in gone]
+    delete_positions(append, {first_file(append): removed}, wide=wide, counts=counts)
+    assert ids_of(append) == [i for i in range(200_010) if i not in removed]
     assert ids_of(append, snapshot=before) == list(range(200_010))
     found = append.statistics()
-    assert (found.row_count, found.row_count_exact) == (200_010 - len(gone), True)
+    assert (found.row_count, found.row_count_exact) == (200_010 - len(removed), True)
 
 
 def test_nothing_is_written(append):

@@ -1,5 +1,5 @@
-"""The project's side of `java/PaimonServer.java`: compiles and starts it, and compares what it reads, value by
-value."""
+"""The project's side of `tests/interop/java/PaimonServer.java`: compiles and starts it, and compares the values that
+it reads."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tablestore_engine.schema.types.types import (
     RowType,
 )
 
-SOURCES = Path(__file__).parent / "java"
+SOURCES = Path(__file__).parents[2] / "interop" / "java"
 
 
 class JavaPaimonError(Exception):

@@ -39,7 +39,7 @@ def test_kinds():
     assert (view.is_view, view.is_managed) == (True, False)
 
 
-def test_a_name_without_schema_stands_for_something_in_the_session():
+def test_a_name_without_schema_is_of_the_session():
     relation = Relation.create(schema="s", identifier="t")
     assert not relation.is_session_name
     assert relation.include(schema=False).is_session_name

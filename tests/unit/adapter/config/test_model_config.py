@@ -162,7 +162,7 @@ def test_a_whole_table_is_not_overwritten_for_want_of_partitions(asked):
         ),
     ],
 )
-def test_a_unique_key_beside_the_partitions(config, clauses):
+def test_a_unique_key_and_partitions(config, clauses):
     found = layout(materialized="incremental", partition_by=["dt"], **config)
     assert " ".join(found.clauses().split()) == clauses
     assert found.options.get("bucket") == (str(config["buckets"]) if "buckets" in config else None)

@@ -18,7 +18,7 @@ def test_what_is_left_out_is_named_with_what_is_like_it():
     assert notices({"zorder": "a"}) == ("Config `zorder` is another adapter's and is ignored.",)
 
 
-def test_nothing_is_said_of_keys_without_a_value_or_beside_ours():
+def test_nothing_is_reported_for_keys_without_a_value_or_next_to_ours():
     assert notices({"cluster_by": None, "partitioned_by": [], "zorder": False}) == ()
     assert notices({"partitioned_by": ["dt"], "partition_by": ["dt"]}) == ()
     assert notices({"partition_by": {"field": "dt", "data_type": "date"}}) == ()

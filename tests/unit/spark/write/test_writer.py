@@ -6,7 +6,7 @@ import pickle
 
 import pyarrow as pa
 import pytest
-from support.tables import arrow_memory, make_table, new_job
+from support.tables import arrow_memory, make_table, new_job, schema_of
 
 from tablestore_engine.spark.write import writer
 
@@ -41,3 +41,11 @@ def test_memory_of_a_task(tmp_path, partitions, rows, width):
     # A chunk and the one before it; a row group, and its copy in one piece; a batch of Spark's.
     bound = 2 * writer._CHUNK_BYTES + 2 * ROW_GROUP + 16 * MEBI
     assert pool.max_memory() < bound
+
+
+def test_the_narrower_rows_are_the_more_are_written_here():
+    narrow = schema_of({"k": "BIGINT", "v": "DECIMAL(38, 2)"})
+    wide = schema_of({f"c{i}": "STRING" for i in range(30)})
+    assert writer.small_rows(narrow) == 500_000
+    assert 200_000 < writer.small_rows(schema_of({f"c{i}": "BIGINT" for i in range(16)})) < 500_000
+    assert writer.small_rows(wide) == 200_000

@@ -59,7 +59,7 @@ def test_other_arrow_types_are_widened(arrow, text):
 
 
 @pytest.mark.parametrize("arrow", [pa.null(), pa.duration("s"), pa.decimal256(50, 2)], ids=str)
-def test_arrow_types_without_a_place(arrow):
+def test_arrow_types_without_an_equivalent(arrow):
     with pytest.raises(UnsupportedTypeError):
         from_arrow_type(arrow)
 

@@ -3,8 +3,8 @@
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.build.incremental import SchemaChange, is_plain_upsert, qualified, update_columns
+from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from tablestore_engine.schema.merge.merge_engine import MergeEngine
 
 

@@ -79,7 +79,7 @@ def test_starting_in_the_background_does_not_wait(monkeypatch):
     assert future.result(30) == "wish"
 
 
-def test_a_failed_start_in_the_background_reaches_who_asks(monkeypatch):
+def test_a_failed_start_in_the_background_is_raised_on_first_use(monkeypatch):
     def start(config):
         raise OSError("no Java")
 

@@ -19,7 +19,6 @@ from support.tables import (
     schema_of,
     write,
 )
-
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import TableNotFound
 from tablestore_engine.operation.commit.commit import Change
@@ -128,7 +127,7 @@ def expiry(warehouse, io):
     assert live_paths(table, table.version("kept")) <= data_files(table)
 
 
-def turn(warehouse, io):
+def enable_retractions(warehouse, io):
     """The first retractions of a table without a key, and a row more."""
     table = load(warehouse, io, "log")
     if OLD[0] in read(table):
@@ -157,7 +156,7 @@ ACTIONS = {
         replacement,
         rollback,
         expiry,
-        turn,
+        enable_retractions,
         drop,
         add_column,
     )

@@ -98,15 +98,18 @@ def test_an_archive_of_the_users_own_goes_first(commands_of, cache, options):
     assert not (cache / "classes").exists()
 
 
-def test_pyspark_is_told_where_the_jvm_listens_and_nobody_else_is():
+def test_only_pyspark_gets_the_address_of_the_jvm():
     """While Spark starts, dbt walks through the environment: nothing may come into it that goes away again."""
     from pyspark import java_gateway
 
     before = dict(os.environ)
     with pytest.raises(RuntimeError), announced(Gateway(4711, "secret", subprocess.Popen(["true"]), None)):
-        told = java_gateway.os.environ
-        assert (told["PYSPARK_GATEWAY_PORT"], told["PYSPARK_GATEWAY_SECRET"]) == ("4711", "secret")
-        assert told.items() > before.items() == dict(os.environ).items()
+        environ_of_pyspark = java_gateway.os.environ
+        assert (environ_of_pyspark["PYSPARK_GATEWAY_PORT"], environ_of_pyspark["PYSPARK_GATEWAY_SECRET"]) == (
+            "4711",
+            "secret",
+        )
+        assert environ_of_pyspark.items() > before.items() == dict(os.environ).items()
         assert java_gateway.os.path is os.path
         raise RuntimeError
     assert java_gateway.os is os

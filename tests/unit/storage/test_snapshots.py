@@ -151,9 +151,9 @@ class Vanishing(LocalFileIO):
 
     def list(self, path):
         found = super().list(path)
-        gone = next((one for one in found if one.name == "snapshot-1"), None)
-        if gone:
-            os.unlink(gone.path)
+        removed = next((one for one in found if one.name == "snapshot-1"), None)
+        if removed:
+            os.unlink(removed.path)
         return found
 
 

@@ -1,0 +1,1 @@
+"""Other readers of the format as seen from the tests: programs that serve them, tables for them, and comparisons."""

@@ -1,0 +1,32 @@
+"""Rows of table `t` as Spark and as Arrow read them, comparable as sorted texts."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pyspark.sql import Row
+
+
+def normal(value):
+    """NaN equals itself, a map or a row is its items, and times are in UTC."""
+    if isinstance(value, dict):
+        return sorted(value.items())
+    if isinstance(value, list):
+        return [normal(one) for one in value]
+    if isinstance(value, datetime):
+        return value.replace(tzinfo=None)
+    if isinstance(value, Row):
+        return sorted(value.asDict().items())
+    return "NaN" if isinstance(value, float) and value != value else value  # noqa: PLR0124
+
+
+def by_spark(store):
+    return sorted(str([normal(v) for v in row]) for row in store.sql("SELECT * FROM t").collect())
+
+
+def by_arrow(store):
+    rows = store.table("t").to_arrow().to_pylist()
+    maps = [f.name for f in store.table("t").schema.fields if str(f.type).startswith("MAP")]
+    for row in rows:
+        row.update({name: dict(row[name]) for name in maps if row[name] is not None})
+    return sorted(str([normal(v) for v in row.values()]) for row in rows)

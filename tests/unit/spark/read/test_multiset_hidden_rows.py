@@ -1,0 +1,17 @@
+"""Positions of hidden rows as pieces of files."""
+
+from __future__ import annotations
+
+from support.tables import meta
+
+from tablestore_engine.spark.read.multiset_hidden_rows import RowPositions
+
+
+def test_row_positions():
+    small, large = meta("a", rows=1000, size=5_000), meta("b", rows=7, size=6_000)
+    assert RowPositions.of([small, large]) == RowPositions(10, named=False)
+    assert RowPositions.of([small, large, meta("c", size=5_000)]) == RowPositions(10, named=True)
+    assert RowPositions.of([meta("a", rows=2**40, size=2**40)]) is None
+    assert "shiftleft(p.__size, 10) + p.__position" in RowPositions(10, named=False).joined("p", "h")
+    assert "__file" not in RowPositions(10, named=False).joined("p", "h")
+    assert "p.__file = h.__file" in RowPositions(10, named=True).joined("p", "h")
