@@ -65,14 +65,14 @@ def in_any_order(fold: Fold, field: DataField, what: str) -> Fold:
     """The fold where records may come late. Raises OptionError for a function that needs the order of all."""
     if fold.rules.order is Order.ALL:
         raise OptionError(
-            f"The function '{fold.function}' of column '{field.name}' does not go with {what}: a record that comes "
-            "late would have to be put between others that are one row already.",
-            hint=f"Functions that do: {', '.join(TAKE_LATE_RECORDS)}.",
+            f"The function '{fold.function}' of column '{field.name}' is not supported with {what}: a record that "
+            "comes late would have to be put between others that are one row already.",
+            hint=f"Supported functions: {', '.join(TAKE_LATE_RECORDS)}.",
         )
     if fold.rounds:
         raise OptionError(
-            f"The product of column '{field.name}', of type {field.type}, does not go with {what}: it rounds at each "
-            "step, and a record that comes late would have to be put between others that are one row already.",
+            f"The product of column '{field.name}', of type {field.type}, is not supported with {what}: it rounds at "
+            "each step, and a record that comes late would have to be put between others that are one row already.",
             hint="Let the column be DOUBLE, or DECIMAL without digits after the point.",
         )
     if fold.retract_rule is not RetractRule.IN_ORDER:

@@ -115,7 +115,7 @@ def _check_engine_options(
     rules = rules_of(name)
     if options.sequence_field and rules.no_sequence_field is not None:
         raise OptionError(
-            f"Option 'sequence.field' does not go with 'merge-engine' = '{name}'.", hint=rules.no_sequence_field
+            f"Option 'sequence.field' is not supported with 'merge-engine' = '{name}'.", hint=rules.no_sequence_field
         )
     for key, needed in _options_of_one_engine(groups, options):
         if name != needed:
@@ -125,14 +125,14 @@ def _check_engine_options(
         _refuse(named, "aggregation", name)
     if options.partial_update_removes_on_delete and groups:
         raise OptionError(
-            "Option 'partial-update.remove-record-on-delete' does not go with sequence groups.",
+            "Option 'partial-update.remove-record-on-delete' is not supported with sequence groups.",
             hint="In a sequence group a delete clears the columns that its sequence orders; "
             f"'{_REMOVING_KEY}' names the groups in which it removes the row.",
         )
     if options.aggregation_removes_on_delete and options.sequence_field:
         raise OptionError(
-            "Option 'aggregation.remove-record-on-delete' does not go with 'sequence.field': records that come late "
-            "would be added to a row that was removed after them."
+            "Option 'aggregation.remove-record-on-delete' is not supported with 'sequence.field': records that come "
+            "late would be added to a row that was removed after them."
         )
 
 
@@ -276,7 +276,7 @@ def _removing_groups(
         return ()
     if options.ignore_delete:
         raise OptionError(
-            f"Option '{_REMOVING_KEY}' does not go with 'ignore-delete', which leaves deletes out.",
+            f"Option '{_REMOVING_KEY}' is not supported with 'ignore-delete', which leaves deletes out.",
             hint="Leave one of them out.",
         )
     ordering = sorted({name for sequence in groups for name in sequence})

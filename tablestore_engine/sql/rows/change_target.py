@@ -108,7 +108,8 @@ def check_engine(table: Table, verb: str, *, deletes: bool) -> None:
         )
         way_out = f"'{engine.name}.{option}' makes a table that rows can be deleted from."
         raise SqlError(
-            f"UPDATE, DELETE and MERGE do not go with 'merge-engine' = '{engine.name}', which table {table.name} has.",
+            f"UPDATE, DELETE and MERGE are not supported with 'merge-engine' = '{engine.name}', "
+            f"which table {table.name} has.",
             hint="INSERT rows: the merge engine folds them into those of the same key. INSERT OVERWRITE replaces them."
             + (f" {way_out}" if engine.folds and verb == "DELETE" else ""),
         )

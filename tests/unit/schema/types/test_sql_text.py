@@ -10,6 +10,8 @@ import pytest
 from tablestore_engine.schema.types.sql_text import declared_type, literal, quoted_name, quoted_text, spark_type
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.sql.text.cursor import string_value
+from tablestore_engine.sql.text.lexer import tokenize
+from tablestore_engine.sql.text.literals import constant_at
 from tablestore_engine.sql.text.types import parse_sql_type
 
 
@@ -100,3 +102,22 @@ def test_literals_of_a_type(value, kind, text):
 def test_values_without_a_literal(value):
     with pytest.raises(TypeError, match=f"A {type(value).__name__} cannot be written"):
         literal(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        (True, None),
+        (-7, "TINYINT"),
+        (-(2**63), "BIGINT"),
+        (1.5, "DOUBLE"),
+        (Decimal("-1.20"), None),
+        ("plain", None),
+        (date(2024, 1, 2), None),
+        (datetime(2024, 1, 2, 3, 4, 5, 6), None),
+        (datetime(2024, 1, 2, 3, tzinfo=timezone(timedelta(hours=-2))), None),
+    ],
+)
+def test_the_parser_reads_literals_as_constants(value, kind):
+    tokens = tokenize(literal(value, parse_type(kind) if kind else None))
+    assert constant_at(tokens, 0) == (value, len(tokens) - 1)
