@@ -219,7 +219,7 @@ class ScheduledCompaction:
 
     @property
     def state(self) -> PlanState:
-        """Where it stands."""
+        """Its state."""
         if self.outcome is not None:
             return self.outcome.state
         last = self.last
@@ -255,7 +255,7 @@ class ScheduledCompaction:
 
 
 def in_order(found: list[ScheduledCompaction], now_millis: int) -> list[ScheduledCompaction]:
-    """The plans that can be taken, the oldest first; one that has failed stands behind those that have not been
+    """The plans that can be taken, the oldest first; one that has failed comes after those that have not been
     tried."""
     free = [one for one in found if one.is_pending and not one.is_running(now_millis)]
     return sorted(free, key=lambda one: (one.failures, one.plan.instant))

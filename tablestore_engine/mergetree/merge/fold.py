@@ -88,11 +88,11 @@ def _folded(table: pa.Table, groups: Groups, engine: MergeEngine, retracts: Mask
                 values = cleared(values, retracts)
             folded = values.take(winners[fold.sequence])
         elif retracts is not None:
-            folded = fold_retracting(fold, _counting(table, index, given.get(fold.sequence)), groups, retracts)
+            folded = fold_retracting(fold, _with_sequence(table, index, given.get(fold.sequence)), groups, retracts)
         elif fold.function == "last_value":
             continue
         else:
-            folded = fold_values(fold, _counting(table, index, given.get(fold.sequence)), groups)
+            folded = fold_values(fold, _with_sequence(table, index, given.get(fold.sequence)), groups)
         kept = kept.set_column(index, field, folded)
     return kept
 
@@ -126,7 +126,7 @@ def _given(table: pa.Table, sequence: tuple[str, ...]) -> Mask:
     return found
 
 
-def _counting(table: pa.Table, index: int, given: Mask | None) -> pa.Array:
+def _with_sequence(table: pa.Table, index: int, given: Mask | None) -> pa.Array:
     """The values of a column, without those of records that have no sequence for it."""
     values = one_array(table.column(index))
     return values if given is None or given.all() else cleared(values, ~given)

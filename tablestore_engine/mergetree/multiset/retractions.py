@@ -76,7 +76,7 @@ class Retractions:
     """Rows to remove, each once, and how often each is still to be removed."""
 
     def __init__(self, rows: pa.Table, fields: Sequence[DataField]) -> None:
-        """`rows` have the columns of `fields` and `COUNT`, negative; a row may stand in them several times."""
+        """`rows` have the columns of `fields` and `COUNT`, negative; a row may occur in them several times."""
         counts = one_array(rows.column(COUNT.name)).to_numpy()
         self._fields = tuple(fields)
         self._names = [f.name for f in fields]

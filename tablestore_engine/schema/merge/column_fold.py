@@ -107,8 +107,7 @@ def _check_settings(fold: Fold, given: Mapping[str, str], field: DataField) -> N
     element = field.type.element if isinstance(field.type, ArrayType) else None
     if fold.function == "collect" and fold.distinct and not isinstance(element, AtomicType):
         raise OptionError(
-            f"Option 'fields.{field.name}.distinct' does not support {field.type}: "
-            "only lists of single values are told apart."
+            f"Option 'fields.{field.name}.distinct' does not support {field.type}: only single values can be compared."
         )
     inner = {f.name: f.type for f in element.fields} if isinstance(element, RowType) else {}
     for name in fold.nested_key:

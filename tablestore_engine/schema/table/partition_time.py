@@ -96,7 +96,7 @@ def _expression(formatter: str) -> re.Pattern[str]:
         if letter not in _LETTERS:
             raise UserError(
                 f"The timestamp formatter '{formatter}' has '{token}', which is not supported.",
-                hint="It is made of yyyy, MM, dd, HH, mm, ss, SSS and signs; other letters stand in single quotes.",
+                hint="It consists of yyyy, MM, dd, HH, mm, ss, SSS and signs; other letters must be in single quotes.",
             )
         name, digits = _LETTERS[letter]
         if len(token) > 1 and letter in "MdHms":
