@@ -11,14 +11,16 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from tablestore_engine.options import OPTIONS, Effect, Option, OptionType
+from tablestore_engine.options import OPTIONS, Effect, TableOption
+from tablestore_engine.options.option import Derived
+from tablestore_engine.options.option_type import BOOLEAN, DURATION, MEMORY, OptionType
 
 PAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs", "options.md")
 
 INTRODUCTION = """\
 # Table options
 
-*Generated from the code by `make docs`; edit `tablestore_engine/options/catalog.py` instead.*
+*Generated from the code by `make docs`; edit the declarations in `tablestore_engine/options` instead.*
 
 Options belong to a table. They are set in a dbt model with `table_options`, in SQL with `WITH ('key' = 'value')` or
 `TBLPROPERTIES ('key' = 'value')` at `CREATE TABLE`, and are kept in the table's schema file. The common ones have a
@@ -49,21 +51,21 @@ exists. Sizes are written like `128 mb` (b, kb, mb, gb, tb), durations like `10 
 OWN = """\
 ## Options of this engine only
 
-Other readers of the format carry these along without looking at them. They have no effect here yet, either: every
-CREATE TABLE AS is atomic, and changes are not kept.
+Other readers of the format keep these and ignore them. They have no effect here yet either: every CREATE TABLE AS is
+atomic, and changes are not kept.
 """
 
 KNOWN = """\
-## Options of the format that are accepted and carried, without effect
+## Options of the format that are accepted and kept, without effect
 
-Tables written by other tools may have them. They change nothing here, and answers are right without them.
+Tables written by other tools may have them. They change nothing here, and answers are correct without them.
 """
 
 REFUSED = """\
 ## Options of the format that are not supported yet
 
-With a value other than the default these would make answers or files wrong, so they are refused: when a table is
-created, and when a table of another tool that has them is read or written.
+Ignoring a value other than the default would make answers or files wrong. Such values are therefore refused: when a
+table is created, and when a table of another tool that has them is read or written.
 """
 
 
@@ -88,15 +90,15 @@ def page() -> str:
     return "\n".join(parts)
 
 
-def _table(options: Iterable[Option]) -> str:
+def _table(options: Iterable[TableOption[Any]]) -> str:
     rows = ["| option | type | default | what it does |", "|---|---|---|---|"]
     for one in sorted(options, key=lambda option: option.key):
         key = _code(one.key)
-        rows.append(f"| {key} | {one.type.value} | {_default(one)} | {' '.join(_sentences(one))} |")
+        rows.append(f"| {key} | {one.type.name} | {_default(one)} | {' '.join(_sentences(one))} |")
     return "\n".join(rows) + "\n"
 
 
-def _sentences(option: Option) -> Iterator[str]:
+def _sentences(option: TableOption[Any]) -> Iterator[str]:
     yield _escape(option.description)
     if option.accepted is not None:
         values = ", ".join(_code(_shown(value, option.type)) for value in option.accepted)
@@ -108,21 +110,21 @@ def _sentences(option: Option) -> Iterator[str]:
     if option.immutable:
         yield "*Fixed.*"
     if option.fallback_keys:
-        yield f"Also spelt {', '.join(_code(key) for key in option.fallback_keys)}."
+        yield f"Also written {', '.join(_code(key) for key in option.fallback_keys)}."
 
 
-def _default(option: Option) -> str:
+def _default(option: TableOption[Any]) -> str:
     value = option.default
-    return "" if value is None or value == () else _code(_shown(value, option.type))
+    return "" if value is None or value == () or isinstance(value, Derived) else _code(_shown(value, option.type))
 
 
-def _shown(value: Any, kind: OptionType) -> str:
+def _shown(value: Any, kind: OptionType[Any]) -> str:
     """A value as one would write it."""
-    if kind is OptionType.BOOLEAN:
+    if kind is BOOLEAN:
         return str(value).lower()
-    if kind is OptionType.MEMORY:
+    if kind is MEMORY:
         return _with_unit(value, (("gb", 1 << 30), ("mb", 1 << 20), ("kb", 1 << 10), ("b", 1)))
-    if kind is OptionType.DURATION:
+    if kind is DURATION:
         return _with_unit(value, (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000), ("ms", 1)))
     return str(value)
 

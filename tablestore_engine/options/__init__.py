@@ -1,17 +1,30 @@
-"""Every table option once, and the parsed value of a table's options."""
+"""Every table option, declared once as a typed descriptor, and the parsed options of one table.
+
+``option`` says what a declaration is, ``option_type`` how texts become values. ``layout_options``, ``file_options``,
+``merge_options``, ``compaction_options`` and ``commit_options`` declare what this engine acts on; ``foreign_options``
+lists what it knows but does not act on. ``lookup`` finds the option of a key; ``core_options`` parses a table's
+options. Nothing here knows more of the engine than its errors.
+"""
 
 from __future__ import annotations
 
-from tablestore_engine.options.catalog import OPTIONS
-from tablestore_engine.options.core import CoreOptions, find_option, spellings, validate
-from tablestore_engine.options.option import Effect, Option, OptionType, parse_duration, parse_memory
+from tablestore_engine.options.core_options import CoreOptions, validate
+from tablestore_engine.options.layout_options import LayoutOptions
+from tablestore_engine.options.lookup import DECLARED, OPTIONS, find_option, spellings
+from tablestore_engine.options.merge_options import MergeOptions
+from tablestore_engine.options.option import ColumnOption, Effect, Option, TableOption
+from tablestore_engine.options.option_type import parse_duration, parse_memory
 
 __all__ = [
+    "DECLARED",
     "OPTIONS",
+    "ColumnOption",
     "CoreOptions",
     "Effect",
+    "LayoutOptions",
+    "MergeOptions",
     "Option",
-    "OptionType",
+    "TableOption",
     "find_option",
     "parse_duration",
     "parse_memory",

@@ -1,131 +1,31 @@
-"""What a table option is, and how its text becomes a value.
+"""What a table option is: a typed descriptor that declares everything about it once.
 
-Vocabulary: an *option* is declared once (key, type, default, description); a *pattern* option has ``*`` in its
-key and covers a family (``fields.*.aggregate-function``); an option is *supported* when this engine acts on it;
-*accepted* names the values of an option that are acted on when not all of them are; *effect* says what a value
-that is not acted on would make wrong: nothing, writes, or every answer.
+Vocabulary: a *key* is the option's name in a table's schema; *fallback keys* are other spellings of it. A *pattern*
+has ``*`` in its key and covers many keys; the pattern ``fields.*.x`` gives columns a value each.
+An option is *supported* when this engine acts on it. *Accepted* names the values that it acts on when these are not
+all. *Effect* says what would be wrong if a value that it does not act on were ignored: nothing, writes, or all answers.
 
-Invariant: parsing is pure and total: a text becomes a value of the declared type or an OptionError that names
-the key, the value and what would have been accepted.
+A declaration is an attribute of a class: ``bucket = Option("bucket", INT, -1, "…")``. Read on an instance of the class,
+the attribute is the value, of the option's type; read on the class, it is the declaration.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, Generic, TypeVar, overload
 
 from tablestore_engine.errors import OptionError
+from tablestore_engine.options.option_type import OptionType
 
-_MEMORY_UNITS = {
-    "": 1, "b": 1, "bytes": 1,
-    "k": 1 << 10, "kb": 1 << 10, "kibibytes": 1 << 10,
-    "m": 1 << 20, "mb": 1 << 20, "mebibytes": 1 << 20,
-    "g": 1 << 30, "gb": 1 << 30, "gibibytes": 1 << 30,
-    "t": 1 << 40, "tb": 1 << 40, "tebibytes": 1 << 40,
-}  # fmt: skip
-_DURATION_NANOS = {
-    "ns": 1, "nano": 1, "nanosecond": 1, "nanoseconds": 1,
-    "µs": 10**3, "us": 10**3, "micro": 10**3, "microsecond": 10**3, "microseconds": 10**3,
-    "": 10**6, "ms": 10**6, "milli": 10**6, "millisecond": 10**6, "milliseconds": 10**6,
-    "s": 10**9, "sec": 10**9, "second": 10**9, "seconds": 10**9,
-    "m": 60 * 10**9, "min": 60 * 10**9, "minute": 60 * 10**9, "minutes": 60 * 10**9,
-    "h": 3600 * 10**9, "hour": 3600 * 10**9, "hours": 3600 * 10**9,
-    "d": 86400 * 10**9, "day": 86400 * 10**9, "days": 86400 * 10**9,
-}  # fmt: skip
-_NUMBER_AND_UNIT = re.compile(r"(\d+)\s*([a-zµ]*)")
-_FILE_NAME = re.compile(r"[^/\\:*?{}\[\]\x00-\x1f]*")
-_STATS_MODE = re.compile(r"none|counts|full|truncate\(\s*[1-9]\d*\s*\)")
-
-
-def parse_memory(text: str) -> int:
-    """The number of bytes in a text like ``128 mb``. Raises ValueError."""
-    match = _NUMBER_AND_UNIT.fullmatch(text.strip().lower())
-    if not match or match[2] not in _MEMORY_UNITS:
-        raise ValueError("a size such as '128 mb' is expected (b, kb, mb, gb, tb)")
-    return int(match[1]) * _MEMORY_UNITS[match[2]]
-
-
-def parse_duration(text: str) -> int:
-    """The whole milliseconds in a text like ``10 s`` or ``1 h``. Raises ValueError."""
-    match = _NUMBER_AND_UNIT.fullmatch(text.strip().lower())
-    if not match or match[2] not in _DURATION_NANOS:
-        raise ValueError("a duration such as '10 s' or '1 h' is expected (ms, s, min, h, d)")
-    return int(match[1]) * _DURATION_NANOS[match[2]] // 10**6
-
-
-def _parse_bool(text: str) -> bool:
-    lower = text.strip().lower()
-    if lower not in ("true", "false"):
-        raise ValueError("true or false is expected")
-    return lower == "true"
-
-
-def _parse_int(text: str) -> int:
-    try:
-        return int(text.strip())
-    except ValueError:
-        raise ValueError("a whole number is expected") from None
-
-
-def _parse_float(text: str) -> float:
-    try:
-        return float(text.strip())
-    except ValueError:
-        raise ValueError("a number is expected") from None
-
-
-def _parse_columns(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
-def _parse_file_name(text: str) -> str:
-    # From Spark, a dot or an underscore in front hides a file, and some characters make a pattern of its name.
-    if text[:1] in (".", "_") or not _FILE_NAME.fullmatch(text):
-        raise ValueError("the beginning of a file name is expected: no '.' or '_' first, none of / \\ : * ? { } [ ]")
-    return text
-
-
-def _parse_stats_mode(text: str) -> str:
-    lower = text.strip().lower()
-    if not _STATS_MODE.fullmatch(lower):
-        raise ValueError("none, counts, full or truncate(n) is expected")
-    return lower
-
-
-class OptionType(Enum):
-    """The type of an option's value; ``value`` is its name in the documentation."""
-
-    BOOLEAN = "boolean"
-    INT = "int"
-    FLOAT = "float"
-    TEXT = "text"
-    ENUM = "enum"
-    MEMORY = "memory size"
-    DURATION = "duration"
-    COLUMNS = "column list"
-    STATS_MODE = "stats mode"
-    FILE_NAME = "file name"
-
-
-_PARSERS: dict[OptionType, Callable[[str], Any]] = {
-    OptionType.BOOLEAN: _parse_bool,
-    OptionType.INT: _parse_int,
-    OptionType.FLOAT: _parse_float,
-    OptionType.TEXT: str,
-    OptionType.ENUM: lambda text: text.strip().lower(),
-    OptionType.MEMORY: parse_memory,
-    OptionType.DURATION: parse_duration,
-    OptionType.COLUMNS: _parse_columns,
-    OptionType.STATS_MODE: _parse_stats_mode,
-    OptionType.FILE_NAME: _parse_file_name,
-}
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
 class Effect(Enum):
-    """What goes wrong when a value that is not acted on were ignored."""
+    """What would be wrong if a value that is not acted on were ignored."""
 
     NONE = "nothing"
     WRITE = "writes"
@@ -133,25 +33,32 @@ class Effect(Enum):
 
 
 @dataclass(frozen=True)
-class Option:
-    """One table option. ``default`` is already parsed (bytes, milliseconds, tuple of columns, …) or None."""
+class Derived(Generic[T_co]):
+    """A default that follows from other options; ``of`` computes it from their values."""
+
+    of: Callable[[Any], T_co]
+
+
+@dataclass(frozen=True)
+class TableOption(Generic[T]):
+    """A declaration. ``default`` is parsed already (bytes, milliseconds, a tuple of columns, …); None is no value."""
 
     key: str
-    type: OptionType
-    default: Any
+    type: OptionType[T]
+    default: T | Derived[T]
     description: str
+    choices: tuple[str, ...] = ()
+    accepted: tuple[str, ...] | None = None
+    minimum: int | None = None
     immutable: bool = False
     fallback_keys: tuple[str, ...] = ()
     supported: bool = True
-    choices: tuple[str, ...] = ()
-    accepted: tuple[Any, ...] | None = None
     effect: Effect = Effect.NONE
-    minimum: int | None = None
     ours: bool = False
 
     @property
     def is_pattern(self) -> bool:
-        """True for a family of keys such as ``fields.*.aggregate-function``."""
+        """True when the key covers many keys, such as ``fields.*.aggregate-function``."""
         return "*" in self.key
 
     @property
@@ -159,23 +66,70 @@ class Option:
         """The key and the other spellings that are accepted for it."""
         return (self.key, *self.fallback_keys)
 
-    def parse(self, text: str, key: str | None = None) -> Any:
-        """The value that ``text`` stands for. Raises OptionError."""
+    def parse(self, text: str, key: str | None = None) -> T:
+        """The value that ``text`` means. Raises an OptionError that names the key, the text and what was expected."""
         name = key or self.key
         try:
-            value = _PARSERS[self.type](text)
+            value = self.type.parse(text)
         except ValueError as error:
             raise OptionError(f"Option '{name}' cannot be '{text}': {error}.") from None
         if self.choices and value not in self.choices:
             raise OptionError(f"Option '{name}' cannot be '{text}': one of {', '.join(self.choices)} is expected.")
-        if self.minimum is not None and value is not None and value < self.minimum:
+        if self.minimum is not None and isinstance(value, int) and value < self.minimum:
             raise OptionError(f"Option '{name}' cannot be '{text}': at least {self.minimum} is expected.")
         return value
 
     def acts_on(self, value: Any) -> bool:
-        """True when this engine gives ``value`` its meaning, or when ignoring it changes nothing."""
+        """True when this engine acts on ``value``, or when ignoring it changes nothing."""
         if self.effect is Effect.NONE or value == self.default:
             return True
         if self.accepted is not None:
             return value in self.accepted
         return self.supported
+
+
+@dataclass(frozen=True)
+class Option(TableOption[T]):
+    """An option that has one value in a table."""
+
+    @overload
+    def __get__(self, options: None, owner: type) -> Option[T]: ...
+    @overload
+    def __get__(self, options: object, owner: type) -> T: ...
+    def __get__(self, options: object, owner: type) -> Option[T] | T:
+        """The declaration on a class; on an instance that has no value of its own, the default."""
+        return self if options is None else self.default_in(options)
+
+    def default_in(self, options: object) -> T:
+        """The default, which may follow from the values of other options."""
+        return self.default.of(options) if isinstance(self.default, Derived) else self.default
+
+
+@dataclass(frozen=True)
+class ColumnOption(TableOption[T]):
+    """An option that has a value in each of some columns, ``fields.*.x``. ``default`` is that of a column."""
+
+    @overload
+    def __get__(self, options: None, owner: type) -> ColumnOption[T]: ...
+    @overload
+    def __get__(self, options: object, owner: type) -> Mapping[str, T]: ...
+    def __get__(self, options: object, owner: type) -> ColumnOption[T] | Mapping[str, T]:
+        """The declaration on a class; on an instance that has no values of its own, an empty mapping."""
+        return self if options is None else {}
+
+    def column_of(self, key: str) -> str:
+        """The column that a key of this option names. Its name may have dots; some keys name several, with commas."""
+        for one in self.keys:
+            if match := re.fullmatch(re.escape(one).replace(r"\*", "(.+)"), key):
+                return match[1]
+        raise ValueError(f"'{key}' is not of the form '{self.key}'.")
+
+
+def declared_on(owner: type) -> dict[str, Option[Any] | ColumnOption[Any]]:
+    """The options that a class and its bases declare, by attribute, in the order of declaration."""
+    return {
+        name: one
+        for each in (*owner.__bases__, owner)
+        for name, one in vars(each).items()
+        if isinstance(one, (Option, ColumnOption))
+    }

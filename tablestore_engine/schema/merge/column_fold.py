@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from tablestore_engine.errors import OptionError, did_you_mean
-from tablestore_engine.options.catalog import AGGREGATE_FUNCTIONS
+from tablestore_engine.options.merge_options import AGGREGATE_FUNCTIONS
 from tablestore_engine.schema.merge.aggregate_functions import (
     FUNCTIONS,
     TAKE_LATE_RECORDS,

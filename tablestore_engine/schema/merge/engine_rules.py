@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from tablestore_engine.options.catalog import COUNT_ENGINE
+from tablestore_engine.options.merge_options import COUNT_ENGINE
 
 
 class Kept(Enum):

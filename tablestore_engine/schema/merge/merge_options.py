@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from tablestore_engine.errors import OptionError, did_you_mean
 from tablestore_engine.options import CoreOptions, spellings
+from tablestore_engine.options.merge_options import MergeOptions
 from tablestore_engine.schema.merge.aggregate_functions import DEFAULT_FUNCTION, RetractRule
 from tablestore_engine.schema.merge.column_fold import fold_of, in_any_order, key_of, names_in, partition_fold
 from tablestore_engine.schema.merge.engine_rules import Kept, rules_of
@@ -17,15 +18,15 @@ from tablestore_engine.schema.merge.multiset_columns import check_engine
 from tablestore_engine.schema.types.types import BINARY_ROOTS, STRING_ROOTS, AtomicType, DataField
 
 _SETTINGS = {
-    "fields.*.aggregate-function": "function",
-    "fields.*.list-agg-delimiter": "list-agg-delimiter",
-    "fields.*.distinct": "distinct",
-    "fields.*.nested-key": "nested-key",
-    "fields.*.ignore-retract": "ignore-retract",
-    "fields.*.sequence-group": "sequence-group",
+    MergeOptions.column_aggregate_functions.key: "function",
+    MergeOptions.column_list_agg_delimiters.key: "list-agg-delimiter",
+    MergeOptions.column_distinct.key: "distinct",
+    MergeOptions.column_nested_keys.key: "nested-key",
+    MergeOptions.column_ignore_retract.key: "ignore-retract",
+    MergeOptions.column_sequence_groups.key: "sequence-group",
 }
-_DEFAULT_KEY = "fields.default-aggregate-function"
-_REMOVING_KEY = "partial-update.remove-record-on-sequence-group"
+_DEFAULT_KEY = MergeOptions.default_aggregate_function.key
+_REMOVING_KEY = MergeOptions.partial_update_removes_on_sequence_group.key
 Settings = Mapping[str, Mapping[str, str]]
 
 
@@ -145,9 +146,9 @@ def _options_of_one_engine(
     if _DEFAULT_KEY in options.raw:
         yield _DEFAULT_KEY, "aggregation"
     if options.aggregation_removes_on_delete:
-        yield "aggregation.remove-record-on-delete", "aggregation"
+        yield MergeOptions.aggregation_removes_on_delete.key, "aggregation"
     if options.partial_update_removes_on_delete:
-        yield "partial-update.remove-record-on-delete", "partial-update"
+        yield MergeOptions.partial_update_removes_on_delete.key, "partial-update"
     if options.partial_update_removes_on_sequence_group:
         yield _REMOVING_KEY, "partial-update"
 
@@ -169,7 +170,7 @@ def _aggregation(
     options: CoreOptions,
     partition_keys: Sequence[str],
 ) -> tuple[Fold, ...]:
-    default = options.raw.get(_DEFAULT_KEY, DEFAULT_FUNCTION).strip().lower()
+    default = options.default_aggregate_function
     folds = []
     for field in fields:
         given = settings.get(field.name, {})

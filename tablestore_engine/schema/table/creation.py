@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 
 from tablestore_engine.errors import OptionError, SchemaError, did_you_mean
-from tablestore_engine.options import CoreOptions
+from tablestore_engine.options import CoreOptions, LayoutOptions, Option
 from tablestore_engine.schema.merge.merge_options import merge_engine_of
 from tablestore_engine.schema.table.partition_time import check_expiration
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -52,8 +52,8 @@ def create_schema(
     for name, kind, _ in columns:
         refuse_nanoseconds(name, kind)
     by_name = {name.lower(): name for name, _, _ in columns}
-    primary_keys = _keys_of("columns of the primary key", "primary-key", primary_keys, options, by_name)
-    partition_keys = _keys_of("partition columns", "partition", partition_keys, options, by_name)
+    primary_keys = _keys_of("columns of the primary key", LayoutOptions.primary_key, primary_keys, options, by_name)
+    partition_keys = _keys_of("partition columns", LayoutOptions.partition, partition_keys, options, by_name)
     keyed = bool(primary_keys)
     if keyed and "bucket" not in options:
         options["bucket"] = str(default_buckets)
@@ -87,10 +87,13 @@ def check_names(names: Sequence[str]) -> None:
 
 
 def _keys_of(
-    what: str, option: str, given: tuple[str, ...], options: dict[str, str], by_name: dict[str, str]
+    what: str,
+    option: Option[tuple[str, ...]],
+    given: tuple[str, ...],
+    options: dict[str, str],
+    by_name: dict[str, str],
 ) -> tuple[str, ...]:
-    text = options.pop(option, None)
-    named = tuple(one.strip() for one in text.split(",") if one.strip()) if text else ()
+    named = option.parse(options.pop(option.key, ""))
     if given and named and given != named:
         raise SchemaError(f"The {what} are given twice: {', '.join(given)} and, as an option, {', '.join(named)}.")
     keys = []

@@ -13,8 +13,7 @@ from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.compact.schedule import STRATEGIES, schedule
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
-from tablestore_engine.options import CoreOptions, find_option
-from tablestore_engine.options.option import parse_duration
+from tablestore_engine.options import CoreOptions, find_option, parse_duration
 from tablestore_engine.spark.compact.compactor import compact_table, run_scheduled
 from tablestore_engine.spark.compact.sort_compactor import ORDER, Z_ORDER, SortOrder, sort_compact
 from tablestore_engine.spark.read.partition_values import matching_partitions

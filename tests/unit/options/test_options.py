@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
+from dataclasses import FrozenInstanceError
 
 import pytest
 from hypothesis import given
@@ -10,9 +12,11 @@ from hypothesis import strategies as st
 
 from tablestore_engine.errors import OptionError
 from tablestore_engine.options import (
+    DECLARED,
     OPTIONS,
     CoreOptions,
-    OptionType,
+    LayoutOptions,
+    MergeOptions,
     find_option,
     parse_duration,
     parse_memory,
@@ -42,6 +46,7 @@ def test_declarations_are_consistent(option):
     if option.accepted is not None and option.default is not None:
         assert option.default in option.accepted
     assert option.acts_on(option.default)
+    assert not option.supported or option in DECLARED.values()
     # An exact key is never taken for a pattern.
     assert option.is_pattern or find_option(option.key) is option
 
@@ -124,7 +129,42 @@ def test_values_are_parsed():
     assert options.commit_timeout_millis == 60_000
     assert options.stats_mode("a.b") == "none"
     assert options.stats_mode("c") == "truncate(8)"
-    assert pickle.loads(pickle.dumps(options)) == options
+
+
+def test_parsed_options_are_a_frozen_value():
+    given = {"bucket": "4", "fields.a.stats-mode": "none", "num-levels": "9", "from.the.future": "1"}
+    options = CoreOptions.parse(given, strict=False, keyed=True)
+    for same in (pickle.loads(pickle.dumps(options)), copy.deepcopy(options), copy.copy(options)):
+        assert (same, same.raw, hash(same)) == (options, given, hash(options))
+    # Values count, not how they are spelt or whether they were left out.
+    assert CoreOptions.parse({"bucket": " 04", "write-only": "false"}) == CoreOptions.parse({"bucket": "4"})
+    assert CoreOptions.parse({"write.compaction-skip": "true"}) == CoreOptions.parse({"write-only": "true"})
+    for other in ({}, {"bucket": "5"}, {"fields.a.stats-mode": "full"}):
+        assert CoreOptions.parse({**given, **other}, strict=False) != options
+    for change in (lambda: setattr(options, "bucket", 5), lambda: delattr(options, "bucket")):
+        with pytest.raises(FrozenInstanceError):
+            change()
+    assert options.bucket == 4
+
+
+def test_an_attribute_of_a_group_is_the_declaration():
+    assert LayoutOptions.bucket is find_option("bucket")
+    assert MergeOptions.column_distinct is find_option("fields.v.distinct")
+    assert [DECLARED[name] for name in ("bucket", "column_distinct")] == [
+        LayoutOptions.bucket,
+        MergeOptions.column_distinct,
+    ]
+
+
+def test_values_of_single_columns_are_found_by_column():
+    options = CoreOptions.parse(
+        {"fields.a.distinct": "true", "fields.b.c.distinct": "false", "fields.s,t.sequence-group": "x, y",
+         "fields.v.function": "sum", "fields.w.aggregate-function": "max"}, strict=False
+    )  # fmt: skip
+    assert options.column_distinct == {"a": True, "b.c": False}
+    assert options.column_sequence_groups == {"s,t": ("x", "y")}
+    assert options.column_aggregate_functions == {"v": "sum", "w": "max"}
+    assert options.column_nested_keys == {}
 
 
 @pytest.mark.parametrize(
@@ -251,7 +291,8 @@ def test_existing_tables_are_refused_only_where_it_matters(mapping, keyed, read,
 
 
 def test_option_types_have_distinct_names():
-    assert len({one.value for one in OptionType}) == len(OptionType)
+    types = {one.type for one in OPTIONS}
+    assert len({one.name for one in types}) == len(types)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dbt_common.exceptions import DbtRuntimeError
 
 from tablestore_engine.options import find_option, spellings
-from tablestore_engine.options.catalog import COUNT_ENGINE
+from tablestore_engine.options.merge_options import COUNT_ENGINE
 
 # What a table is made with for good when the model does not say: its absence in a config asks for nothing.
 _CHOSEN_BY_THE_ENGINE = ("bucket", "partition.legacy-name")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablestore_engine.options.catalog import AGGREGATE_FUNCTIONS, COUNT_ENGINE, MERGE_ENGINES
+from tablestore_engine.options.merge_options import AGGREGATE_FUNCTIONS, COUNT_ENGINE, MERGE_ENGINES
 from tablestore_engine.schema.merge.aggregate_functions import FUNCTIONS, RetractRule
 from tablestore_engine.schema.merge.engine_rules import RULES, Kept, Retraction, rules_of
 from tablestore_engine.schema.merge.merge_engine import Fold, MergeEngine

@@ -1,0 +1,140 @@
+"""Options of a table's files: data files, the buffer that is written to them, statistics, manifests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tablestore_engine.options.option import ColumnOption, Derived, Effect, Option
+from tablestore_engine.options.option_type import BOOLEAN, ENUM, FILE_NAME, INT, MEMORY, STATS_MODE
+
+_MB = 1 << 20
+
+
+def _target_file_size(options: Any) -> int:
+    return (128 if options.keyed else 256) * _MB
+
+
+class FileOptions:
+    """The data files, write buffer, statistics and manifests of a table."""
+
+    __slots__ = ()
+
+    # -- data files
+
+    file_format = Option(
+        "file.format",
+        ENUM,
+        "parquet",
+        "Format of data files.",
+        choices=("parquet", "orc", "avro"),
+        accepted=("parquet",),
+        effect=Effect.READ,
+    )
+    file_compression = Option(
+        "file.compression",
+        ENUM,
+        "zstd",
+        "Compression of data files.",
+        choices=("zstd", "snappy", "lz4", "gzip", "brotli", "none", "uncompressed"),
+    )
+    file_compression_zstd_level = Option(
+        "file.compression.zstd-level",
+        INT,
+        1,
+        "Level of zstd compression, 1 (fast) to 22 (small).",
+        minimum=1,
+    )
+    target_file_size = Option(
+        "target-file-size",
+        MEMORY,
+        Derived(_target_file_size),
+        "Size at which a data file is closed and the next one is begun; when not set, 128 mb in tables with a key and "
+        "256 mb in others.",
+        minimum=1,
+    )
+    data_file_prefix = Option("data-file.prefix", FILE_NAME, "data-", "First part of the names of data files.")
+    deletion_vectors = Option(
+        "deletion-vectors.enabled",
+        BOOLEAN,
+        False,
+        "Keep the positions of deleted rows as bitmaps in files of their own. Tables of other tools that do this are "
+        "read, but not written.",
+        immutable=True,
+        supported=False,
+        effect=Effect.WRITE,
+    )
+    deletion_vectors_merge_on_read = Option(
+        "deletion-vectors.merge-on-read",
+        BOOLEAN,
+        False,
+        "Also read files that are not compacted yet.",
+        supported=False,
+        effect=Effect.WRITE,
+    )
+
+    # -- the write buffer
+
+    write_buffer_size = Option(
+        "write-buffer-size",
+        MEMORY,
+        256 * _MB,
+        "Memory for the rows of one bucket in a writer without Spark; when it is full, the rows are sorted and spilled "
+        "to local disk. In Spark's tasks the buffer is Spark's own sort: it spills by itself, and one bucket is open "
+        "at a time.",
+    )
+    write_buffer_total_size = Option(
+        "write-buffer-total-size",
+        MEMORY,
+        256 * _MB,
+        "Memory for the rows of all buckets in such a writer; when it is full, the largest buckets are spilled. In "
+        "addition the writer holds a row group of the file that it is writing.",
+    )
+
+    # -- statistics
+
+    metadata_stats_mode = Option(
+        "metadata.stats-mode",
+        STATS_MODE,
+        "truncate(16)",
+        "Column statistics that manifests keep: none, counts, truncate(n), full.",
+    )
+    column_stats_modes = ColumnOption("fields.*.stats-mode", STATS_MODE, None, "Column statistics of one column.")
+    stats_dense_store = Option(
+        "metadata.stats-dense-store",
+        BOOLEAN,
+        True,
+        "Store statistics only of the columns that have them.",
+    )
+
+    # -- manifests
+
+    manifest_target_size = Option(
+        "manifest.target-file-size",
+        MEMORY,
+        8 * _MB,
+        "Size that manifests have after they are merged.",
+        minimum=1,
+    )
+    manifest_merge_min_count = Option(
+        "manifest.merge-min-count",
+        INT,
+        30,
+        "Number of small manifests at which they are merged.",
+        minimum=1,
+    )
+    manifest_compression = Option(
+        "manifest.compression",
+        ENUM,
+        "zstd",
+        "Compression of manifests.",
+        choices=("zstd", "deflate", "snappy", "null", "none"),
+    )
+    manifest_format = Option(
+        "manifest.format",
+        ENUM,
+        "avro",
+        "Format of manifests.",
+        choices=("avro", "orc", "parquet"),
+        accepted=("avro",),
+        effect=Effect.READ,
+    )

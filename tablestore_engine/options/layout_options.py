@@ -1,0 +1,144 @@
+"""Options of a table's layout: its type, keys, buckets and partitions."""
+
+from __future__ import annotations
+
+from tablestore_engine.options.option import Effect, Option
+from tablestore_engine.options.option_type import BOOLEAN, COLUMNS, DURATION, ENUM, INT, TEXT
+
+_HOUR = 3_600_000
+
+
+class LayoutOptions:
+    """The type, keys, buckets and partitions of a table."""
+
+    __slots__ = ()
+
+    table_type = Option(
+        "type",
+        ENUM,
+        "table",
+        "Type of the table. Directories of the other types do not hold tables.",
+        choices=("table", "materialized-table", "format-table", "object-table", "lance-table", "iceberg-table"),
+        accepted=("table", "materialized-table"),
+        immutable=True,
+        effect=Effect.READ,
+    )
+    primary_key = Option(
+        "primary-key",
+        COLUMNS,
+        (),
+        "Primary key, as an option instead of a constraint.",
+        immutable=True,
+    )
+
+    # -- buckets
+
+    bucket = Option(
+        "bucket",
+        INT,
+        -1,
+        "Number of buckets of a partition. -1 means, in a table with a key, as many buckets as the rows need (dynamic "
+        "buckets), and in a table without a key one bucket of unbounded size. A number can be changed; a partition "
+        "keeps the old one until it is overwritten or rescaled.",
+        minimum=-2,
+        immutable=True,
+    )
+    bucket_key = Option(
+        "bucket-key",
+        COLUMNS,
+        (),
+        "Columns whose hash chooses the bucket; when not set, the primary key without the partition columns.",
+        immutable=True,
+    )
+    dynamic_bucket_target_row_num = Option(
+        "dynamic-bucket.target-row-num",
+        INT,
+        2_000_000,
+        "Number of keys in a dynamic bucket at which new keys go to another bucket.",
+        minimum=1,
+    )
+    dynamic_bucket_initial_buckets = Option(
+        "dynamic-bucket.initial-buckets",
+        INT,
+        1,
+        "Number of dynamic buckets that the first write of a partition opens at once.",
+        minimum=1,
+    )
+    dynamic_bucket_max_buckets = Option(
+        "dynamic-bucket.max-buckets",
+        INT,
+        -1,
+        "Largest number of dynamic buckets in a partition, however full they are; -1 means no limit.",
+        minimum=-1,
+    )
+    index_file_in_data_file_dir = Option(
+        "index-file-in-data-file-dir",
+        BOOLEAN,
+        False,
+        "Keep the index of dynamic buckets in the directory of the data files.",
+        immutable=True,
+    )
+
+    # -- partitions
+
+    partition = Option(
+        "partition",
+        COLUMNS,
+        (),
+        "Partition columns, as an option instead of a clause.",
+        immutable=True,
+    )
+    partition_default_name = Option(
+        "partition.default-name",
+        TEXT,
+        "__DEFAULT_PARTITION__",
+        "Directory name of a partition value that is null or blank.",
+        immutable=True,
+    )
+    partition_legacy_name = Option(
+        "partition.legacy-name",
+        BOOLEAN,
+        True,
+        "Write dates in the names of partition directories as day numbers. New tables store 'false' when a partition "
+        "column is a date or a time.",
+        immutable=True,
+    )
+    partition_expiration_time_millis = Option(
+        "partition.expiration-time",
+        DURATION,
+        None,
+        "Age at which a partition is removed; when not set, partitions are kept.",
+    )
+    partition_expiration_strategy = Option(
+        "partition.expiration-strategy",
+        ENUM,
+        "values-time",
+        "Whether the age of a partition counts from the time that its values mean, or from its last change.",
+        choices=("values-time", "update-time"),
+    )
+    partition_expiration_check_interval_millis = Option(
+        "partition.expiration-check-interval",
+        DURATION,
+        _HOUR,
+        "Time after which a commit checks again for expired partitions.",
+        minimum=0,
+    )
+    partition_expiration_max_num = Option(
+        "partition.expiration-max-num",
+        INT,
+        100,
+        "Largest number of partitions that expire at once.",
+        minimum=1,
+    )
+    partition_timestamp_pattern = Option(
+        "partition.timestamp-pattern",
+        TEXT,
+        None,
+        "How partition columns make up a time, for example '$dt $hr:00:00'; when not set, it is the first column.",
+    )
+    partition_timestamp_formatter = Option(
+        "partition.timestamp-formatter",
+        TEXT,
+        None,
+        "Format of that text, for example 'yyyyMMdd'; when not set, it is read as a date, or as a date and a time.",
+    )

@@ -1,0 +1,177 @@
+"""Options of merging: how the records of one key become one row, and which kinds of records there are."""
+
+from __future__ import annotations
+
+from tablestore_engine.options.option import ColumnOption, Effect, Option
+from tablestore_engine.options.option_type import BOOLEAN, COLUMNS, ENUM, TEXT
+
+AGGREGATE_FUNCTIONS = (
+    "sum", "product", "max", "min", "last_value", "last_non_null_value", "first_value", "first_non_null_value",
+    "count", "listagg", "bool_and", "bool_or", "collect", "merge_map", "nested_update", "hll_sketch", "theta_sketch",
+)  # fmt: skip
+"""The aggregate functions that this engine knows."""
+COUNT_ENGINE = "tablestore-count"
+"""The merge engine of tables without a key that take retractions. No other reader knows it, so all refuse them."""
+MERGE_ENGINES = ("deduplicate", "partial-update", "aggregation", "first-row", COUNT_ENGINE)
+
+
+class MergeOptions:
+    """How records of a table are merged."""
+
+    __slots__ = ()
+
+    merge_engine = Option(
+        "merge-engine",
+        ENUM,
+        "deduplicate",
+        "How the records of one key become one row.",
+        choices=MERGE_ENGINES,
+        accepted=MERGE_ENGINES,
+        immutable=True,
+        effect=Effect.READ,
+    )
+    sequence_field = Option(
+        "sequence.field",
+        COLUMNS,
+        (),
+        "Columns that order the records of one key: the greatest wins, in whatever order they arrive.",
+        immutable=True,
+    )
+    sequence_field_sort_order = Option(
+        "sequence.field.sort-order",
+        ENUM,
+        "ascending",
+        "Whether the greatest or the smallest sequence wins.",
+        choices=("ascending", "descending"),
+        immutable=True,
+    )
+
+    # -- the merge engine aggregation
+
+    column_aggregate_functions = ColumnOption(
+        "fields.*.aggregate-function",
+        ENUM,
+        None,
+        "Function that aggregates the values of one column; the merge engine is aggregation.",
+        choices=AGGREGATE_FUNCTIONS,
+        accepted=AGGREGATE_FUNCTIONS,
+        immutable=True,
+        fallback_keys=("fields.*.function",),
+        effect=Effect.READ,
+    )
+    default_aggregate_function = Option(
+        "fields.default-aggregate-function",
+        ENUM,
+        "last_non_null_value",
+        "Function of the columns that have none of their own.",
+        choices=AGGREGATE_FUNCTIONS,
+        accepted=AGGREGATE_FUNCTIONS,
+        immutable=True,
+        effect=Effect.READ,
+    )
+    column_list_agg_delimiters = ColumnOption(
+        "fields.*.list-agg-delimiter",
+        TEXT,
+        ",",
+        "Text between the parts of a listagg.",
+        immutable=True,
+        effect=Effect.READ,
+    )
+    column_distinct = ColumnOption(
+        "fields.*.distinct",
+        BOOLEAN,
+        False,
+        "Whether listagg and collect keep each value once.",
+        immutable=True,
+        effect=Effect.READ,
+    )
+    column_nested_keys = ColumnOption(
+        "fields.*.nested-key",
+        COLUMNS,
+        (),
+        "Fields that identify the rows in a nested_update.",
+        immutable=True,
+        effect=Effect.READ,
+    )
+    column_ignore_retract = ColumnOption(
+        "fields.*.ignore-retract",
+        BOOLEAN,
+        False,
+        "Leave retractions (-U, -D) out of the aggregate of one column.",
+        immutable=True,
+        effect=Effect.READ,
+    )
+    aggregation_removes_on_delete = Option(
+        "aggregation.remove-record-on-delete",
+        BOOLEAN,
+        False,
+        "A delete (-D) removes the row, instead of retracting its values.",
+        immutable=True,
+        effect=Effect.READ,
+    )
+
+    # -- the merge engine partial-update
+
+    column_sequence_groups = ColumnOption(
+        "fields.*.sequence-group",
+        COLUMNS,
+        (),
+        "Columns that are replaced together, by the record in which the column in the key (or several columns, "
+        "separated by commas) is greatest; the merge engine is partial-update.",
+        immutable=True,
+        effect=Effect.READ,
+    )
+    partial_update_removes_on_delete = Option(
+        "partial-update.remove-record-on-delete",
+        BOOLEAN,
+        False,
+        "A delete (-D) removes the row.",
+        immutable=True,
+        effect=Effect.READ,
+    )
+    partial_update_removes_on_sequence_group = Option(
+        "partial-update.remove-record-on-sequence-group",
+        COLUMNS,
+        (),
+        "Sequence columns. A delete (-D) removes the row when it does not come too late for the sequence group of one "
+        "of them.",
+        immutable=True,
+        effect=Effect.READ,
+    )
+
+    # -- kinds of records
+
+    rowkind_field = Option(
+        "rowkind.field",
+        TEXT,
+        None,
+        "Text column that holds the kind of each row (+I, -U, +U, -D).",
+        immutable=True,
+        effect=Effect.WRITE,
+    )
+    ignore_delete = Option(
+        "ignore-delete",
+        BOOLEAN,
+        False,
+        "Drop retractions (-D and -U) when they are written.",
+        immutable=True,
+        fallback_keys=("first-row.ignore-delete", "deduplicate.ignore-delete", "partial-update.ignore-delete"),
+        effect=Effect.READ,
+    )
+    ignore_update_before = Option(
+        "ignore-update-before",
+        BOOLEAN,
+        False,
+        "Drop records of kind -U when they are written.",
+        immutable=True,
+        effect=Effect.WRITE,
+    )
+    retractions = Option(
+        "retractions",
+        ENUM,
+        "auto",
+        "What happens at the first row of kind -U or -D in a table without a key. With auto, the table counts rows "
+        "from then on (merge engine tablestore-count, which other readers refuse); with refuse, it is an error. An "
+        "option of this engine.",
+        choices=("auto", "refuse"),
+    )

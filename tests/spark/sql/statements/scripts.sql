@@ -1,0 +1,130 @@
+-- todo refused "script": an INSERT
+BEGIN
+  INSERT INTO t VALUES (1);
+END
+
+-- todo refused "script": a query
+BEGIN SELECT * FROM t; END
+
+-- spark: no statement
+BEGIN END
+
+-- spark: statements without tables
+BEGIN
+  SELECT 1;
+  VALUES (2);
+END
+
+-- spark: variables
+BEGIN
+  DECLARE x INT DEFAULT 1;
+  SET x = x + 1;
+  SELECT x;
+END
+
+-- todo refused "script": a variable from a subquery
+BEGIN
+  DECLARE x INT DEFAULT (SELECT max(a) FROM t);
+  SELECT x;
+END
+
+-- todo refused "script": IF
+BEGIN
+  IF (SELECT count(*) FROM t) > 1 THEN
+    DELETE FROM t;
+  ELSEIF EXISTS (SELECT 1 FROM a) THEN
+    UPDATE s.t SET a = 1;
+  ELSE
+    SELECT 2;
+  END IF;
+END
+
+-- spark: IF without tables
+BEGIN
+  IF 1 = 1 THEN SELECT 1; ELSE SELECT 2; END IF;
+END
+
+-- todo refused "script": WHILE
+BEGIN
+  DECLARE n INT DEFAULT 0;
+  again: WHILE n < 3 DO
+    INSERT INTO s.t SELECT n FROM a;
+    SET n = n + 1;
+    IF n = 2 THEN LEAVE again; END IF;
+  END WHILE again;
+END
+
+-- spark: REPEAT and LOOP
+BEGIN
+  DECLARE n INT DEFAULT 0;
+  REPEAT SET n = n + 1; UNTIL n > 3 END REPEAT;
+  l: LOOP
+    SET n = n + 1;
+    IF n > 9 THEN LEAVE l; END IF;
+    ITERATE l;
+  END LOOP l;
+END
+
+-- todo refused "script": FOR
+BEGIN
+  FOR r AS SELECT * FROM a JOIN s.b USING (id) DO
+    INSERT INTO t VALUES (r.id);
+  END FOR;
+END
+
+-- todo refused "script": CASE
+BEGIN
+  CASE (SELECT max(x) FROM a)
+    WHEN 1 THEN SELECT * FROM b;
+    ELSE TRUNCATE TABLE t;
+  END CASE;
+END
+
+-- spark: a searched CASE
+BEGIN
+  CASE WHEN 1 > 2 THEN SELECT 1; WHEN true THEN SELECT CASE WHEN true THEN 1 END; ELSE SELECT 3; END CASE;
+END
+
+-- todo refused "script": a handler
+BEGIN
+  DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN INSERT INTO errors VALUES ('x'); END;
+  SELECT 1 / 0;
+END
+
+-- spark: conditions and handlers
+BEGIN
+  DECLARE c CONDITION FOR SQLSTATE '45001';
+  DECLARE EXIT HANDLER FOR c, SQLSTATE '22012' SELECT 'handled';
+  SELECT 1;
+END
+
+-- todo refused "script": nested blocks with labels
+BEGIN
+  inner: BEGIN
+    CREATE OR REPLACE TABLE t AS SELECT * FROM a;
+  END inner;
+  DROP TABLE IF EXISTS b;
+END
+
+-- todo refused "script": EXECUTE IMMEDIATE inside
+BEGIN
+  EXECUTE IMMEDIATE 'SELECT * FROM t';
+END
+
+-- todo refused "script": MERGE, DELETE and common table expressions
+BEGIN
+  WITH c AS (SELECT * FROM a) MERGE INTO t USING c ON t.id = c.id WHEN MATCHED THEN DELETE;
+  DELETE FROM s.t WHERE x IN (SELECT x FROM b);
+END;
+
+-- unread: a handler that continues
+BEGIN
+  DECLARE CONTINUE HANDLER FOR SQLSTATE '22012' SELECT 'handled';
+  SELECT 1;
+END
+
+-- unread: BEGIN without END
+BEGIN SELECT 1;
+
+-- unread: a loop without END
+BEGIN WHILE true DO SELECT 1; END

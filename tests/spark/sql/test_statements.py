@@ -1,0 +1,60 @@
+"""Spark's own parser judges the door: over the statements under `statements/`, whatever Spark reads is ours, Spark's or
+refused with a message, and the tables that we find are those that Spark's plan names.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tablestore_engine.errors import SqlError
+from tablestore_engine.sql.parse.parse import parse
+from tablestore_engine.sql.statements.statement import PassThrough, Query, QueryInside, Statement
+from tests.support.spark_parser import SparkParser, SparkPlan
+from tests.support.statement_table import StatementCase, statement_cases, tables_of
+
+# What Spark may get although it names a table: where it knows no such table, there is nothing to do.
+_DOES_NOTHING = {"session: UNCACHE TABLE IF EXISTS does nothing where nothing is cached"}
+
+
+def _param(case: StatementCase):
+    marks = [pytest.mark.xfail(strict=True, reason="not so yet")] if case.todo else []
+    return pytest.param(case, id=case.id, marks=marks)
+
+
+@pytest.fixture(scope="module")
+def parser(spark):
+    return SparkParser(spark)
+
+
+@pytest.mark.parametrize("case", [_param(case) for case in statement_cases()])
+def test_spark_judges(case: StatementCase, parser: SparkParser) -> None:
+    plan = parser.read(case.sql)
+    assert (plan is not None) == (case.verdict in ("ours", "spark", "refused")), "whether Spark reads it"
+    if case.verdict == "refused":
+        with pytest.raises(SqlError) as refusal:
+            parse(case.sql)
+        assert case.fragment in str(refusal.value)
+    elif case.verdict == "unread":
+        _check_unread(case)
+    else:
+        _check_tables(case, parse(case.sql), plan)
+
+
+def _check_unread(case: StatementCase) -> None:
+    """We refuse it, or Spark does: it gets every query as it was written."""
+    try:
+        statement = parse(case.sql)
+    except SqlError as refusal:
+        assert str(refusal)
+    else:
+        assert isinstance(statement, (PassThrough, Query, QueryInside))
+
+
+def _check_tables(case: StatementCase, statement: Statement, plan: SparkPlan | None) -> None:
+    assert isinstance(statement, PassThrough) == (case.verdict == "spark"), "whether Spark gets it untouched"
+    if plan is None:
+        return
+    if case.verdict == "spark":
+        assert not plan.reads or case.id in _DOES_NOTHING
+    else:
+        assert tables_of(statement) == plan.names
