@@ -38,6 +38,7 @@ from tablestore_engine.storage.paths import TablePaths, WarehousePaths, check_na
 from tablestore_engine.storage.schemas import SchemaStore
 from tablestore_engine.storage.snapshots import SnapshotStore
 from tablestore_engine.table import Table
+from tablestore_engine.table_state import TableState
 
 __all__ = ["DEFAULT_DATABASE", "Catalog", "View"]
 
@@ -213,7 +214,7 @@ class Catalog:
             if counts is None:
                 raise CorruptMetadataError(paths.schema(ids[0]), "no schema of this table counts")
             schema = counts
-        return Table(identifier, self.io, paths, schema, schemas, snapshots)
+        return Table(TableState(identifier, self.io, paths, schema, schemas, snapshots))
 
     def create_table(self, database: str, name: str, schema: TableSchema, if_not_exists: bool = False) -> Table:
         """Make an empty table.

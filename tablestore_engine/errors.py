@@ -5,7 +5,8 @@
     │   ├── OptionError                unknown table option, or a value it cannot take
     │   ├── SchemaError                columns, keys or a change that do not fit the table
     │   ├── UnsupportedTypeError       a type that the table format cannot hold
-    │   ├── PrimaryKeyError            null, duplicate or missing key values
+    │   ├── PrimaryKeyError            null or missing key values
+    │   │   └── DuplicateKeyError      … or a key that stands twice in the rows of one write
     │   ├── RowKindError               a row kind that is unknown, or that the table cannot take
     │   ├── NegativeCountError         a row of a table without a key was removed more often than it was added
     │   ├── SqlError                   a statement that cannot be run
@@ -18,6 +19,7 @@
     │   ├── DependencyError            dropping what others read
     │   └── ReadOnlyError              writing to a view
     ├── ConflictError                  another commit won; nothing of ours is visible; **retryable**
+    │   └── CommitTimeoutError         … for as long as a commit may take: not run again by itself
     ├── CommitOutcomeUnknownError      the commit may or may not be visible: clean up nothing, look first
     ├── CorruptMetadataError           a metadata file is damaged; names the file
     ├── StorageError                   the file system refused; names the path and the reason
@@ -82,7 +84,7 @@ class UnsupportedTypeError(UserError):
 
 
 class PrimaryKeyError(UserError):
-    """Primary key values that are null, duplicated where that is an error, or missing."""
+    """Primary key values that are null or missing; or duplicated, where that is an error."""
 
 
 class DuplicateKeyError(PrimaryKeyError):

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from tablestore_engine.catalog import DEFAULT_DATABASE, Catalog
 from tablestore_engine.errors import SchemaError
+from tablestore_engine.operation.write.write_intent import WriteIntent
 from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.sql.catalog.execute_catalog import CatalogContext
@@ -96,6 +97,7 @@ class TableStore:
         refuse_duplicates: bool = False,
         row_kinds: bool | None = None,
         properties: Mapping[str, str] | None = None,
+        intent: WriteIntent | None = None,
     ) -> StatementResult:
         """Run one statement and say what it did; starts Spark only when rows are needed.
 
@@ -105,6 +107,7 @@ class TableStore:
             refuse_duplicates: a key that stands twice in the rows to write is an error instead of an update.
             row_kinds: whether the rows of a new table must say their kind (`_row_kind`), or must not; None for either.
             properties: stored with the snapshot that the statement makes.
+            intent: the last three, and who commits, in one value; it is used instead of them.
         """
         text = text if args is None else with_parameters(text, args)
         statement = parse(text)
@@ -134,7 +137,8 @@ class TableStore:
         answered = execute_catalog(statement, context)
         if answered is not None:
             return answered
-        return self._execute_in_spark(statement, refuse_duplicates, row_kinds, properties)
+        wanted = intent or WriteIntent(refuse_duplicates, row_kinds, properties)
+        return self._execute_in_spark(statement, wanted)
 
     def _is_of_temporary(self, statement: Statement) -> bool:
         """Whether a statement is about a temporary view. Without a session there are none."""
@@ -151,13 +155,7 @@ class TableStore:
 
         return is_temporary(self._spark, name)
 
-    def _execute_in_spark(
-        self,
-        statement: Statement,
-        refuse_duplicates: bool,
-        row_kinds: bool | None,
-        properties: Mapping[str, str] | None,
-    ) -> StatementResult:
+    def _execute_in_spark(self, statement: Statement, intent: WriteIntent) -> StatementResult:
         from tablestore_engine.sql.execute import execute
         from tablestore_engine.sql.rows.execute_rows import RowContext
 
@@ -167,9 +165,7 @@ class TableStore:
             spark=lambda: self.spark,
             now_millis=now_millis,
             session_options=self._options,
-            refuse_duplicates=refuse_duplicates,
-            row_kinds=row_kinds,
-            properties=properties,
+            intent=intent,
         )
         return execute(statement, context)
 
@@ -241,24 +237,23 @@ class TableStore:
             SchemaError: rows of another kind, or columns that do not fit. PrimaryKeyError: null or duplicate keys.
             ConflictError: others changed the table every time that this was tried.
         """
-        from tablestore_engine.operation.write.cleanup import with_retry
+        from tablestore_engine.operation.commit.replace import everything
+        from tablestore_engine.operation.transaction.transaction import with_retry
         from tablestore_engine.spark.verbs.dml import insert
         from tablestore_engine.spark.verbs.dml import overwrite as replace
         from tablestore_engine.spark.write.align import align
         from tablestore_engine.spark.write.writer import Rows
 
         _check_frame(frame)
+        intent = WriteIntent(refuse_duplicates, properties=properties)
 
         def attempt() -> int:
             table = self.table(name)
             _check_complete(frame, table)
             rows = Rows(align(frame, table.schema, by_name=True))
             if overwrite:
-                return replace(
-                    self.spark, table, rows, replaces=lambda entry: True, refuse_duplicates=refuse_duplicates,
-                    properties=properties,
-                ).rows  # fmt: skip
-            return insert(self.spark, table, rows, refuse_duplicates=refuse_duplicates, properties=properties).rows
+                return replace(self.spark, table, rows, everything, intent).rows
+            return insert(self.spark, table, rows, intent).rows
 
         return with_retry(attempt)
 

@@ -7,10 +7,8 @@ for. Load it again to see a schema change.
 from __future__ import annotations
 
 import time
-import uuid
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tablestore_engine.errors import SnapshotNotFound, StorageError
@@ -19,14 +17,12 @@ from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.statistics import Statistics
 from tablestore_engine.metadata.tag import Lifetime
-from tablestore_engine.operation.commit.after_commit import warned_of
 from tablestore_engine.operation.commit.commit import Committer
-from tablestore_engine.operation.compact.schedule import CompactedTable
-from tablestore_engine.operation.files.data_file_writer import WriteTarget
+from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
 from tablestore_engine.operation.files.index_files import index_entries
 from tablestore_engine.operation.history.expire import Retention, expire_snapshots
-from tablestore_engine.operation.history.history import History, load_living
-from tablestore_engine.operation.history.tags import create_tag, delete_tag, expire_tags
+from tablestore_engine.operation.history.history import load_living
+from tablestore_engine.operation.history.tags import create_tag, delete_tag
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.operation.scan.row_count import RowCount, row_count
 from tablestore_engine.operation.scan.scan import ScanPlan, live_entries, plan_scan, readable_buckets
@@ -39,8 +35,8 @@ from tablestore_engine.storage.manifests import ManifestStore
 from tablestore_engine.storage.paths import TablePaths
 from tablestore_engine.storage.schemas import SchemaStore
 from tablestore_engine.storage.snapshots import SnapshotStore
-from tablestore_engine.storage.statistics import StatisticsStore
 from tablestore_engine.storage.tags import TagStore, is_number
+from tablestore_engine.table_state import TableState
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -70,19 +66,58 @@ class TableStats:
 
 @dataclass(frozen=True)
 class Table:
-    """One managed table. `identifier` is (database, name)."""
+    """One managed table: a facade over its state."""
 
-    identifier: tuple[str, str]
-    io: FileIO
-    paths: TablePaths
-    schema: TableSchema
-    schemas: SchemaStore = field(compare=False)
-    snapshot_store: SnapshotStore = field(compare=False)
+    state: TableState
+
+    @property
+    def identifier(self) -> tuple[str, str]:
+        """Database and name."""
+        return self.state.identifier
 
     @property
     def name(self) -> str:
         """`database.table`."""
-        return ".".join(self.identifier)
+        return self.state.name
+
+    @property
+    def schema(self) -> TableSchema:
+        """The schema of the moment when the table was loaded."""
+        return self.state.schema
+
+    @property
+    def io(self) -> FileIO:
+        """What reads and writes its files."""
+        return self.state.io
+
+    @property
+    def paths(self) -> TablePaths:
+        """The names of its files."""
+        return self.state.paths
+
+    @property
+    def schemas(self) -> SchemaStore:
+        """All schemas."""
+        return self.state.schemas
+
+    @property
+    def snapshot_store(self) -> SnapshotStore:
+        """All snapshots."""
+        return self.state.snapshots
+
+    @property
+    def manifests(self) -> ManifestStore:
+        """The manifests."""
+        return self.state.manifests
+
+    @property
+    def tags(self) -> TagStore:
+        """The named snapshots."""
+        return self.state.tags
+
+    def with_schema(self, schema: TableSchema) -> Table:
+        """The table with another of its schemas: to read an old snapshot, or with other options for a while."""
+        return Table(self.state.with_schema(schema))
 
     @property
     def path(self) -> str:
@@ -93,16 +128,6 @@ class Table:
     def options(self) -> CoreOptions:
         """The parsed options."""
         return self.schema.core_options
-
-    @cached_property
-    def manifests(self) -> ManifestStore:
-        """The table's manifests."""
-        return self._manifests(self.schema)
-
-    def _manifests(self, schema: TableSchema) -> ManifestStore:
-        types = [f.type for f in schema.partition_fields]
-        compression = schema.core_options.manifest_compression
-        return ManifestStore(self.io, self.paths, types, compression=compression)
 
     def latest_snapshot(self) -> Snapshot | None:
         """The newest snapshot; None for a table that was never written."""
@@ -141,14 +166,8 @@ class Table:
         schema: TableSchema | None = None,
     ) -> ScanPlan:
         """Plan a read of a snapshot (default: the latest)."""
-        return plan_scan(
-            self.manifests,
-            snapshot or self.latest_snapshot(),
-            schema or self.schema,
-            predicate,
-            partition_filter,
-            self.schemas.load,
-        )
+        state = self.state.with_schema(schema or self.schema)
+        return plan_scan(state, snapshot or self.latest_snapshot(), predicate, partition_filter)
 
     def live_files(self, snapshot: Snapshot | None = None) -> list[ManifestEntry]:
         """The live files of a snapshot (default: the latest)."""
@@ -181,7 +200,7 @@ class Table:
 
     def count_rows(self, entries: Sequence[ManifestEntry], snapshot: Snapshot | None = None) -> RowCount:
         """The rows in some live files of a snapshot (default: the latest), which are whole buckets or partitions."""
-        return row_count(self.io, self.paths, self.plan_of(entries, snapshot), self.schemas.load)
+        return row_count(self.state, self.plan_of(entries, snapshot))
 
     def plan_of(self, entries: Sequence[ManifestEntry], snapshot: Snapshot | None = None) -> ScanPlan:
         """A read of some live files of a snapshot (default: the latest), which are whole buckets or partitions."""
@@ -189,7 +208,7 @@ class Table:
         # Of tables with deletion vectors alone it matters which snapshot it is.
         if snapshot is None and schema.core_options.deletion_vectors:
             snapshot = self.latest_snapshot()
-        return ScanPlan(None, schema, tuple(readable_buckets(self.manifests, snapshot, entries, schema)))
+        return ScanPlan(None, schema, tuple(readable_buckets(self.state, snapshot, entries)))
 
     def last_modified_millis(self, latest: Snapshot | None = None) -> int | None:
         """Time of the newest snapshot that is not a compaction; None before the first."""
@@ -205,23 +224,12 @@ class Table:
 
     def committer(self, schema: TableSchema | None = None) -> Committer:
         """What commits to this table, with `schema` when a new one comes with the commit."""
-        schema = schema or self.schema
-        types = [f.type for f in schema.partition_fields]
-        same = types == [f.type for f in self.schema.partition_fields]
-        manifests = self.manifests if same else self._manifests(schema)
-        return Committer(schema, self.snapshot_store, manifests, self.schemas)
+        return Committer(self.state.with_schema(schema or self.schema))
 
-    def write_target(
-        self,
-        schema: TableSchema | None = None,
-        new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
-        now_millis: Callable[[], int] = clock.now_millis,
-    ) -> WriteTarget:
+    def write_target(self, schema: TableSchema | None = None) -> WriteTarget:
         """Where a new write puts its files. Raises OptionError: the table has options under which nothing is
         written."""
-        schema = schema or self.schema
-        schema.core_options.refuse_unsupported(for_write=True)
-        return WriteTarget(self.io, self.paths, schema, new_id(), now_millis())
+        return write_target(self.state.with_schema(schema or self.schema))
 
     def to_arrow(
         self,
@@ -240,9 +248,7 @@ class Table:
         plan = self.scan(snapshot, predicate)
         wanted = (columns,) if isinstance(columns, str) else columns
         names = tuple(self.schema.field(c).name for c in wanted) if wanted else self.schema.field_names
-        return pa.Table.from_batches(
-            read_rows(self.io, self.paths, plan, self.schemas.load, names), output_schema(plan.schema, names)
-        )
+        return pa.Table.from_batches(read_rows(self.state, plan, names), output_schema(plan.schema, names))
 
     def write(
         self, rows: pa.Table | pa.RecordBatch | Iterable[pa.RecordBatch], properties: Mapping[str, str] | None = None
@@ -258,26 +264,16 @@ class Table:
             ConflictError: others replaced the table, or won every time; batches can be read once, so with them the
                 first time is the only one.
         """
-        from tablestore_engine.operation.write.arrow_write import write_arrow
+        from tablestore_engine.operation.transaction.arrow_write import write_arrow
 
-        return write_arrow(self, rows, properties)
+        return write_arrow(self.state, rows, properties)
 
     # -- its history -----------------------------------------------------------------------------------
-
-    @cached_property
-    def tags(self) -> TagStore:
-        """The named snapshots."""
-        return TagStore(self.io, self.paths)
-
-    @property
-    def history(self) -> History:
-        """The stores that keep the table's past."""
-        return History(self.io, self.paths, self.snapshot_store, self.manifests, self.tags, self.schemas.load)
 
     def version(self, version: str | int) -> Snapshot:
         """A snapshot by its id or by its tag. Raises SnapshotNotFound, TagNotFound."""
         text = str(version).strip()
-        return self.snapshot(int(text)) if is_number(text) else load_living(self.history, text)
+        return self.snapshot(int(text)) if is_number(text) else load_living(self.state, text)
 
     def create_tag(self, name: str, snapshot_id: int | None = None, retained_millis: int | None = None) -> Snapshot:
         """Name a snapshot (default: the latest), so that it does not expire, for a time or until it is deleted.
@@ -291,7 +287,7 @@ class Table:
         snapshot = self.latest_snapshot() if snapshot_id is None else self.snapshot(snapshot_id)
         if snapshot is None:
             raise SnapshotNotFound(f"Table {self.name} has no snapshots yet, so there is nothing to tag.")
-        if create_tag(self.history, name, snapshot, self.tag_lifetime(retained_millis)):
+        if create_tag(self.state, name, snapshot, self.tag_lifetime(retained_millis)):
             return snapshot
         return self.create_tag(name, snapshot_id, retained_millis)
 
@@ -302,7 +298,7 @@ class Table:
 
     def delete_tag(self, name: str) -> None:
         """Remove a tag, and the files that only it kept. Raises TagNotFound."""
-        delete_tag(self.history, name)
+        delete_tag(self.state, name)
 
     def roll_back(self, version: str | int) -> Snapshot | None:
         """Give the table the rows of a snapshot or tag, as a new snapshot; None when it has them already.
@@ -311,19 +307,17 @@ class Table:
             SnapshotNotFound, TagNotFound
             ConflictError: others keep changing the table.
         """
-        from tablestore_engine.operation.history.rollback import roll_back
-        from tablestore_engine.operation.write.cleanup import with_retry
+        from tablestore_engine.operation.transaction.rollback import roll_back
+        from tablestore_engine.operation.transaction.transaction import with_retry
 
-        snapshot = with_retry(lambda: roll_back(self, self.version(version)))
-        self.expire_after_commit()
-        return snapshot
+        return with_retry(lambda: roll_back(self.state, self.version(version)))
 
     def statistics_of(self, snapshot: Snapshot | None) -> Statistics | None:
         """What ANALYZE TABLE found out for a snapshot or an earlier one; None when it was never run."""
         if snapshot is None or snapshot.statistics is None:
             return None
         try:
-            return StatisticsStore(self.io, self.paths).read(snapshot.statistics)
+            return self.state.statistics.read(snapshot.statistics)
         except StorageError as error:
             if error.missing:  # they are not needed to read the table, so others may have removed them
                 return None
@@ -332,46 +326,13 @@ class Table:
     def expire_snapshots(self, retention: Retention | None = None, now_millis: int | None = None) -> int:
         """Remove old snapshots, by default as the table's options say. Returns how many went."""
         now = clock.now_millis() if now_millis is None else now_millis
-        return expire_snapshots(self.history, now, retention or Retention.of(self.options))
-
-    def expire_after_commit(self) -> None:
-        """Expire what is due; never raises, because the commit before it has happened. Not for write-only tables."""
-        if self.options.write_only:
-            return
-        now = clock.now_millis()
-        for what, step in (
-            ("partitions", lambda: self._expire_partitions(now)),
-            ("tags", lambda: expire_tags(self.history, now)),
-            ("snapshots", lambda: self.expire_snapshots(now_millis=now)),
-        ):
-            warned_of(f"Old {what} of table {self.name} were not removed after a commit", step)
-
-    def _expire_partitions(self, now_millis: int) -> None:
-        if self.options.partition_expiration_time_millis is None:
-            return
-        from tablestore_engine.operation.history.partition_expire import expire_when_due
-
-        expire_when_due(self, now_millis)
+        return expire_snapshots(self.state, now, retention or Retention.of(self.options))
 
     def remove_orphan_files(self, older_than_millis: int, *, dry_run: bool = False) -> list[str]:
         """Remove files that no snapshot and no tag names and that were last changed before a time. Returns them."""
         from tablestore_engine.operation.history.orphans import remove_orphans
 
-        return remove_orphans(self.history, older_than_millis, dry_run=dry_run)
-
-    @property
-    def compactions(self) -> CompactedTable:
-        """What scheduled compactions need of the table."""
-        return CompactedTable(self.history, self.committer(), self.write_target)
-
-    def compact_after_commit(self, written: Collection[tuple[bytes, int]]) -> None:
-        """Compact what is due in some buckets, or schedule that, as the options say; never raises.
-
-        `touched` are partitions and bucket numbers. Only small merges are made in this process.
-        """
-        from tablestore_engine.operation.compact.auto_compaction import compact_small
-
-        compact_small(self, written)
+        return remove_orphans(self.state, older_than_millis, dry_run=dry_run)
 
     def properties_of(self, snapshot: Snapshot) -> Mapping[str, str]:
         """The properties that the committer stored with a snapshot."""

@@ -8,7 +8,7 @@ import pytest
 @pytest.fixture(autouse=True)
 def warn_anew():
     """A process says the same warning once; each test is to hear its own, whichever ran before it."""
-    from tablestore_engine.operation.commit.after_commit import _warn_once
+    from tablestore_engine.operation.transaction.after_commit import _warn_once
 
     _warn_once.cache_clear()
 

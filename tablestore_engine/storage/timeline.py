@@ -47,6 +47,14 @@ class TimelineStore:
         found = (self._load(instant, notes) for instant, notes in self._listed().items())
         return [one for one in found if one is not None]
 
+    def running(self, now_millis: int) -> list[ScheduledCompaction]:
+        """The plans at which a process works that must be left alone."""
+        return [one for one in self.pending() if one.is_running(now_millis)]
+
+    def busy_buckets(self, now_millis: int) -> frozenset[tuple[bytes, int]]:
+        """The buckets, by partition and number, in which such plans merge."""
+        return frozenset(bucket for one in self.running(now_millis) for bucket in one.plan.bucket_ids)
+
     def pending(self) -> list[ScheduledCompaction]:
         """The plans that are yet to be done, oldest first; those that are done are not read. Raises
         CorruptMetadataError."""

@@ -17,7 +17,7 @@ COMPACTIONS = (
 
 def compactions(table: Table) -> list[tuple[Any, ...]]:
     """The rows. `planned_on` is the snapshot that a plan was made on, `snapshot_id` the one that it made."""
-    return [_row(one) for one in table.compactions.timeline.load()]
+    return [_row(one) for one in table.state.timeline.load()]
 
 
 def _row(found: ScheduledCompaction) -> tuple[Any, ...]:

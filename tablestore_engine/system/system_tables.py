@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any
 
@@ -316,7 +315,7 @@ def system_rows(table: Table, name: str, snapshot: Snapshot | None, *, travels: 
         SqlError: an earlier snapshot of what belongs to the whole table.
     """
     if travels and snapshot is not None:
-        table = replace(table, schema=table.schema_of(snapshot))
+        table = table.with_schema(table.schema_of(snapshot))
     if name in SNAPSHOT_TABLES:
         schema, rows_at = SNAPSHOT_TABLES[name]
         return schema, rows_at(table, snapshot)

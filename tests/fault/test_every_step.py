@@ -77,10 +77,10 @@ def check_after(name, warehouse, before, after):
 
 def check_timeline(table):
     """One plan was made, and committed once; no file is left of attempts that came to nothing."""
-    assert [one.state for one in table.compactions.timeline.load()] == [PlanState.COMPLETED]
+    assert [one.state for one in table.state.timeline.load()] == [PlanState.COMPLETED]
     made = [s for s in table.snapshots() if PLAN_PROPERTY in table.properties_of(s)]
     assert [s.commit_kind for s in made] == ["COMPACT"]
-    left = {os.path.basename(path) for path in data_files(table)} - named_files(table.compactions.history)
+    left = {os.path.basename(path) for path in data_files(table)} - named_files(table.state)
     assert left == set()
 
 
@@ -208,15 +208,16 @@ def test_what_a_failed_ctas_leaves_is_never_listed(prepared, recorded, tmp_path)
 
 def test_enabling_retractions_that_fails_half_way_changes_no_row(prepared, recorded, tmp_path):
     """The schema is there and its snapshot is not: the table counts, and everything else is as before."""
-    steps, before, after = recorded["turn"]
+    steps, before, after = recorded["enable_retractions"]
     assert steps.index("create schema 1") < steps.index("create snapshot 2")
     warehouse = copy(prepared, tmp_path)
+    fault = Fault("create schema 1", "after", lasting=True)
     with pytest.raises(TableStoreError):
-        ACTIONS["turn"](warehouse, FaultInjectingFileIO(fault=Fault("create schema 1", "after", lasting=True)))
+        ACTIONS["enable_retractions"](warehouse, FaultInjectingFileIO(fault=fault))
     assert state(warehouse) == before
     table = load(warehouse, name="log")
     assert table.schema.merge_engine.is_multiset
     assert table.latest_snapshot().schema_id == 0
-    ACTIONS["turn"](warehouse, None)
+    ACTIONS["enable_retractions"](warehouse, None)
     assert state(warehouse) == after
     assert load(warehouse, name="log").latest_snapshot().schema_id == 1

@@ -82,11 +82,11 @@ def test_each_plan_is_carried_out_by_one(tmp_path):
     table = make_table(tmp_path, {"p": "INT", "id": "INT", "v": "INT"}, ["p", "id"], ["p"], options)
     for v in range(3):
         write(table, [{"p": p, "id": n, "v": v} for p in range(8) for n in range(50)])
-    plans = [schedule(table.compactions, "full", now_millis(), lambda values, p=p: values == (p,)) for p in range(8)]
+    plans = [schedule(table.state, "full", now_millis(), lambda values, p=p: values == (p,)) for p in range(8)]
     takers = [start(tmp_path, "take", n) for n in range(PROCESSES)]
     taken = [instant for one in takers for instant in result(one)["plans"]]
     assert sorted(taken) == [plan.instant for plan in plans]
-    timeline = table.compactions.timeline.load()
+    timeline = table.state.timeline.load()
     assert {one.state for one in timeline} == {PlanState.COMPLETED}
     assert [s.commit_kind for s in table.snapshots()] == ["APPEND"] * 3 + ["COMPACT"] * 8
     assert sorted(one.outcome.snapshot_id for one in timeline) == list(range(4, 12))

@@ -27,8 +27,8 @@ from support.tables import (
 from tablestore_engine.errors import SnapshotNotFound
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.history.expire import Retention
-from tablestore_engine.operation.history.partition_expire import drop_partitions
 from tablestore_engine.operation.history.tags import expire_tags, replace_tag
+from tablestore_engine.operation.transaction.table_changes import drop_partitions
 from tablestore_engine.storage import manifests
 
 ROWS = st.lists(
@@ -110,7 +110,7 @@ class Life:
     def retag(self, argument):
         name, number = self.pick(argument, self.tags), self.pick(argument // 2, self.snapshots())
         if name is not None:
-            replace_tag(self.table.history, name, self.table.snapshot(number))
+            replace_tag(self.table.state, name, self.table.snapshot(number))
             self.tags[name] = number
 
     def untag(self, argument):
@@ -120,7 +120,7 @@ class Life:
             del self.tags[name]
 
     def old_tags(self, _):
-        for name in expire_tags(self.table.history, 2**60):
+        for name in expire_tags(self.table.state, 2**60):
             del self.tags[name]
 
     def expire(self, argument):
@@ -130,7 +130,7 @@ class Life:
 
     def drop(self, argument):
         partition_format = PartitionFormat(self.table.schema)
-        drop_partitions(self.table, {partition_format.encode(("ab"[argument % 2],))})
+        drop_partitions(self.table.state, {partition_format.encode(("ab"[argument % 2],))})
 
     def orphans(self, _):
         self.table.remove_orphan_files(2**60)

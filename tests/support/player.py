@@ -144,10 +144,10 @@ class Player:
             compact(self.table, full=False)
 
     def _schedule(self, strategy):
-        schedule(self.table.compactions, strategy, next(self._millis))
+        schedule(self.table.state, strategy, next(self._millis))
 
     def _run(self, _):
-        run_next(self.table.compactions, "test", lambda: next(self._millis))
+        run_next(self.table.state, "test", lambda: next(self._millis))
 
     def _prepared(self, rows, **how):
         snapshot = self.table.latest_snapshot()

@@ -32,11 +32,11 @@ from tablestore_engine.operation.compact.auto_compaction import run_and_commit
 from tablestore_engine.operation.compact.compact_plan import plan_compaction, task_of, universal_options
 from tablestore_engine.operation.compact.scheduled_run import execute_here
 from tablestore_engine.operation.files.index_files import index_path
+from tablestore_engine.operation.transaction.transaction import begin, publish
 from tablestore_engine.operation.write.dynamic_bucket import key_hashes
-from tablestore_engine.operation.write.index_change import index_change
-from tablestore_engine.operation.write.new_write import new_job as start_job
 from tablestore_engine.operation.write.write import write_table
 from tablestore_engine.operation.write.write_buffer import write_tables
+from tablestore_engine.operation.write.write_intent import WriteIntent
 from tablestore_engine.operation.write.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.types.arrow import to_arrow_type
@@ -90,18 +90,10 @@ def _of_map(value, kind):
 
 def new_job(table, *, refuse_duplicates=False, sequence=None, into_empty=False):
     """A write job on the table's latest snapshot."""
-    snapshot = table.latest_snapshot()
-    live, index = (table.live_files(snapshot), table.index_files(snapshot)) if snapshot else ([], [])
-    job = start_job(
-        table.write_target(),
-        live,
-        index,
-        snapshot.id if snapshot else 0,
-        into_empty=(lambda entry: True) if into_empty else None,
-        refuse_duplicates=refuse_duplicates,
-    )
-    number = max((e.file.max_sequence_number for e in live), default=-1) + 1 if sequence is None else sequence
-    return replace(job, sequence_number=number)
+    removes = (lambda entry: True) if into_empty else None
+    job = begin(table.state, WriteIntent(refuse_duplicates), table.latest_snapshot(), removes=removes)
+    number = max((e.file.max_sequence_number for e in table.live_files()), default=-1) + 1
+    return replace(job, sequence_number=number if sequence is None else sequence)
 
 
 def identity(user="test"):
@@ -119,18 +111,17 @@ def write_files(job, rows, kinds=None, *, pieces=0, sizes=None):
 
 
 def write(table, rows, kinds=None, *, kind="APPEND", job=None, properties=None, **change):
-    """Write dictionaries and commit them. Returns the snapshot."""
+    """Write dictionaries and commit them; nothing follows the commit. Returns the snapshot."""
     job = job or new_job(table)
     result = write_files(job, rows, kinds)
-    return table.committer(job.schema).commit(
-        Change(kind, tuple(result.entries), index=index_change(job, result), **change), identity(), properties
-    )
+    job = replace(job, intent=WriteIntent(properties=properties, identity=identity()))
+    return publish(table.state, job, result, Change(kind, **change), follow_ups=())
 
 
 def compact(table, *, full=True):
     """Run the compactions that are due. Returns the snapshot, None when nothing was."""
     tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas.load, full=full)
-    return run_and_commit(table, tasks, execute_here) if tasks else None
+    return run_and_commit(table.state, tasks, execute_here) if tasks else None
 
 
 def compact_newest(table, count):
@@ -142,7 +133,7 @@ def compact_newest(table, count):
         unit = unit_of(runs, min(count, len(runs)), options)
         if len(unit.runs) >= 2:
             tasks.append(task_of(bucket, unit, target, table.schemas.load))
-    return run_and_commit(table, tasks, execute_here) if tasks else None
+    return run_and_commit(table.state, tasks, execute_here) if tasks else None
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -340,6 +339,6 @@ def test_columns_added_while_the_table_is_replaced(catalog):
     catalog.alter_table("default", "t", [AddColumn("y", parse_type("INT"))])
     assert catalog.load_table("default", "t").schema.field_names == ("x", "y")
     late = catalog.load_table("default", "t")
-    stale = replace(late, schema=late.schemas.load(3))
+    stale = late.with_schema(late.schemas.load(3))
     with pytest.raises(ConflictError, match="replaced"):
         stale.committer().commit(Change("APPEND"), CommitIdentity("s", 1))

@@ -38,7 +38,7 @@ def runs(tables):
 
 
 def test_all_tables(run, tables):
-    plan = schedule(tables["planned"].compactions, "full", 1)
+    plan = schedule(tables["planned"].state, "full", 1)
     result = run("--all")
     assert result.exit_code == 0, result.output
     assert result.stdout.splitlines() == [
@@ -61,7 +61,7 @@ def test_one_table_and_fully(run, tables):
 
 
 def test_a_table_that_fails_does_not_stop_the_others(run, tables):
-    schedule(tables["planned"].compactions, "full", 1)
+    schedule(tables["planned"].state, "full", 1)
     with open(max(live_paths(tables["due"])), "r+b") as file:
         file.truncate(50)
     result = run("--all", "--full")

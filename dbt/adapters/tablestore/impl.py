@@ -17,7 +17,7 @@ from dbt_common.contracts.constraints import ConstraintType
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.tablestore.config.model_config import TableStoreConfig
-from dbt.adapters.tablestore.connection.connections import TableStoreConnectionManager
+from dbt.adapters.tablestore.connection.connection_manager import TableStoreConnectionManager
 from dbt.adapters.tablestore.connection.environment import COMMANDS_WITH_ROWS, environment_of
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.relation.relation import TableStoreRelation, schema_of
@@ -237,7 +237,7 @@ class TableStoreAdapter(TableStoreVerbs):
 
     def debug_query(self) -> None:
         """Check what a run would need: a warehouse that can be written, and Java where Spark runs here."""
-        from dbt.adapters.tablestore.build.checks import check_environment
+        from dbt.adapters.tablestore.build.debug_checks import check_environment
 
         with self.connections.exception_handler("debug"):
             check_environment(self.config.credentials)

@@ -34,6 +34,7 @@ from dbt.adapters.tablestore.connection.errors import KeyValuesError
 from dbt.adapters.tablestore.connection.response import response
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.relation.relation import schema_of
+from tablestore_engine.operation.write.write_intent import WriteIntent
 from tablestore_engine.schema.merge.engine_rules import Kept
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.table.schema_changes import SetColumnComment, SetOption
@@ -220,18 +221,17 @@ class TableStoreVerbs(SQLAdapter):
         A key that stands twice in them is an error that names it, unless the model says by `sequence_field` which
         row counts.
         """
-        handle = self.connections.get_thread_connection().handle
-        handle.refuse_duplicates = "sequence.field" not in TableLayout.of(model).options
-        handle.row_kinds = bool((model.get("config") or {}).get("row_kind"))
+        config = model.get("config") or {}
+        intent = WriteIntent(
+            refuse_duplicates="sequence.field" not in TableLayout.of(model).options,
+            row_kinds=bool(config.get("row_kind")),
+        )
         try:
-            answer, _ = self.execute(sql)
+            return self.connections.write(sql, intent)
         except KeyValuesError as error:
-            if key_of_upserts(model.get("config") or {}):
+            if key_of_upserts(config):
                 raise KeyValuesError(f"{error.msg} {LOOSE_KEY_HINT}") from None
             raise
-        finally:
-            handle.refuse_duplicates, handle.row_kinds = False, None
-        return answer
 
     @available.parse_list
     def tablestore_contract_columns(self, model: Mapping[str, Any]) -> list[str]:

@@ -45,8 +45,8 @@ from tablestore_engine.operation.scan.scan import live_entries
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage import clock
 from tablestore_engine.storage.manifests import ManifestStore
-from tablestore_engine.storage.schemas import SchemaStore
 from tablestore_engine.storage.snapshots import SnapshotStore
+from tablestore_engine.table_state import TableState
 
 __all__ = ["READ_SNAPSHOT", "Change", "CommitIdentity", "Committer"]
 
@@ -55,14 +55,26 @@ __all__ = ["READ_SNAPSHOT", "Change", "CommitIdentity", "Committer"]
 class Committer:
     """Commits to one table. `new_id`, `now_millis`, `sleep` and `random` are passed in so that a run replays."""
 
-    schema: TableSchema
-    snapshots: SnapshotStore
-    manifests: ManifestStore
-    schemas: SchemaStore
+    state: TableState
     now_millis: Callable[[], int] = clock.now_millis
     sleep: Callable[[float], None] = time.sleep
     jitter: Callable[[], float] = random.random
     new_id: Callable[[], str] = field(default=lambda: str(uuid.uuid4()))
+
+    @property
+    def schema(self) -> TableSchema:
+        """The schema to commit with."""
+        return self.state.schema
+
+    @property
+    def snapshots(self) -> SnapshotStore:
+        """The snapshots to add to."""
+        return self.state.snapshots
+
+    @property
+    def manifests(self) -> ManifestStore:
+        """Where the manifests are."""
+        return self.state.manifests
 
     def commit(
         self,
@@ -197,7 +209,7 @@ class Committer:
         known = self.schema.id if new_schema is None else int(self.schema.replaces or self.schema.id)
         committed = latest.schema_id if latest else known
         older, newer = sorted((known, committed))
-        if not self.schemas.descends(newer, older):
+        if not self.state.schemas.descends(newer, older):
             raise ConflictError("The table was replaced by another one meanwhile.", hint="Run the statement again.")
         # A compaction says for each of its files which columns it knew.
         reads = change.read_snapshot is not None or (change.removed and change.kind != "COMPACT")

@@ -10,13 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
-from typing import Protocol
 
 from tablestore_engine.errors import ConflictError
 from tablestore_engine.metadata.manifest import ManifestEntry
-from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commit.commit import Change, Committer
-from tablestore_engine.operation.commit.identity import new_identity
+from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import assign_field_ids
 from tablestore_engine.storage.schemas import SchemaStore
@@ -84,31 +81,3 @@ def replace_all(current: TableSchema, schema: TableSchema, added: tuple[Manifest
     if restarts(current, schema):
         return Change("OVERWRITE", added, restarts=True)
     return Change("OVERWRITE", added, replaces=everything)
-
-
-class Replaceable(Protocol):
-    """What is needed of a table."""
-
-    @property
-    def schema(self) -> TableSchema:
-        """The schema that counts now."""
-
-    @property
-    def schemas(self) -> SchemaStore:
-        """All schemas."""
-
-    def committer(self, schema: TableSchema | None = None) -> Committer:
-        """What commits with a schema."""
-
-
-def replace_empty(table: Replaceable, wanted: TableSchema) -> Snapshot:
-    """Make a table empty, with another schema.
-
-    Raises:
-        ConflictError: others changed the schema meanwhile; run it again on what there is now.
-    """
-    schema = next_schema(table.schema, wanted, table.schemas.list_ids()[-1])
-    identity = new_identity(schema.core_options, "replace")
-    publisher = schema_publisher(table.schemas, table.schema, schema)
-    change = replace_all(table.schema, schema)
-    return table.committer(schema).commit(change, identity, new_schema=publisher)

@@ -1,4 +1,4 @@
-"""Compaction right after a write: what the triggers ask for in the buckets that it touched, as a commit of its own.
+"""Compaction right after a write: what the triggers ask for in the buckets that it wrote to, as a commit of its own.
 
 Invariants: the write has happened, so nothing that goes wrong here is its failure: the next write, or an explicit
 COMPACT, tries again; `write-only` tables are left to a job; buckets in which a scheduled compaction is at work are left
@@ -11,26 +11,23 @@ import uuid
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from itertools import accumulate
-from typing import Protocol
 
 from tablestore_engine.errors import ConflictError, TableStoreError
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commit.after_commit import warned_of
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.conflicts import NewFiles, fitting
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.compact.compact_plan import plan_compaction
 from tablestore_engine.operation.compact.compact_task import CompactTask
-from tablestore_engine.operation.compact.schedule import CompactedTable, schedule_after_commit
+from tablestore_engine.operation.compact.schedule import schedule_after_commit
 from tablestore_engine.operation.compact.scheduled_run import execute_here
-from tablestore_engine.operation.files.data_file_writer import WriteTarget
-from tablestore_engine.operation.scan.scan import ScanPlan
+from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
+from tablestore_engine.operation.scan.scan import live_entries, plan_scan
 from tablestore_engine.operation.write.cleanup import remove_files, remove_written, removed_unless_committed
 from tablestore_engine.operation.write.write_job import WriteResult
-from tablestore_engine.options import CoreOptions
 from tablestore_engine.storage.clock import now_millis
-from tablestore_engine.storage.schemas import SchemaStore
+from tablestore_engine.table_state import TableState
 
 LOCAL_BYTES = 32 << 20
 """Bytes of files that are merged where a table is written, and not by Spark: that takes about a second."""
@@ -38,67 +35,33 @@ LOCAL_BYTES = 32 << 20
 Execute = Callable[[Sequence[CompactTask]], list[ManifestEntry]]
 
 
-class Compactable(Protocol):
-    """What is needed of a table."""
-
-    @property
-    def name(self) -> str:
-        """Its name, for people."""
-
-    @property
-    def options(self) -> CoreOptions:
-        """The parsed options."""
-
-    @property
-    def schemas(self) -> SchemaStore:
-        """All schemas."""
-
-    @property
-    def compactions(self) -> CompactedTable:
-        """What scheduled compactions need of it."""
-
-    def scan(self) -> ScanPlan:
-        """The files of the latest snapshot."""
-
-    def live_files(self) -> list[ManifestEntry]:
-        """These as entries."""
-
-    def write_target(self) -> WriteTarget:
-        """Where new files are put."""
-
-    def committer(self) -> Committer:
-        """What commits."""
+def execute_small(tasks: Sequence[CompactTask]) -> list[ManifestEntry]:
+    """Run the smallest of some tasks in this process, `LOCAL_BYTES` in all. What is larger waits for Spark."""
+    smallest = sorted(tasks, key=size_of)
+    totals = accumulate(map(size_of, smallest))
+    return execute_here([one for one, total in zip(smallest, totals, strict=True) if total <= LOCAL_BYTES])
 
 
-def compact_written(table: Compactable, written: Collection[tuple[bytes, int]], execute: Execute) -> Snapshot | None:
-    """Merge where runs have piled up past the trigger, or schedule that; `touched` are partitions and bucket numbers.
+def compact_written(
+    state: TableState, written: Collection[tuple[bytes, int]], execute: Execute = execute_small
+) -> Snapshot | None:
+    """Merge where runs have piled up past the trigger, or schedule that; `written` are partitions and bucket numbers.
 
-    Returns the snapshot; None when nothing was merged. Never raises an `Exception`: it warns.
+    Returns the snapshot; None when nothing was merged.
+
+    Raises:
+        TableStoreError: see `run_and_commit`.
     """
-    failure = f"Table {table.name} was written to, but not compacted"
-    return warned_of(failure, lambda: _compact(table, written, execute)) if written else None
-
-
-def _compact(table: Compactable, written: Collection[tuple[bytes, int]], execute: Execute) -> Snapshot | None:
-    if table.options.compaction_schedule_enabled:
-        schedule_after_commit(table.compactions, now_millis())
+    if not written:
         return None
-    tasks = [] if table.options.write_only else _due(table, written)
-    return run_and_commit(table, tasks, execute) if tasks else None
+    if state.options.compaction_schedule_enabled:
+        schedule_after_commit(state, now_millis())
+        return None
+    tasks = [] if state.options.write_only else _due(state, written)
+    return run_and_commit(state, tasks, execute) if tasks else None
 
 
-def compact_small(table: Compactable, written: Collection[tuple[bytes, int]]) -> Snapshot | None:
-    """`compact_written` in this process: the smallest merges, `LOCAL_BYTES` in all. What is larger waits for Spark."""
-
-    def execute(tasks: Sequence[CompactTask]) -> list[ManifestEntry]:
-        smallest = sorted(tasks, key=size_of)
-        totals = accumulate(map(size_of, smallest))
-        return execute_here([one for one, total in zip(smallest, totals, strict=True) if total <= LOCAL_BYTES])
-
-    return compact_written(table, written, execute)
-
-
-def run_and_commit(table: Compactable, tasks: Sequence[CompactTask], execute: Execute) -> Snapshot | None:
+def run_and_commit(state: TableState, tasks: Sequence[CompactTask], execute: Execute) -> Snapshot | None:
     """Carry out tasks, of one write target, and commit what they did, if anything. On failure their files are removed.
 
     A bucket in which another process was faster is left as it is, and so is one of which a task fails; the others are
@@ -115,7 +78,7 @@ def run_and_commit(table: Compactable, tasks: Sequence[CompactTask], execute: Ex
         remove_files(target)
         if len(tasks) == 1:
             raise
-        return _by_halves(table, tasks, execute)
+        return _by_halves(state, tasks, execute)
     except BaseException:
         remove_files(target)
         raise
@@ -127,17 +90,17 @@ def run_and_commit(table: Compactable, tasks: Sequence[CompactTask], execute: Ex
         "COMPACT",
     )
     with removed_unless_committed(target, WriteResult(entries)):
-        return _commit_what_fits(table, target, done)
+        return _commit_what_fits(state, target, done)
 
 
-def _by_halves(table: Compactable, tasks: Sequence[CompactTask], execute: Execute) -> Snapshot | None:
+def _by_halves(state: TableState, tasks: Sequence[CompactTask], execute: Execute) -> Snapshot | None:
     """Carry out tasks of which one has failed, until that one is alone. Raises its error when all others are done."""
     snapshot, failure = None, None
     for half in (tasks[: len(tasks) // 2], tasks[len(tasks) // 2 :]):
         write_id = str(uuid.uuid4())  # by which files of a failure are found
         own = [replace(one, target=replace(one.target, write_id=write_id)) for one in half]
         try:
-            snapshot = run_and_commit(table, own, execute) or snapshot
+            snapshot = run_and_commit(state, own, execute) or snapshot
         except TableStoreError as error:
             failure = failure or error
     if failure is not None:
@@ -145,13 +108,14 @@ def _by_halves(table: Compactable, tasks: Sequence[CompactTask], execute: Execut
     return snapshot
 
 
-def _commit_what_fits(table: Compactable, target: WriteTarget, done: NewFiles) -> Snapshot:
-    committer, identity = table.committer(), new_identity(table.options, "compact")
+def _commit_what_fits(state: TableState, target: WriteTarget, done: NewFiles) -> Snapshot:
+    committer, identity = Committer(state), new_identity(state.options, "compact")
     while True:
         try:
             return committer.commit(Change("COMPACT", done.added, done.removed), identity)
         except ConflictError:
-            left = fitting(committer.schema, table.live_files(), done)
+            latest = state.snapshots.latest()
+            left = fitting(state.schema, live_entries(state.manifests, latest) if latest else [], done)
             if not left.removed or len(left.removed) == len(done.removed):
                 raise  # nothing of it fits, or this is no matter of single buckets
         kept = {e.identifier for e in left.added}
@@ -164,12 +128,12 @@ def size_of(task: CompactTask) -> int:
     return sum(f.file_size for f in task.files)
 
 
-def _due(table: Compactable, written: Collection[tuple[bytes, int]]) -> list[CompactTask]:
-    target = table.write_target()
-    buckets = [b for b in table.scan().buckets if (b.partition_row, b.bucket) in written]
-    tasks = plan_compaction(buckets, target, table.schemas.load, full=False)
+def _due(state: TableState, written: Collection[tuple[bytes, int]]) -> list[CompactTask]:
+    target = write_target(state)
+    buckets = [b for b in plan_scan(state, state.snapshots.latest()).buckets if (b.partition_row, b.bucket) in written]
+    tasks = plan_compaction(buckets, target, state.schemas.load, full=False)
     if not tasks:
         return []
     # What a scheduled compaction merges just now would be merged in vain, by the one or the other.
-    busy = table.compactions.busy_buckets(now_millis())
+    busy = state.timeline.busy_buckets(now_millis())
     return [one for one in tasks if (one.partition, one.bucket) not in busy]

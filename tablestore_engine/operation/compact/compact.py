@@ -24,8 +24,8 @@ from tablestore_engine.metadata.data_file import FILE_SOURCE_COMPACT, DataFileMe
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.operation.compact.compact_task import CompactTask, Files
 from tablestore_engine.operation.compact.multiset_compact import compact_multiset
-from tablestore_engine.operation.files.data_file_writer import RollingWriter
-from tablestore_engine.operation.files.file_read import BATCH_ROWS, FileColumns, read_batches
+from tablestore_engine.operation.files.data_file_writer import BucketFiles, RollingWriter
+from tablestore_engine.operation.files.file_read import BATCH_ROWS, BatchSizes, FileColumns, read_batches
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND, key_field
 
@@ -129,7 +129,8 @@ def _merge(
     schema = task.target.schema
     rows, size = batch_rows(len(oldest_first)), max(_LEAST_BYTES, _MERGED_BYTES // len(oldest_first))
     ahead = max(_LEAST_AHEAD, _READ_AHEAD_BYTES // len(oldest_first))
-    batches = [_batches(task, files, rows, size, ahead) for files in oldest_first]
+    sizes = BatchSizes(rows, size, ahead)
+    batches = [_batches(task, files, sizes) for files in oldest_first]
     retracts = any(f.delete_row_count != 0 for files in oldest_first for f in files)
     settle = retracts and schema.merge_engine.settles_retractions
     return merge_sorted(batches, _keys(schema), reduce, always=always or settle)
@@ -158,7 +159,7 @@ def batch_rows(sequences: int) -> int:
     return max(_LEAST_ROWS, min(BATCH_ROWS, _FULL_BATCHES * BATCH_ROWS // max(sequences, 1)))
 
 
-def _batches(task: CompactTask, files: Files, rows: int, size: int, ahead: int) -> Iterator[pa.RecordBatch]:
+def _batches(task: CompactTask, files: Files, sizes: BatchSizes) -> Iterator[pa.RecordBatch]:
     target = task.target
     schemas = {**task.schemas, target.schema.id: target.schema}
     columns = FileColumns(target.schema.field_names, system=True)
@@ -170,9 +171,7 @@ def _batches(task: CompactTask, files: Files, rows: int, size: int, ahead: int) 
             schemas[f.schema_id],
             target.schema,
             columns,
-            rows,
-            size,
-            ahead,
+            sizes,
         )
         for f in files
     )
@@ -196,14 +195,8 @@ def _concatenate(task: CompactTask, task_name: str) -> list[ManifestEntry]:
 
 
 def _writer(task: CompactTask, task_name: str) -> RollingWriter:
-    return RollingWriter(
-        task.target,
-        partition_path=task.partition_path,
-        bucket=task.bucket,
-        level=task.output_level,
-        file_source=FILE_SOURCE_COMPACT,
-        task=task_name,
-    )
+    files = BucketFiles(task.partition_path, task.bucket, task.output_level, FILE_SOURCE_COMPACT)
+    return RollingWriter(task.target, files, task_name)
 
 
 def _entries(task: CompactTask, removed: list[DataFileMeta], added: list[DataFileMeta]) -> list[ManifestEntry]:

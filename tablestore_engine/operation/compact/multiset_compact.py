@@ -18,7 +18,7 @@ from tablestore_engine.mergetree.multiset.retractions import Part, Retractions, 
 from tablestore_engine.metadata.data_file import FILE_SOURCE_COMPACT, DataFileMeta
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.operation.compact.compact_task import CompactTask
-from tablestore_engine.operation.files.data_file_writer import RollingWriter
+from tablestore_engine.operation.files.data_file_writer import BucketFiles, RollingWriter
 from tablestore_engine.operation.files.file_read import FileColumns, read_batches
 from tablestore_engine.operation.scan.file_overlap import overlapping_with
 
@@ -106,15 +106,9 @@ class _Cancellation:
         return read_batches(target.io, path, task.schemas[file.schema_id], target.schema, columns)
 
     def _writer(self, name: str, *, retractions: bool = False) -> RollingWriter:
-        return RollingWriter(
-            self._task.target,
-            partition_path=self._task.partition_path,
-            bucket=self._task.bucket,
-            level=self._task.output_level,
-            file_source=FILE_SOURCE_COMPACT,
-            task=name,
-            retractions=retractions,
-        )
+        task = self._task
+        files = BucketFiles(task.partition_path, task.bucket, task.output_level, FILE_SOURCE_COMPACT, retractions)
+        return RollingWriter(task.target, files, name)
 
     def _entry(self, kind: FileKind, file: DataFileMeta) -> ManifestEntry:
         task = self._task

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from tablestore_engine.errors import ConflictError, SnapshotNotFound
 from tablestore_engine.metadata.compaction_plan import (
@@ -18,24 +17,21 @@ from tablestore_engine.metadata.compaction_plan import (
     PlanGroup,
     PlannedFile,
     PlanState,
-    ScheduledCompaction,
     instant_of,
     millis_of,
 )
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commit.commit import Committer
 from tablestore_engine.operation.commit.conflicts import hidden_by_deletes
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.compact.compact_plan import knowing, plan_compaction, rest_of
 from tablestore_engine.operation.compact.compact_task import CompactTask
-from tablestore_engine.operation.files.data_file_writer import WriteTarget
-from tablestore_engine.operation.history.history import History
+from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.operation.scan.scan import live_entries, plan_scan
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.storage.timeline import TimelineStore
+from tablestore_engine.table_state import TableState
 
 STRATEGIES = ("minor", "full")
 KEPT_PLANS = 100
@@ -44,82 +40,55 @@ _MAINTENANCE = ("COMPACT", "ANALYZE")
 _ATTEMPTS = 20
 
 
-@dataclass(frozen=True)
-class CompactedTable:
-    """What scheduling and carrying out compactions need of one table."""
-
-    history: History
-    committer: Committer
-    new_target: Callable[[], WriteTarget]
-
-    @property
-    def schema(self) -> TableSchema:
-        """The table's schema."""
-        return self.committer.schema
-
-    @property
-    def timeline(self) -> TimelineStore:
-        """The plans."""
-        return TimelineStore(self.history.io, self.history.paths)
-
-    def running(self, now_millis: int) -> list[ScheduledCompaction]:
-        """The plans at which a process works that must be left alone."""
-        return [one for one in self.timeline.pending() if one.is_running(now_millis)]
-
-    def busy_buckets(self, now_millis: int) -> frozenset[tuple[bytes, int]]:
-        """The buckets in which such plans merge."""
-        return frozenset(bucket_id for one in self.running(now_millis) for bucket_id in one.plan.bucket_ids)
-
-
 def schedule(
-    table: CompactedTable, strategy: str, now_millis: int, chosen: PartitionFilter | None = None
+    state: TableState, strategy: str, now_millis: int, chosen: PartitionFilter | None = None
 ) -> CompactionPlan | None:
     """Write a plan of what is due. Returns it, None when nothing is.
 
     Args:
-        table: the table.
+        state: the table.
         strategy: `minor` merges where the thresholds ask for it, and what writes have left at level 0; `full` makes
             every bucket one run.
         now_millis: the time now.
         chosen: only these partitions.
     """
-    latest = table.history.snapshots.latest()
+    latest = state.snapshots.latest()
     if latest is None:
         return None
-    pending = {bucket_id for one in _standing(table, latest) for bucket_id in one.bucket_ids}
-    plan = plan_scan(table.history.manifests, latest, table.schema, None, chosen, table.history.schema_of)
+    pending = {bucket_id for one in _standing(state, latest) for bucket_id in one.bucket_ids}
+    plan = plan_scan(state, latest, partition_filter=chosen)
     free = [one for one in plan.buckets if (one.partition_row, one.bucket) not in pending]
-    tasks = plan_compaction(free, table.new_target(), table.history.schema_of, full=strategy == "full", unmerged=True)
+    tasks = plan_compaction(free, write_target(state), state.schemas.load, full=strategy == "full", unmerged=True)
     if not tasks:
         return None
-    made = _written(table, latest, strategy, tasks, now_millis)
-    stays = not _gives_way(table, latest, made, now_millis)
-    table.timeline.prune(KEPT_PLANS)
+    made = _written(state, latest, strategy, tasks, now_millis)
+    stays = not _gives_way(state, latest, made, now_millis)
+    state.timeline.prune(KEPT_PLANS)
     return made if stays else None
 
 
-def _standing(table: CompactedTable, latest: Snapshot) -> list[CompactionPlan]:
+def _standing(state: TableState, latest: Snapshot) -> list[CompactionPlan]:
     """The pending plans but for those that are void: whoever takes one of these up only notes that."""
-    pending = [one.plan for one in table.timeline.pending()]
+    pending = [one.plan for one in state.timeline.pending()]
     if not pending:
         return []
-    live, target = live_entries(table.history.manifests, latest), table.new_target()
-    return [one for one in pending if not isinstance(plan_tasks(one, live, target, table.history.schema_of), str)]
+    live, target = live_entries(state.manifests, latest), write_target(state)
+    return [one for one in pending if not isinstance(plan_tasks(one, live, target, state.schemas.load), str)]
 
 
-def schedule_after_commit(table: CompactedTable, now_millis: int) -> CompactionPlan | None:
+def schedule_after_commit(state: TableState, now_millis: int) -> CompactionPlan | None:
     """Write a plan when as many commits as `compaction.delta-commits` says came since the last one."""
-    latest = table.history.snapshots.latest()
+    latest = state.snapshots.latest()
     if latest is None:
         return None
-    newest = table.timeline.newest()
-    wanted = table.schema.core_options.compaction_delta_commits
+    newest = state.timeline.newest()
+    wanted = state.schema.core_options.compaction_delta_commits
     since = newest.snapshot_id if newest else 0
     if since > latest.id:
         since = 0  # the table was rolled back
-    if not enough_commits(_kinds(table, latest), latest.id - since, wanted):
+    if not enough_commits(_kinds(state, latest), latest.id - since, wanted):
         return None
-    return schedule(table, "minor", now_millis)
+    return schedule(state, "minor", now_millis)
 
 
 def enough_commits(kinds: Iterable[str | None], most: int, wanted: int) -> bool:
@@ -141,17 +110,17 @@ def enough_commits(kinds: Iterable[str | None], most: int, wanted: int) -> bool:
     return count >= wanted
 
 
-def _kinds(table: CompactedTable, latest: Snapshot) -> Iterator[str | None]:
+def _kinds(state: TableState, latest: Snapshot) -> Iterator[str | None]:
     yield latest.commit_kind
     for snapshot_id in range(latest.id - 1, 0, -1):
         try:
-            yield table.history.snapshots.load(snapshot_id).commit_kind
+            yield state.snapshots.load(snapshot_id).commit_kind
         except SnapshotNotFound:
             yield None
 
 
 def _written(
-    table: CompactedTable, latest: Snapshot, strategy: str, tasks: Sequence[CompactTask], now_millis: int
+    state: TableState, latest: Snapshot, strategy: str, tasks: Sequence[CompactTask], now_millis: int
 ) -> CompactionPlan:
     """The plan on the timeline, under the first instant from now on that is free and later than all others."""
     groups = tuple(
@@ -165,33 +134,33 @@ def _written(
         for task in tasks
     )
     # Whoever carries the plan out commits as the same user, so that nobody commits it twice.
-    scheduler = new_identity(table.schema.core_options, "compact").user
+    scheduler = new_identity(state.schema.core_options, "compact").user
     for _ in range(_ATTEMPTS):
-        last = max(table.timeline.instants(), default=None)
+        last = max(state.timeline.instants(), default=None)
         millis = now_millis if last is None else max(now_millis, millis_of(last) + 1)
         instant = instant_of(millis)
         user = f"{scheduler}-{instant}"
         plan = CompactionPlan(instant, latest.id, strategy, user, scheduler, now_millis, groups)
-        if table.timeline.request(plan):
+        if state.timeline.request(plan):
             return plan
     raise ConflictError("Others keep scheduling compactions of the same table.", hint="Try again.")
 
 
-def _gives_way(table: CompactedTable, latest: Snapshot, made: CompactionPlan, now_millis: int) -> bool:
+def _gives_way(state: TableState, latest: Snapshot, made: CompactionPlan, now_millis: int) -> bool:
     """Of two plans for one bucket, made at one time by two processes, the older one stays. Whether this one goes."""
-    for other in _standing(table, latest):
+    for other in _standing(state, latest):
         if other.instant < made.instant and other.bucket_ids & made.bucket_ids:
             message = f"plan {other.instant}, made at the same time, merges in the same buckets"
-            table.timeline.finish(made.instant, Outcome(PlanState.CANCELLED, now_millis, message=message))
+            state.timeline.finish(made.instant, Outcome(PlanState.CANCELLED, now_millis, message=message))
             return True
     return False
 
 
-def tasks_of(plan: CompactionPlan, table: CompactedTable) -> list[CompactTask] | str:
+def tasks_of(plan: CompactionPlan, state: TableState) -> list[CompactTask] | str:
     """The tasks of a plan on the table as it is now; or, when the plan is void, why."""
-    latest = table.history.snapshots.latest()
-    live = live_entries(table.history.manifests, latest) if latest else []
-    return plan_tasks(plan, live, table.new_target(), table.history.schema_of)
+    latest = state.snapshots.latest()
+    live = live_entries(state.manifests, latest) if latest else []
+    return plan_tasks(plan, live, write_target(state), state.schemas.load)
 
 
 def plan_tasks(

@@ -7,7 +7,7 @@ it could note it.
 An attempt whose lease ran out may belong to a process that sleeps and would commit later. So it is *revoked* first, and
 then *fenced off* by a commit of nothing: every try to commit looks for the revocation after it has read the newest
 snapshot, and creates the one after that. A try that looked before the revocation aims at a snapshot that is taken, at
-the latest, by the fence. Only then is the attempt looked for in the table, and only when it is not there are its files
+the latest, by the fence. Only then is the attempt looked for in the state, and only when it is not there are its files
 removed. The clock decides when to suspect a process, never whether an answer is right.
 
 A plan that keeps failing in one way is given up: it is cancelled, so that its buckets can be planned anew.
@@ -41,14 +41,15 @@ from tablestore_engine.metadata.compaction_plan import (
 )
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.identity import CommitIdentity, new_identity
 from tablestore_engine.operation.compact.compact import run_compaction
 from tablestore_engine.operation.compact.compact_task import CompactTask
-from tablestore_engine.operation.compact.schedule import KEPT_PLANS, CompactedTable, tasks_of
-from tablestore_engine.operation.files.data_file_writer import WriteTarget
+from tablestore_engine.operation.compact.schedule import KEPT_PLANS, tasks_of
+from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
 from tablestore_engine.operation.history.orphans import files_of_write, named_files
 from tablestore_engine.operation.write.cleanup import remove_files
+from tablestore_engine.table_state import TableState
 
 PLAN_PROPERTY = "tablestore.compaction"
 """Property of a snapshot: the instant and attempt of the plan that made it."""
@@ -81,12 +82,12 @@ def execute_here(tasks: Sequence[CompactTask]) -> list[ManifestEntry]:
 
 
 def run_next(
-    table: CompactedTable, owner: str, now_millis: Callable[[], int], execute: Execute = execute_here
+    state: TableState, owner: str, now_millis: Callable[[], int], execute: Execute = execute_here
 ) -> PlanResult | None:
     """Take up the oldest plan that nobody works on, and carry it out. None when there is none.
 
     Args:
-        table: the table.
+        state: the table.
         owner: who this process is, for people who look at the timeline.
         now_millis: gives the time now.
         execute: runs tasks and returns their entries; when it fails, files that it wrote may be left.
@@ -95,7 +96,7 @@ def run_next(
         CommitOutcomeUnknownError: the storage failed in the commit; the plan is settled when its lease has run out.
         TableStoreError: the attempt failed and was rolled back; the plan can be taken up again, unless it was given up.
     """
-    for taken in run_each(table, owner, now_millis, execute):
+    for taken in run_each(state, owner, now_millis, execute):
         if isinstance(taken, PlanFailure):
             raise taken.error
         return taken
@@ -103,7 +104,7 @@ def run_next(
 
 
 def run_each(
-    table: CompactedTable, owner: str, now_millis: Callable[[], int], execute: Execute = execute_here
+    state: TableState, owner: str, now_millis: Callable[[], int], execute: Execute = execute_here
 ) -> Iterator[PlanResult | PlanFailure]:
     """Take up every plan that nobody works on, each once, those first that have not failed yet. See `run_next`.
 
@@ -111,25 +112,25 @@ def run_each(
         TableStoreError: the timeline cannot be read.
     """
     tried: set[str] = set()
-    while (taken := _take_up(table, owner, now_millis, execute, tried)) is not None:
+    while (taken := _take_up(state, owner, now_millis, execute, tried)) is not None:
         tried.add(taken.plan.instant)
         yield taken
 
 
 def _take_up(
-    table: CompactedTable, owner: str, now_millis: Callable[[], int], execute: Execute, tried: Collection[str]
+    state: TableState, owner: str, now_millis: Callable[[], int], execute: Execute, tried: Collection[str]
 ) -> PlanResult | PlanFailure | None:
-    for found in in_order(table.timeline.pending(), now_millis()):
+    for found in in_order(state.timeline.pending(), now_millis()):
         if found.plan.instant in tried:
             continue
         try:
-            result = _settle(table, found, now_millis)
+            result = _settle(state, found, now_millis)
             if result is not None:
                 return result
             number = len(found.attempts) + 1
-            claim = Claim(owner, str(uuid.uuid4()), now_millis(), table.schema.core_options.compaction_lease_millis)
-            if table.timeline.claim(found.plan.instant, number, claim):
-                return _attempt(table, found, Attempt(number, claim), now_millis, execute)
+            claim = Claim(owner, str(uuid.uuid4()), now_millis(), state.schema.core_options.compaction_lease_millis)
+            if state.timeline.claim(found.plan.instant, number, claim):
+                return _attempt(state, found, Attempt(number, claim), now_millis, execute)
         except TableStoreError as error:
             return PlanFailure(found.plan, error)
     return None
@@ -139,42 +140,40 @@ def _take_up(
 
 
 def _attempt(
-    table: CompactedTable,
+    state: TableState,
     found: ScheduledCompaction,
     attempt: Attempt,
     now_millis: Callable[[], int],
     execute: Execute,
 ) -> PlanResult:
-    timeline, plan = table.timeline, found.plan
+    timeline, plan = state.timeline, found.plan
     every = max(attempt.claim.lease_millis / 1000 / _BEATS_PER_LEASE, _SHORTEST_PAUSE)
     with beating(lambda: timeline.beat(plan.instant, attempt.number, now_millis()), every):
         try:
-            entries = _executed(table, plan, attempt, execute)
+            entries = _executed(state, plan, attempt, execute)
         except BaseException as error:
             # Nothing can have been committed yet, whatever this is: also when the user interrupts.
-            return _failed(table, found, attempt, now_millis, error)
+            return _failed(state, found, attempt, now_millis, error)
         try:
-            snapshot = _committed(table, plan, attempt, entries)
+            snapshot = _committed(state, plan, attempt, entries)
         except CommitOutcomeUnknownError:
             raise  # the snapshot may be there, and then it names the new files
         except TableStoreError as error:
-            return _failed(table, found, attempt, now_millis, error)
-    return _completed(table, plan, snapshot.id, now_millis)
+            return _failed(state, found, attempt, now_millis, error)
+    return _completed(state, plan, snapshot.id, now_millis)
 
 
-def _executed(table: CompactedTable, plan: CompactionPlan, attempt: Attempt, execute: Execute) -> list[ManifestEntry]:
-    tasks = tasks_of(plan, table)
+def _executed(state: TableState, plan: CompactionPlan, attempt: Attempt, execute: Execute) -> list[ManifestEntry]:
+    tasks = tasks_of(plan, state)
     if isinstance(tasks, str):
         raise ConflictError(tasks)
     write_id = attempt.claim.write_id
     return execute([replace(task, target=replace(task.target, write_id=write_id)) for task in tasks])
 
 
-def _committed(
-    table: CompactedTable, plan: CompactionPlan, attempt: Attempt, entries: Sequence[ManifestEntry]
-) -> Snapshot:
+def _committed(state: TableState, plan: CompactionPlan, attempt: Attempt, entries: Sequence[ManifestEntry]) -> Snapshot:
     def check_lease() -> None:
-        if table.timeline.is_revoked(plan.instant, attempt.number):
+        if state.timeline.is_revoked(plan.instant, attempt.number):
             raise ConflictError("The lease of this compaction ran out, and another process has taken it over.")
 
     change = Change(
@@ -184,24 +183,24 @@ def _committed(
         guard=check_lease,
     )
     properties = {PLAN_PROPERTY: f"{plan.instant}/{attempt.number}"}
-    return table.committer.commit(change, CommitIdentity(plan.commit_user, _IDENTIFIER), properties)
+    return Committer(state).commit(change, CommitIdentity(plan.commit_user, _IDENTIFIER), properties)
 
 
 def _failed(
-    table: CompactedTable,
+    state: TableState,
     found: ScheduledCompaction,
     attempt: Attempt,
     now_millis: Callable[[], int],
     error: BaseException,
 ) -> PlanResult:
     """Roll back the own attempt, which will commit nothing. Raises its error, unless the plan turns out to be over."""
-    remove_files(_target(table, attempt))
+    remove_files(_target(state, attempt))
     result = None
     with suppress(StorageError):
-        result = _verdict(table, found.plan, now_millis)
+        result = _verdict(state, found.plan, now_millis)
         if result is None:
             reason = str(error) or type(error).__name__
-            _rolled_back(table, found, attempt, now_millis, reason, _kind_of(error))
+            _rolled_back(state, found, attempt, now_millis, reason, _kind_of(error))
     if result is None or not isinstance(error, TableStoreError):
         raise error
     return result
@@ -214,7 +213,7 @@ def _kind_of(error: BaseException) -> str:
 
 
 def _rolled_back(
-    table: CompactedTable,
+    state: TableState,
     found: ScheduledCompaction,
     attempt: Attempt,
     now_millis: Callable[[], int],
@@ -226,8 +225,8 @@ def _rolled_back(
     if found.is_hopeless(kind):
         # Before the attempt is over, so that nobody begins another one.
         message = f"Given up after {attempt.number} attempts. {reason}"
-        result = _finished(table, found.plan, Outcome(PlanState.CANCELLED, now_millis(), message=message))
-    table.timeline.roll_back(found.plan.instant, attempt.number, reason, kind)
+        result = _finished(state, found.plan, Outcome(PlanState.CANCELLED, now_millis(), message=message))
+    state.timeline.roll_back(found.plan.instant, attempt.number, reason, kind)
     return result
 
 
@@ -253,7 +252,7 @@ def beating(beat: Callable[[], None], every_seconds: float) -> Iterator[None]:
 # -- what others have left -----------------------------------------------------------------------------
 
 
-def _settle(table: CompactedTable, found: ScheduledCompaction, now_millis: Callable[[], int]) -> PlanResult | None:
+def _settle(state: TableState, found: ScheduledCompaction, now_millis: Callable[[], int]) -> PlanResult | None:
     """See to it that nothing is left of the last attempt.
 
     A result when it turns out to have been committed, or when the plan is given up because too many were lost.
@@ -261,60 +260,58 @@ def _settle(table: CompactedTable, found: ScheduledCompaction, now_millis: Calla
     last, plan = found.last, found.plan
     if last is None or last.failure is not None:
         return None
-    table.timeline.revoke(plan.instant, last.number, new_identity(table.schema.core_options, "compact").user)
-    _fence_off(table)
-    committed = _snapshot_of(table, plan)
+    state.timeline.revoke(plan.instant, last.number, new_identity(state.schema.core_options, "compact").user)
+    _fence_off(state)
+    committed = _snapshot_of(state, plan)
     if committed is not None:
-        return _completed(table, plan, committed.id, now_millis)
-    left = files_of_write(table.history, last.claim.write_id)
+        return _completed(state, plan, committed.id, now_millis)
+    left = files_of_write(state, last.claim.write_id)
     if left:
-        named = named_files(table.history)
+        named = named_files(state)
         if any(one.name in named for one in left):
             # Committed so long ago that the snapshot itself has expired.
-            return _completed(table, plan, None, now_millis)
+            return _completed(state, plan, None, now_millis)
         for one in left:
-            table.history.io.delete(one.path)
-    return _rolled_back(table, found, last, now_millis, f"{last.claim.owner} was not heard of any more", LOST)
+            state.io.delete(one.path)
+    return _rolled_back(state, found, last, now_millis, f"{last.claim.owner} was not heard of any more", LOST)
 
 
-def _fence_off(table: CompactedTable) -> None:
+def _fence_off(state: TableState) -> None:
     """Take the snapshot that a try to commit may aim at which has not seen the revocation."""
-    identity = new_identity(table.schema.core_options, "fence")
+    identity = new_identity(state.schema.core_options, "fence")
     # Who loses the race for it has seen others take it, and a table that was replaced conflicts with the attempt, too.
     with suppress(ConflictError):
-        table.committer.commit(Change("COMPACT"), identity)
+        Committer(state).commit(Change("COMPACT"), identity)
 
 
-def _verdict(table: CompactedTable, plan: CompactionPlan, now_millis: Callable[[], int]) -> PlanResult | None:
+def _verdict(state: TableState, plan: CompactionPlan, now_millis: Callable[[], int]) -> PlanResult | None:
     """How a plan ends that cannot be carried out: somebody has committed it, or it is void. None when it can."""
-    obstacle = tasks_of(plan, table)
+    obstacle = tasks_of(plan, state)
     if not isinstance(obstacle, str):
         return None
-    committed = _snapshot_of(table, plan)
+    committed = _snapshot_of(state, plan)
     if committed is not None:
-        return _completed(table, plan, committed.id, now_millis)
-    return _finished(table, plan, Outcome(PlanState.CANCELLED, now_millis(), message=obstacle))
+        return _completed(state, plan, committed.id, now_millis)
+    return _finished(state, plan, Outcome(PlanState.CANCELLED, now_millis(), message=obstacle))
 
 
-def _snapshot_of(table: CompactedTable, plan: CompactionPlan) -> Snapshot | None:
+def _snapshot_of(state: TableState, plan: CompactionPlan) -> Snapshot | None:
     """The snapshot that an attempt at a plan has committed."""
-    return table.history.snapshots.find_by_identifier(
-        plan.commit_user, _IDENTIFIER, kind="COMPACT", after=plan.snapshot_id
-    )
+    return state.snapshots.find_by_identifier(plan.commit_user, _IDENTIFIER, kind="COMPACT", after=plan.snapshot_id)
 
 
 def _completed(
-    table: CompactedTable, plan: CompactionPlan, snapshot_id: int | None, now_millis: Callable[[], int]
+    state: TableState, plan: CompactionPlan, snapshot_id: int | None, now_millis: Callable[[], int]
 ) -> PlanResult:
-    return _finished(table, plan, Outcome(PlanState.COMPLETED, now_millis(), snapshot_id))
+    return _finished(state, plan, Outcome(PlanState.COMPLETED, now_millis(), snapshot_id))
 
 
-def _finished(table: CompactedTable, plan: CompactionPlan, outcome: Outcome) -> PlanResult:
-    table.timeline.finish(plan.instant, outcome)
+def _finished(state: TableState, plan: CompactionPlan, outcome: Outcome) -> PlanResult:
+    state.timeline.finish(plan.instant, outcome)
     with suppress(StorageError):
-        table.timeline.prune(KEPT_PLANS)
+        state.timeline.prune(KEPT_PLANS)
     return PlanResult(plan, outcome)
 
 
-def _target(table: CompactedTable, attempt: Attempt) -> WriteTarget:
-    return replace(table.new_target(), write_id=attempt.claim.write_id)
+def _target(state: TableState, attempt: Attempt) -> WriteTarget:
+    return replace(write_target(state), write_id=attempt.claim.write_id)

@@ -6,7 +6,8 @@ Memory is one row group, and its pages while it is encoded; nothing of the bucke
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import uuid
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -32,8 +33,10 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import arrow_schema
 from tablestore_engine.schema.types.system import COUNT, KEY_PREFIX, SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.schema.types.types import DataField, refuse_nanoseconds
+from tablestore_engine.storage import clock
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.paths import TablePaths
+from tablestore_engine.table_state import TableState
 
 ROW_GROUP_ROWS = 1_000_000
 ROW_GROUP_BYTES = 64 << 20  # in memory; a fraction of it on disk
@@ -57,37 +60,47 @@ class WriteTarget:
         return self.paths.new_data_file_name(self.write_id, f"{task}{index}", prefix=prefix)
 
 
-class RollingWriter:
-    """Writes the files of one bucket at one level; `close()` returns their metadata in key order.
+def write_target(
+    state: TableState,
+    new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
+    now_millis: Callable[[], int] = clock.now_millis,
+) -> WriteTarget:
+    """Where a new write puts its files. Raises OptionError: the table has options under which nothing is written."""
+    state.options.refuse_unsupported(for_write=True)
+    return WriteTarget(state.io, state.paths, state.schema, new_id(), now_millis())
+
+
+@dataclass(frozen=True)
+class BucketFiles:
+    """Which files a writer makes: those of one bucket at one level.
 
     With `retractions` they are those of a table without a key that take rows away: rows have `COUNT`.
     """
 
-    def __init__(
-        self,
-        target: WriteTarget,
-        *,
-        partition_path: str,
-        bucket: int,
-        level: int,
-        file_source: int,
-        task: str,
-        first_index: int = 0,
-        retractions: bool = False,
-    ) -> None:
+    partition_path: str
+    bucket: int
+    level: int
+    file_source: int
+    retractions: bool = False
+
+
+class RollingWriter:
+    """Writes the files of one bucket at one level; `close()` returns their metadata in key order."""
+
+    def __init__(self, target: WriteTarget, files: BucketFiles, task: str, first_index: int = 0) -> None:
         for field in target.schema.fields:
             # Their statistics would not bound them, and Paimon's readers want them as INT96.
             refuse_nanoseconds(field.name, field.type)
         self._target = target
         self._schema = target.schema
         self._keyed = bool(target.schema.primary_keys)
-        self._directory = target.paths.bucket_dir(partition_path, bucket)
-        self._level = level
-        self._file_source = file_source
+        self._directory = target.paths.bucket_dir(files.partition_path, files.bucket)
+        self._level = files.level
+        self._file_source = files.file_source
         self._task = task
         self._next_index = first_index
         self._options = target.schema.core_options
-        fields = (COUNT, *target.schema.fields) if retractions else target.schema.fields
+        fields = (COUNT, *target.schema.fields) if files.retractions else target.schema.fields
         self._arrow_schema = arrow_schema(fields, target.schema.trimmed_key_fields)
         self._files: list[DataFileMeta] = []
         self._made_directory = False

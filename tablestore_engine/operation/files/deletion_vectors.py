@@ -21,7 +21,7 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.files.index_files import index_entries, index_path
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.file_io import FileIO
-from tablestore_engine.storage.manifests import ManifestStore
+from tablestore_engine.table_state import TableState
 
 _SIZE_AND_CHECKSUM = 8
 POSTPONED_BUCKET = -2
@@ -56,21 +56,19 @@ def visible_entries(entries: Sequence[ManifestEntry], schema: TableSchema) -> Se
     return [e for e in entries if e.file.level > 0] if schema.reads_files_alone else entries
 
 
-def deletions_of(
-    manifests: ManifestStore, snapshot: Snapshot | None, schema: TableSchema
-) -> Mapping[tuple[bytes, int], Deletions]:
+def deletions_of(state: TableState, snapshot: Snapshot | None) -> Mapping[tuple[bytes, int], Deletions]:
     """The deleted rows of a snapshot, by partition and bucket.
 
     Raises:
         CorruptMetadataError: an index manifest is damaged.
     """
     found: dict[tuple[bytes, int], dict[str, DeletedRows]] = {}
-    if not schema.core_options.deletion_vectors:
+    if not state.options.deletion_vectors:
         return found
-    for entry in index_entries(manifests, snapshot):
+    for entry in index_entries(state.manifests, snapshot):
         if entry.index_type != DELETION_VECTORS:
             continue
-        path = index_path(manifests.paths, schema, entry)
+        path = index_path(state.paths, state.schema, entry)
         bucket = found.setdefault(entry.bucket_id, {})
         for one in entry.deletion_vectors or ():
             bucket[one["f0"]] = DeletedRows(path, one["f1"], one["f2"], one.get("_CARDINALITY"))

@@ -40,21 +40,30 @@ class FileColumns:
     counts: bool = False
 
 
+@dataclass(frozen=True)
+class BatchSizes:
+    """At most so many rows come at a time, of about so many bytes in memory.
+
+    With `read_ahead_bytes` no more than that of a column is read ahead, else all of a row group.
+    """
+
+    rows: int = BATCH_ROWS
+    bytes: int = BATCH_BYTES
+    read_ahead_bytes: int | None = None
+
+
 def read_batches(
     io: FileIO,
     path: str,
     own: TableSchema,
     current: TableSchema,
     columns: FileColumns,
-    batch_rows: int = BATCH_ROWS,
-    batch_bytes: int = BATCH_BYTES,
-    buffer_bytes: int | None = None,
+    sizes: BatchSizes = BatchSizes(),
     deleted: Positions | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Stream a file that was written with schema `own` as rows of schema `current`.
 
-    At most `batch_rows` of them come at a time, of about `batch_bytes`; with `buffer_bytes`, no more than that of a
-    column is read ahead, else all of a row group. Rows at the positions `deleted` are left out.
+    They come in batches of some sizes. Rows at the positions `deleted` are left out.
 
     Raises:
         CorruptMetadataError: the file is damaged; names it.
@@ -75,7 +84,8 @@ def read_batches(
     kinds = {one.source.name: one.arrow for one in targets if one.source}
     try:
         with io.open_input(path) as handle:
-            buffered = {"buffer_size": buffer_bytes, "pre_buffer": False} if buffer_bytes else {}
+            ahead = sizes.read_ahead_bytes
+            buffered = {"buffer_size": ahead, "pre_buffer": False} if ahead else {}
             file = pq.ParquetFile(handle, **buffered)
             position = 0
             # One row group at a time: Arrow would hold what it has read of all of them until the last.
@@ -83,7 +93,7 @@ def read_batches(
             for number in range(file.num_row_groups):
                 # A value that is repeated takes less room in the file than in memory: the last row group tells.
                 widest = max(widest, row_bytes(file.metadata.row_group(number), kinds))
-                size = max(1, min(batch_rows, batch_bytes // widest))
+                size = max(1, min(sizes.rows, sizes.bytes // widest))
                 for batch in file.iter_batches(batch_size=size, columns=list(kinds), row_groups=[number]):
                     widest = max(widest, batch.nbytes // max(batch.num_rows, 1))
                     kept = None if deleted is None else kept_rows(deleted, position, batch.num_rows)

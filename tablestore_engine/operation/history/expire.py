@@ -20,10 +20,11 @@ from tablestore_engine.metadata.manifest import FileKind, ManifestEntry, Manifes
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.files.index_files import index_paths
-from tablestore_engine.operation.history.history import History, reading_tag
+from tablestore_engine.operation.history.history import reading_tag
 from tablestore_engine.operation.scan.scan import live_entries
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.storage.consumers import consumers
+from tablestore_engine.table_state import TableState
 
 # Directories in which Paimon keeps what names files, too: other branches, and changelogs that outlive snapshots.
 _UNKNOWN = ("branch", "changelog")
@@ -88,103 +89,103 @@ def end_of_expired(
     return end
 
 
-def expire_snapshots(history: History, now_millis: int, retention: Retention) -> int:
+def expire_snapshots(state: TableState, now_millis: int, retention: Retention) -> int:
     """Expire what is due. Returns the number of snapshots that went.
 
     Raises:
         StorageError: the storage failed; every snapshot that is left is whole.
     """
-    earliest, latest = history.snapshots.earliest_id(), history.snapshots.latest_id()
+    earliest, latest = state.snapshots.earliest_id(), state.snapshots.latest_id()
     if earliest is None or latest is None or latest - earliest < retention.least:
         return 0
-    refuse_unknown(history)
-    earliest = _drop_strays(history, latest)
+    refuse_unknown(state)
+    earliest = _drop_strays(state, latest)
     try:
         end = end_of_expired(
             earliest,
             latest,
-            lambda one: history.snapshots.load(one).time_millis,
+            lambda one: state.snapshots.load(one).time_millis,
             now_millis,
             retention,
-            consumers(history.io, history.paths).values(),
+            consumers(state.io, state.paths).values(),
         )
         if end <= earliest:
             return 0
-        garbage = _garbage(history, earliest, end)
+        garbage = _garbage(state, earliest, end)
     except SnapshotNotFound:
         return 0  # another process expires the same snapshots
     except StorageError as error:
         # It does so only where the oldest snapshot has gone too, which goes first.
-        if error.missing and not history.snapshots.exists(earliest):
+        if error.missing and not state.snapshots.exists(earliest):
             return 0
         raise
-    history.snapshots.write_earliest_hint(end)
+    state.snapshots.write_earliest_hint(end)
     for snapshot_id in range(earliest, end):
-        history.io.delete(history.paths.snapshot(snapshot_id))
+        state.io.delete(state.paths.snapshot(snapshot_id))
     # Read now, so that a tag that was made meanwhile keeps what it names; one made from here on finds no snapshot.
-    _keep_tagged(history, garbage, {n: one for n, one in history.tags.all().items() if earliest <= one.id < end})
-    _remove(history, garbage)
+    _keep_tagged(state, garbage, {n: one for n, one in state.tags.all().items() if earliest <= one.id < end})
+    _remove(state, garbage)
     return end - earliest
 
 
-def refuse_unknown(history: History) -> None:
+def refuse_unknown(state: TableState) -> None:
     """Raise where files are named by what this engine does not read."""
-    directory = _unknown(history)
+    directory = _unknown(state)
     if directory is not None:
         raise UserError(
-            f"The table at {history.paths.root} has {directory} files of another program, which may need files that"
+            f"The table at {state.paths.root} has {directory} files of another program, which may need files that"
             " would be removed.",
             hint="Let the program that made them expire snapshots and remove orphans.",
         )
 
 
-def _unknown(history: History) -> str | None:
+def _unknown(state: TableState) -> str | None:
     """A directory of the table in which files are named by what this engine does not read; None when there is none."""
-    return next((one for one in _UNKNOWN if history.io.list(f"{history.paths.root}/{one}")), None)
+    return next((one for one in _UNKNOWN if state.io.list(f"{state.paths.root}/{one}")), None)
 
 
-def _drop_strays(history: History, latest: int) -> int:
+def _drop_strays(state: TableState, latest: int) -> int:
     """The oldest snapshot without a gap behind it. What lies before a gap was left by a writer that came too late."""
-    ids = history.snapshots.ids()
+    ids = state.snapshots.ids()
     oldest = latest
     for one in reversed(ids):
         if one == oldest - 1:
             oldest = one
     for one in ids:
         if one < oldest:
-            history.io.delete(history.paths.snapshot(one))
+            state.io.delete(state.paths.snapshot(one))
     return oldest
 
 
-def _garbage(history: History, begin: int, end: int) -> Garbage:
+def _garbage(state: TableState, begin: int, end: int) -> Garbage:
     """What only the snapshots from `begin` to before `end` name."""
-    snapshots = {one: history.snapshots.load(one) for one in range(begin, end + 1)}
-    tags = history.tags.all()
+    snapshots = {one: state.snapshots.load(one) for one in range(begin, end + 1)}
+    tags = state.tags.all()
     garbage = Garbage()
     for snapshot_id in range(begin + 1, end + 1):
         before, after = snapshots[snapshot_id - 1], snapshots[snapshot_id]
-        garbage.data_files |= _paths(history, before, _removed(history, before, after))
+        garbage.data_files |= _paths(state, before, _removed(state, before, after))
     for snapshot_id in range(begin, end):
-        garbage.manifests |= metadata_of(history, snapshots[snapshot_id])
-        _add_changelog(history, garbage, snapshots[snapshot_id])
-        garbage.data_files |= _statistics(history, snapshots[snapshot_id])
-    garbage.manifests -= metadata_of(history, snapshots[end])
-    garbage.data_files -= _statistics(history, snapshots[end])
+        garbage.manifests |= metadata_of(state, snapshots[snapshot_id])
+        _add_changelog(state, garbage, snapshots[snapshot_id])
+        garbage.data_files |= _statistics(state, snapshots[snapshot_id])
+    garbage.manifests -= metadata_of(state, snapshots[end])
+    garbage.data_files -= _statistics(state, snapshots[end])
     expired = [one for one in snapshots.values() if one.index_manifest != snapshots[end].index_manifest]
-    garbage.data_files |= _index_paths(history, expired) - _index_paths(history, [snapshots[end]])
-    _keep_tagged(history, garbage, {name: one for name, one in tags.items() if begin <= one.id < end})
-    _keep_nearest(history, garbage, _before(tags, begin))
+    garbage.data_files |= _index_paths(state, expired) - _index_paths(state, [snapshots[end]])
+    _keep_tagged(state, garbage, {name: one for name, one in tags.items() if begin <= one.id < end})
+    _keep_nearest(state, garbage, _before(tags, begin))
     return garbage
 
 
-def _keep_tagged(history: History, garbage: Garbage, tags: Mapping[str, Snapshot]) -> None:
+def _keep_tagged(state: TableState, garbage: Garbage, tags: Mapping[str, Snapshot]) -> None:
     """Take what these tags name out of the garbage; dead ones name nothing."""
     for name, one in tags.items():
-        with reading_tag(history, name, one):
-            _keep(history, garbage, one)
+        with reading_tag(state, name, one):
+            _keep(state, garbage, one)
 
 
-def _keep_nearest(history: History, garbage: Garbage, tags: Iterable[tuple[str, Snapshot]]) -> None:
+def _keep_nearest(state: TableState, garbage: Garbage, tags: Iterable[tuple[str, Snapshot]]) -> None:
     """Take what the nearest of these tags names out of the garbage, so that nothing of it is left that a further one
     names.
 
@@ -193,8 +194,8 @@ def _keep_nearest(history: History, garbage: Garbage, tags: Iterable[tuple[str, 
     tag and the garbage share, every snapshot between them names, that of the nearest tag too. Dead tags name nothing.
     """
     for name, one in tags:
-        with reading_tag(history, name, one):
-            _keep(history, garbage, one)
+        with reading_tag(state, name, one):
+            _keep(state, garbage, one)
             return
 
 
@@ -212,38 +213,38 @@ def _id_of(tag: tuple[str, Snapshot]) -> int:
     return tag[1].id
 
 
-def _keep(history: History, garbage: Garbage, snapshot: Snapshot) -> None:
+def _keep(state: TableState, garbage: Garbage, snapshot: Snapshot) -> None:
     """Take what a snapshot names out of the garbage."""
     if garbage.data_files:
-        garbage.data_files -= _paths(history, snapshot, live_entries(history.manifests, snapshot))
-    garbage.data_files -= _statistics(history, snapshot)
-    garbage.data_files -= _index_paths(history, [snapshot])
-    garbage.manifests -= metadata_of(history, snapshot)
+        garbage.data_files -= _paths(state, snapshot, live_entries(state.manifests, snapshot))
+    garbage.data_files -= _statistics(state, snapshot)
+    garbage.data_files -= _index_paths(state, [snapshot])
+    garbage.manifests -= metadata_of(state, snapshot)
 
 
-def _removed(history: History, before: Snapshot, after: Snapshot) -> Iterable[ManifestEntry]:
+def _removed(state: TableState, before: Snapshot, after: Snapshot) -> Iterable[ManifestEntry]:
     """Files that are live in one snapshot and not in the next."""
-    delta = [e for m in history.manifests.read_list(after.delta_manifest_list) for e in _entries(history, m)]
+    delta = [e for m in state.manifests.read_list(after.delta_manifest_list) for e in _entries(state, m)]
     added = {e.file.file_name for e in delta if e.kind == FileKind.ADD}
     # A file that is upgraded to another level is deleted and added under one name.
     removed = [e for e in delta if e.kind == FileKind.DELETE and e.file.file_name not in added]
-    if not history.manifests.read_list(after.base_manifest_list):
+    if not state.manifests.read_list(after.base_manifest_list):
         # A replacement that starts afresh names nothing of the table that it replaces.
         named = {e.file.file_name for e in removed} | added
-        removed += [e for e in live_entries(history.manifests, before) if e.file.file_name not in named]
+        removed += [e for e in live_entries(state.manifests, before) if e.file.file_name not in named]
     return removed
 
 
-def _entries(history: History, meta: ManifestFileMeta) -> list[ManifestEntry]:
-    return history.manifests.read_manifest(meta.file_name)
+def _entries(state: TableState, meta: ManifestFileMeta) -> list[ManifestEntry]:
+    return state.manifests.read_manifest(meta.file_name)
 
 
-def _paths(history: History, snapshot: Snapshot, entries: Iterable[ManifestEntry]) -> set[str]:
-    partition_format = PartitionFormat(history.schema_of(snapshot.schema_id))
+def _paths(state: TableState, snapshot: Snapshot, entries: Iterable[ManifestEntry]) -> set[str]:
+    partition_format = PartitionFormat(state.schemas.load(snapshot.schema_id))
     found = set()
     for entry in entries:
         file = entry.file
-        path = file.path_in(history.paths.bucket_dir(partition_format.path_of(entry.partition), entry.bucket))
+        path = file.path_in(state.paths.bucket_dir(partition_format.path_of(entry.partition), entry.bucket))
         found.add(path)
         # What belongs to a file lies beside it.
         directory = path.rpartition("/")[0]
@@ -251,26 +252,26 @@ def _paths(history: History, snapshot: Snapshot, entries: Iterable[ManifestEntry
     return found
 
 
-def _statistics(history: History, snapshot: Snapshot) -> set[str]:
+def _statistics(state: TableState, snapshot: Snapshot) -> set[str]:
     """Path of the statistics that a snapshot names."""
-    return {history.paths.statistics(snapshot.statistics)} if snapshot.statistics else set()
+    return {state.paths.statistics(snapshot.statistics)} if snapshot.statistics else set()
 
 
-def _index_paths(history: History, snapshots: Sequence[Snapshot]) -> set[str]:
+def _index_paths(state: TableState, snapshots: Sequence[Snapshot]) -> set[str]:
     named = [one for one in snapshots if one.index_manifest is not None]
     if not named:
         return set()
-    return index_paths(history.manifests, history.paths, history.schema_of(named[0].schema_id), named)
+    return index_paths(state.manifests, state.paths, state.schemas.load(named[0].schema_id), named)
 
 
-def metadata_of(history: History, snapshot: Snapshot) -> set[str]:
+def metadata_of(state: TableState, snapshot: Snapshot) -> set[str]:
     """Names of the manifest lists, manifests and index manifest of a snapshot, but for those of its changelog."""
     lists = [snapshot.base_manifest_list, snapshot.delta_manifest_list]
     index = {snapshot.index_manifest} if snapshot.index_manifest else set()
-    return {*lists, *index, *(meta.file_name for name in lists for meta in history.manifests.read_list(name))}
+    return {*lists, *index, *(meta.file_name for name in lists for meta in state.manifests.read_list(name))}
 
 
-def changelog_of(history: History, snapshot: Snapshot) -> tuple[set[str], list[ManifestEntry]]:
+def changelog_of(state: TableState, snapshot: Snapshot) -> tuple[set[str], list[ManifestEntry]]:
     """Names of the manifest list and manifests of the changelog that another writer gave a snapshot, and its files.
 
     They go with the snapshot: a tag keeps its rows, and no changelog.
@@ -278,51 +279,51 @@ def changelog_of(history: History, snapshot: Snapshot) -> tuple[set[str], list[M
     name = snapshot.changelog_manifest_list
     if name is None:
         return set(), []
-    metas = history.manifests.read_list(name)
-    return {name, *(m.file_name for m in metas)}, [e for m in metas for e in _entries(history, m)]
+    metas = state.manifests.read_list(name)
+    return {name, *(m.file_name for m in metas)}, [e for m in metas for e in _entries(state, m)]
 
 
-def _add_changelog(history: History, garbage: Garbage, snapshot: Snapshot) -> None:
+def _add_changelog(state: TableState, garbage: Garbage, snapshot: Snapshot) -> None:
     try:
-        manifests, files = changelog_of(history, snapshot)
+        manifests, files = changelog_of(state, snapshot)
     except StorageError as error:
         if not error.missing:
             raise
         return  # what is left of it are orphans
     garbage.manifests |= manifests
-    garbage.data_files |= _paths(history, snapshot, files)
+    garbage.data_files |= _paths(state, snapshot, files)
 
 
-def _remove(history: History, garbage: Garbage) -> None:
+def _remove(state: TableState, garbage: Garbage) -> None:
     for path in garbage.data_files:
         with suppress(StorageError):
-            history.io.delete(path)
+            state.io.delete(path)
     for name in garbage.manifests:
         with suppress(StorageError):
-            history.manifests.delete(name)
+            state.manifests.delete(name)
 
 
-def collect(history: History, tagged: Snapshot, tags: Mapping[str, Snapshot], oldest: Snapshot | None) -> None:
+def collect(state: TableState, tagged: Snapshot, tags: Mapping[str, Snapshot], oldest: Snapshot | None) -> None:
     """Remove the files that a snapshot names and neither the tags, of other snapshots, nor the oldest snapshot do.
 
     What is missing of it already stays out of this, as all of a dead tag; the rest are orphans then.
     Where other programs keep branches or changelogs, which may need them, they stay.
     """
-    if _unknown(history) is not None:
+    if _unknown(state) is not None:
         return
     try:
         garbage = Garbage(
-            _paths(history, tagged, live_entries(history.manifests, tagged))
-            | _statistics(history, tagged)
-            | _index_paths(history, [tagged]),
-            metadata_of(history, tagged),
+            _paths(state, tagged, live_entries(state.manifests, tagged))
+            | _statistics(state, tagged)
+            | _index_paths(state, [tagged]),
+            metadata_of(state, tagged),
         )
     except StorageError as error:
         if error.missing:
             return
         raise
-    _keep_nearest(history, garbage, _before(tags, tagged.id))
-    _keep_nearest(history, garbage, _after(tags, tagged.id))
+    _keep_nearest(state, garbage, _before(tags, tagged.id))
+    _keep_nearest(state, garbage, _after(tags, tagged.id))
     if oldest is not None:
-        _keep(history, garbage, oldest)
-    _remove(history, garbage)
+        _keep(state, garbage, oldest)
+    _remove(state, garbage)

@@ -7,49 +7,31 @@ dead, for no file comes back; it keeps nothing, stands in nobody's way, and goes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from tablestore_engine.errors import SnapshotNotFound, StorageError, TagNotFound
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.storage.file_io import FileIO
-from tablestore_engine.storage.manifests import ManifestStore
-from tablestore_engine.storage.paths import TablePaths
-from tablestore_engine.storage.snapshots import SnapshotStore
-from tablestore_engine.storage.tags import TagStore
+from tablestore_engine.table_state import TableState
 
 
-@dataclass(frozen=True)
-class History:
-    """The stores of one table whose snapshots expire."""
-
-    io: FileIO
-    paths: TablePaths
-    snapshots: SnapshotStore
-    manifests: ManifestStore
-    tags: TagStore
-    schema_of: Callable[[int], TableSchema]
-
-
-def is_dead(history: History, tagged: Snapshot) -> bool:
+def is_dead(state: TableState, tagged: Snapshot) -> bool:
     """Whether a tag names a snapshot that expired before the tag could keep it. Looks at the storage."""
     lists = (tagged.base_manifest_list, tagged.delta_manifest_list)
-    return not history.snapshots.exists(tagged.id) and not any(
-        history.io.exists(history.paths.manifest_list(one)) for one in lists
+    return not state.snapshots.exists(tagged.id) and not any(
+        state.io.exists(state.paths.manifest_list(one)) for one in lists
     )
 
 
-def load_living(history: History, name: str) -> Snapshot:
+def load_living(state: TableState, name: str) -> Snapshot:
     """The snapshot under a tag.
 
     Raises:
         TagNotFound: there is no such tag; the message says which there are.
         SnapshotNotFound: the tag is dead.
     """
-    tagged = history.tags.load(name)
-    if is_dead(history, tagged):
+    tagged = state.tags.load(name)
+    if is_dead(state, tagged):
         raise SnapshotNotFound(
             f"Tag '{name}' is dead: its snapshot {tagged.id} expired before the tag could keep it, and whoever made the"
             " tag was stopped before it saw that.",
@@ -59,7 +41,7 @@ def load_living(history: History, name: str) -> Snapshot:
 
 
 @contextmanager
-def reading_tag(history: History, name: str, tagged: Snapshot) -> Iterator[None]:
+def reading_tag(state: TableState, name: str, tagged: Snapshot) -> Iterator[None]:
     """Read what a tag names. The block ends early, and quietly, where the tag is dead or was removed meanwhile.
 
     Raises:
@@ -70,10 +52,10 @@ def reading_tag(history: History, name: str, tagged: Snapshot) -> Iterator[None]
     except StorageError as error:
         if not error.missing:
             raise
-        if is_dead(history, tagged):
+        if is_dead(state, tagged):
             return
         try:
-            now = history.tags.load(name)
+            now = state.tags.load(name)
         except TagNotFound:
             return
         if now != tagged:

@@ -9,15 +9,15 @@ from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.files.index_files import index_entries
 from tablestore_engine.operation.history.expire import changelog_of, metadata_of, refuse_unknown
-from tablestore_engine.operation.history.history import History, reading_tag
+from tablestore_engine.operation.history.history import reading_tag
 from tablestore_engine.operation.scan.scan import live_entries
 from tablestore_engine.storage.file_io import FileStatus
-from tablestore_engine.storage.timeline import TimelineStore
+from tablestore_engine.table_state import TableState
 
 _BUCKET = "bucket-"
 
 
-def remove_orphans(history: History, older_than_millis: int, *, dry_run: bool = False) -> list[str]:
+def remove_orphans(state: TableState, older_than_millis: int, *, dry_run: bool = False) -> list[str]:
     """Remove orphans whose last change is older than a time (milliseconds since 1970). Returns their paths.
 
     Younger files may belong to a commit under way. Only places where this engine and Paimon write are looked at: what
@@ -27,55 +27,55 @@ def remove_orphans(history: History, older_than_millis: int, *, dry_run: bool = 
         StorageError: the storage failed, or metadata is missing; nothing was removed.
         UserError: other programs keep branches or changelogs in the table.
     """
-    refuse_unknown(history)
+    refuse_unknown(state)
     # Listed before the snapshots are read: what is committed in between is named by one of them.
-    candidates = [one for one in _files(history) if one.mtime_millis < older_than_millis]
+    candidates = [one for one in _files(state) if one.mtime_millis < older_than_millis]
     if not candidates:
         return []
-    unsettled = _unsettled(history)
-    named = named_files(history)
+    unsettled = _unsettled(state)
+    named = named_files(state)
     orphans = [
         one.path for one in candidates if one.name not in named and not any(write in one.name for write in unsettled)
     ]
     if not dry_run:
         for path in orphans:
-            history.io.delete(path)
+            state.io.delete(path)
     return sorted(orphans)
 
 
-def named_files(history: History) -> set[str]:
+def named_files(state: TableState) -> set[str]:
     """Names of all files that a snapshot or a tag needs; dead tags need none. Raises StorageError: metadata is
     missing."""
     named: set[str] = set()
-    for snapshot in history.snapshots.iter():
+    for snapshot in state.snapshots.iter():
         try:
-            named |= _names_of(history, snapshot)
-            manifests, files = changelog_of(history, snapshot)
+            named |= _names_of(state, snapshot)
+            manifests, files = changelog_of(state, snapshot)
             named |= manifests | _names(files)
         except StorageError as error:
-            if not error.missing or history.snapshots.exists(snapshot.id):
+            if not error.missing or state.snapshots.exists(snapshot.id):
                 raise
-    for name, snapshot in history.tags.all().items():
-        with reading_tag(history, name, snapshot):
-            named |= _names_of(history, snapshot)
+    for name, snapshot in state.tags.all().items():
+        with reading_tag(state, name, snapshot):
+            named |= _names_of(state, snapshot)
     return named
 
 
-def files_of_write(history: History, write_id: str) -> list[FileStatus]:
+def files_of_write(state: TableState, write_id: str) -> list[FileStatus]:
     """The data files that one write has made, whether a snapshot names them or not."""
-    return [one for one in _data_files(history, history.paths.root) if write_id in one.name]
+    return [one for one in _data_files(state, state.paths.root) if write_id in one.name]
 
 
-def _unsettled(history: History) -> list[str]:
+def _unsettled(state: TableState) -> list[str]:
     """Parts of the names of files of scheduled compactions that may still be committed, however long they take."""
-    pending = TimelineStore(history.io, history.paths).pending()
+    pending = state.timeline.pending()
     return [one.last.claim.write_id for one in pending if one.last is not None and one.last.failure is None]
 
 
-def _files(history: History) -> Iterator[FileStatus]:
-    paths = history.paths
+def _files(state: TableState) -> Iterator[FileStatus]:
+    paths = state.paths
     for directory in (paths.manifest_dir, paths.statistics_dir):
-        yield from (one for one in history.io.list(directory) if not one.is_dir)
+        yield from (one for one in state.io.list(directory) if not one.is_dir)
     # Beside snapshots and in the table's own directory only what was being written: hidden files.
     for directory in (
         paths.snapshot_dir,
@@ -85,24 +85,24 @@ def _files(history: History) -> Iterator[FileStatus]:
         paths.compaction_dir,
         paths.root,
     ):
-        yield from (one for one in history.io.list(directory) if one.name.startswith(".") and not one.is_dir)
-    yield from (one for one in history.io.list(paths.index_dir) if not one.is_dir)
-    yield from _data_files(history, paths.root)
+        yield from (one for one in state.io.list(directory) if one.name.startswith(".") and not one.is_dir)
+    yield from (one for one in state.io.list(paths.index_dir) if not one.is_dir)
+    yield from _data_files(state, paths.root)
 
 
-def _data_files(history: History, directory: str) -> Iterator[FileStatus]:
-    for status in history.io.list(directory):
+def _data_files(state: TableState, directory: str) -> Iterator[FileStatus]:
+    for status in state.io.list(directory):
         if status.is_dir and status.name.startswith(_BUCKET):
-            yield from (one for one in history.io.list(status.path) if not one.is_dir)
+            yield from (one for one in state.io.list(status.path) if not one.is_dir)
         elif status.is_dir and "=" in status.name:
-            yield from _data_files(history, status.path)
+            yield from _data_files(state, status.path)
 
 
-def _names_of(history: History, snapshot: Snapshot) -> set[str]:
-    named = metadata_of(history, snapshot)
-    named |= {one.file_name for one in index_entries(history.manifests, snapshot)}
+def _names_of(state: TableState, snapshot: Snapshot) -> set[str]:
+    named = metadata_of(state, snapshot)
+    named |= {one.file_name for one in index_entries(state.manifests, snapshot)}
     named |= {snapshot.statistics} if snapshot.statistics else set()
-    return named | _names(live_entries(history.manifests, snapshot))
+    return named | _names(live_entries(state.manifests, snapshot))
 
 
 def _names(entries: Iterable[ManifestEntry]) -> set[str]:

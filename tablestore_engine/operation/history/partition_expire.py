@@ -8,17 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Protocol
 
 from tablestore_engine.errors import ConflictError, SnapshotNotFound, UserError
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.identity import new_identity
+from tablestore_engine.operation.scan.scan import live_entries
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.table.partition_time import PartitionTime
-from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.table_state import TableState
 
 STRATEGIES = ("values-time", "update-time")
 
@@ -48,61 +47,24 @@ class PartitionRetention:
         )
 
 
-class Partitioned(Protocol):
-    """What is needed of a table."""
-
-    @property
-    def name(self) -> str:
-        """For messages."""
-
-    @property
-    def schema(self) -> TableSchema:
-        """The schema that counts now."""
-
-    @property
-    def options(self) -> CoreOptions:
-        """The parsed options."""
-
-    def live_files(self) -> list[ManifestEntry]:
-        """The files of the latest snapshot."""
-
-    def committer(self) -> Committer:
-        """What commits to the table."""
-
-
-class WithSnapshots(Partitioned, Protocol):
-    """What is needed of a table to know when its partitions were looked at."""
-
-    def latest_snapshot(self) -> Snapshot | None:
-        """The newest snapshot."""
-
-    def snapshot(self, snapshot_id: int) -> Snapshot:
-        """One snapshot. Raises SnapshotNotFound."""
-
-
-def drop_partitions(
-    table: Partitioned, partitions: Iterable[bytes], guard: Callable[[], None] | None = None
-) -> Snapshot | None:
-    """Remove partitions, given as BinaryRows, in one commit; None when there is nothing to remove.
+def removal_of(partitions: Iterable[bytes], guard: Callable[[], None] | None = None) -> Change:
+    """The change that removes partitions, given as BinaryRows.
 
     What others write into them meanwhile goes too, if it was committed first, unless `guard` raises.
     """
     chosen = frozenset(partitions)
-    if not chosen:
-        return None
-    change = Change("OVERWRITE", replaces=lambda entry: entry.partition in chosen, guard=guard)
-    return table.committer().commit(change, new_identity(table.options, "drop-partition"))
+    return Change("OVERWRITE", replaces=lambda entry: entry.partition in chosen, guard=guard)
 
 
 def expire_partitions(
-    table: Partitioned, retention: PartitionRetention, now_millis: int, *, strict: bool = False
+    state: TableState, retention: PartitionRetention, now_millis: int, *, strict: bool = False
 ) -> list[str]:
     """Remove the partitions that are due. Returns their directories, such as `dt=2024-01-01/hr=3`.
 
     A partition without a time stays: null, or values that cannot be read as one.
 
     Args:
-        table: the table.
+        state: the table.
         retention: which partitions stay.
         now_millis: the time now.
         strict: raise when none of the partitions has a time.
@@ -111,15 +73,15 @@ def expire_partitions(
         UserError: the table has no partitions, or the pattern or formatter cannot be used.
         ConflictError: a partition was written to that was to go by its last change; or others won every time.
     """
-    schema = table.schema
+    schema = state.schema
     if not schema.partition_keys:
-        raise UserError(f"Table {table.name} is not partitioned, so it has no partitions that could expire.")
+        raise UserError(f"Table {state.name} is not partitioned, so it has no partitions that could expire.")
     partition_format = PartitionFormat(schema)
-    times = partition_times(table.live_files(), partition_format, retention)
+    times = partition_times(_live_files(state), partition_format, retention)
     if strict and times and all(one is None for one in times.values()):
         shown = ", ".join(sorted(map(partition_format.path_of, times))[:3])
         raise UserError(
-            f"None of the partitions of table {table.name} can be read as a time: {shown}.",
+            f"None of the partitions of table {state.name} can be read as a time: {shown}.",
             hint="Say how with timestamp_pattern (such as '$dt') and timestamp_formatter (such as 'yyyyMMdd'), or use "
             "expire_strategy => 'update-time'.",
         )
@@ -128,19 +90,26 @@ def expire_partitions(
     chosen = [row for _, row in removed]
 
     def check_still_due() -> None:
-        now = partition_times(table.live_files(), partition_format, retention)
+        now = partition_times(_live_files(state), partition_format, retention)
         for row in chosen:
             at = now.get(row)
             if at is not None and not _is_over(at, retention, now_millis):
+                partition = partition_format.path_of(row)
                 raise ConflictError(
-                    f"Partition {partition_format.path_of(row)} of table {table.name} got new files "
-                    "when it was to expire.",
+                    f"Partition {partition} of table {state.name} got new files when it was to expire.",
                     hint="Run it again.",
                 )
 
-    # Values say the same time whatever is written.
-    drop_partitions(table, chosen, check_still_due if retention.strategy == "update-time" else None)
+    if chosen:
+        # Values say the same time whatever is written.
+        guard = check_still_due if retention.strategy == "update-time" else None
+        Committer(state).commit(removal_of(chosen, guard), new_identity(state.options, "drop-partition"))
     return [path for path, _ in removed]
+
+
+def _live_files(state: TableState) -> list[ManifestEntry]:
+    latest = state.snapshots.latest()
+    return live_entries(state.manifests, latest) if latest else []
 
 
 def partition_times(
@@ -156,19 +125,19 @@ def partition_times(
     return {row: times.of(partition_format.decode(row)) for row in {entry.partition for entry in entries}}
 
 
-def expire_when_due(table: WithSnapshots, now_millis: int) -> list[str]:
+def expire_when_due(state: TableState, now_millis: int) -> list[str]:
     """Expire partitions as a table's options say, if its newest commit is the first in its interval."""
-    retention, latest = PartitionRetention.of(table.options), table.latest_snapshot()
+    retention, latest = PartitionRetention.of(state.options), state.snapshots.latest()
     if retention is None or latest is None:
         return []
     try:
         while latest.commit_kind in ("COMPACT", "ANALYZE"):  # what a write leaves behind it
-            latest = table.snapshot(latest.id - 1)
-        before = table.snapshot(latest.id - 1).time_millis
+            latest = state.snapshots.load(latest.id - 1)
+        before = state.snapshots.load(latest.id - 1).time_millis
     except SnapshotNotFound:
         before = 0
-    interval = table.options.partition_expiration_check_interval_millis
-    return expire_partitions(table, retention, now_millis) if is_check_due(before, latest.time_millis, interval) else []
+    interval = state.options.partition_expiration_check_interval_millis
+    return expire_partitions(state, retention, now_millis) if is_check_due(before, latest.time_millis, interval) else []
 
 
 def is_check_due(before_millis: int, now_millis: int, interval_millis: int) -> bool:

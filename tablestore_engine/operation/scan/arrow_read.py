@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,10 +20,7 @@ from tablestore_engine.operation.scan.scan import BucketScan, ScanPlan
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND, key_field
-from tablestore_engine.storage.file_io import FileIO
-from tablestore_engine.storage.paths import TablePaths
-
-LoadSchema = Callable[[int], TableSchema]
+from tablestore_engine.table_state import TableState
 
 
 def output_schema(schema: TableSchema, names: tuple[str, ...]) -> pa.Schema:
@@ -31,27 +28,25 @@ def output_schema(schema: TableSchema, names: tuple[str, ...]) -> pa.Schema:
     return pa.schema([(n, to_arrow_type(schema.field(n).type)) for n in names])
 
 
-def read_rows(
-    io: FileIO, paths: TablePaths, plan: ScanPlan, load_schema: LoadSchema, names: tuple[str, ...]
-) -> Iterator[pa.RecordBatch]:
+def read_rows(state: TableState, plan: ScanPlan, names: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
     """Merged rows of a plan, one batch per run in memory at a time."""
     schema = plan.schema
     out = output_schema(schema, names)
 
     def batches(bucket: BucketScan, file: DataFileMeta, columns: FileColumns) -> Iterator[pa.RecordBatch]:
         return read_batches(
-            io,
-            bucket.path_of(paths, file),
-            load_schema(file.schema_id),
+            state.io,
+            bucket.path_of(state.paths, file),
+            state.schemas.load(file.schema_id),
             schema,
             columns,
-            deleted=positions_in(io, bucket.deletions, file.file_name),
+            deleted=positions_in(state.io, bucket.deletions, file.file_name),
         )
 
     if not schema.primary_keys:
         for bucket in plan.buckets:
             if any(is_retraction(f) for f in bucket.files):
-                found = multiset_rows(bucket, schema, load_schema, batches, names)
+                found = multiset_rows(bucket, schema, state.schemas.load, batches, names)
             else:
                 plain = (batches(bucket, f, FileColumns(names)) for f in bucket.files)
                 found = itertools.chain.from_iterable(plain)

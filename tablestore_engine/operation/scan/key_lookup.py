@@ -20,8 +20,7 @@ from tablestore_engine.operation.scan.scan import BucketScan
 from tablestore_engine.schema.table.predicate import And, Compare, In, Or, Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
-from tablestore_engine.storage.file_io import FileIO
-from tablestore_engine.storage.paths import TablePaths
+from tablestore_engine.table_state import TableState
 
 MAX_ROWS = 250_000
 MAX_FILES = 32
@@ -73,10 +72,7 @@ def _join(
 
 
 def matching_keys(
-    io: FileIO,
-    paths: TablePaths,
-    load_schema: Callable[[int], TableSchema],
-    schema: TableSchema,
+    state: TableState,
     files: Sequence[tuple[BucketScan, DataFileMeta]],
     predicate: Predicate | None,
 ) -> pa.Table | None:
@@ -87,17 +83,12 @@ def matching_keys(
     Raises:
         CorruptMetadataError, StorageError: a file cannot be read.
     """
-    condition = key_condition(predicate, schema)
-    if condition is None:
-        return None
-    return keys_of(io, paths, load_schema, schema, files, condition)
+    condition = key_condition(predicate, state.schema)
+    return None if condition is None else keys_of(state, files, condition)
 
 
 def keys_of(
-    io: FileIO,
-    paths: TablePaths,
-    load_schema: Callable[[int], TableSchema],
-    schema: TableSchema,
+    state: TableState,
     files: Sequence[tuple[BucketScan, DataFileMeta]],
     condition: pc.Expression | None = None,
 ) -> pa.Table | None:
@@ -108,12 +99,14 @@ def keys_of(
     """
     if len(files) > MAX_FILES or sum(f.row_count for _, f in files) > MAX_ROWS:
         return None
+    schema = state.schema
     names = tuple(schema.primary_keys)
     found: list[pa.RecordBatch] = []
     for bucket, file in files:
-        path = bucket.path_of(paths, file)
-        deleted = positions_in(io, bucket.deletions, file.file_name)
-        for batch in read_batches(io, path, load_schema(file.schema_id), schema, FileColumns(names), deleted=deleted):
+        path = bucket.path_of(state.paths, file)
+        deleted = positions_in(state.io, bucket.deletions, file.file_name)
+        own = state.schemas.load(file.schema_id)
+        for batch in read_batches(state.io, path, own, schema, FileColumns(names), deleted=deleted):
             if condition is None:
                 found.append(batch)
             else:

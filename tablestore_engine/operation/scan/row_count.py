@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tablestore_engine.mergetree.multiset.multiset import multiset_row_count
 from tablestore_engine.metadata.data_file import READ_FORMAT, DataFileMeta
 from tablestore_engine.operation.files.deletion_vectors import deleted_count
 from tablestore_engine.operation.scan.scan import BucketScan, ScanPlan
-from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.file_io import FileIO
-from tablestore_engine.storage.paths import TablePaths
+from tablestore_engine.table_state import TableState
 
 READ_ROWS = 200_000
 """Up to so many rows, those of keys that may stand in several files are counted by reading them."""
@@ -32,7 +31,7 @@ class RowCount:
         return f"{self.rows}" if self.exact else f"{self.rows} at most"
 
 
-def row_count(io: FileIO, paths: TablePaths, plan: ScanPlan, load_schema: Callable[[int], TableSchema]) -> RowCount:
+def row_count(state: TableState, plan: ScanPlan) -> RowCount:
     """The rows of a plan. Metadata is all that is read, and up to `READ_ROWS` keys.
 
     Raises:
@@ -40,14 +39,15 @@ def row_count(io: FileIO, paths: TablePaths, plan: ScanPlan, load_schema: Callab
     """
     if not plan.schema.primary_keys:
         return RowCount(
-            sum(sum(map(multiset_row_count, b.files)) - _deleted(io, b, b.files) for b in plan.buckets), exact=True
+            sum(sum(map(multiset_row_count, b.files)) - _deleted(state.io, b, b.files) for b in plan.buckets),
+            exact=True,
         )
     alone = merging = deletes = 0
     unsettled: dict[int, BucketScan] = {}
     for bucket, section in plan.sections:
         rows = sum(f.row_count for f in section.files)
         removed = sum(f.delete_row_count or 0 for f in section.files)
-        hidden = _deleted(io, bucket, section.files)
+        hidden = _deleted(state.io, bucket, section.files)
         # Older writers do not say how many deletes a file holds, so it may hold some.
         unknown = any(f.delete_row_count is None for f in section.files)
         # A record of kind -D may itself be deleted.
@@ -70,7 +70,7 @@ def row_count(io: FileIO, paths: TablePaths, plan: ScanPlan, load_schema: Callab
 
     part = ScanPlan(plan.snapshot, plan.schema, tuple(unsettled.values()))
     names = plan.schema.trimmed_primary_keys[:1]
-    return RowCount(alone + sum(batch.num_rows for batch in read_rows(io, paths, part, load_schema, names)), exact=True)
+    return RowCount(alone + sum(batch.num_rows for batch in read_rows(state, part, names)), exact=True)
 
 
 def _deleted(io: FileIO, bucket: BucketScan, files: Sequence[DataFileMeta]) -> int:

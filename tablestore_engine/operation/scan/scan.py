@@ -35,6 +35,7 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.storage.manifests import ManifestStore
 from tablestore_engine.storage.paths import TablePaths
+from tablestore_engine.table_state import TableState
 
 
 @dataclass(frozen=True)
@@ -144,36 +145,35 @@ def _merged(entries: Sequence[ManifestEntry]) -> tuple[list[ManifestEntry], str 
 
 
 def plan_scan(
-    manifests: ManifestStore,
+    state: TableState,
     snapshot: Snapshot | None,
-    schema: TableSchema,
     predicate: Predicate | None = None,
     partition_filter: PartitionFilter | None = None,
-    schemas: Callable[[int], TableSchema] | None = None,
 ) -> ScanPlan:
-    """Plan a read. `schemas` loads the schema that a file was written with (default: all have `schema`).
+    """Plan a read of a snapshot, with the schema of the state.
 
     Raises:
         OptionError: the table has options, of another writer, that this engine would read wrongly.
     """
+    schema = state.schema
     schema.core_options.refuse_unsupported(for_write=False)
     if snapshot is None:
         return ScanPlan(None, schema, ())
     choice = None
     if predicate is not None or partition_filter is not None:
         choice = PartitionChoice(schema, predicate, partition_filter)
-    entries = live_entries(manifests, snapshot, choice)
+    entries = live_entries(state.manifests, snapshot, choice)
     _refuse_retractions(entries, schema)
-    buckets = readable_buckets(manifests, snapshot, entries, schema)
+    buckets = readable_buckets(state, snapshot, entries)
     _refuse_formats(buckets)
-    return ScanPlan(snapshot, schema, _prune(buckets, schema, predicate, schemas))
+    return ScanPlan(snapshot, schema, _prune(buckets, schema, predicate, state.schemas.load))
 
 
 def readable_buckets(
-    manifests: ManifestStore, snapshot: Snapshot | None, entries: Sequence[ManifestEntry], schema: TableSchema
+    state: TableState, snapshot: Snapshot | None, entries: Sequence[ManifestEntry]
 ) -> list[BucketScan]:
     """What a read finds in some live files of a snapshot, which are whole buckets: without rows that are deleted."""
-    deletions = deletions_of(manifests, snapshot, schema)
+    deletions, schema = deletions_of(state, snapshot), state.schema
     return [
         replace(scan, deletions=deletions.get((scan.partition_row, scan.bucket), NO_DELETIONS)) if deletions else scan
         for scan in group_by_bucket(visible_entries(entries, schema), schema)

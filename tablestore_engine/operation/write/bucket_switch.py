@@ -22,7 +22,7 @@ from tablestore_engine.mergetree.multiset.retractions import settled
 from tablestore_engine.metadata.data_file import FILE_SOURCE_APPEND
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.operation.files.data_file_writer import RollingWriter
+from tablestore_engine.operation.files.data_file_writer import BucketFiles, RollingWriter
 from tablestore_engine.operation.files.index_files import index_path
 from tablestore_engine.operation.write.dynamic_bucket import BucketIndex
 from tablestore_engine.operation.write.write_job import BUCKET_COLUMN, ROW_KIND_COLUMN, WriteJob, WriteResult
@@ -121,16 +121,8 @@ class BucketSwitch:
         assert self._bucket_id is not None
         retractions = not self._job.schema.primary_keys and layer == _RETRACTIONS
         name = "r" if retractions else f"l{layer}-"
-        return RollingWriter(
-            self._job.target,
-            partition_path=self._path,
-            bucket=self._bucket_id[1],
-            level=self._level,
-            file_source=FILE_SOURCE_APPEND,
-            task=f"{self._task}{name}" if layer else self._task,
-            first_index=self._index,
-            retractions=retractions,
-        )
+        files = BucketFiles(self._path, self._bucket_id[1], self._level, FILE_SOURCE_APPEND, retractions)
+        return RollingWriter(self._job.target, files, f"{self._task}{name}" if layer else self._task, self._index)
 
     def _finish(self) -> None:
         if self._bucket_id is None:

@@ -1,17 +1,12 @@
-"""Trying a write again when others won, and removing what a failed one left."""
+"""Removing what a write that failed has left."""
 
 from __future__ import annotations
 
-import random
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TypeVar
 
 from tablestore_engine.errors import (
     CommitOutcomeUnknownError,
-    CommitTimeoutError,
-    ConflictError,
     TableStoreError,
 )
 from tablestore_engine.metadata.manifest import FileKind
@@ -19,27 +14,6 @@ from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.files.data_file_writer import WriteTarget
 from tablestore_engine.operation.files.index_files import index_path
 from tablestore_engine.operation.write.write_job import WriteResult
-
-T = TypeVar("T")
-ATTEMPTS = 10
-
-
-def with_retry(action: Callable[[], T]) -> T:
-    """Run a verb that reads and writes again when others changed what it read; bounded, with jitter.
-
-    Raises:
-        ConflictError: others won every time, or for as long as the table lets a commit take.
-    """
-    for attempt in range(ATTEMPTS):
-        try:
-            return action()
-        except CommitTimeoutError:
-            raise
-        except ConflictError:
-            if attempt + 1 == ATTEMPTS:
-                raise
-            time.sleep((0.05 + 0.15 * random.random()) * (attempt + 1))  # noqa: S311 - spreads retries
-    raise AssertionError("unreachable")
 
 
 @contextmanager

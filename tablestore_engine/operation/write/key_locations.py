@@ -11,16 +11,15 @@ which record is the last; what is held are the records of the keys sought.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tablestore_engine.errors import DuplicateKeyError
 from tablestore_engine.mergetree.columns.row_ids import row_ids, same_floats
 from tablestore_engine.mergetree.columns.values import one_array
 from tablestore_engine.mergetree.compaction.sections import key_interval
@@ -39,8 +38,7 @@ from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND
-from tablestore_engine.storage.file_io import FileIO
-from tablestore_engine.storage.paths import TablePaths
+from tablestore_engine.table_state import TableState
 
 MAX_ROWS = 4_000_000
 MAX_FILES = 10_000
@@ -50,19 +48,11 @@ NOWHERE = -1
 
 _MAX_SOUGHT = 10_000  # more keys are in nearly all files anyway
 _THREADS = 4
+_SAMPLE = 5
 
 Locations = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 Numbered = tuple[int, BucketScan, DataFileMeta]
-
-
-@dataclass(frozen=True)
-class TableFiles:
-    """What reads the data files of a table."""
-
-    io: FileIO
-    paths: TablePaths
-    load_schema: Callable[[int], TableSchema]
 
 
 def files_with(buckets: Sequence[BucketScan], schema: TableSchema, keys: pa.Table) -> list[Numbered]:
@@ -89,17 +79,18 @@ def are_few(files: Sequence[Numbered]) -> bool:
     return len(files) <= MAX_FILES and sum(f.row_count for _, _, f in files) <= MAX_ROWS
 
 
-def records_of(table: TableFiles, schema: TableSchema, files: Sequence[Numbered], keys: pa.Table) -> pa.Table:
+def records_of(state: TableState, files: Sequence[Numbered], keys: pa.Table) -> pa.Table:
     """The records of the keys in some files: key columns, `LOCATION_COLUMN`, sequence number and kind.
 
     Raises:
         CorruptMetadataError, StorageError: a file cannot be read.
     """
+    schema = state.schema
     names = schema.primary_keys
     sought = {name: pc.unique(same_floats(one_array(keys.column(name)))) for name in names}
 
     def found(one: Numbered) -> list[pa.RecordBatch]:
-        return list(_records(table, schema, one, sought))
+        return list(_records(state, one, sought))
 
     with ThreadPoolExecutor(_THREADS) as pool:
         batches = [batch for part in pool.map(found, files) for batch in part]
@@ -113,15 +104,14 @@ def _record_schema(schema: TableSchema) -> pa.Schema:
     )
 
 
-def _records(
-    table: TableFiles, schema: TableSchema, one: Numbered, sought: Mapping[str, pa.Array]
-) -> Iterator[pa.RecordBatch]:
+def _records(state: TableState, one: Numbered, sought: Mapping[str, pa.Array]) -> Iterator[pa.RecordBatch]:
     number, bucket, file = one
+    schema = state.schema
     kinds = _record_schema(schema)
-    deleted = positions_in(table.io, bucket.deletions, file.file_name)
-    own, columns = table.load_schema(file.schema_id), FileColumns(schema.primary_keys, system=True)
-    path = bucket.path_of(table.paths, file)
-    for batch in read_batches(table.io, path, own, schema, columns, deleted=deleted):
+    deleted = positions_in(state.io, bucket.deletions, file.file_name)
+    own, columns = state.schemas.load(file.schema_id), FileColumns(schema.primary_keys, system=True)
+    path = bucket.path_of(state.paths, file)
+    for batch in read_batches(state.io, path, own, schema, columns, deleted=deleted):
         hit = pa.array(np.ones(batch.num_rows, np.bool_))
         for name, values in sought.items():
             hit = pc.and_(
@@ -147,7 +137,7 @@ def locations_of(rows: pa.Table, records: pa.Table, schema: TableSchema) -> Loca
     order = np.lexsort((records.column(SEQUENCE_NUMBER.name).to_numpy(), number, found))
     found, number = found[order], number[order]
     last = np.append((np.diff(found) != 0) | (np.diff(number) != 0), True)[: len(found)]
-    alive = last & _is_live(records.column(VALUE_KIND.name).to_numpy()[order], schema.merge_engine)
+    alive = last & np.isin(records.column(VALUE_KIND.name).to_numpy()[order], live_kinds(schema.merge_engine))
     locations: Locations = np.full(int(ids.max(initial=-1)) + 1, NOWHERE, np.int64)
     # Backwards: of several homes the first one counts.
     locations[found[alive][::-1]] = number[alive][::-1]
@@ -164,11 +154,33 @@ def _key_ids(tables: Sequence[pa.Table], schema: TableSchema) -> npt.NDArray[np.
     return row_ids([one_array(column) for column in both.columns], both.num_rows)
 
 
-def _is_live(kinds: npt.NDArray[Any], engine: MergeEngine) -> Mask:
-    """Whether a key whose last record has a kind has a home. Where records fold, a retraction ends no row."""
+def live_kinds(engine: MergeEngine) -> tuple[int, ...]:
+    """The kinds of a key's last record in a bucket with which the key is there.
+
+    Where records fold, a retraction ends no row.
+    """
     if engine.kept is Kept.NEWEST:
-        return np.isin(kinds, (0, 2))
-    return kinds != DELETE_KIND if engine.removes_on_delete else np.ones(len(kinds), np.bool_)
+        return 0, 2
+    return (0, 1, 2) if engine.removes_on_delete else (0, 1, 2, DELETE_KIND)
+
+
+def rows_by_bucket(buckets: Sequence[BucketScan]) -> dict[bytes, dict[int, int]]:
+    """For each partition how many rows its buckets hold: the new keys of the partition are spread by that."""
+    counts: dict[bytes, dict[int, int]] = {}
+    for one in buckets:
+        counts.setdefault(one.partition_row, {})[one.bucket] = sum(f.row_count for f in one.files)
+    return counts
+
+
+def refuse_repeated(keys: pa.Table) -> None:
+    """Raise a DuplicateKeyError for keys that stand twice in the rows of a write, if there are any."""
+    if keys.num_rows:
+        sample = keys.slice(0, _SAMPLE).to_pylist()
+        shown = "; ".join(", ".join(f"{k}={v!r}" for k, v in key.items()) for key in sample)
+        raise DuplicateKeyError(
+            f"Duplicate primary key in the rows to write: {shown}.",
+            hint=f"Keep one row per ({', '.join(keys.column_names)}).",
+        )
 
 
 def duplicates_in(rows: pa.Table, job: WriteJob) -> pa.Table:
@@ -269,9 +281,7 @@ def _opened(rows: pa.Table, buckets: Sequence[BucketScan], schema: TableSchema) 
     """Rows of keys that are new in their partition, in the buckets that are open there."""
     numbers: Buckets = np.zeros(rows.num_rows, np.int32)
     if rows.num_rows:
-        counts: dict[bytes, dict[int, int]] = {}
-        for one in buckets:
-            counts.setdefault(one.partition_row, {})[one.bucket] = sum(f.row_count for f in one.files)
+        counts = rows_by_bucket(buckets)
         hashes, rule = key_hashes(rows, schema), fill_rule(schema.core_options)
         for partition, at in partition_groups(rows, schema):
             unique, inverse = np.unique(hashes[at], return_inverse=True)

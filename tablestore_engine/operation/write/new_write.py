@@ -12,6 +12,7 @@ from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.operation.commit.index_commit import as_file
 from tablestore_engine.operation.files.data_file_writer import WriteTarget
 from tablestore_engine.operation.write.dynamic_bucket import dynamic_buckets
+from tablestore_engine.operation.write.write_intent import PLAIN, WriteIntent
 from tablestore_engine.operation.write.write_job import WriteJob
 from tablestore_engine.schema.merge.engine_rules import Kept
 
@@ -41,17 +42,17 @@ def new_job(
     index: Sequence[IndexEntry] = (),
     snapshot_id: int = 0,
     *,
-    into_empty: Callable[[ManifestEntry], bool] | None = None,
-    refuse_duplicates: bool = False,
+    intent: WriteIntent = PLAIN,
+    removes: Callable[[ManifestEntry], bool] | None = None,
 ) -> WriteJob:
-    """A write job on top of the live and index files of a snapshot. `into_empty` says which of them the write removes.
+    """A write job on top of the live and index files of a snapshot. `removes` says which of them the write removes.
 
     Raises:
         OptionError: the table has options under which this engine cannot write.
     """
     options = target.schema.core_options
     options.refuse_unsupported(for_write=True)
-    goes = into_empty or (lambda entry: False)
+    goes = removes or (lambda entry: False)
     staying = [e for e in live if not goes(e)]
     schema = target.schema
     numbers = {e.partition: e.total_buckets for e in staying} if options.bucket > 0 else {}
@@ -68,7 +69,9 @@ def new_job(
         sequence_number=new_sequence_number(live),
         occupied=frozenset((e.partition, e.bucket) for e in staying),
         # Other merge engines are there to fold records of one key.
-        refuse_duplicates=refuse_duplicates and target.schema.merge_engine.kept is Kept.NEWEST,
+        unique_keys=intent.refuse_duplicates and target.schema.merge_engine.kept is Kept.NEWEST,
         partition_buckets={p: n for p, n in numbers.items() if n != total},
         dynamic=dynamic,
+        intent=intent,
+        base_snapshot_id=snapshot_id,
     )

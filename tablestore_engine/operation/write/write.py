@@ -154,7 +154,7 @@ def _deduplicated(job: WriteJob, tables: Iterable[pa.Table], result: WriteResult
         table = given if held is None else pa.concat_tables([held, given])
         last = last_of_key_mask(table, keys)
         unique = bool(last.all())
-        if job.refuse_duplicates and not unique and not (job.changes and _only_replaced(table, last)):
+        if job.unique_keys and not unique and not (job.changes and _only_replaced(table, last)):
             raise _duplicates(table.filter(pa.array(~last)), schema)
         if _needs_layers(table, engine):
             table = split_layers(table, keys, engine, _kinds_of(table))

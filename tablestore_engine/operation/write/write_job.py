@@ -19,6 +19,7 @@ from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.operation.files.data_file_writer import WriteTarget
 from tablestore_engine.operation.files.index_files import index_path
 from tablestore_engine.operation.write.dynamic_bucket import DynamicBuckets
+from tablestore_engine.operation.write.write_intent import PLAIN, WriteIntent
 from tablestore_engine.schema.table.table_schema import TableSchema
 
 BUCKET_COLUMN = "__bucket"
@@ -32,17 +33,21 @@ class WriteJob:
 
     `total_buckets` is the number of buckets of a partition (-1: dynamic, or none); `partition_buckets` holds that of
     partitions that have another one. `dynamic` is what is known of dynamic buckets, None for tables without an index.
+    `intent` is what the caller wants, and `base_snapshot_id` the snapshot that the write began on (0: there was none):
+    the commit needs them.
     """
 
     target: WriteTarget
     total_buckets: int
     sequence_number: int
     occupied: frozenset[tuple[bytes, int]] = frozenset()
-    refuse_duplicates: bool = False
+    unique_keys: bool = False  # a key that stands twice in the rows is an error
     changes: bool = False  # rows that were computed from the table: a key stands once, or leaves and comes back
     settled: bool = False  # rows that the table itself holds, to be written again: they are records already
     partition_buckets: Mapping[bytes, int] = field(default_factory=dict)
     dynamic: DynamicBuckets | None = None
+    intent: WriteIntent = PLAIN
+    base_snapshot_id: int = 0
 
     @property
     def schema(self) -> TableSchema:
@@ -52,7 +57,7 @@ class WriteJob:
     def of_rows(self, columns: Sequence[str]) -> WriteJob:
         """The job for rows with these columns: in a changelog, a key may stand any number of times."""
         is_changelog = ROW_KIND_COLUMN in columns and not self.changes
-        return replace(self, refuse_duplicates=False) if is_changelog else self
+        return replace(self, unique_keys=False) if is_changelog else self
 
     def buckets_of(self, partition: bytes) -> int:
         """The number of buckets of a partition."""

@@ -27,7 +27,7 @@ def compact_due(spark: Callable[[], SparkSession], table: Table, *, full: bool =
         TableStoreError: there was but one step to do, or the timeline cannot be read.
     """
     done, failed = [], []
-    for taken in run_each(table.compactions, owner(), now_millis, lambda chosen: execute_tasks(spark, chosen)):
+    for taken in run_each(table.state, owner(), now_millis, lambda chosen: execute_tasks(spark, chosen)):
         if isinstance(taken, PlanFailure):
             failed.append(taken)
         else:
@@ -53,7 +53,7 @@ def _compact_rest(
     the same as the plan did.
     """
     unfit = () if full else (bucket_id for one in failed for bucket_id in one.plan.bucket_ids)
-    busy = table.compactions.busy_buckets(now_millis())
+    busy = table.state.timeline.busy_buckets(now_millis())
     return compact_table(spark, table, full=full, skip=busy.union(unfit))
 
 

@@ -21,7 +21,6 @@ from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.compact.auto_compaction import (
     LOCAL_BYTES,
-    compact_written,
     run_and_commit,
     size_of,
 )
@@ -62,7 +61,7 @@ def compact_table(
         if not tasks:
             return done
         try:
-            snapshot = run_and_commit(table, tasks, lambda chosen: execute_tasks(spark, chosen))
+            snapshot = run_and_commit(table.state, tasks, lambda chosen: execute_tasks(spark, chosen))
         except ConflictError:
             if attempt + 1 == _ATTEMPTS and done is None:
                 raise
@@ -82,18 +81,13 @@ def _bucket_ids(table: Table, snapshot: Snapshot) -> set[tuple[bytes, int]]:
     return {(e.partition, e.bucket) for meta in metas for e in table.manifests.read_manifest(meta.file_name)}
 
 
-def compact_after_write(spark: SparkSession, table: Table, written: Collection[tuple[bytes, int]]) -> Snapshot | None:
-    """Merge where runs have piled up past the trigger, or schedule that. Never fails the write that came before it."""
-    return compact_written(table, written, lambda chosen: execute_tasks(lambda: spark, chosen))
-
-
 def run_scheduled(spark: Callable[[], SparkSession], table: Table) -> PlanResult | None:
     """Carry out the oldest scheduled compaction that nobody works on. None when there is none.
 
     Raises:
         TableStoreError: it failed and was rolled back.
     """
-    return run_next(table.compactions, owner(), now_millis, lambda chosen: execute_tasks(spark, chosen))
+    return run_next(table.state, owner(), now_millis, lambda chosen: execute_tasks(spark, chosen))
 
 
 def owner() -> str:

@@ -26,8 +26,9 @@ from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.operation.scan.scan import ScanPlan
-from tablestore_engine.operation.write.cleanup import remove_files, removed_unless_committed
-from tablestore_engine.operation.write.new_write import new_job
+from tablestore_engine.operation.transaction.transaction import begin, publish
+from tablestore_engine.operation.write.cleanup import remove_files
+from tablestore_engine.operation.write.write_intent import WriteIntent
 from tablestore_engine.operation.write.write_job import BUCKET_COLUMN, WriteJob, WriteResult
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_text import quoted_name
@@ -103,7 +104,7 @@ def sort_compact(
 
 
 def _rewrite(spark: SparkSession, table: Table, plan: ScanPlan, order: SortOrder) -> Snapshot:
-    job = new_job(table.write_target(), table.live_files(plan.snapshot))
+    job = begin(table.state, WriteIntent(identity=new_identity(table.options, "compact")), plan.snapshot)
     try:
         rows = _arranged(spark, job, read_plan(spark, table, plan), plan, order)
         result = write_arranged(job, rows)
@@ -111,9 +112,8 @@ def _rewrite(spark: SparkSession, table: Table, plan: ScanPlan, order: SortOrder
     except BaseException:
         remove_files(job.target)
         raise
-    change = Change("COMPACT", added=_compacted(result), removed=_removed(plan))
-    with removed_unless_committed(job.target, result):
-        return table.committer().commit(change, new_identity(table.options, "compact"))
+    compacted = replace(result, entries=_compacted(result))
+    return publish(table.state, job, compacted, Change("COMPACT", removed=_removed(plan)))
 
 
 def _arranged(spark: SparkSession, job: WriteJob, frame: DataFrame, plan: ScanPlan, order: SortOrder) -> DataFrame:
@@ -142,8 +142,8 @@ def _check_complete(plan: ScanPlan, result: WriteResult) -> None:
         )
 
 
-def _compacted(result: WriteResult) -> tuple[ManifestEntry, ...]:
-    return tuple(replace(e, file=replace(e.file, file_source=FILE_SOURCE_COMPACT)) for e in result.entries)
+def _compacted(result: WriteResult) -> list[ManifestEntry]:
+    return [replace(e, file=replace(e.file, file_source=FILE_SOURCE_COMPACT)) for e in result.entries]
 
 
 def _removed(plan: ScanPlan) -> tuple[ManifestEntry, ...]:

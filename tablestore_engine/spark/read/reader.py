@@ -149,14 +149,7 @@ class TableReader:
 
     def _changed(self, merge: _Merge) -> ChangedKeys | None:
         """The keys that the newer runs hold; None when the predicate leaves none of them."""
-        keys = matching_keys(
-            self._table.io,
-            self._table.paths,
-            self._table.schemas.load,
-            self._schema,
-            merge.upper,
-            self._predicate,
-        )
+        keys = matching_keys(self._table.state.with_schema(self._schema), merge.upper, self._predicate)
         if keys is not None and keys.num_rows == 0:
             return None
         few = constant_keys(keys) if keys is not None else None
@@ -181,8 +174,7 @@ class TableReader:
         if ranges is None or sum(f.row_count for _, f in merge.bottom) < WORTH_ROWS:
             return None
         if keys is None:
-            load = self._table.schemas.load
-            keys = keys_of(self._table.io, self._table.paths, load, self._schema, merge.upper)
+            keys = keys_of(self._table.state.with_schema(self._schema), merge.upper)
         blocks = key_blocks(ranges, keys) if keys is not None else None
         if blocks is None:
             return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -26,7 +25,7 @@ def system_table(
     """
     if name in FRAME_TABLES:
         if travels and snapshot is not None:
-            table = replace(table, schema=table.schema_of(snapshot))
+            table = table.with_schema(table.schema_of(snapshot))
         return FRAME_TABLES[name](spark, table, snapshot)
     schema, rows = system_rows(table, name, snapshot, travels=travels)
     return spark.createDataFrame(rows, schema)

@@ -14,20 +14,22 @@ from pyspark.sql import functions as F
 
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.scan.scan import ScanPlan
+from tablestore_engine.operation.transaction.transaction import begin
+from tablestore_engine.operation.write.write_intent import PLAIN, UNIQUE
 from tablestore_engine.operation.write.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.types.sql_text import quoted_name
 from tablestore_engine.spark.read.file_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.read.reader import read_positions
 from tablestore_engine.spark.run.run import collect_arrow
-from tablestore_engine.spark.verbs.dml import WriteOutcome, finish, new_job
+from tablestore_engine.spark.verbs.dml import WriteOutcome, finish, write_files
 from tablestore_engine.spark.verbs.multiset_changes import (
     OLD_COLUMN,
     as_changelog,
     count_changes,
     several_rows,
 )
-from tablestore_engine.spark.write.cross_partition import write_routed
 from tablestore_engine.spark.write.writer import Rows
 from tablestore_engine.table import Table
 
@@ -73,22 +75,22 @@ def _columns(read: Read) -> list[str]:
 
 def _upsert(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcome:
     kind = F.col(ACTION_COLUMN).cast("tinyint").alias(ROW_KIND_COLUMN)
-    job = replace(new_job(read.table, read.snapshot, refuse_duplicates=True), changes=True)
+    job = replace(begin(read.table.state, UNIQUE, read.snapshot), changes=True)
     rows = Rows(changes.select(*_columns(read), kind), read.input_bytes)
-    result = write_routed(spark, read.table, read.snapshot, job, rows)
+    result = write_files(spark, read.table, read.snapshot, job, rows)
     if not result.entries:
         return WriteOutcome(None, result.rows_in)
-    return finish(spark, read.table, job, result, "APPEND", read_snapshot=read.snapshot_id)
+    return finish(spark, read.table, job, result, Change("APPEND", read_snapshot=read.snapshot_id))
 
 
 def _retract(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcome:
     total = count_changes(changes)
     if not total:
         return WriteOutcome(None, 0)
-    job = replace(new_job(read.table, read.snapshot), changes=True)
+    job = replace(begin(read.table.state, PLAIN, read.snapshot), changes=True)
     frame = as_changelog(changes, read.table.schema, F.col(ACTION_COLUMN) == 0)
-    result = write_routed(spark, read.table, read.snapshot, job, Rows(frame, read.input_bytes))
-    return finish(spark, read.table, job, result, "APPEND", read_snapshot=read.snapshot_id, rows=total)
+    result = write_files(spark, read.table, read.snapshot, job, Rows(frame, read.input_bytes))
+    return finish(spark, read.table, job, result, Change("APPEND", read_snapshot=read.snapshot_id), total)
 
 
 def _rewrite_files(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcome:
@@ -109,12 +111,13 @@ def _rewrite_files(spark: SparkSession, read: Read, changes: DataFrame) -> Write
         rest = read_positions(spark, read.table, ScanPlan(read.snapshot, read.table.schema, buckets))
         rest = rest.join(replaced_rows, [FILE_COLUMN, POSITION_COLUMN], "left_anti")
         frame = rest.select(*_columns(read)).unionAll(frame)
-    job = new_job(read.table, read.snapshot)
+    job = begin(read.table.state, PLAIN, read.snapshot)
     size = sum(f.file_size for b in buckets for f in b.files)
     known = None if read.input_bytes is None else size + read.input_bytes
-    result = write_routed(spark, read.table, read.snapshot, job, Rows(frame, known))
+    result = write_files(spark, read.table, read.snapshot, job, Rows(frame, known))
     removed = tuple(
         ManifestEntry(FileKind.DELETE, b.partition_row, b.bucket, b.total_buckets, f) for b in buckets for f in b.files
     )
     kind = "OVERWRITE" if removed else "APPEND"
-    return finish(spark, read.table, job, result, kind, removed=removed, read_snapshot=read.snapshot_id, rows=total)
+    change = Change(kind, removed=removed, read_snapshot=read.snapshot_id)
+    return finish(spark, read.table, job, result, change, total)

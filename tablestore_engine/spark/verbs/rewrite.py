@@ -16,17 +16,15 @@ from pyspark.sql import SparkSession
 from tablestore_engine.errors import OptionError
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.operation.commit.commit import Change
-from tablestore_engine.operation.commit.identity import new_identity
-from tablestore_engine.operation.commit.replace import schema_publisher
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.operation.scan.scan import BucketScan, ScanPlan
-from tablestore_engine.operation.write.cleanup import with_retry
+from tablestore_engine.operation.transaction.transaction import begin, publish_change, with_retry
+from tablestore_engine.operation.write.write_intent import PLAIN, UNIQUE
 from tablestore_engine.schema.table.layout import with_buckets, with_primary_key
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.spark.read.reader import read_plan
 from tablestore_engine.spark.read.record_reader import read_records
-from tablestore_engine.spark.verbs.dml import WriteOutcome, finish, new_job
-from tablestore_engine.spark.write.cross_partition import write_routed
+from tablestore_engine.spark.verbs.dml import WriteOutcome, finish, write_files
 from tablestore_engine.spark.write.writer import Rows
 from tablestore_engine.table import Table
 
@@ -110,21 +108,19 @@ def _rewrite(
     unique: bool = False,
 ) -> WriteOutcome:
     """Write the rows of a plan anew, with a schema and a number of buckets in each partition."""
-    publisher = schema_publisher(table.schemas, table.schema, schema)
+    state = table.state
+    base = plan.snapshot.id if plan.snapshot else 0
     if not plan.buckets:
-        if publisher is None:
+        if schema is state.schema:
             return WriteOutcome(None, 0)
-        base_snapshot_id = plan.snapshot.id if plan.snapshot else 0
-        change = Change("OVERWRITE", read_snapshot=base_snapshot_id)
-        identity = new_identity(schema.core_options)
-        return WriteOutcome(table.committer(schema).commit(change, identity, new_schema=publisher), 0)
+        return WriteOutcome(publish_change(state, Change("OVERWRITE", read_snapshot=base), schema=schema), 0)
     rewritten = {b.partition_row for b in plan.buckets}
-    job = new_job(
-        table,
+    job = begin(
+        state,
+        UNIQUE if unique else PLAIN,
         plan.snapshot,
+        removes=lambda entry: entry.partition in rewritten,
         schema=schema,
-        into_empty=lambda entry: entry.partition in rewritten,
-        refuse_duplicates=unique,
     )
     # Rows of a table that has its key already are what its merge engine made of them.
     job = replace(job, settled=not unique)
@@ -133,19 +129,14 @@ def _rewrite(
     session = spark()
     read = read_plan if unique else read_records
     rows = Rows(read(session, table, plan), plan.file_size)
-    result = write_routed(session, table, None, job, rows)
-    return finish(
-        session,
-        table,
-        job,
-        result,
+    result = write_files(session, table, None, job, rows)
+    change = Change(
         "OVERWRITE",
         removed=tuple(_removed(plan.buckets)),
-        read_snapshot=plan.snapshot.id if plan.snapshot else 0,
+        read_snapshot=base,
         read_buckets=None if whole else _bucket_ids(plan.buckets),
-        new_schema=publisher,
-        rows=result.rows_kept,
     )
+    return finish(session, table, job, result, change, result.rows_kept)
 
 
 def _removed(buckets: tuple[BucketScan, ...]) -> list[ManifestEntry]:

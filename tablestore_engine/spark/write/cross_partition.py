@@ -24,21 +24,22 @@ import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from tablestore_engine.errors import DuplicateKeyError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.scan.scan import BucketScan, ScanPlan
 from tablestore_engine.operation.write.cleanup import remove_files
 from tablestore_engine.operation.write.dynamic_bucket import fill_rule
 from tablestore_engine.operation.write.key_locations import (
     LOCATION_COLUMN,
-    TableFiles,
     are_few,
     duplicates_in,
     files_with,
+    live_kinds,
     locations_of,
     one_of_each,
     records_of,
+    refuse_repeated,
     route,
+    rows_by_bucket,
     with_kinds,
 )
 from tablestore_engine.operation.write.write import check_not_null, write_table
@@ -51,7 +52,6 @@ from tablestore_engine.operation.write.write_job import (
 )
 from tablestore_engine.operation.write.write_rows import table_rows
 from tablestore_engine.schema.merge.engine_rules import Kept
-from tablestore_engine.schema.merge.merge_engine import MergeEngine
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
@@ -96,8 +96,6 @@ def write_routed(
 
     `snapshot` says where keys are now; None when the write leaves nothing of the table.
     """
-    if not job.schema.crosses_partitions:
-        return write_rows(spark, job, rows)
     job = job.of_rows(rows.frame.columns)
     locations = KeyLocations(spark, table, snapshot)
     given = few_rows(rows, job.schema)
@@ -111,7 +109,7 @@ def write_routed(
             return _write_few(locations, job, collect_arrow(frame))
         routed = _route(locations, job, frame, kept)
         # What is left has each key once in a bucket, but for those that the merge engine folds.
-        result = write_rows(spark, replace(job, refuse_duplicates=False), Rows(routed, rows.input_bytes))
+        result = write_rows(spark, replace(job, unique_keys=False), Rows(routed, rows.input_bytes))
         result.rows_in = number  # without the deletes of rows that move
         return result
 
@@ -127,14 +125,14 @@ def _write_few(locations: KeyLocations, job: WriteJob, given: pa.Table) -> Write
     schema = job.schema
     rows = with_kinds(table_rows(given, schema))
     check_not_null(rows, schema)
-    if job.refuse_duplicates:
-        _refuse(duplicates_in(rows, job))
+    if job.unique_keys:
+        refuse_repeated(duplicates_in(rows, job))
     rows = one_of_each(rows, job)
     buckets = locations.plan.buckets
     found = locations_of(rows, _records(locations, schema, buckets, rows), schema)
     routed = route(rows, found, buckets, schema)
     try:
-        result = write_table(replace(job, refuse_duplicates=False), routed)
+        result = write_table(replace(job, unique_keys=False), routed)
     except BaseException:
         remove_files(job.target)
         raise
@@ -147,7 +145,7 @@ def _records(locations: KeyLocations, schema: TableSchema, buckets: Sequence[Buc
     files = files_with(buckets, schema, rows)
     table = locations.table
     if are_few(files):
-        return records_of(TableFiles(table.io, table.paths, table.schemas.load), schema, files, rows)
+        return records_of(table.state.with_schema(schema), files, rows)
     scanned = FileScans(locations.spark, table, schema).scan(
         [(bucket, file) for _, bucket, file in files], system=True, positions=True
     )
@@ -172,8 +170,8 @@ def _route(locations: KeyLocations, job: WriteJob, frame: DataFrame, kept: ExitS
     frame = frame.withColumn(ORDINAL_COLUMN, F.monotonically_increasing_id())
     if ROW_KIND_COLUMN not in frame.columns:
         frame = frame.withColumn(ROW_KIND_COLUMN, F.lit(0).cast("tinyint"))
-    if job.refuse_duplicates:
-        _refuse_duplicates(frame, job)
+    if job.unique_keys:
+        _check_unique(frame, job)
     buckets = locations.plan.buckets
     # Looking homes up reads the keys of the table, and what follows goes over the rows several times.
     found = _kept(_with_locations(locations, schema, _one_each(frame, job), buckets), kept)
@@ -184,22 +182,11 @@ def _key(schema: TableSchema) -> list[str]:
     return [quoted_name(name) for name in schema.primary_keys]
 
 
-def _refuse_duplicates(frame: DataFrame, job: WriteJob) -> None:
+def _check_unique(frame: DataFrame, job: WriteJob) -> None:
     kind = F.col(ROW_KIND_COLUMN)
     twice = F.count_if(kind == 0) > 1 if job.changes else F.count(F.lit(1)) > 1
     found = frame.groupBy(*_key(job.schema)).agg(twice.alias("twice")).where("twice").drop("twice").limit(_SAMPLE)
-    _refuse(collect_arrow(found))
-
-
-def _refuse(keys: pa.Table) -> None:
-    """Raise for keys that stand twice, if there are any."""
-    if keys.num_rows:
-        sample = keys.slice(0, _SAMPLE).to_pylist()
-        shown = "; ".join(", ".join(f"{k}={v!r}" for k, v in key.items()) for key in sample)
-        raise DuplicateKeyError(
-            f"Duplicate primary key in the rows to write: {shown}.",
-            hint=f"Keep one row per ({', '.join(keys.column_names)}).",
-        )
+    refuse_repeated(collect_arrow(found))
 
 
 def _one_each(frame: DataFrame, job: WriteJob) -> DataFrame:
@@ -247,9 +234,7 @@ def _opened(
     locations: KeyLocations, schema: TableSchema, rows: DataFrame, columns: list[str], buckets: tuple[BucketScan, ...]
 ) -> DataFrame:
     """Rows of keys that are new in their partition, in the buckets that are open there."""
-    counts: dict[bytes, dict[int, int]] = {}
-    for one in buckets:
-        counts.setdefault(one.partition_row, {})[one.bucket] = sum(f.row_count for f in one.files)
+    counts = rows_by_bucket(buckets)
     hashed = rows.withColumn(HASH_COLUMN, hash_column(schema.bucket_fields))
     new = key_counts(hashed, schema)
     rule = fill_rule(schema.core_options)
@@ -291,13 +276,6 @@ def _with_locations(
     return found.withColumn(_MOVES, ~same)
 
 
-def _is_live(engine: MergeEngine) -> str:
-    """SQL of whether a key whose last record has a `kind` has a home. Where records fold, a retraction ends no row."""
-    if engine.kept is Kept.NEWEST:
-        return "kind IN (0, 2)"
-    return f"kind <> {DELETE_KIND}" if engine.removes_on_delete else "true"
-
-
 def _live_keys(locations: KeyLocations, schema: TableSchema, buckets: tuple[BucketScan, ...]) -> DataFrame:
     """Each key of the table and the number of the bucket scan that it is in."""
     files = [(number, bucket, file) for number, bucket in enumerate(buckets) for file in bucket.files]
@@ -314,5 +292,6 @@ def _live_keys(locations: KeyLocations, schema: TableSchema, buckets: tuple[Buck
     scanned = scanned.selectExpr(*_key(schema), SEQUENCE_NUMBER.name, VALUE_KIND.name, name)
     scanned = scanned.join(F.broadcast(names), [_FILE]).drop(_FILE)
     last = f"max_by({VALUE_KIND.name}, {SEQUENCE_NUMBER.name}) AS kind"
-    alive = scanned.groupBy(*_key(schema), _LOCATION).agg(F.expr(last)).where(_is_live(schema.merge_engine))
+    kinds = ", ".join(map(str, live_kinds(schema.merge_engine)))
+    alive = scanned.groupBy(*_key(schema), _LOCATION).agg(F.expr(last)).where(f"kind IN ({kinds})")
     return alive.groupBy(*_key(schema)).agg(F.min(_LOCATION).alias(_LOCATION))

@@ -165,14 +165,14 @@ def input_bytes(frame: DataFrame) -> int:
 
 
 def _distributed(job: WriteJob, frame: DataFrame) -> WriteResult:
-    if not job.schema.primary_keys or job.refuse_duplicates:
+    if not job.schema.primary_keys or job.unique_keys:
         return _run(job, frame)
     if not job.occupied and not sequence_columns(job.schema) and ROW_KIND_COLUMN not in frame.columns:
         # The keys of a bulk load are nearly always unique, and then it does not matter which row came last: telling
         # that needs another column, which costs a tenth of the load. Should they not be, the first task that sees it
         # stops the others.
         try:
-            return _run(replace(job, refuse_duplicates=True), frame, stop_at_duplicates=True)
+            return _run(replace(job, unique_keys=True), frame, stop_at_duplicates=True)
         except DuplicateKeyError:
             remove_files(job.target)
     if ORDINAL_COLUMN not in frame.columns:
@@ -212,7 +212,7 @@ def _order(job: WriteJob) -> list[Column]:
     for column in order_of_key(job):
         by = F.col(quoted_name(column.name))
         order.append(by.desc_nulls_first() if column.descending else by.asc_nulls_first())
-    return order if job.refuse_duplicates else [*order, F.col(ORDINAL_COLUMN)]
+    return order if job.unique_keys else [*order, F.col(ORDINAL_COLUMN)]
 
 
 def _gather(payloads: pa.Table) -> WriteResult:

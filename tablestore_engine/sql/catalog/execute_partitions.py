@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tablestore_engine.errors import NotFoundError
-from tablestore_engine.operation.history.partition_expire import drop_partitions as drop
+from tablestore_engine.operation.transaction.table_changes import drop_partitions as drop
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, done
 from tablestore_engine.sql.catalog.partition_spec import live_partitions, static_values
 from tablestore_engine.sql.result import StatementResult
@@ -27,6 +27,5 @@ def drop_partitions(statement: DropPartitions, context: CatalogContext) -> State
             text = ", ".join(f"{name} = {value}" for name, value in wanted.items())
             raise NotFoundError(f"Table {table.name} has no partition ({text}).", hint="Use DROP IF EXISTS PARTITION.")
         chosen |= found
-    if drop(table, chosen) is not None:
-        table.expire_after_commit()
+    drop(table.state, chosen)
     return done("DROP PARTITION", partitions=len(chosen))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from tablestore_engine.errors import SqlError, TableNotFound
-from tablestore_engine.operation.commit.replace import replace_empty
+from tablestore_engine.operation.transaction.table_changes import replace_empty
 from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import DataType
@@ -44,7 +44,7 @@ def create_table(statement: CreateTable, context: CatalogContext) -> StatementRe
         context,
     )
     if exists and statement.replace:
-        replace_empty(context.catalog.load_table(database, name), schema)
+        replace_empty(context.catalog.load_table(database, name).state, schema)
         return done("REPLACE TABLE")
     context.catalog.create_table(database, name, schema, statement.if_not_exists)
     return done("CREATE TABLE")

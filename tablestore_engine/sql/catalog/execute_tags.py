@@ -28,7 +28,7 @@ def create_tag(statement: CreateTag, context: CatalogContext) -> StatementResult
         named = table.tags.load(statement.tag) if statement.must_exist else table.latest_snapshot()
         snapshot = named if statement.snapshot_id is None else table.snapshot(statement.snapshot_id)
         assert snapshot is not None  # there is a tag, so there is a snapshot
-        replace_tag(table.history, statement.tag, snapshot, table.tag_lifetime(retained))
+        replace_tag(table.state, statement.tag, snapshot, table.tag_lifetime(retained))
         return done("REPLACE TAG")
     try:
         table.create_tag(statement.tag, statement.snapshot_id, retained)

@@ -73,7 +73,7 @@ def _schedule(table: Table, arguments: Arguments, context: RowContext) -> Rows:
     """
     strategy = _strategy(arguments, default="minor")
     chosen = _listed(table, arguments)
-    plan = schedule(table.compactions, strategy, context.now_millis(), chosen)
+    plan = schedule(table.state, strategy, context.now_millis(), chosen)
     return [] if plan is None else [(plan.instant, "REQUESTED", len(plan.groups), len(plan.files))]
 
 
@@ -134,7 +134,7 @@ def _with_options(table: Table, listed: str) -> Table:
         option = find_option(key)
         if option is not None and option.immutable:
             raise OptionError(f"Option '{key}' belongs to the table and cannot be set for one compaction.")
-    return replace(table, schema=replace(table.schema, options={**table.schema.options, **changes}))
+    return table.with_schema(replace(table.schema, options={**table.schema.options, **changes}))
 
 
 def _where(table: Table, condition: str, context: RowContext) -> PartitionFilter:

@@ -10,11 +10,11 @@ from tablestore_engine.metadata.partition import PartitionFormat, value_from_tex
 from tablestore_engine.operation.history.partition_expire import (
     STRATEGIES,
     PartitionRetention,
-    drop_partitions,
     expire_partitions,
 )
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
-from tablestore_engine.operation.write.cleanup import with_retry
+from tablestore_engine.operation.transaction.table_changes import drop_partitions
+from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.sql.catalog.partition_spec import chosen_partitions, partition_field
 from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, count, duration, text
@@ -58,8 +58,9 @@ def _drop(table: Table, arguments: Arguments, context: RowContext) -> Rows:
     over."""
     chosen = listed_partitions(table.schema, str(arguments["partitions"]))
     partition_format = PartitionFormat(table.schema)
-    drop_partitions(table, {e.partition for e in table.live_files() if chosen(partition_format.decode(e.partition))})
-    table.expire_after_commit()
+    drop_partitions(
+        table.state, {e.partition for e in table.live_files() if chosen(partition_format.decode(e.partition))}
+    )
     return [(True,)]
 
 
@@ -87,7 +88,7 @@ def _expire(table: Table, arguments: Arguments, context: RowContext) -> Rows:
         text("timestamp_formatter", arguments) or options.partition_timestamp_formatter,
         count("max_expires", arguments, options.partition_expiration_max_num),
     )
-    removed = with_retry(lambda: expire_partitions(table, retention, context.now_millis(), strict=True))
+    removed = with_retry(lambda: expire_partitions(table.state, retention, context.now_millis(), strict=True))
     return [(path,) for path in removed]
 
 

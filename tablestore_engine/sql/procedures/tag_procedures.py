@@ -46,7 +46,7 @@ def _replace(table: Table, arguments: Arguments, context: RowContext) -> Rows:
     if "snapshot" in arguments:
         snapshot = table.snapshot(count("snapshot", arguments, 1))
     lifetime = table.tag_lifetime(duration("time_retained", arguments))
-    replace_tag(table.history, name, snapshot, lifetime)
+    replace_tag(table.state, name, snapshot, lifetime)
     return [(True,)]
 
 
@@ -68,7 +68,7 @@ def _delete(table: Table, arguments: Arguments, context: RowContext) -> Rows:
 
 def _expire(table: Table, arguments: Arguments, context: RowContext) -> Rows:
     """Removes the tags whose `time_retained` is over, and all that were made before `older_than`."""
-    removed = expire_tags(table.history, context.now_millis(), millis("older_than", arguments))
+    removed = expire_tags(table.state, context.now_millis(), millis("older_than", arguments))
     return [(name,) for name in removed]
 
 

@@ -11,12 +11,13 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.statistics import Statistics
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import new_identity
+from tablestore_engine.operation.transaction.transaction import publish_change
+from tablestore_engine.operation.write.write_intent import WriteIntent
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.verbs.analyze import analyze, known
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.rows.execute_rows import RowContext
 from tablestore_engine.sql.statements.layout import AnalyzeTable
-from tablestore_engine.storage.statistics import StatisticsStore
 from tablestore_engine.table import Table
 
 
@@ -52,18 +53,16 @@ def _columns(table: Table, statement: AnalyzeTable) -> list[DataField]:
 
 
 def _commit(table: Table, found: Statistics) -> Snapshot:
-    store = StatisticsStore(table.io, table.paths)
+    store = table.state.statistics
     name = store.write(found)
     change = Change("ANALYZE", statistics=name)
     try:
-        snapshot = table.committer().commit(change, new_identity(table.options, "analyze"))
+        return publish_change(table.state, change, WriteIntent(identity=new_identity(table.options, "analyze")))
     except CommitOutcomeUnknownError:
         raise  # the snapshot may be there, and then it names the file
     except TableStoreError:
         store.delete(name)
         raise
-    table.expire_after_commit()
-    return snapshot
 
 
 def _answer(table: Table, found: Statistics | None) -> StatementResult:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import PrimaryKeyError, SchemaError
-from tablestore_engine.operation.write.cleanup import with_retry
+from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.types.sql_text import quoted_name
 from tablestore_engine.spark.verbs.dml import WriteOutcome, truncate

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tablestore_engine.errors import PrimaryKeyError, SchemaError, SqlError
-from tablestore_engine.operation.write.cleanup import with_retry
+from tablestore_engine.errors import DuplicateKeyError, SchemaError, SqlError
+from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.schema.table.predicate import Predicate, conjunction, disjunction
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -66,13 +66,11 @@ def execute_merge(statement: Merge, context: RowContext) -> StatementResult:
         with _read_once(statement, context.frames(), table) as (target, source):
             try:
                 return target.apply(_removed_once(statement, target, _merge_changes(statement, target, source)))
-            except PrimaryKeyError as error:
-                if error.message.startswith("Duplicate"):
-                    raise SqlError(
-                        f"MERGE would write one key more than once. {error.message}",
-                        hint="Make the source unique by the columns of the ON condition.",
-                    ) from error
-                raise
+            except DuplicateKeyError as error:
+                raise SqlError(
+                    f"MERGE would write one key more than once. {error.message}",
+                    hint="Make the source unique by the columns of the ON condition.",
+                ) from error
 
     return result_of("MERGE", with_retry(attempt))
 

@@ -16,11 +16,11 @@ from tablestore_engine.errors import (
     TableNotFound,
 )
 from tablestore_engine.metadata.manifest import ManifestEntry
-from tablestore_engine.operation.commit.multiset_enable import enables_retractions
-from tablestore_engine.operation.commit.replace import everything, next_schema, restarts, schema_publisher
-from tablestore_engine.operation.write.cleanup import with_retry
+from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.replace import everything, next_schema, replace_all
+from tablestore_engine.operation.transaction.transaction import begin, with_retry
+from tablestore_engine.operation.write.write_intent import PLAIN, WriteIntent
 from tablestore_engine.schema.table.creation import create_schema
-from tablestore_engine.schema.table.multiset_schema import as_multiset
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.spark.expressions.types import columns_of
@@ -28,12 +28,11 @@ from tablestore_engine.spark.verbs.dml import (
     WriteOutcome,
     finish,
     insert,
-    new_job,
     overwrite,
     truncate,
+    write_files,
 )
 from tablestore_engine.spark.write.align import align, expression
-from tablestore_engine.spark.write.cross_partition import write_routed
 from tablestore_engine.spark.write.writer import Rows, input_bytes
 from tablestore_engine.sql.catalog.partition_spec import clause_values, partition_field
 from tablestore_engine.sql.result import StatementResult
@@ -60,9 +59,7 @@ class RowContext:
     spark: Callable[[], SparkSession]
     now_millis: Callable[[], int]
     session_options: Mapping[str, str]
-    refuse_duplicates: bool = False
-    row_kinds: bool | None = None
-    properties: Mapping[str, str] | None = None
+    intent: WriteIntent = PLAIN
 
     def frames(self, *, lasting: bool = False) -> Frames:
         """A new binder, for one statement. `lasting`: Spark keeps the text, and reads it again later."""
@@ -97,13 +94,7 @@ def _insert(statement: InsertInto, context: RowContext) -> StatementResult:
     frame = frames.query(statement.query_sql)
     static = _static_columns(statement.partition, table.schema, frames)
     aligned = align(frame, table.schema, statement.columns, static, by_name=statement.by_name)
-    outcome = insert(
-        frames.spark,
-        table,
-        Rows(aligned, frames.input_bytes),
-        refuse_duplicates=context.refuse_duplicates,
-        properties=context.properties,
-    )
+    outcome = insert(frames.spark, table, Rows(aligned, frames.input_bytes), context.intent)
     return result_of("UPSERT" if table.schema.primary_keys else "INSERT", outcome)
 
 
@@ -125,14 +116,7 @@ def execute_overwrite(statement: InsertOverwrite, context: RowContext) -> Statem
         replaces = files_of(written_values(statement.partition, schema, frames), schema)
     if statement.if_not_exists and _is_there(statement, table, replaces):
         return StatementResult("OVERWRITE", 0)
-    outcome = overwrite(
-        frames.spark,
-        table,
-        Rows(aligned, frames.input_bytes),
-        replaces=replaces,
-        refuse_duplicates=context.refuse_duplicates,
-        properties=context.properties,
-    )
+    outcome = overwrite(frames.spark, table, Rows(aligned, frames.input_bytes), replaces, context.intent)
     return result_of("OVERWRITE", outcome)
 
 
@@ -173,7 +157,7 @@ def _static_columns(spec: PartitionSpec, schema: TableSchema, frames: Frames) ->
 
 def result_of(kind: str, outcome: WriteOutcome) -> StatementResult:
     """The result of a verb."""
-    return StatementResult(kind, outcome.rows, metrics=outcome.metrics)
+    return StatementResult(kind, outcome.rows)
 
 
 # -- CREATE TABLE … AS ---------------------------------------------------------------------------------
@@ -218,7 +202,7 @@ def _schema_of_query(statement: CreateTableAs, context: RowContext, frame: DataF
         if names.index(column.lower()) != position:
             raise SchemaError(f"The query returns two columns named '{column}'.", hint="Give one another alias.")
     buckets = min(MAX_DEFAULT_BUCKETS, max(1, -(-size // BYTES_PER_BUCKET)))
-    _check_kinds(ROW_KIND in names, context.row_kinds)
+    _check_kinds(ROW_KIND in names, context.intent.row_kinds)
     columns = [one for one in columns_of(frame.schema) if one[0].lower() != ROW_KIND]
     return create_schema(
         columns,
@@ -250,11 +234,9 @@ def _create(context: RowContext, database: str, name: str, schema: TableSchema, 
     catalog = context.catalog
     staged = catalog.stage_table(database, name, schema)
     try:
-        job = new_job(staged, None, refuse_duplicates=_refuses(context, schema))
-        result = write_routed(context.spark(), staged, None, job, rows)
-        outcome = finish(
-            context.spark(), staged, job, result, "APPEND", properties=context.properties, rows=result.rows_kept
-        )
+        job = begin(staged.state, context.intent, None)
+        result = write_files(context.spark(), staged, None, job, rows)
+        outcome = finish(context.spark(), staged, job, result, Change("APPEND"), result.rows_kept)
         if catalog.publish(staged, database, name):
             return result_of("CREATE TABLE", outcome)
     except BaseException:
@@ -264,29 +246,11 @@ def _create(context: RowContext, database: str, name: str, schema: TableSchema, 
     return None
 
 
-def _refuses(context: RowContext, schema: TableSchema) -> bool:
-    return context.refuse_duplicates and bool(schema.primary_keys)
-
-
 def _replace(context: RowContext, database: str, name: str, wanted: TableSchema, rows: Rows) -> StatementResult:
     """Swap the contents by one snapshot; a changed schema becomes visible with it."""
     table = context.catalog.load_table(database, name)
     schema = next_schema(table.schema, wanted, table.schemas.list_ids()[-1])
-    snapshot = table.latest_snapshot()
-    job = new_job(table, snapshot, schema=schema, into_empty=everything, refuse_duplicates=_refuses(context, schema))
-    result = write_routed(context.spark(), table, None, job, rows)
-    if schema is not table.schema and enables_retractions(schema, result.entries):
-        schema = as_multiset(schema)
-    outcome = finish(
-        context.spark(),
-        table,
-        job,
-        result,
-        "OVERWRITE",
-        replaces=everything,
-        restarts=restarts(table.schema, schema),
-        new_schema=schema_publisher(table.schemas, table.schema, schema),
-        properties=context.properties,
-        rows=result.rows_kept,
-    )
+    job = begin(table.state, context.intent, table.latest_snapshot(), removes=everything, schema=schema)
+    result = write_files(context.spark(), table, None, job, rows)
+    outcome = finish(context.spark(), table, job, result, replace_all(table.schema, schema), result.rows_kept)
     return result_of("CREATE TABLE", outcome)

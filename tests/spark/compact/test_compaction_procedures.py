@@ -268,7 +268,7 @@ def test_every_so_many_statements_a_plan(call, store):
 def test_bad_strategies_of_plans(call, keyed):
     with pytest.raises(SqlError, match="full or minor"):
         call("schedule_compaction(table => 'k', strategy => 'all')")
-    assert keyed.compactions.timeline.load() == []
+    assert keyed.state.timeline.load() == []
 
 
 def test_sorting_keeps_the_buckets_of_each_partition(store):

@@ -141,18 +141,18 @@ def test_a_failing_insert_leaves_nothing(sales):
 def test_an_insert_into_a_table_that_is_replaced_runs_again(sales, monkeypatch):
     from tablestore_engine.spark.verbs import dml
 
-    write_routed, others = (
-        dml.write_routed,
+    write_files, others = (
+        dml.write_files,
         ["CREATE OR REPLACE TABLE sales (id INT, v STRING, day DATE, hr INT)"],
     )
 
     def slow(*args, **kwargs):
-        result = write_routed(*args, **kwargs)
+        result = write_files(*args, **kwargs)
         if others:
             sales.execute(others.pop())
         return result
 
-    monkeypatch.setattr(dml, "write_routed", slow)
+    monkeypatch.setattr(dml, "write_files", slow)
     sales.execute("INSERT INTO sales VALUES (9, 'late', '2024-01-01', 1)")
     table = sales.table("sales")
     assert table.schema.partition_keys == ()
@@ -231,10 +231,10 @@ def test_replacements(store):
 
 
 def test_a_writer_that_keeps_losing_says_so(store, monkeypatch):
-    from tablestore_engine.operation.write import cleanup
+    from tablestore_engine.operation.transaction import transaction
 
     store.execute("CREATE TABLE c (id INT)")
-    monkeypatch.setattr(cleanup, "ATTEMPTS", 2)
+    monkeypatch.setattr(transaction, "ATTEMPTS", 2)
 
     def conflict(*args, **kwargs):
         raise ConflictError("Somebody else was first.")

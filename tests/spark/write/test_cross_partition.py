@@ -184,7 +184,7 @@ def test_a_write_in_between_conflicts(store, monkeypatch):
     finish, runs = dml.finish, []
 
     def late(*args, **kwargs):
-        runs.append(kwargs["read_snapshot"])
+        runs.append(args[-1].read_snapshot)
         if len(runs) == 1:
             store.execute("INSERT INTO t VALUES ('b', 1, 2)")
         return finish(*args, **kwargs)

@@ -82,8 +82,8 @@ def scheduled_compaction(warehouse, io):
     """Schedule what is due and carry it out. Each call comes an hour after the one before: leases have run out."""
     table = load(warehouse, io)
     now = START + next(_hours) * HOUR
-    schedule(table.compactions, "full", now)
-    run_next(table.compactions, "test", lambda: now)
+    schedule(table.state, "full", now)
+    run_next(table.state, "test", lambda: now)
 
 
 def ctas(warehouse, io):

@@ -89,8 +89,8 @@ def schedule_until_stopped(table, number, count):
     done, lost = [], 0
     for _ in until_stopped(table):
         try:
-            schedule(table.compactions, "full" if number else "minor", now_millis())
-            result = run_next(table.compactions, f"racer-{number}", now_millis)
+            schedule(table.state, "full" if number else "minor", now_millis())
+            result = run_next(table.state, f"racer-{number}", now_millis)
             if result is not None and result.outcome.state is PlanState.COMPLETED:
                 done.append(result.plan.instant)
         except ConflictError:
@@ -101,7 +101,7 @@ def schedule_until_stopped(table, number, count):
 def take(table, number, count):
     """All plans that nobody else takes."""
     done = []
-    while (result := run_next(table.compactions, f"racer-{number}", now_millis)) is not None:
+    while (result := run_next(table.state, f"racer-{number}", now_millis)) is not None:
         done.append(result.plan.instant)
     return {"plans": done}
 

@@ -127,7 +127,7 @@ class OurTable:
         snapshot = table.latest_snapshot()
         live, index = (table.live_files(snapshot), table.index_files(snapshot)) if snapshot else ([], [])
         base_snapshot_id = snapshot.id if snapshot else 0
-        job = new_job(table.write_target(), live, index, base_snapshot_id, into_empty=replaces)
+        job = new_job(table.write_target(), live, index, base_snapshot_id, removes=replaces)
         number = max((e.file.max_sequence_number for e in live), default=_FIRST_SEQUENCE) + 1
         job = replace(job, sequence_number=number)
         if deletes:

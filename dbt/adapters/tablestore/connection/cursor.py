@@ -1,10 +1,10 @@
 """The cursor: SQL texts in, rows and a response out.
 
 Every text that dbt, its packages, hooks and tests send goes through `Cursor.execute` to `TableStore.execute`. A
-query is planned there and runs when rows are fetched, or by `drain` when nobody wants them.
+query is planned there and runs when rows are fetched, or by `drain` when they are not wanted.
 
-Invariant: whatever runs in Spark on behalf of a connection runs in a session that nobody else uses meanwhile, so
-that `cancel` stops exactly its work.
+Invariant: while a connection runs something in Spark, no other connection uses its session, so `cancel` stops exactly
+its work.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from dbt.adapters.tablestore.connection import results
 from dbt.adapters.tablestore.connection.errors import StatementCancelledError
 from dbt.adapters.tablestore.connection.response import response
 from dbt.adapters.tablestore.connection.statements import changes_session, split
+from tablestore_engine.operation.write.write_intent import PLAIN, WriteIntent
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -33,18 +34,12 @@ _INTERRUPT_SECONDS = 0.5
 
 
 class Handle:
-    """One dbt connection: a store with a Spark session of its own, taken when first needed.
-
-    refuse_duplicates: whether a key that stands twice in the rows of one write is an error; set while models are built.
-    row_kinds: whether the rows of a new table must say their kind, or must not; set while models are built.
-    """
+    """One dbt connection: a store with a Spark session of its own, taken when first needed."""
 
     def __init__(self, environment: Environment, database: str) -> None:
         self.environment = environment
         self.database = database
         self.closed = False
-        self.refuse_duplicates = False
-        self.row_kinds: bool | None = None
         self._cancelled = False
         self._working = False
         self._lease: Lease | None = None
@@ -56,7 +51,7 @@ class Handle:
     def work(self, statement: str | None = None) -> Iterator[TableStore]:
         """The store, for one piece of work that `cancel` can stop.
 
-        statement: what will run, if it is a statement; one that changes the session keeps it from being lent again.
+        statement: the statement that will run, if it is one. If it changes the session, the session is not reused.
         """
         outermost, self._working = not self._working, True
         try:
@@ -73,12 +68,12 @@ class Handle:
             self._working = not outermost
 
     def cancel(self) -> None:
-        """Stop what runs now, and refuse whatever this connection is asked to run later."""
+        """Stop what runs now, and refuse all later work of this connection."""
         self._cancelled = True
         threading.Thread(target=self._interrupt, name="tablestore-cancel", daemon=True).start()
 
     def _interrupt(self) -> None:
-        """Interrupt until the work ends: a statement may be between two jobs when it is told first."""
+        """Interrupt until the work ends: at the first interrupt a statement may be between two Spark jobs."""
         while self._working:
             if self._lease is not None:
                 self.environment.interrupt(self._lease)
@@ -91,7 +86,7 @@ class Handle:
             self.environment.release(lease)
 
     def commit(self) -> None:
-        """Nothing to do: every statement commits by itself."""
+        """Nothing to do: every statement commits its own work."""
 
     def rollback(self) -> None:
         """Nothing to do: a statement that fails leaves nothing behind."""
@@ -102,7 +97,7 @@ class Handle:
 
 
 class Cursor:
-    """One statement text at a time, and its rows."""
+    """Runs one text at a time and gives its rows."""
 
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
@@ -114,12 +109,14 @@ class Cursor:
         self.response: AdapterResponse = response("OK")
         self.rowcount = -1
 
-    def execute(self, sql: str, bindings: Sequence[Any] | None = None) -> None:
+    def execute(self, sql: str, bindings: Sequence[Any] | WriteIntent | None = None) -> None:
         """Run a text of one or more statements; the last one's rows can be fetched.
 
-        bindings: values for `%s` in a text, as some packages pass them; rendered as Spark literals.
+        bindings: what dbt hands through with a text. Values for `%s` in it, as some packages pass them, are rendered as
+            Spark literals; an intent says how the statements write rows.
         """
-        if bindings:
+        intent = bindings if isinstance(bindings, WriteIntent) else PLAIN
+        if bindings and not isinstance(bindings, WriteIntent):
             from tablestore_engine.schema.types.sql_text import literal
 
             sql = sql % tuple(literal(one) for one in bindings)
@@ -128,13 +125,7 @@ class Cursor:
             self._take(None)
         for index, statement in enumerate(statements):
             with self._handle.work(statement) as store:
-                self._take(
-                    store.execute(
-                        statement,
-                        refuse_duplicates=self._handle.refuse_duplicates,
-                        row_kinds=self._handle.row_kinds,
-                    )
-                )
+                self._take(store.execute(statement, intent=intent))
             if index + 1 < len(statements):
                 self.drain()
 
@@ -169,20 +160,20 @@ class Cursor:
         ]
 
     def drain(self) -> None:
-        """Run a query whose rows nobody fetches, for its effects and errors."""
+        """Run a query whose rows are not fetched, because of its effects and errors."""
         frame = self._frame
         if frame is not None and self._rows is None:
             with self._handle.work():
                 results.run(frame)
 
     def fetchall(self) -> list[results.Row]:
-        """All rows that were not fetched yet."""
+        """All rows that have not been fetched yet."""
         rows = self._load()[self._position :]
         self._position += len(rows)
         return rows
 
     def fetchone(self) -> results.Row | None:
-        """The next row; None behind the last."""
+        """The next row; None after the last."""
         rows = self.fetchmany(1)
         return rows[0] if rows else None
 
@@ -193,7 +184,7 @@ class Cursor:
         return rows
 
     def first(self, limit: int) -> list[results.Row]:
-        """The first `limit` rows, fetching no more than those."""
+        """The first `limit` rows; no more are computed."""
         if self._rows is not None or self._frame is None:
             return self._load()[:limit]
         with self._handle.work():

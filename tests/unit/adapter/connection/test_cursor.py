@@ -9,6 +9,7 @@ from dbt.adapters.tablestore.connection.cursor import Handle
 from dbt.adapters.tablestore.connection.environment import Lease
 from dbt.adapters.tablestore.connection.errors import StatementCancelledError
 from tablestore_engine.errors import SqlError
+from tablestore_engine.operation.write.write_intent import WriteIntent
 from tablestore_engine.sql.result import StatementResult
 
 SHOWN = StatementResult("SHOW", columns=("a", "b"), types=("int", "string"), rows=[(1, "x"), (2, "y"), (3, "z")])
@@ -19,13 +20,13 @@ class FakeStore:
 
     def __init__(self):
         self.statements = []
-        self.refused = []
+        self.intents = []
         self.begun = threading.Event()
         self.interrupted = threading.Event()
 
-    def execute(self, text, *, refuse_duplicates=False, row_kinds=False):
+    def execute(self, text, *, intent):
         self.statements.append(text)
-        self.refused.append(refuse_duplicates)
+        self.intents.append(intent)
         if text.startswith("show"):
             return SHOWN
         if text.startswith("wait"):
@@ -92,10 +93,11 @@ def test_bindings_become_literals(handle):
     assert handle.environment.store.statements == ["insert 'its', NULL"]
 
 
-def test_duplicates_are_refused_when_asked(handle):
-    handle.refuse_duplicates = True
+def test_an_intent_goes_along_with_its_statement_only(handle):
+    intent = WriteIntent(refuse_duplicates=True)
+    handle.cursor().execute("upsert it", intent)
     handle.cursor().execute("upsert it")
-    assert handle.environment.store.refused == [True]
+    assert handle.environment.store.intents == [intent, WriteIntent()]
 
 
 def test_errors_pass_and_the_connection_goes_on(handle):

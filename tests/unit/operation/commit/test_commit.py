@@ -29,9 +29,9 @@ from tablestore_engine.errors import (
     StorageError,
 )
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
-from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.identity import CommitIdentity
-from tablestore_engine.operation.write.cleanup import with_retry
+from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.operation.write.write import write_table
 from tablestore_engine.storage.file_io import LocalFileIO
 from tablestore_engine.storage.snapshots import SnapshotStore
@@ -51,9 +51,11 @@ def removal(entry):
     return ManifestEntry(FileKind.DELETE, entry.partition, entry.bucket, entry.total_buckets, entry.file)
 
 
-def committer(table, **kwargs):
+def committer(table, *, snapshots=None, io=None, **kwargs):
+    """A committer of a table whose snapshots, or whose other files, are in another store."""
     slept = []
-    made = replace(table.committer(), sleep=slept.append, jitter=lambda: 0.5, **kwargs)
+    state = replace(table.state, io=io or table.io, snapshots=snapshots or table.snapshot_store)
+    made = Committer(state, sleep=slept.append, jitter=lambda: 0.5, **kwargs)
     return made, slept
 
 
@@ -205,9 +207,7 @@ def test_a_failure_before_the_snapshot_cleans_up(table):
                 raise StorageError(path, "no space left")
             super().write(path, data)
 
-    from tablestore_engine.storage.manifests import ManifestStore
-
-    made, _ = committer(table, manifests=ManifestStore(Full(), table.paths, []))
+    made, _ = committer(table, io=Full())
     with pytest.raises(StorageError, match="no space"):
         made.commit(Change("APPEND", entries), identity())
     assert manifests(table) == before

@@ -21,9 +21,9 @@ from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.replace import (
     next_schema,
     replace_all,
-    replace_empty,
     schema_publisher,
 )
+from tablestore_engine.operation.transaction.table_changes import replace_empty
 from tablestore_engine.operation.write.write import write_table
 from tablestore_engine.operation.write.write_job import WriteJob
 from tablestore_engine.schema.table.schema_changes import AddColumn
@@ -119,7 +119,7 @@ def test_there_and_back_between_partitionings(catalog, table, columns, keys, par
 
 @pytest.mark.parametrize("columns", [COLUMNS, {"other": "INT", "id": "BIGINT"}])
 def test_by_an_empty_one(catalog, table, columns):
-    replace_empty(table, schema_of(columns, ["id"]))
+    replace_empty(table.state, schema_of(columns, ["id"]))
     now = load(catalog)
     assert read(now) == []
     assert now.schema.field_names == tuple(columns)
@@ -129,7 +129,7 @@ def test_by_an_empty_one(catalog, table, columns):
 
 def test_a_table_without_snapshots_by_an_empty_one(catalog):
     table = make_table(catalog, COLUMNS)
-    replace_empty(table, schema_of({"x": "INT"}))
+    replace_empty(table.state, schema_of({"x": "INT"}))
     assert load(catalog).schema.field_names == ("x",)
     write(load(catalog), [{"x": 1}])
     assert read(load(catalog)) == [{"x": 1}]

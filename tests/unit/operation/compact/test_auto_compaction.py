@@ -139,7 +139,7 @@ def test_a_damaged_bucket_keeps_no_other_from_being_compacted(tmp_path):
     Path(damaged).write_bytes(b"rubbish")
     tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas.load, full=True)
     with pytest.raises(CorruptMetadataError, match=Path(damaged).name):
-        run_and_commit(table, tasks, execute_here)
+        run_and_commit(table.state, tasks, execute_here)
     Path(damaged).write_bytes(content)
     assert sorted(len(b.files) for b in table.scan().buckets) == [1, 1, 1, 1, 2]
     assert data_files(table) >= live_paths(table)

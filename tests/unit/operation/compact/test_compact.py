@@ -23,6 +23,7 @@ from tablestore_engine.errors import CorruptMetadataError
 from tablestore_engine.metadata.data_file import FILE_SOURCE_COMPACT
 from tablestore_engine.operation.compact.compact import batch_rows, run_compaction
 from tablestore_engine.operation.compact.compact_plan import plan_compaction, universal_options
+from tablestore_engine.operation.files.data_file_writer import write_target
 from tablestore_engine.schema.table.schema_changes import AddColumn, SetOption
 from tablestore_engine.schema.types.types import parse_type
 
@@ -89,7 +90,7 @@ def test_a_bucket_is_one_run_again_when_the_interval_has_passed(tmp_path):
     loaded = max(e.file.creation_time_millis for e in table.live_files() if e.file.level)
 
     def tasks(hours):
-        target = table.write_target(now_millis=lambda: int(loaded + hours * 3_600_000))
+        target = write_target(table.state, now_millis=lambda: int(loaded + hours * 3_600_000))
         return plan_compaction(table.scan().buckets, target, table.schemas.load, full=False)
 
     assert tasks(0.9) == []

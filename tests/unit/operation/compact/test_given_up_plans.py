@@ -31,7 +31,7 @@ def table(tmp_path):
 
 
 def run(table, execute=execute_here, now=NOW):
-    return run_next(table.compactions, "me", lambda: now, execute)
+    return run_next(table.state, "me", lambda: now, execute)
 
 
 def failing(error):
@@ -49,12 +49,12 @@ def check_as_before(table):
 
 
 def load(table):
-    (found,) = table.compactions.timeline.load()
+    (found,) = table.state.timeline.load()
     return found
 
 
 def test_three_failures_of_one_kind(table):
-    plan = schedule(table.compactions, "full", NOW)
+    plan = schedule(table.state, "full", NOW)
     busy = [ConflictError("busy")] * 3 + [KeyboardInterrupt()]
     for error in (StorageError("/d", "full"), *busy, StorageError("/d", "full"), StorageError("/d", "still full")):
         assert load(table).state is PlanState.REQUESTED
@@ -66,14 +66,14 @@ def test_three_failures_of_one_kind(table):
     assert [one.kind for one in found.attempts] == ["StorageError", *[CONFLICT] * 3, INTERRUPTED, *["StorageError"] * 2]
     check_as_before(table)
     assert run(table) is None
-    again = schedule(table.compactions, "full", NOW)
+    again = schedule(table.state, "full", NOW)
     assert again.bucket_ids == plan.bucket_ids
     assert run(table).outcome.state is PlanState.COMPLETED
 
 
 def test_too_many_that_were_lost(table):
-    instant = schedule(table.compactions, "full", NOW).instant
-    timeline = table.compactions.timeline
+    instant = schedule(table.state, "full", NOW).instant
+    timeline = table.state.timeline
     for number in range(1, 20):
         timeline.claim(instant, number, Claim("gone", f"w{number}", NOW, LEASE))
         timeline.roll_back(instant, number, "gone", LOST)
@@ -88,7 +88,7 @@ def test_too_many_that_were_lost(table):
 
 
 def test_each_plan_is_taken_once(table):
-    plans = [schedule(table.compactions, "minor", NOW, lambda values, p=p: values == (p,)) for p in "ab"]
+    plans = [schedule(table.state, "minor", NOW, lambda values, p=p: values == (p,)) for p in "ab"]
 
     def fail_in_a(tasks):
         if "p=a" in tasks[0].partition_path:
@@ -96,17 +96,17 @@ def test_each_plan_is_taken_once(table):
         return execute_here(tasks)
 
     for _ in range(2):
-        taken = list(run_each(table.compactions, "me", lambda: NOW, fail_in_a))
+        taken = list(run_each(table.state, "me", lambda: NOW, fail_in_a))
         failed = next(one for one in taken if isinstance(one, PlanFailure))
         assert failed.plan == plans[0]
         assert [one.plan for one in taken if isinstance(one, PlanResult)] == plans[1:]
         plans = plans[:1]
-    assert table.compactions.timeline.pending()[0].failures == 2
+    assert table.state.timeline.pending()[0].failures == 2
 
 
 def test_a_plan_is_given_up_before_its_last_attempt_is_over(table):
     """Or another process could begin an attempt at it in between."""
-    instant = schedule(table.compactions, "full", NOW).instant
+    instant = schedule(table.state, "full", NOW).instant
     for _ in range(2):
         with pytest.raises(StorageError):
             run(table, failing(StorageError("/d", "full")))

@@ -62,9 +62,9 @@ def test_what_fits_alone_is_merged_alone(large, function):
 
 
 def test_a_plan_finds_the_rest_when_it_is_carried_out(table, function):
-    assert schedule(table.compactions, "minor", NOW) is not None
+    assert schedule(table.state, "minor", NOW) is not None
     write(table, [{"id": 4_999, "v": 1}])
-    assert run_next(table.compactions, "me", lambda: NOW).outcome.state is PlanState.COMPLETED
+    assert run_next(table.state, "me", lambda: NOW).outcome.state is PlanState.COMPLETED
     assert len(table.live_files()) == 1
     assert by_key(table)[4_999]["v"] == (5_000 if function == "sum" else 4_999)
 

@@ -52,11 +52,11 @@ def table(tmp_path):
 
 
 def run(table, now=NOW, execute=execute_here, owner="me"):
-    return run_next(table.compactions, owner, lambda: now, execute)
+    return run_next(table.state, owner, lambda: now, execute)
 
 
 def states(table):
-    return [one.state for one in table.compactions.timeline.load()]
+    return [one.state for one in table.state.timeline.load()]
 
 
 def made_by_plans(table):
@@ -78,26 +78,26 @@ def check_done(table, state=COMPLETED):
 
 def test_a_plan_names_files_and_changes_nothing(table):
     before = table.latest_snapshot()
-    plan = schedule(table.compactions, "minor", NOW)
+    plan = schedule(table.state, "minor", NOW)
     assert table.latest_snapshot() == before
     assert (plan.snapshot_id, len(plan.groups), len(plan.files)) == (3, 2, 6)
     assert states(table) == [REQUESTED]
-    assert schedule(table.compactions, "full", NOW) is None, "every bucket waits for the first plan"
+    assert schedule(table.state, "full", NOW) is None, "every bucket waits for the first plan"
 
 
 def test_nothing_is_due(tmp_path):
     table = new_table(tmp_path)
-    assert schedule(table.compactions, "full", NOW) is None
+    assert schedule(table.state, "full", NOW) is None
     write(table, rows())
     write(table, rows())
-    assert schedule(table.compactions, "minor", NOW) is None, "one file at level 0 is no pile"
+    assert schedule(table.state, "minor", NOW) is None, "one file at level 0 is no pile"
     assert run(table) is None
-    assert schedule(table.compactions, "full", NOW) is not None
+    assert schedule(table.state, "full", NOW) is not None
 
 
 def test_buckets_of_pending_plans_are_left_out(table):
-    only_a = schedule(table.compactions, "minor", NOW, lambda values: values == ("a",))
-    rest = schedule(table.compactions, "minor", NOW)
+    only_a = schedule(table.state, "minor", NOW, lambda values: values == ("a",))
+    rest = schedule(table.state, "minor", NOW)
     assert len(only_a.groups) == len(rest.groups) == 1
     assert not only_a.bucket_ids & rest.bucket_ids
     assert rest.instant > only_a.instant, "made in the same millisecond"
@@ -133,7 +133,7 @@ def test_every_so_many_commits_a_plan_is_made(tmp_path):
     planned = []
     for v in range(8):
         write(table, rows(v=v))
-        if schedule_after_commit(table.compactions, NOW + v):
+        if schedule_after_commit(table.state, NOW + v):
             planned.append(v)
             run(table)
     assert planned == [2, 5]
@@ -152,21 +152,21 @@ def test_a_write_without_spark_schedules_too(tmp_path):
 
 
 def test_a_plan_is_committed_as_a_whole(table):
-    plan = schedule(table.compactions, "full", NOW)
+    plan = schedule(table.state, "full", NOW)
     write(table, rows("c"))  # writers go on
     result = run(table, NOW + 5)
     assert (result.plan, result.outcome.state, result.outcome.snapshot_id) == (plan, COMPLETED, 5)
     (snapshot,) = made_by_plans(table)
     assert (snapshot.id, snapshot.commit_kind, snapshot.commit_user) == (5, "COMPACT", plan.commit_user)
     assert sorted(e.file.level for e in table.live_files()) == [5, 5, 5]
-    (found,) = table.compactions.timeline.load()
+    (found,) = table.state.timeline.load()
     assert (found.last.claim.owner, found.outcome.time_millis) == ("me", NOW + 5)
     assert run(table) is None
 
 
 @pytest.mark.parametrize("strikes", [0, 1])
 def test_a_failed_attempt_leaves_nothing_and_the_plan_can_be_taken_again(table, strikes):
-    schedule(table.compactions, "full", NOW)
+    schedule(table.state, "full", NOW)
 
     def fail(tasks):
         execute_here(tasks[:strikes])
@@ -175,14 +175,14 @@ def test_a_failed_attempt_leaves_nothing_and_the_plan_can_be_taken_again(table, 
     with pytest.raises(StorageError, match="it is full"):
         run(table, execute=fail)
     check_done(table, REQUESTED)
-    (found,) = table.compactions.timeline.load()
+    (found,) = table.state.timeline.load()
     assert "it is full" in found.last.failure
     assert run(table).outcome.state is COMPLETED
     check_done(table)
 
 
 def test_an_interrupted_attempt_leaves_nothing(table):
-    schedule(table.compactions, "full", NOW)
+    schedule(table.state, "full", NOW)
 
     def interrupt(tasks):
         execute_here(tasks)
@@ -191,12 +191,12 @@ def test_an_interrupted_attempt_leaves_nothing(table):
     with pytest.raises(KeyboardInterrupt):
         run(table, execute=interrupt)
     check_done(table, REQUESTED)
-    assert table.compactions.timeline.load()[0].last.failure == "KeyboardInterrupt"
+    assert table.state.timeline.load()[0].last.failure == "KeyboardInterrupt"
 
 
 def test_a_plan_that_fails_is_queued_behind_others(table):
-    first = schedule(table.compactions, "minor", NOW, lambda values: values == ("a",))
-    second = schedule(table.compactions, "minor", NOW)
+    first = schedule(table.state, "minor", NOW, lambda values: values == ("a",))
+    second = schedule(table.state, "minor", NOW)
 
     def fail(tasks):
         raise StorageError("/disk", "it is full")
@@ -207,7 +207,7 @@ def test_a_plan_that_fails_is_queued_behind_others(table):
 
 
 def test_a_plan_is_void_when_one_of_its_files_was_removed(table):
-    schedule(table.compactions, "full", NOW)
+    schedule(table.state, "full", NOW)
     write(table, rows("a", 2) + rows("b", 2), kind="OVERWRITE", replaces=lambda entry: True)
     result = run(table)
     assert result.outcome.state is CANCELLED
@@ -224,13 +224,13 @@ def test_a_plan_is_void_when_older_records_come_that_could_take_values_back(tmp_
         write(table, [{"id": 1, "l": [number]}])
     slow = new_job(table)
     write(table, [{"id": 1, "l": [8]}], job=replace(slow, sequence_number=slow.sequence_number + 1))
-    schedule(table.compactions, "full", NOW)
+    schedule(table.state, "full", NOW)
     write(table, [{"id": 1, "l": [2]}], [1], job=slow)
     result = run(table)
     assert result.outcome.state is CANCELLED
     assert "older records" in result.outcome.message
     assert read(table) == [{"id": 1, "l": [0, 1, 8]}]
-    schedule(table.compactions, "minor", NOW)
+    schedule(table.state, "minor", NOW)
     assert run(table).outcome.state is COMPLETED
     assert read(table) == [{"id": 1, "l": [0, 1, 8]}]
     check_invariants(table)
@@ -241,7 +241,7 @@ def test_a_plan_is_void_when_a_row_comes_that_a_delete_of_it_hides(tmp_path):
     write(table, rows())
     slow = new_job(table, sequence=100)
     write(table, rows(ids=[9]), [DELETE], job=new_job(table, sequence=101))
-    assert schedule(table.compactions, "full", NOW) is not None
+    assert schedule(table.state, "full", NOW) is not None
     write(table, rows(ids=[9]), job=slow)
     assert 9 not in by_key(table)
     result = run(table)
@@ -253,7 +253,7 @@ def test_a_plan_is_void_when_a_row_comes_that_a_delete_of_it_hides(tmp_path):
 
 
 def test_a_plan_that_becomes_void_while_it_runs(table):
-    schedule(table.compactions, "full", NOW)
+    schedule(table.state, "full", NOW)
 
     def overtaken(tasks):
         entries = execute_here(tasks)
@@ -266,17 +266,17 @@ def test_a_plan_that_becomes_void_while_it_runs(table):
 
 
 def test_a_running_plan_is_left_alone(table):
-    schedule(table.compactions, "full", NOW)
+    schedule(table.state, "full", NOW)
     seen = []
 
     def look(tasks):
         seen.extend((states(table), run(table, NOW + 599_999, owner="other")))
-        seen.append(table.compactions.busy_buckets(NOW))
+        seen.append(table.state.timeline.busy_buckets(NOW))
         return execute_here(tasks)
 
     plan = run(table, execute=look).plan
     assert seen == [[INFLIGHT], None, plan.bucket_ids]
-    assert table.compactions.busy_buckets(NOW) == frozenset()
+    assert table.state.timeline.busy_buckets(NOW) == frozenset()
 
 
 # -- those that die, or sleep --------------------------------------------------------------------------
@@ -332,7 +332,7 @@ def die(tmp_path, at, when):
     ],
 )
 def test_a_process_that_died(table, tmp_path, at, when, attempts):
-    schedule(table.compactions, "full", NOW)
+    schedule(table.state, "full", NOW)
     die(tmp_path, at, when)
     if attempts == 2 or ".completed" in at:
         assert run(table) is None, "its lease has not run out"
@@ -342,14 +342,14 @@ def test_a_process_that_died(table, tmp_path, at, when, attempts):
     else:
         assert result.outcome.state is COMPLETED
     assert len(made_by_plans(table)) == 1
-    (found,) = table.compactions.timeline.load()
+    (found,) = table.state.timeline.load()
     assert len(found.attempts) == attempts
     check_done(table)
 
 
 def test_a_sleeper_cannot_commit_what_was_taken_over(table):
     """The first process wakes up when its plan has been carried out by another one."""
-    schedule(table.compactions, "full", NOW)
+    schedule(table.state, "full", NOW)
     others = []
 
     def sleep(tasks):
@@ -379,7 +379,7 @@ class SleepingIO(LocalFileIO):
 
 def test_a_sleeper_that_has_passed_all_checks_cannot_commit_either(table, tmp_path):
     """Its files were removed meanwhile, and the process that did it failed: nothing but the fence is in the way."""
-    schedule(table.compactions, "full", NOW)
+    schedule(table.state, "full", NOW)
 
     def fail(tasks):
         raise StorageError("/disk", "it is full")
@@ -399,7 +399,7 @@ def test_a_sleeper_that_has_passed_all_checks_cannot_commit_either(table, tmp_pa
 
 
 def test_a_commit_is_known_after_its_snapshot_has_expired(table, tmp_path):
-    schedule(table.compactions, "full", NOW)
+    schedule(table.state, "full", NOW)
     die(tmp_path, ".completed", "before")
     write(table, rows("a", 2, [0]))
     table.expire_snapshots(Retention(1, 1, 0, 100))
@@ -412,7 +412,7 @@ def test_a_commit_is_known_after_its_snapshot_has_expired(table, tmp_path):
 
 
 def test_orphan_removal_leaves_what_may_yet_be_committed(table, tmp_path):
-    schedule(table.compactions, "full", NOW)
+    schedule(table.state, "full", NOW)
     die(tmp_path, "snapshot-4", "before")
     unnamed = data_files(table) - {p for s in table.snapshots() for p in live_paths(table, s)}
     assert len(unnamed) == 2
@@ -425,7 +425,7 @@ def test_orphan_removal_leaves_what_may_yet_be_committed(table, tmp_path):
 
 
 def test_a_commit_whose_outcome_is_unknown_touches_nothing(table, tmp_path):
-    schedule(table.compactions, "full", NOW)
+    schedule(table.state, "full", NOW)
 
     class Failing(LocalFileIO):
         def create(self, path, data):

@@ -26,10 +26,10 @@ from tablestore_engine.catalog import Catalog
 from tablestore_engine.metadata.compaction_plan import Claim, PlanState
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.commit.commit import Change
-from tablestore_engine.operation.commit.replace import replace_empty
 from tablestore_engine.operation.compact.schedule import schedule, tasks_of
 from tablestore_engine.operation.compact.scheduled_run import execute_here, run_next
 from tablestore_engine.operation.history.expire import Retention
+from tablestore_engine.operation.transaction.table_changes import replace_empty
 from tablestore_engine.operation.write.write import write_table
 from tablestore_engine.operation.write.write_job import BUCKET_COLUMN
 
@@ -80,19 +80,19 @@ def held(table, snapshot=None):
 
 
 def run(table, now=NOW):
-    return run_next(table.compactions, "me", lambda: now)
+    return run_next(table.state, "me", lambda: now)
 
 
 def states(table):
-    return [one.state for one in table.compactions.timeline.load()]
+    return [one.state for one in table.state.timeline.load()]
 
 
 def die(table, plan):
     """A runner that is killed when its files are written, and nothing is committed. Returns the files that it left."""
     claim = Claim("dead", str(uuid.uuid4()), NOW, 60_000)
-    assert table.compactions.timeline.claim(plan.instant, 1, claim)
+    assert table.state.timeline.claim(plan.instant, 1, claim)
     before = data_files(table)
-    tasks = tasks_of(plan, table.compactions)
+    tasks = tasks_of(plan, table.state)
     execute_here([replace(one, target=replace(one.target, write_id=claim.write_id)) for one in tasks])
     return data_files(table) - before
 
@@ -108,7 +108,7 @@ def remove_partition(table, name):
 
 def test_a_runner_that_died_in_the_middle(table):
     before = held(table)
-    plan = schedule(table.compactions, "full", NOW)
+    plan = schedule(table.state, "full", NOW)
     assert len(plan.groups) >= 2
     left = die(table, plan)
     assert left
@@ -121,21 +121,21 @@ def test_a_runner_that_died_in_the_middle(table):
     assert held(table) == before + Counter([str(sorted({"p": "a", "id": 7, "v": [7]}.items()))])
     assert data_files(table) == named(table), "what the dead one left is gone"
     check_invariants(table)
-    assert schedule(table.compactions, "full", LATER) is not None
+    assert schedule(table.state, "full", LATER) is not None
     assert run(table, LATER).outcome.state is COMPLETED
     assert not any(e.file.delete_row_count for e in table.live_files())
-    assert schedule(table.compactions, "full", LATER) is None
+    assert schedule(table.state, "full", LATER) is None
     check_invariants(table)
 
 
 def test_a_partition_goes_that_a_plan_merges_in(table):
-    plan = schedule(table.compactions, "full", NOW)
+    plan = schedule(table.state, "full", NOW)
     left = die(table, plan)
     remove_partition(table, "a")
     rest = held(table)
     assert {row["p"] for row in read(table)} == {"b"}
     # The void plan is in nobody's way.
-    again = schedule(table.compactions, "full", NOW)
+    again = schedule(table.state, "full", NOW)
     assert {group.partition for group in again.groups} == {e.partition for e in table.live_files()}
     assert run(table, LATER).outcome.state is CANCELLED
     assert run(table, LATER).outcome.state is COMPLETED
@@ -148,16 +148,16 @@ def test_a_partition_goes_that_a_plan_merges_in(table):
 def test_a_table_is_replaced_that_a_plan_merges_in(table):
     before = held(table)
     table.create_tag("before")
-    plan = schedule(table.compactions, "full", NOW)
+    plan = schedule(table.state, "full", NOW)
     left = die(table, plan)
     wanted = schema_of({"n": "INT", "w": "STRING"}, ["n"], options={"bucket": "-1"})
-    replace_empty(table, wanted)
+    replace_empty(table.state, wanted)
     now = Catalog(table.path.rsplit("/", 2)[0]).load_table("default", "t")
     assert not now.schema.partition_keys
     for w in "xyz":
         write(now, [{"n": 1, "w": w}, {"n": ord(w), "w": w}])
     rows = held(now)
-    assert schedule(now.compactions, "full", NOW) is not None
+    assert schedule(now.state, "full", NOW) is not None
     assert run(now, LATER).outcome.state is CANCELLED
     assert run(now, LATER).outcome.state is COMPLETED
     assert states(now) == [CANCELLED, COMPLETED]
@@ -173,7 +173,7 @@ def test_a_table_is_replaced_that_a_plan_merges_in(table):
     assert held(old) == before
     assert old.schema.field_names == table.schema.field_names
     add(old, [{"p": "a", "id": 7, "v": [7]}])
-    assert schedule(old.compactions, "full", LATER) is not None
+    assert schedule(old.state, "full", LATER) is not None
     assert run(old, LATER).outcome.state is COMPLETED
     assert held(old) == before + Counter([str(sorted({"p": "a", "id": 7, "v": [7]}.items()))])
     check_invariants(old)
@@ -181,4 +181,4 @@ def test_a_table_is_replaced_that_a_plan_merges_in(table):
 
 def _past(table, snapshot):
     """The rows of a tag, with the columns of then."""
-    return replace(table, schema=table.schema_of(snapshot)).to_arrow(snapshot=snapshot).to_pylist()
+    return table.with_schema(table.schema_of(snapshot)).to_arrow(snapshot=snapshot).to_pylist()

@@ -28,7 +28,7 @@ def widened(table):
 
 
 def run(table):
-    return run_next(table.compactions, "me", lambda: NOW)
+    return run_next(table.state, "me", lambda: NOW)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_a_compaction_that_does_not_know_the_column(tmp_path, options, expected,
     wider = widened(old)
     write(wider, [{"id": 1, "v": "b", "n": 2}, {"id": 3, "v": "c", "n": 3}])
     if planned:
-        assert schedule(old.compactions, "full", NOW) is not None
+        assert schedule(old.state, "full", NOW) is not None
         assert run(old).outcome.state is PlanState.COMPLETED
     else:
         assert compact(old) is not None

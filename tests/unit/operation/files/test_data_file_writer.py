@@ -20,7 +20,7 @@ from support.tables import (
 )
 
 from tablestore_engine.errors import StorageError
-from tablestore_engine.operation.files.data_file_writer import RollingWriter
+from tablestore_engine.operation.files.data_file_writer import BucketFiles, RollingWriter
 from tablestore_engine.operation.write.write import write_table
 
 NESTED = {
@@ -29,9 +29,8 @@ NESTED = {
 }
 
 
-def writer_of(table, **kwargs):
-    arguments = {"partition_path": "", "bucket": 0, "level": 0, "file_source": 0, "task": "t-", **kwargs}
-    return RollingWriter(table.write_target(), **arguments)
+def writer_of(table):
+    return RollingWriter(table.write_target(), BucketFiles("", 0, level=0, file_source=0), "t-")
 
 
 def test_rolls_when_a_file_has_reached_the_target(tmp_path):

@@ -8,7 +8,7 @@ from support.tables import arrow_rows, make_table
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import CorruptMetadataError, OptionError
-from tablestore_engine.operation.write.arrow_write import write_arrow
+from tablestore_engine.operation.transaction.arrow_write import write_arrow
 
 VECTORS = {"deletion-vectors.enabled": "true"}
 
@@ -19,7 +19,7 @@ def catalog(tmp_path):
 
 
 def write(table, ids):
-    write_arrow(table, arrow_rows(table.schema, [{"id": i, "v": f"v{i}"} for i in ids]), None)
+    write_arrow(table.state, arrow_rows(table.schema, [{"id": i, "v": f"v{i}"} for i in ids]), None)
 
 
 def ids_of(table, **more):

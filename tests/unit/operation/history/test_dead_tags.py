@@ -11,10 +11,10 @@ from support.tables import by_key, check_invariants, compact, data_files, live_p
 
 from tablestore_engine.errors import ConflictError, SnapshotNotFound, StorageError
 from tablestore_engine.metadata.tag import Lifetime, tag_of
-from tablestore_engine.operation.commit import after_commit
 from tablestore_engine.operation.history.expire import Retention
 from tablestore_engine.operation.history.history import is_dead
 from tablestore_engine.operation.history.tags import expire_tags, replace_tag
+from tablestore_engine.operation.transaction import after_commit
 from tablestore_engine.storage import manifests
 
 ALL_BUT_ONE = Retention(1, 1, 0, 1_000)
@@ -60,7 +60,7 @@ def needed(table):
 
 
 def check_nothing_stops(table, *dead):
-    assert [name for name, one in table.tags.all().items() if is_dead(table.history, one)] == [*dead]
+    assert [name for name, one in table.tags.all().items() if is_dead(table.state, one)] == [*dead]
     fill(table)
     assert table.expire_snapshots(ALL_BUT_ONE) == 3
     assert len(table.snapshots()) == 1
@@ -86,14 +86,14 @@ def test_a_killed_replacer_of_a_tag_stops_nobody(table):
     fill(table)
     table.create_tag("moved", 1)
     removed = table.snapshot(2)
-    expire_and_be_killed(table, lambda: replace_tag(table.history, "moved", removed), "replace")
+    expire_and_be_killed(table, lambda: replace_tag(table.state, "moved", removed), "replace")
     check_nothing_stops(table, "moved")
     with pytest.raises(SnapshotNotFound, match="Snapshot 2 expired"):
-        replace_tag(table.history, "moved", removed, Lifetime(0, 1))
+        replace_tag(table.state, "moved", removed, Lifetime(0, 1))
     table.create_tag("living")
     with pytest.raises(SnapshotNotFound, match="Snapshot 2 expired"):
-        replace_tag(table.history, "living", removed)
-    replace_tag(table.history, "moved", table.latest_snapshot())
+        replace_tag(table.state, "living", removed)
+    replace_tag(table.state, "moved", table.latest_snapshot())
     assert table.to_arrow(snapshot=table.version("moved")).num_rows == 2
 
 
@@ -103,7 +103,7 @@ def test_dead_tags_go_when_their_time_is_over(table):
     table.expire_snapshots(ALL_BUT_ONE)
     table.tags.create("dead", tag_of(first, Lifetime(0, 5)))
     manifests._cache.clear()
-    assert expire_tags(table.history, 6) == ["dead"]
+    assert expire_tags(table.state, 6) == ["dead"]
 
 
 def test_a_tag_next_to_a_dead_one_keeps_its_files(table):

@@ -34,6 +34,7 @@ from tablestore_engine.errors import (
 from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.operation.commit.replace import next_schema, replace_all, schema_publisher
 from tablestore_engine.operation.history.expire import Retention, end_of_expired
+from tablestore_engine.operation.transaction.after_commit import Committed, follow
 from tablestore_engine.storage import manifests
 from tablestore_engine.storage.file_io import LocalFileIO
 
@@ -452,7 +453,7 @@ def test_what_other_programs_keep_stops_both(table, directory):
     for action in (lambda: table.expire_snapshots(ALL_BUT_ONE), lambda: table.remove_orphan_files(2**50)):
         with pytest.raises(UserError, match="of another program"):
             action()
-    table.expire_after_commit()
+    follow(Committed(table.state, table.latest_snapshot()))
     assert len(table.snapshots()) == 3
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-from dataclasses import replace
 
 import pytest
 from support.tables import (
@@ -21,8 +20,8 @@ from support.tables import (
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.operation.commit.commit import Change
-from tablestore_engine.operation.commit.replace import replace_empty
 from tablestore_engine.operation.history.expire import Retention
+from tablestore_engine.operation.transaction.table_changes import replace_empty
 from tablestore_engine.storage import manifests
 from tablestore_engine.storage.file_io import LocalFileIO
 
@@ -100,7 +99,7 @@ class History:
 
     def read(self, snapshot):
         schema = self.table.schema_of(snapshot)
-        found = replace(self.table, schema=schema).to_arrow(snapshot=snapshot)
+        found = self.table.with_schema(schema).to_arrow(snapshot=snapshot)
         return sorted(map(str, found.to_pylist()))
 
     def write(self):
@@ -125,7 +124,7 @@ class History:
     def replace(self):
         """Another table under the same name, whose manifests begin afresh where its partitions are others."""
         keys = self.random.choice([[], ["v"]])
-        replace_empty(self.table, schema_of(COLUMNS, ["id", *keys], keys, OPTIONS))
+        replace_empty(self.table.state, schema_of(COLUMNS, ["id", *keys], keys, OPTIONS))
         self.table = self.catalog.load_table("default", "t")
 
     def rollback(self):
@@ -162,7 +161,7 @@ class History:
         manifests._cache.clear()
         needed, lists, statistics = set(), set(), set()
         for snapshot in [*self.table.snapshots(), *(self.table.version(name) for name in self.tags)]:
-            table = replace(self.table, schema=self.table.schema_of(snapshot))
+            table = self.table.with_schema(self.table.schema_of(snapshot))
             assert self.read(snapshot) == self.rows[snapshot.id]
             needed |= live_paths(table, snapshot)
             named = {snapshot.base_manifest_list, snapshot.delta_manifest_list}

@@ -20,6 +20,7 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.tag import Lifetime, duration_text, lifetime_of, tag_of
 from tablestore_engine.operation.history.expire import Retention
 from tablestore_engine.operation.history.tags import expire_tags, replace_tag
+from tablestore_engine.operation.transaction.after_commit import Committed, follow
 from tablestore_engine.storage import manifests
 
 ALL_BUT_ONE = Retention(1, 1, 0, 1_000)
@@ -144,21 +145,21 @@ def test_a_replaced_tag_lets_go_of_what_it_kept(table):
     table.expire_snapshots(ALL_BUT_ONE)
     assert rows(table, "t") == [{"id": 1, "v": 1}]
     kept = data_files(table)
-    replace_tag(table.history, "t", table.snapshot(3), Lifetime(0, 7))
+    replace_tag(table.state, "t", table.snapshot(3), Lifetime(0, 7))
     assert rows(table, "t") == [{"id": 1, "v": 2}]
     assert table.tags.stored()[0].lifetime == Lifetime(0, 7)
     assert data_files(table) == needed(table) < kept
     with pytest.raises(TagNotFound, match="'u' does not exist"):
-        replace_tag(table.history, "u", table.snapshot(3))
+        replace_tag(table.state, "u", table.snapshot(3))
 
 
 def test_another_time_for_the_same_snapshot(table):
     fill(table)
     table.create_tag("t", 1)
     table.expire_snapshots(ALL_BUT_ONE)
-    replace_tag(table.history, "t", table.tags.load("t"), Lifetime(0, 7))
+    replace_tag(table.state, "t", table.tags.load("t"), Lifetime(0, 7))
     assert rows(table, "t") == [{"id": 1, "v": 1}]
-    replace_tag(table.history, "t", table.tags.load("t"), None)
+    replace_tag(table.state, "t", table.tags.load("t"), None)
     assert table.tags.stored()[0].lifetime is None
 
 
@@ -168,7 +169,7 @@ def test_a_tag_is_not_given_to_what_expired(table):
     table.create_tag("t", 1)
     table.expire_snapshots(ALL_BUT_ONE)
     with pytest.raises(SnapshotNotFound, match="Snapshot 2 expired"):
-        replace_tag(table.history, "t", removed)
+        replace_tag(table.state, "t", removed)
     assert rows(table, "t") == [{"id": 1, "v": 1}]
     assert data_files(table) == needed(table)
 
@@ -179,15 +180,15 @@ def test_tags_whose_time_is_over_go(table):
     table.create_tag("long", 2, DAY)
     table.create_tag("plain", 1)
     now = max(one.created_millis for one in table.tags.stored())
-    assert expire_tags(table.history, now) == []
-    assert expire_tags(table.history, now + 2_000) == ["short"]
-    assert expire_tags(table.history, now + 2 * DAY) == ["long"]
-    assert expire_tags(table.history, now + 100 * DAY) == [], "without a time it stays"
+    assert expire_tags(table.state, now) == []
+    assert expire_tags(table.state, now + 2_000) == ["short"]
+    assert expire_tags(table.state, now + 2 * DAY) == ["long"]
+    assert expire_tags(table.state, now + 100 * DAY) == [], "without a time it stays"
     table.expire_snapshots(ALL_BUT_ONE)
     assert data_files(table) == needed(table)
-    assert expire_tags(table.history, now, older_than_millis=now - DAY) == []
+    assert expire_tags(table.state, now, older_than_millis=now - DAY) == []
     os.utime(table.paths.tag("plain"), (0, 0))
-    assert expire_tags(table.history, now, older_than_millis=now - DAY) == ["plain"]
+    assert expire_tags(table.state, now, older_than_millis=now - DAY) == ["plain"]
     assert data_files(table) == needed(table) == live_paths(table)
 
 
@@ -198,7 +199,7 @@ def test_a_commit_looks_after_tags(tmp_path):
     table.create_tag("stays", 1, DAY)
     stored = table.tags.load("over")
     table.tags.replace("over", tag_of(stored, Lifetime(0, 1)))
-    table.expire_after_commit()
+    follow(Committed(table.state, table.latest_snapshot()))
     assert table.tags.names() == ["stays"]
 
 

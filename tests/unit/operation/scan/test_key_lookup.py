@@ -84,7 +84,7 @@ def table(tmp_path):
 
 def look_up(table, predicate):
     files = [(b, f) for b in table.scan().buckets for f in b.files]
-    return matching_keys(table.io, table.paths, table.schemas.load, table.schema, files, predicate)
+    return matching_keys(table.state, files, predicate)
 
 
 def test_keys_of_several_files_are_returned_once(table):

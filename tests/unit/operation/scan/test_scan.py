@@ -78,7 +78,7 @@ def test_an_old_snapshot(table):
 
 def test_a_table_without_snapshots(tmp_path):
     table = make_table(tmp_path, {"id": "INT"})
-    plan = plan_scan(table.manifests, None, table.schema)
+    plan = plan_scan(table.state, None)
     assert (plan.snapshot, plan.files, plan.row_count) == (None, [], 0)
 
 

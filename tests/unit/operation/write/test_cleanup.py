@@ -7,8 +7,8 @@ import pytest
 from support.tables import data_files, make_table, new_job, read, schema_of, write, write_files
 
 from tablestore_engine.errors import CommitOutcomeUnknownError, ConflictError, PrimaryKeyError
-from tablestore_engine.operation.commit.replace import replace_empty
 from tablestore_engine.operation.files.index_files import index_path
+from tablestore_engine.operation.transaction.table_changes import replace_empty
 from tablestore_engine.operation.write.cleanup import removed_unless_committed
 from tablestore_engine.storage.file_io import LocalFileIO
 
@@ -83,7 +83,7 @@ def test_a_write_without_spark(table):
 
     def overtaken():
         yield batch(1)
-        replace_empty(table, schema_of({"other": "INT"}))
+        replace_empty(table.state, schema_of({"other": "INT"}))
         table.io.listed.clear()
 
     with pytest.raises(ConflictError):

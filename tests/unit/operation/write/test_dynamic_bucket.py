@@ -31,10 +31,9 @@ from tablestore_engine.metadata.index_manifest import IndexEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.index_commit import IndexChange
-from tablestore_engine.operation.commit.replace import replace_empty
 from tablestore_engine.operation.history.expire import Retention
-from tablestore_engine.operation.history.partition_expire import drop_partitions
-from tablestore_engine.operation.history.rollback import restored_schema
+from tablestore_engine.operation.transaction.rollback import restored_schema
+from tablestore_engine.operation.transaction.table_changes import drop_partitions, replace_empty
 from tablestore_engine.operation.write.cleanup import remove_files
 from tablestore_engine.operation.write.index_change import index_change
 from tablestore_engine.operation.write.write import BUCKET_COLUMN, write_table
@@ -282,7 +281,7 @@ def test_truncating_a_partition_removes_its_index(catalog):
 def test_a_replaced_table_has_no_index(catalog, table):
     write(table, rows(range(5), "a"))
     fixed = make_table(catalog, COLUMNS, ["id"], name="other").schema
-    replace_empty(catalog.load_table("default", "t"), fixed)
+    replace_empty(catalog.load_table("default", "t").state, fixed)
     assert catalog.load_table("default", "t").index_files() == []
 
 
@@ -507,7 +506,7 @@ def test_dropping_a_partition_drops_its_index(catalog):
     table = make_table(catalog, {"p": "STRING", **COLUMNS}, ["p", "id"], ["p"], DYNAMIC)
     write(table, [{"p": p, "id": i, "v": "a"} for p in "xy" for i in range(6)])
     removed = PartitionFormat(table.schema).encode(("x",))
-    drop_partitions(table, [removed])
+    drop_partitions(table.state, [removed])
     assert {e.partition for e in table.index_files()} == {e.partition for e in table.live_files()}
     assert removed not in {e.partition for e in table.index_files()}
     check_invariants(table)

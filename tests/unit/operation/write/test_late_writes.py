@@ -46,7 +46,7 @@ def move(table, sequences, level):
     bucket = table.scan().buckets[0]
     runs = tuple(r for r in sorted_runs(bucket.files) if r.files[0].max_sequence_number in sequences)
     unit = CompactionUnit(runs, level, drop_deletes=False)
-    run_and_commit(table, [task_of(bucket, unit, table.write_target(), table.schemas.load)], execute_here)
+    run_and_commit(table.state, [task_of(bucket, unit, table.write_target(), table.schemas.load)], execute_here)
 
 
 def functions(c, d):
@@ -103,7 +103,7 @@ def test_a_late_row_that_moved_up_before_its_delete_is_dropped(tmp_path):
     now(table, [{"id": 2, "c": 200}], 200)
     move(table, {50, 200}, 3)
     with pytest.raises(ConflictError, match="older than deletes"):
-        run_and_commit(table, drops, lambda _: entries)
+        run_and_commit(table.state, drops, lambda _: entries)
     assert [row["id"] for row in read(table)] == [2]
 
 
@@ -132,7 +132,7 @@ def test_one_bucket_that_changed_does_not_hold_up_the_others(tmp_path):
     job = new_job(table, into_empty=lambda entry: True)
     write(table, [{"p": 1, "id": 1, "c": 7}], kind="OVERWRITE", job=job, replaces=_of(table, 1))
     before = set(_files(tmp_path))
-    snapshot = run_and_commit(table, tasks, lambda _: entries)
+    snapshot = run_and_commit(table.state, tasks, lambda _: entries)
     assert snapshot.commit_kind == "COMPACT"
     assert sorted((row["p"], row["c"]) for row in read(table)) == [(0, 1), (1, 7), (2, 1)]
     assert len(table.live_files()) == 3

@@ -69,7 +69,7 @@ def stores(table):
 
 
 def run(table, now=NOW, **kwargs):
-    return run_next(table.compactions, "me", lambda: now, **kwargs)
+    return run_next(table.state, "me", lambda: now, **kwargs)
 
 
 @pytest.mark.parametrize("kind", ["counting", "collecting"])
@@ -86,7 +86,7 @@ def test_rolling_back_and_going_on(tmp_path, kind):
     compact(table)
     assert not stores(table)
     table.create_tag("all", 3)
-    plan = schedule(table.compactions, "full", NOW)
+    plan = schedule(table.state, "full", NOW)
     assert plan is None, "one run is left"
     assert table.roll_back(2).id == 5
     assert stores(table), "as they were"
@@ -96,7 +96,7 @@ def test_rolling_back_and_going_on(tmp_path, kind):
     add(table, *more)
     assert held(table) == end
     # What is planned now is void after the next rollback, where that brings files back.
-    assert schedule(table.compactions, "full", NOW) is not None
+    assert schedule(table.state, "full", NOW) is not None
     table.roll_back("all")
     assert held(table) == states[2]
     assert run(table).outcome.state is PlanState.CANCELLED
@@ -117,7 +117,7 @@ def test_rows_that_come_after_their_retraction_was_planned(tmp_path):
     add(table, ("-", 2, "y"))  # which nobody has added yet
     with pytest.raises(NegativeCountError):
         read(table)
-    plan = schedule(table.compactions, "full", NOW)
+    plan = schedule(table.state, "full", NOW)
     assert [group.drop_deletes for group in plan.groups] == [True]
     add(table, (2, "y"), (2, "y"))
     assert run(table).outcome.state is PlanState.COMPLETED
@@ -133,7 +133,7 @@ def test_a_runner_of_a_counting_table_that_dies(tmp_path):
     for n in range(3):
         add(table, (n, "x"), (n, "x"))
         add(table, ("-", n, "x"))
-    assert schedule(table.compactions, "full", NOW) is not None
+    assert schedule(table.state, "full", NOW) is not None
 
     def dies(tasks):
         execute_here(tasks)

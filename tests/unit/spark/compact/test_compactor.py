@@ -19,9 +19,10 @@ from tablestore_engine.errors import ConflictError, CorruptMetadataError, Execut
 from tablestore_engine.metadata.compaction_plan import PlanState
 from tablestore_engine.operation.compact.schedule import schedule
 from tablestore_engine.operation.compact.scheduled_run import execute_here, run_next
+from tablestore_engine.operation.transaction.after_commit import Committed, follow
 from tablestore_engine.schema.merge.merge_engine import MergeEngine
 from tablestore_engine.spark.compact.compact_due import compact_due
-from tablestore_engine.spark.compact.compactor import compact_after_write, compact_table
+from tablestore_engine.spark.compact.compactor import compact_table, execute_tasks
 
 
 def no_spark():
@@ -33,6 +34,14 @@ def table_of(tmp_path, **options):
     for v in range(2):
         write(table, [{"id": 1, "v": v}, {"id": 2, "v": v}])
     return table
+
+
+def compact_after_write(table, buckets):
+    """What follows a write into some buckets. Returns the snapshot of its compaction, None when there is none."""
+    before = table.latest_snapshot()
+    follow(Committed(table.state, before, frozenset(buckets), lambda chosen: execute_tasks(no_spark, chosen)))
+    after = table.latest_snapshot()
+    return after if after.id > before.id else None
 
 
 def written_buckets(table):
@@ -63,7 +72,7 @@ def test_a_compaction_is_known_by_its_user(tmp_path, prefix, user):
 )
 def test_what_is_due_after_a_write(tmp_path, options, compacts):
     table = table_of(tmp_path, **options)
-    snapshot = compact_after_write(None, table, written_buckets(table))
+    snapshot = compact_after_write(table, written_buckets(table))
     assert (snapshot is not None) is compacts
     assert by_key(table)[1]["v"] == 1
     assert len(table.live_files()) == (1 if compacts else 2)
@@ -71,8 +80,8 @@ def test_what_is_due_after_a_write(tmp_path, options, compacts):
 
 def test_only_buckets_that_were_written_to(tmp_path):
     table = table_of(tmp_path, **{"compaction.total-size-threshold": "1 mb"})
-    assert compact_after_write(None, table, set()) is None
-    assert compact_after_write(None, table, {(b"elsewhere", 0)}) is None
+    assert compact_after_write(table, set()) is None
+    assert compact_after_write(table, {(b"elsewhere", 0)}) is None
 
 
 @pytest.mark.parametrize("error", [RuntimeError("a fault of ours"), StorageError("/disk", "it is full")])
@@ -84,7 +93,7 @@ def test_a_write_does_not_fail_because_of_its_compaction(tmp_path, monkeypatch, 
 
     monkeypatch.setattr("tablestore_engine.spark.compact.compactor.run_compaction", fail)
     files = data_files(table)
-    assert compact_after_write(None, table, written_buckets(table)) is None
+    assert compact_after_write(table, written_buckets(table)) is None
     assert "default.t" in caplog.text
     assert str(error) in caplog.text
     assert data_files(table) == files
@@ -125,9 +134,9 @@ def test_a_write_schedules_instead_of_compacting(tmp_path):
         "write-only": "true",
     }
     table = table_of(tmp_path, **options)
-    assert compact_after_write(None, table, written_buckets(table)) is None
+    assert compact_after_write(table, written_buckets(table)) is None
     assert [s.commit_kind for s in table.snapshots()] == ["APPEND", "APPEND"]
-    (found,) = table.compactions.timeline.load()
+    (found,) = table.state.timeline.load()
     assert found.state is PlanState.REQUESTED
     assert compact_due(no_spark, table) == [f"plan {found.plan.instant} completed as snapshot 3"]
     assert compact_due(no_spark, table) == []
@@ -138,7 +147,7 @@ def test_plans_come_before_what_the_thresholds_ask_for(tmp_path):
     table = make_table(tmp_path, {"id": "INT", "v": "INT"}, ["id"], options={"bucket": "2"})
     for v in range(6):
         write(table, [{"id": n, "v": v} for n in range(20)])
-    plan = schedule(table.compactions, "full", 1)
+    plan = schedule(table.state, "full", 1)
     write(table, [], kind="OVERWRITE", replaces=lambda entry: entry.bucket == 0)
     missing = f"File {plan.groups[0].files[0].file_name} is no longer part of the table."
     assert compact_due(no_spark, table) == [
@@ -151,16 +160,16 @@ def test_plans_come_before_what_the_thresholds_ask_for(tmp_path):
 
 def test_buckets_of_a_running_plan_are_left_to_it(tmp_path):
     table = table_of(tmp_path, **{"num-sorted-run.compaction-trigger": "2"})
-    schedule(table.compactions, "full", 1)
+    schedule(table.state, "full", 1)
     seen = []
 
     def look(tasks):
-        seen.append(compact_after_write(None, table, written_buckets(table)))
+        seen.append(compact_after_write(table, written_buckets(table)))
         seen.append(compact_due(no_spark, table, full=True))
         return execute_here(tasks)
 
     now = int(time.time() * 1000)
-    assert run_next(table.compactions, "me", lambda: now, look).outcome.state is PlanState.COMPLETED
+    assert run_next(table.state, "me", lambda: now, look).outcome.state is PlanState.COMPLETED
     assert seen == [None, []]
 
 
@@ -185,7 +194,7 @@ def overflowing_table(tmp_path, monkeypatch):
 
 
 def planned(table, partition):
-    return schedule(table.compactions, "minor", 1, lambda values: values == (partition,))
+    return schedule(table.state, "minor", 1, lambda values: values == (partition,))
 
 
 def check_sums(table):
@@ -212,16 +221,16 @@ def test_a_plan_that_fails_stops_nothing_else_and_is_given_up(tmp_path, monkeypa
             compact_due(no_spark, table)
         named = f"plan {good.instant} completed as snapshot 4" in str(raised.value)
         assert named is (number == 1)
-        assert len(table.compactions.timeline.pending()) == (number < 3)
+        assert len(table.state.timeline.pending()) == (number < 3)
     assert levels(table)[1] == runs[1]
     assert len(levels(table)[2]) < len(runs[2])
-    found = {one.plan.instant: one for one in table.compactions.timeline.load()}[bad.instant]
+    found = {one.plan.instant: one for one in table.state.timeline.load()}[bad.instant]
     assert found.state is PlanState.CANCELLED
     assert [one.kind for one in found.attempts] == ["ExecutionError"] * 3
     assert found.outcome.message.startswith("Given up after 3 attempts.")
     assert found.outcome.message.endswith(found.last.failure)
     check_sums(table)
-    assert schedule(table.compactions, "full", 2).bucket_ids >= bad.bucket_ids, "it may be planned anew"
+    assert schedule(table.state, "full", 2).bucket_ids >= bad.bucket_ids, "it may be planned anew"
     assert len(compact_due(no_spark, table)) == 1
     assert {len(one) for one in levels(table).values()} == {1}
     check_sums(table)
@@ -260,7 +269,7 @@ def test_plans_that_were_overtaken_may_be_tried_again(tmp_path, monkeypatch):
     for _ in range(4):
         with pytest.raises(ConflictError, match=f"Plan {plan.instant} failed: Others were faster"):
             compact_due(no_spark, table)
-    (found,) = table.compactions.timeline.pending()
+    (found,) = table.state.timeline.pending()
     assert found.failures == 4
     monkeypatch.undo()
     assert compact_due(no_spark, table)[0] == f"plan {plan.instant} completed as snapshot 4"

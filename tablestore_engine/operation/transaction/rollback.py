@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from tablestore_engine.errors import (
     CommitOutcomeUnknownError,
@@ -27,52 +26,25 @@ from tablestore_engine.metadata.index_manifest import HASH, IndexEntry, hash_ent
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commit.commit import Change, Committer
+from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.commit.index_commit import IndexChange
-from tablestore_engine.operation.commit.replace import restarts, schema_publisher
-from tablestore_engine.operation.files.data_file_writer import WriteTarget
+from tablestore_engine.operation.commit.replace import restarts
+from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
 from tablestore_engine.operation.files.index_files import index_entries, index_path
 from tablestore_engine.operation.scan.scan import live_entries
+from tablestore_engine.operation.transaction.transaction import publish_change
 from tablestore_engine.operation.write.cleanup import remove_files
+from tablestore_engine.operation.write.write_intent import WriteIntent
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.storage.manifests import ManifestStore
 from tablestore_engine.storage.schemas import SchemaStore
+from tablestore_engine.table_state import TableState
 
 ROLLED_BACK_TO = "tablestore.rolled-back-to"  # property of a snapshot: the id of the one whose rows it has
 _CHUNK = 8 << 20
 
 
-class Rollable(Protocol):
-    """What is needed of a table."""
-
-    @property
-    def name(self) -> str:
-        """For messages."""
-
-    @property
-    def schema(self) -> TableSchema:
-        """The schema that counts now."""
-
-    @property
-    def schemas(self) -> SchemaStore:
-        """All schemas."""
-
-    @property
-    def manifests(self) -> ManifestStore:
-        """All manifests."""
-
-    def latest_snapshot(self) -> Snapshot | None:
-        """The newest snapshot."""
-
-    def committer(self, schema: TableSchema | None = None) -> Committer:
-        """What commits with a schema."""
-
-    def write_target(self, schema: TableSchema | None = None) -> WriteTarget:
-        """Where new files are put."""
-
-
-def roll_back(table: Rollable, to: Snapshot) -> Snapshot | None:
+def roll_back(state: TableState, to: Snapshot) -> Snapshot | None:
     """Give a table the rows of a snapshot, or of a tag's. Returns the new snapshot, None when the table has them
     already.
 
@@ -83,23 +55,23 @@ def roll_back(table: Rollable, to: Snapshot) -> Snapshot | None:
         ConflictError: others changed the table meanwhile; run it again.
         UserError: other programs keep an index of its files.
     """
-    latest = table.latest_snapshot()
+    latest = state.snapshots.latest()
     if latest is None or to.id in (latest.id, _rolled_back_to(latest)):
         return None
-    schema = restored_schema(table.schemas, table.schema, to)
-    anew = restarts(table.schema, schema)
-    target = table.write_target(schema)
-    index, index_now = index_entries(table.manifests, to), index_entries(table.manifests, latest)
+    schema = restored_schema(state.schemas, state.schema, to)
+    anew = restarts(state.schema, schema)
+    target = write_target(state.with_schema(schema))
+    index, index_now = index_entries(state.manifests, to), index_entries(state.manifests, latest)
     if _of_others(index) != _of_others(index_now):
         raise UserError(
-            f"Table {table.name} cannot be rolled back: it has an index of its files, which was another one then.",
+            f"Table {state.name} cannot be rolled back: it has an index of its files, which was another one then.",
             hint=f"Use INSERT OVERWRITE … SELECT * FROM … VERSION AS OF {to.id}.",
         )
     try:
-        wanted = live_entries(table.manifests, to)
-        live = [] if anew else live_entries(table.manifests, latest)
+        wanted = live_entries(state.manifests, to)
+        live = [] if anew else live_entries(state.manifests, latest)
         alive = {entry.identifier for entry in live}
-        if schema is table.schema and {entry.identifier for entry in wanted} == alive:
+        if schema is state.schema and {entry.identifier for entry in wanted} == alive:
             return None
         copies = _copies(target, [e for e in wanted if e.identifier not in alive])
         stays = [e for e in wanted if e.identifier in alive]
@@ -109,20 +81,18 @@ def roll_back(table: Rollable, to: Snapshot) -> Snapshot | None:
             tuple(copies),
             restarts=anew,
             restores=None if anew else (*stays, *copies),
-            index=_index_change(target, table.schemas.load(to.schema_id), hash_entries(index), there),
+            index=_index_change(target, state.schemas.load(to.schema_id), hash_entries(index), there),
         )
-        return table.committer(schema).commit(
-            change,
-            new_identity(schema.core_options, "rollback"),
-            {ROLLED_BACK_TO: str(to.id)},
-            new_schema=schema_publisher(table.schemas, table.schema, schema),
+        identity = new_identity(schema.core_options, "rollback")
+        return publish_change(
+            state, change, WriteIntent(properties={ROLLED_BACK_TO: str(to.id)}, identity=identity), schema
         )
     except CommitOutcomeUnknownError:
         raise  # the snapshot may be there, and then it names the copies
     except StorageError as error:
         remove_files(target)
         if error.missing:
-            raise SnapshotNotFound(f"Snapshot {to.id} of table {table.name} expired meanwhile.") from None
+            raise SnapshotNotFound(f"Snapshot {to.id} of table {state.name} expired meanwhile.") from None
         raise
     except TableStoreError:
         remove_files(target)

@@ -28,7 +28,7 @@ from tablestore_engine.metadata.index_manifest import DELETION_VECTORS, IndexEnt
 from tablestore_engine.operation.commit.replace import next_schema, replace_all, schema_publisher
 from tablestore_engine.operation.commit.restore import entries_to_restore
 from tablestore_engine.operation.history.expire import Retention
-from tablestore_engine.operation.history.rollback import ROLLED_BACK_TO, roll_back
+from tablestore_engine.operation.transaction.rollback import ROLLED_BACK_TO, roll_back
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.storage import manifests
@@ -220,7 +220,7 @@ def test_a_write_committed_before_is_undone_and_one_begun_before_is_committed_af
     waiting = new_job(table, sequence=1_000)
     other = reload(table)
     rolling = reload(table, Copying(lambda: write(other, [row(77, 77)])))
-    assert roll_back(rolling, rolling.snapshot(1)).id == 7
+    assert roll_back(rolling.state, rolling.snapshot(1)).id == 7
     assert sorted(by_key(table)) == [0, 1, 2, 3, 4]
     write(table, [row(88, 88)], job=waiting)
     assert sorted(by_key(table)) == [0, 1, 2, 3, 4, 88]
@@ -244,8 +244,8 @@ def test_a_compaction_meanwhile_makes_it_start_over(table):
     other = reload(table)
     rolling = reload(table, Copying(lambda: compact(other)))
     with pytest.raises(ConflictError, match="is no longer part of the table"):
-        roll_back(rolling, rolling.snapshot(4))
-    assert roll_back(rolling, rolling.snapshot(4)).id == 7
+        roll_back(rolling.state, rolling.snapshot(4))
+    assert roll_back(rolling.state, rolling.snapshot(4)).id == 7
     assert shown(table) == wanted
     check_invariants(table)
     assert live_paths(table) <= data_files(table)
@@ -259,7 +259,7 @@ def test_what_expires_meanwhile_is_said(table):
     other.expire_snapshots(ALL_BUT_ONE)
     manifests._cache.clear()
     with pytest.raises(SnapshotNotFound, match="expired meanwhile"):
-        roll_back(table, to)
+        roll_back(table.state, to)
     assert by_key(table) == {1: row(1, 2)}
     assert data_files(table) == live_paths(table)
 
@@ -283,7 +283,7 @@ def test_an_index_of_another_program_stops_it(table):
     other = IndexEntry(table.live_files()[0].partition, 0, DELETION_VECTORS, "index-x-0", 8, 1)
     indexed = replace(table.snapshot(1), index_manifest=table.manifests.write_index([other]))
     with pytest.raises(UserError, match=r"index of its files.*INSERT OVERWRITE"):
-        roll_back(table, indexed)
+        roll_back(table.state, indexed)
 
 
 def test_with_concurrent_writers_and_readers(table):

@@ -1,0 +1,154 @@
+"""The transaction of every write: begin on a snapshot, write files, publish them as the next snapshot.
+
+`begin` gives the job that all tasks of the write share. `publish` commits what they made, with the schema that belongs
+to it, and then does what follows a commit. When the commit fails, the files of the write are removed, unless nobody
+knows whether it failed. `with_retry` runs all of it again when others were faster.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from tablestore_engine.errors import CommitTimeoutError, ConflictError
+from tablestore_engine.metadata.manifest import ManifestEntry
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.commit.commit import Change, Committer
+from tablestore_engine.operation.commit.identity import new_identity
+from tablestore_engine.operation.commit.multiset_enable import Publisher, enables_retractions, schema_to_commit
+from tablestore_engine.operation.commit.replace import schema_publisher
+from tablestore_engine.operation.compact.auto_compaction import Execute, execute_small
+from tablestore_engine.operation.files.data_file_writer import write_target
+from tablestore_engine.operation.files.index_files import index_entries
+from tablestore_engine.operation.scan.scan import live_entries
+from tablestore_engine.operation.transaction.after_commit import FOLLOW_UPS, Committed, FollowUp, follow
+from tablestore_engine.operation.write.cleanup import removed_unless_committed
+from tablestore_engine.operation.write.index_change import index_change
+from tablestore_engine.operation.write.new_write import new_job
+from tablestore_engine.operation.write.write_intent import PLAIN, WriteIntent
+from tablestore_engine.operation.write.write_job import WriteJob, WriteResult
+from tablestore_engine.schema.table.multiset_schema import as_multiset
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.table_state import TableState
+
+T = TypeVar("T")
+ATTEMPTS = 10
+
+
+def with_retry(action: Callable[[], T]) -> T:
+    """Run a verb that reads and writes again when others changed what it read; bounded, with jitter.
+
+    Raises:
+        ConflictError: others won every time, or for as long as the table lets a commit take.
+    """
+    for attempt in range(ATTEMPTS):
+        try:
+            return action()
+        except CommitTimeoutError:
+            raise
+        except ConflictError:
+            if attempt + 1 == ATTEMPTS:
+                raise
+            time.sleep((0.05 + 0.15 * random.random()) * (attempt + 1))  # noqa: S311 - spreads retries
+    raise AssertionError("unreachable")
+
+
+def begin(
+    state: TableState,
+    intent: WriteIntent,
+    snapshot: Snapshot | None,
+    *,
+    removes: Callable[[ManifestEntry], bool] | None = None,
+    schema: TableSchema | None = None,
+) -> WriteJob:
+    """A write job on top of a snapshot (None: the table has none yet, or none that matters).
+
+    Args:
+        state: the table.
+        intent: what the caller wants.
+        snapshot: the snapshot that the write is based on.
+        removes: says which live files the write removes.
+        schema: the schema to write with, when it becomes that of the table by this write.
+
+    Raises:
+        OptionError: the table has options under which this engine cannot write.
+    """
+    live = live_entries(state.manifests, snapshot) if snapshot else []
+    index = index_entries(state.manifests, snapshot)
+    target = write_target(state.with_schema(schema or state.schema))
+    return new_job(target, live, index, snapshot.id if snapshot else 0, intent=intent, removes=removes)
+
+
+def publish(
+    state: TableState,
+    job: WriteJob,
+    result: WriteResult,
+    change: Change,
+    execute: Execute = execute_small,
+    follow_ups: Sequence[FollowUp] = FOLLOW_UPS,
+) -> Snapshot:
+    """Commit the files of a write as one snapshot, and do what follows. Returns the snapshot.
+
+    Args:
+        state: the table as it was when the write began.
+        job: the write.
+        result: what its tasks made.
+        change: what the commit does besides adding these files.
+        execute: runs the compactions that are due; by default in this process, those that are small.
+        follow_ups: what follows the commit.
+
+    Raises:
+        ConflictError: the change no longer fits, or others won every time; the files of the write are removed.
+        CommitOutcomeUnknownError: the storage failed while publishing; nothing was removed.
+    """
+    whole = replace(change, added=tuple(result.entries), index=index_change(job, result))
+    with removed_unless_committed(job.target, result):
+        schema, publisher = _schema_to_commit(state, job.schema, result.entries)
+        snapshot = _commit(state.with_schema(schema), whole, job.intent, publisher)
+    buckets = frozenset((e.partition, e.bucket) for e in result.entries) if change.kind == "APPEND" else frozenset()
+    _follow(state, snapshot, Committed(state, snapshot, buckets, execute), follow_ups)
+    return snapshot
+
+
+def publish_change(
+    state: TableState, change: Change, intent: WriteIntent = PLAIN, schema: TableSchema | None = None
+) -> Snapshot:
+    """Commit a change that needs no write job, and do what follows. Returns the snapshot.
+
+    `schema` is the schema of the table from then on, when that changes.
+
+    Raises:
+        ConflictError, CommitOutcomeUnknownError: as `publish`.
+    """
+    schema = schema or state.schema
+    publisher = schema_publisher(state.schemas, state.schema, schema)
+    snapshot = _commit(state.with_schema(schema), change, intent, publisher)
+    _follow(state, snapshot, Committed(state, snapshot, frozenset(), execute_small), FOLLOW_UPS)
+    return snapshot
+
+
+def _commit(state: TableState, change: Change, intent: WriteIntent, publisher: Publisher | None) -> Snapshot:
+    identity = intent.identity or new_identity(state.options)
+    return Committer(state).commit(change, identity, intent.properties, new_schema=publisher)
+
+
+def _schema_to_commit(
+    state: TableState, written: TableSchema, added: Sequence[ManifestEntry]
+) -> tuple[TableSchema, Publisher | None]:
+    """The schema to commit files with, and what publishes the next one right before the snapshot."""
+    if written is not state.schema:
+        schema = as_multiset(written) if enables_retractions(written, added) else written
+        return schema, schema_publisher(state.schemas, state.schema, schema)
+    latest = state.snapshots.latest()
+    return schema_to_commit(state.schemas, written, latest.schema_id if latest else None, added)
+
+
+def _follow(state: TableState, snapshot: Snapshot, committed: Committed, follow_ups: Sequence[FollowUp]) -> None:
+    if snapshot.commit_kind == "COMPACT":
+        return  # a compaction is what follows a write, and nothing follows it
+    if snapshot.schema_id != state.schema.id:
+        committed = replace(committed, state=state.with_schema(state.schemas.load(snapshot.schema_id)))
+    follow(committed, follow_ups)

@@ -1,0 +1,69 @@
+"""The state of one managed table: its schema, and the stores of everything else that it keeps in its folder.
+
+It is what the operations take. A state is a view of the moment when the table was loaded: the schema is frozen,
+snapshots, tags and plans are looked up when they are asked for. It decides nothing; `tablestore_engine.table.Table`
+is the same for users, with verbs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from tablestore_engine.options import CoreOptions
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.storage.file_io import FileIO
+from tablestore_engine.storage.manifests import ManifestStore
+from tablestore_engine.storage.paths import TablePaths
+from tablestore_engine.storage.schemas import SchemaStore
+from tablestore_engine.storage.snapshots import SnapshotStore
+from tablestore_engine.storage.statistics import StatisticsStore
+from tablestore_engine.storage.tags import TagStore
+from tablestore_engine.storage.timeline import TimelineStore
+
+
+@dataclass(frozen=True)
+class TableState:
+    """One table with one schema. `identifier` is (database, name)."""
+
+    identifier: tuple[str, str]
+    io: FileIO
+    paths: TablePaths
+    schema: TableSchema
+    schemas: SchemaStore = field(compare=False)
+    snapshots: SnapshotStore = field(compare=False)
+
+    @property
+    def name(self) -> str:
+        """`database.table`, for messages."""
+        return ".".join(self.identifier)
+
+    @property
+    def options(self) -> CoreOptions:
+        """The parsed options."""
+        return self.schema.core_options
+
+    @cached_property
+    def manifests(self) -> ManifestStore:
+        """The manifests. The partition columns of the schema are those of the manifests that are written."""
+        types = [f.type for f in self.schema.partition_fields]
+        return ManifestStore(self.io, self.paths, types, compression=self.options.manifest_compression)
+
+    @cached_property
+    def tags(self) -> TagStore:
+        """The named snapshots."""
+        return TagStore(self.io, self.paths)
+
+    @cached_property
+    def statistics(self) -> StatisticsStore:
+        """What ANALYZE TABLE found out."""
+        return StatisticsStore(self.io, self.paths)
+
+    @cached_property
+    def timeline(self) -> TimelineStore:
+        """The scheduled compactions."""
+        return TimelineStore(self.io, self.paths)
+
+    def with_schema(self, schema: TableSchema) -> TableState:
+        """The table with another of its schemas."""
+        return self if schema is self.schema else replace(self, schema=schema)
