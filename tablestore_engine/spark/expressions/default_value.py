@@ -10,7 +10,7 @@ from tablestore_engine.spark.expressions.types import to_spark_type
 
 
 def default_sql(field: DataField) -> str:
-    """SQL of that value. A default is a text, which may stand in quotes, that is cast to the column's type.
+    """SQL of that value. A default is a text, which may be in quotes, that is cast to the column's type.
 
     Raises:
         SchemaError: the column has a default, and is an array, map or struct.

@@ -1,7 +1,7 @@
 """The functions of the merge engines as Spark aggregates: what reading several runs does.
 
-Each expression folds the values of one column over the records of a key. Records are told apart and ordered by their
-sequence number, which stands once per key and run; where users say how records are ordered, by their columns first.
+Each expression folds the values of one column over the records of a key. Records are distinguished and ordered by their
+sequence number, which occurs once per key and run; where users say how records are ordered, by their columns first.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`t$audit_log`: the rows of a table with their kinds, `+I`, `-U`, `+U` or `-D`, in a column `rowkind` before the
 others.
 
-Of each key it shows the newest record, so a deleted row stands there as `-D` until a compaction has dropped the record;
+Of each key it shows the newest record, so a deleted row is shown as `-D` until a compaction has dropped the record;
 where keys cross partitions it shows the newest one of each partition.
 Tables whose merge engine folds records, or that have no key, show what a query shows, as `+I`.
 """

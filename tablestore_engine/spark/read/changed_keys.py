@@ -35,7 +35,7 @@ class ChangedKeys(Protocol):
 
     @property
     def frames(self) -> Mapping[str, DataFrame]:
-        """What the queries read beside the runs."""
+        """The frames that the queries read in addition to the runs."""
 
     def without(self, columns: str, where: str) -> str:
         """Query for the rows of ``{bottom}`` with a condition whose key the newer runs do not hold."""

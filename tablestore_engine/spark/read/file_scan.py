@@ -42,7 +42,7 @@ _NATIVE_CASTS = {
     ("INT", "BIGINT"),
     ("FLOAT", "DOUBLE"),
 }
-# Spark says of a row where it stands.
+# Spark's metadata columns: the file and position of a row.
 _POSITIONS = (f"_metadata.file_path as {FILE_COLUMN}", f"_metadata.row_index as {POSITION_COLUMN}")
 _SIZES = (f"_metadata.file_size as {SIZE_COLUMN}",)
 

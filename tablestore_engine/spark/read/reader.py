@@ -71,7 +71,7 @@ def read_plan(spark: SparkSession, table: Table, plan: ScanPlan, predicate: Pred
 
 
 def read_positions(spark: SparkSession, table: Table, plan: ScanPlan) -> DataFrame:
-    """Rows of an append table's plan with the file (`FILE_COLUMN`) and row number that each stands at."""
+    """Rows of an append table's plan with the file (`FILE_COLUMN`) and row number of each."""
     files = [(b, f) for b in plan.buckets for f in b.files]
     scans = FileScans(spark, table, plan.schema)
     return scans.scan(files, positions=True) if files else scans.empty(positions=True)
@@ -205,7 +205,8 @@ class TableReader:
         return self._sql(f"{untouched} UNION ALL {newest}", bottom=bottom, upper=upper, **changed.frames)
 
     def _merged_across_partitions(self, merge: _Merge) -> DataFrame:
-        """Rows of keys that may have records in several partitions, and there in several buckets: each by itself."""
+        """Rows of keys that may have records in several partitions, and there in several buckets: each directory by
+        itself."""
         rows = self._scans.scan([*merge.bottom, *merge.upper], system=True, positions=True)
         text = self._with_directory()
         engine = self._schema.merge_engine
@@ -217,7 +218,7 @@ class TableReader:
         return self._sql(newest + (f" WHERE {ALIVE}" if engine.kept is Kept.NEWEST else ""), rows=rows)
 
     def _with_directory(self) -> str:
-        """Query for ``{rows}``, scanned with their positions, with the place of each."""
+        """Query for ``{rows}``, scanned with their positions, with the directory of each: its partition and bucket."""
         # The directory of the file is the partition and the bucket.
         directory = f"left({FILE_COLUMN}, length({FILE_COLUMN}) - locate('/', reverse({FILE_COLUMN})))"
         return f"SELECT {self._with_system('f')}, {directory} AS {_DIRECTORY} FROM {{rows}} f"
@@ -254,7 +255,7 @@ class TableReader:
     def _latest(self, merge: _Merge) -> str:
         """Query for the records of the upper runs that no later one hides, where no two have the same number.
 
-        Few keys stand in several runs, and only these are looked up: taking the greatest record of every key would
+        Few keys are in several runs, and only these are looked up: taking the greatest record of every key would
         sort all rows, with all columns.
         """
         keys = join_keys(self._schema.primary_keys, self._key_ranges(merge.upper))

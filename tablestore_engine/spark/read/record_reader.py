@@ -1,4 +1,4 @@
-"""Reading records to be written again: the record of each key that its others have become, with its kind.
+"""Reading records for a rewrite: the one record, with its kind, into which the records of each key merge.
 
 What a query shows is not all that a table holds. Where a row that comes late may be older than a delete
 (`sequence.field`, sequence groups), the delete stays a record, by which that row is known to be late; files that are

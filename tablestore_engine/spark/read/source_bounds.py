@@ -1,7 +1,7 @@
-"""What the rows of a MERGE's source tell of the rows of the target that they can match.
+"""Bounds on the rows of a MERGE's target, computed from the rows of its source that can match them.
 
-A row that `t.a = s.b` holds for has a value of `s.b` in `t.a`, so files without one need not be read. It pays to look
-for these values when the target is large: the source is computed before the join then.
+A row that `t.a = s.b` holds for has a value of `s.b` in `t.a`, so files without one need not be read. This pays when
+the target is large: the source is then computed before the join.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ORDERED = (T.StringType, T.DateType, T.TimestampType, T.TimestampNTZType)
 
 
 def is_large(plan: ScanPlan) -> bool:
-    """Whether reading less of a target is worth a look at the source."""
+    """Whether reading less of a target is worth computing the source first."""
     return plan.file_size >= LARGE_BYTES or len(plan.files) >= LARGE_FILES
 
 
@@ -105,6 +105,6 @@ def kept(spark: SparkSession, view: str) -> Iterator[DataFrame]:
 
 
 def with_own_plan(source: DataFrame) -> DataFrame:
-    """The rows, by a plan that no other query has: with what is kept of a plan, Spark answers all that have it, and it
-    is gone for all when one lets it go. There is one column more."""
+    """The rows, with a plan that no other query has, and one more column. Spark answers every query of an equal plan
+    from the cached rows, and drops them for all of these queries when one of them unpersists them."""
     return source.selectExpr("*", f"'{uuid.uuid4().hex}' AS __tablestore_kept")
