@@ -38,7 +38,6 @@ _NEVER_ALIAS: Final = frozenset(
         "USING",
         "LATERAL",
         "SELECT",
-        "FROM",
         "WHEN",
         "SET",
         "AS",
