@@ -56,7 +56,7 @@ def _query(statement: Query, context: RowContext) -> StatementResult:
 
 def _query_inside(statement: QueryInside, context: RowContext) -> StatementResult:
     frames = context.frames(lasting=statement.kind == "CACHE TABLE")
-    answer = frames.run(frames.bound(statement.query_sql), statement.prefix, statement.suffix)
+    answer = frames.run(frames.bound(statement.query_sql), statement.prefix)
     return StatementResult(statement.kind, dataframe=named_plan(answer) if statement.kind == "EXPLAIN" else answer)
 
 

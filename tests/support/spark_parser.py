@@ -16,8 +16,6 @@ Name = tuple[str, ...]
 # What a plan calls a table that must be there, and what it calls any other name.
 _READS = frozenset(["UnresolvedRelation", "UnresolvedTable", "UnresolvedTableOrView", "UnresolvedView"])
 _NAMES = frozenset(["UnresolvedIdentifier", "TableIdentifier"])
-# Texts that Spark parses later: EXECUTE IMMEDIATE's, and the body of a function.
-_TEXTS = frozenset(["UnresolvedExecuteImmediate", "Body"])
 
 _WALK = """
 import org.apache.spark.sql.catalyst.expressions.Expression;
@@ -47,13 +45,6 @@ private void walk(Object value, java.util.Set ctes) {
     if (kind.equals("PlanWithUnresolvedIdentifier") || kind.equals("UnresolvedExecuteImmediate")) {
       found.add(kind + '\\t' + text(product.productElement(0)));
     }
-    boolean function = kind.startsWith("Create") && kind.contains("Function");
-    if (function) body(product);
-    if (function || kind.equals("CreateVariable")) return;
-    if (kind.equals("SetVariable")) {
-      walk(product.productElement(1), ctes);
-      return;
-    }
     if (kind.equals("InsertIntoStatement")) walk(product.productElement(0), new java.util.HashSet());
     each(product.productIterator(), ctes);
   }
@@ -62,16 +53,6 @@ private void walk(Object value, java.util.Set ctes) {
 private String text(Object clause) {
   Expression value = (Expression) clause;
   return value.foldable() ? String.valueOf(value.eval(null)) : "";
-}
-
-private void body(scala.Product function) {
-  for (int i = 0; i < function.productArity(); i++) {
-    String element = function.productElementName(i);
-    Object value = function.productElement(i);
-    if (!(value instanceof scala.Some)) continue;
-    if (element.equals("exprText")) found.add("Body\\tSELECT " + ((scala.Some) value).value());
-    if (element.equals("queryText")) found.add("Body\\t" + ((scala.Some) value).value());
-  }
 }
 
 private void each(scala.collection.Iterator items, java.util.Set ctes) {
@@ -145,7 +126,7 @@ class SparkParser:
         for kind, *parts in found:
             if kind == "PlanWithUnresolvedIdentifier" and parts[0] and (name := _name(parts[0].split("."))):
                 reads.add(name)
-            inner = self.read(parts[0]) if kind in _TEXTS and parts[0] else None
+            inner = self.read(parts[0]) if kind == "UnresolvedExecuteImmediate" and parts[0] else None
             if inner is not None:
                 reads |= inner.reads
                 names |= inner.names

@@ -76,15 +76,15 @@ def _tables(value: Any) -> Iterator[Name]:
     elif isinstance(value, tuple):
         for item in value:
             yield from _tables(item)
+    elif isinstance(value, QueriesInside):
+        for piece in value.pieces:
+            yield from _bound(value.sql[piece.start : piece.end], bind if piece.is_query else bind_expression)
     elif isinstance(value, Script):
         for text in value.statements:
             yield from _tables(parse(text))
     elif isinstance(value, ExecuteImmediate):
         text = literal_text(value.text_sql)
         yield from () if text is None else _tables(parse(text))
-    elif isinstance(value, QueriesInside):
-        for piece in value.pieces:
-            yield from _bound(value.sql[piece.start : piece.end], bind if piece.is_query else bind_expression)
     elif is_dataclass(value):
         for field in fields(value):
             if field.name != "new":  # of RENAME TO, which names no table yet

@@ -28,8 +28,7 @@ from tablestore_engine.operation.scan.file_overlap import overlapping_with, valu
 from tablestore_engine.operation.scan.scan import ScanPlan
 from tablestore_engine.schema.table.predicate import Predicate, fixes_a_column
 from tablestore_engine.schema.types.system import COUNT
-from tablestore_engine.spark.expressions.fold_sql import literal
-from tablestore_engine.spark.expressions.names import formatted
+from tablestore_engine.spark.expressions.names import formatted, formatted_literal
 from tablestore_engine.spark.read.changed_keys import BROADCAST_ROWS
 from tablestore_engine.spark.read.file_scan import BucketFile, FileScans
 from tablestore_engine.spark.read.multiset_hidden_rows import HiddenRows, HiddenRowsFinder, OverlappingFiles
@@ -157,10 +156,10 @@ class _MultisetFrames:
 
     def _complaint(self) -> str:
         """SQL of the message that shows a row."""
-        parts = [literal(f"{NEGATIVE} (total "), f"cast({_COUNT} as string)", literal("): {")]
+        parts = [formatted_literal(f"{NEGATIVE} (total "), f"cast({_COUNT} as string)", formatted_literal("): {")]
         for number, (name, column) in enumerate(zip(self._shown, self._names, strict=True)):
             parts += [
-                literal(f"{', ' if number else ''}'{name}': "),
+                formatted_literal(f"{', ' if number else ''}'{name}': "),
                 f"coalesce(cast({column} as string), 'None')",
             ]
-        return f"concat({', '.join(parts)}, {literal('}.')})"
+        return f"concat({', '.join(parts)}, {formatted_literal('}.')})"

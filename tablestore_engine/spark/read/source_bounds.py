@@ -17,7 +17,7 @@ from pyspark.sql import types as T
 from tablestore_engine.operation.scan.scan import ScanPlan
 from tablestore_engine.schema.table.predicate import Compare, In, Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.spark.expressions.names import quoted
+from tablestore_engine.schema.types.sql_text import quoted_name
 from tablestore_engine.spark.expressions.types import to_spark_type
 from tablestore_engine.spark.run.run import collect_arrow, translated
 
@@ -63,7 +63,7 @@ def bounds_of(source: DataFrame, pairs: list[tuple[str, str]], schema: TableSche
     """
     items = [F.count(F.lit(1)).alias("rows")]
     for i, (_, column) in enumerate(pairs):
-        value = F.col(quoted(column))
+        value = F.col(quoted_name(column))
         items += [F.min(value).alias(f"min{i}"), F.max(value).alias(f"max{i}")]
     try:
         found = collect_arrow(source.agg(*items)).to_pylist()[0]
@@ -77,14 +77,14 @@ def bounds_of(source: DataFrame, pairs: list[tuple[str, str]], schema: TableSche
         few = found["rows"] <= FEW_VALUES
         return [*ranges, *_values(source, [p for p in pairs if few or p[0] in schema.partition_keys])]
     except (OverflowError, ValueError):
-        return []  # a time that Python has none for, as after the year 9999
+        return []  # a time that Python cannot represent, as after the year 9999
 
 
 def _values(source: DataFrame, pairs: list[tuple[str, str]]) -> list[Predicate]:
     """That each column has one of the source's values, unless these are many."""
     if not pairs:
         return []
-    chosen = source.select(*(F.col(quoted(column)).alias(str(i)) for i, (_, column) in enumerate(pairs)))
+    chosen = source.select(*(F.col(quoted_name(column)).alias(str(i)) for i, (_, column) in enumerate(pairs)))
     rows = collect_arrow(chosen.distinct().limit(FEW_VALUES + 1))
     if rows.num_rows > FEW_VALUES:
         return []

@@ -17,7 +17,7 @@ from weakref import ReferenceType, ref
 
 from pyspark.sql import DataFrame, SparkSession, functions
 
-from tablestore_engine.spark.expressions.names import quoted
+from tablestore_engine.schema.types.sql_text import quoted_name
 from tablestore_engine.spark.run.messages import TEMP_VIEW_NUMBER
 from tablestore_engine.spark.run.run import translated
 
@@ -40,7 +40,7 @@ class TempViews:
     def add(self, name: str, frame: DataFrame) -> str:
         """Make a temporary view of a frame, named after the table. Returns the view's name, unquoted."""
         view = f"{name}#{next(_numbers)}"
-        frame.createOrReplaceTempView(quoted(view))
+        frame.createOrReplaceTempView(quoted_name(view))
         if not self._lasting:
             for old in self._remember(view):
                 self._spark.catalog.dropTempView(old)
@@ -62,13 +62,13 @@ class TempViews:
 def is_temporary(spark: SparkSession, name: str) -> bool:
     """Whether a bare name is that of a temporary view of the session, or of a table in Spark's own catalog."""
     with translated():
-        return bool(spark.catalog.tableExists(quoted(name)))
+        return bool(spark.catalog.tableExists(quoted_name(name)))
 
 
 def ends_with_session(spark: SparkSession, name: str) -> bool:
     """Whether a bare name for which `is_temporary` holds is a temporary view, and no table of Spark's."""
     with translated():
-        return bool(spark.catalog.getTable(quoted(name)).isTemporary)
+        return bool(spark.catalog.getTable(quoted_name(name)).isTemporary)
 
 
 def named_plan(answer: DataFrame) -> DataFrame:

@@ -57,7 +57,7 @@ def _parse(text: str) -> Statement:
     refuse_misplaced(text, tokens)
     cursor = Cursor(text, tokens)
     if cursor.at_end:
-        return Noop(sql=text, what="EMPTY")
+        return Noop(sql=text)
     handler = _HEADS.get(cursor.key)
     statement = None if handler is None else handler(cursor)
     return PassThrough(sql=text) if statement is None else statement
@@ -167,11 +167,9 @@ def _explain(cursor: Cursor) -> Statement | None:
     offset = cursor.token.start
     prefix = cursor.text[:offset]
     inner = parse(cursor.text[offset:])
-    if isinstance(inner, PassThrough):
-        return None
     if isinstance(inner, Query):
         return QueryInside(sql=cursor.text, kind="EXPLAIN", prefix=prefix, query_sql=inner.query_sql)
-    return Explain(sql=cursor.text, mode=mode, statement=inner)
+    return None if isinstance(inner, PassThrough) else Explain(sql=cursor.text, mode=mode, statement=inner)
 
 
 def _cache(cursor: Cursor) -> Statement | None:
@@ -231,7 +229,7 @@ def _refresh(cursor: Cursor) -> Statement | None:
 
 def _transaction(cursor: Cursor) -> Statement | None:
     if is_transaction(cursor.tokens):
-        return Noop(sql=cursor.text, what=cursor.key)
+        return Noop(sql=cursor.text)
     return parse_script.script(cursor, parse) if is_script(cursor.tokens) else None
 
 
@@ -274,10 +272,10 @@ _HEADS: Final[Mapping[str, _Head]] = {
     "REFRESH": _refresh,
     **dict.fromkeys(("GRANT", "REVOKE"), parse_foreign.grant),
     **dict.fromkeys(("MSCK", "FSCK", "REPAIR"), parse_foreign.repair),
-    "LOAD": parse_foreign.load_data,
     "OPTIMIZE": parse_foreign.optimize,
     "VACUUM": parse_foreign.vacuum,
     "RESTORE": parse_foreign.restore,
+    "LOAD": parse_foreign.load,
 }
 
 __all__ = ["ParseError", "parse"]

@@ -39,8 +39,6 @@ def create(cursor: Cursor) -> Statement | None:
         return create_table(cursor, replace=replace or must_exist, must_exist=must_exist)
     if cursor.key == "INDEX":
         return parse_foreign.index(cursor, "CREATE INDEX")
-    if cursor.key == "FLOW":
-        raise cursor.error("A FLOW is not supported", kind=SqlError, hint="INSERT or MERGE INTO a table what has come.")
     is_global = cursor.accept("GLOBAL")
     temporary = cursor.accept_one("TEMPORARY", "TEMP", "LOCAL") is not None
     cursor.accept_one("TEMPORARY", "TEMP")
@@ -62,6 +60,8 @@ def refuse_kept_up(cursor: Cursor) -> None:
             kind=SqlError,
             hint="Use a VIEW, whose query runs when it is read, or a TABLE … AS SELECT, which keeps its rows.",
         )
+    if cursor.key == "FLOW" and cursor.tokens[cursor.i + 1].is_name:
+        raise cursor.error("A FLOW is not supported", kind=SqlError, hint="INSERT or MERGE what has come since.")
     if cursor.sees("STREAMING", "TABLE"):
         raise cursor.error(
             "Streaming tables are not supported",
@@ -110,20 +110,18 @@ def _create_view(cursor: Cursor, replace: bool, temporary: bool) -> Statement:
             comment = cursor.string()
         elif cursor.accept("TBLPROPERTIES"):
             options.update(properties(cursor))
-        elif cursor.sees("WITH", "METRICS"):
-            raise cursor.error(
-                "Views of metrics are not supported", kind=SqlError, hint="Write the query: CREATE VIEW v AS SELECT …."
-            )
         elif cursor.accept("WITH", "SCHEMA"):
             cursor.accept("TYPE")
             cursor.name("BINDING, COMPENSATION or EVOLUTION")
+        elif cursor.sees("WITH", "METRICS"):
+            raise cursor.error("Views of metrics are not supported", kind=SqlError, hint="Use a VIEW AS SELECT ….")
         elif cursor.key == "USING" and temporary:
             return PassThrough(sql=cursor.text)
         else:
             raise cursor.error("Expected AS and a query")
-    if not cursor.sees_query():
-        raise cursor.error("Expected a query behind AS")
     prefix = cursor.text[: cursor.token.start]
+    if not cursor.sees_query():
+        raise cursor.error("Expected a query")
     return CreateView(
         sql=cursor.text,
         view=name,

@@ -46,24 +46,6 @@ def restore(cursor: Cursor) -> Statement | None:
     return None if table is None else _foreign(cursor, "RESTORE", table, hint)
 
 
-def load_data(cursor: Cursor) -> Statement | None:
-    """``LOAD DATA [LOCAL] INPATH '…' [OVERWRITE] INTO TABLE t``."""
-    while not cursor.at_end and not cursor.accept("INTO", "TABLE"):
-        cursor.i += 1
-    table = _table(cursor)
-    hint = f"Use INSERT INTO {table} SELECT * FROM parquet.`path`, or csv, json, orc."
-    return None if table is None else _foreign(cursor, "LOAD DATA", table, hint)
-
-
-def index(cursor: Cursor, verb: str) -> Statement | None:
-    """``INDEX [IF …] name ON [TABLE] t``, from the word INDEX on."""
-    while not cursor.at_end and not cursor.accept("ON"):
-        cursor.i += 1
-    table = _table(cursor)
-    hint = "Leave it out: buckets of the primary key and statistics of files find rows."
-    return None if table is None else _foreign(cursor, verb, table, hint)
-
-
 def repair(cursor: Cursor) -> Statement | None:
     """``MSCK REPAIR TABLE t``, ``FSCK REPAIR TABLE t`` and ``REPAIR TABLE t``."""
     cursor.accept_one("MSCK", "FSCK")
@@ -86,6 +68,24 @@ def grant(cursor: Cursor) -> Statement | None:
         return None  # a schema, a catalog, …
     table = _table(cursor)
     hint = "Tables are files in the warehouse folder, whose permissions say who may read them."
+    return None if table is None else _foreign(cursor, verb, table, hint)
+
+
+def load(cursor: Cursor) -> Statement | None:
+    """``LOAD DATA [LOCAL] INPATH 'path' [OVERWRITE] INTO TABLE t``."""
+    while not cursor.at_end and not cursor.accept("INTO", "TABLE"):
+        cursor.i += 1
+    table = None if cursor.at_end else _table(cursor)
+    hint = f"Use INSERT INTO {table} SELECT * FROM parquet.`path`, or another format's name in front of the path."
+    return None if table is None else _foreign(cursor, "LOAD DATA", table, hint)
+
+
+def index(cursor: Cursor, verb: str) -> Statement | None:
+    """``CREATE INDEX i ON [TABLE] t (a)`` and ``DROP INDEX i ON [TABLE] t``."""
+    while not cursor.at_end and not cursor.accept("ON"):
+        cursor.i += 1
+    table = None if cursor.at_end else _table(cursor)
+    hint = "Leave it out: rows are found by the primary key, by partitions and by the statistics of files."
     return None if table is None else _foreign(cursor, verb, table, hint)
 
 

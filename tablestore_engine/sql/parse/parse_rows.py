@@ -62,8 +62,8 @@ def insert(cursor: Cursor, with_sql: str | None) -> Statement:
         cursor.i += 1
     table = cursor.table_name()
     if cursor.key == "AS" and cursor.key_at(2) == "REPLACE":
-        cursor.i += 3
-        return _replace_where(cursor, table, with_sql)
+        cursor.i += 2
+        raise cursor.error("Only REPLACE WHERE is supported", kind=SqlError, hint="Use MERGE INTO.")
     if cursor.sees("WITH", "("):
         raise cursor.error("Options on INSERT are not supported", kind=SqlError)
     if verb == "INTO" and cursor.accept("REPLACE"):

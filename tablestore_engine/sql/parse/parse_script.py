@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Final
 
 from tablestore_engine.errors import SqlError
+from tablestore_engine.sql.query.bind import names_table
 from tablestore_engine.sql.statements.script import ExecuteImmediate, Piece, QueriesInside, Script
 from tablestore_engine.sql.statements.statement import PassThrough, Query, Statement
 from tablestore_engine.sql.text.cursor import Cursor, error_at
@@ -32,12 +33,25 @@ _BETWEEN: Final = frozenset([";", "BEGIN", "ATOMIC", "ELSE", "LOOP", "REPEAT", "
 # -- scripts -----------------------------------------------------------------------------------------------
 
 
-def script(cursor: Cursor, parse: Parse) -> Statement:
-    """``BEGIN … END``, from BEGIN on."""
+def script(cursor: Cursor, parse: Parse) -> Statement | None:
+    """``BEGIN … END``, from BEGIN on; None when nothing in it is ours."""
     plain = _plain_statements(cursor)
     if plain is not None:
-        return Script(sql=cursor.text, statements=plain)
-    return QueriesInside(sql=cursor.text, kind="SCRIPT", pieces=tuple(_pieces(cursor, parse)))
+        ours = any(_is_ours(parse(text)) for text in plain)
+        return Script(sql=cursor.text, statements=plain) if ours else None
+    return _queries_inside(cursor, "SCRIPT", *_pieces(cursor, parse))
+
+
+def _is_ours(statement: Statement) -> bool:
+    if isinstance(statement, Query):
+        return names_table(statement.query_sql, is_query=True)
+    return not isinstance(statement, PassThrough)
+
+
+def _queries_inside(cursor: Cursor, kind: str, *pieces: Piece) -> Statement | None:
+    """The statement with the pieces of it that name tables; None when there are none."""
+    named = [one for one in pieces if names_table(cursor.text[one.start : one.end], is_query=one.is_query)]
+    return QueriesInside(sql=cursor.text, kind=kind, pieces=tuple(named)) if named else None
 
 
 def _plain_statements(cursor: Cursor) -> tuple[str, ...] | None:
@@ -210,11 +224,11 @@ def set_variable(cursor: Cursor) -> Statement | None:
         return None
     tokens = cursor.tokens
     piece = Piece(tokens[cursor.i + 2].start, tokens[-2].end, False)
-    return QueriesInside(sql=cursor.text, kind="SET VARIABLE", pieces=(piece,))
+    return _queries_inside(cursor, "SET VARIABLE", piece)
 
 
 def create_function(cursor: Cursor, temporary: bool) -> Statement | None:
-    """``CREATE FUNCTION … RETURN body``, from behind these words; None for functions that are Java classes."""
+    """``CREATE FUNCTION … RETURN body``, from behind these words; None where no table is named."""
     tokens = cursor.tokens
     for i in top_level(tokens, cursor.i, len(tokens) - 1):
         if tokens[i].key == "RETURN" and i + 1 < len(tokens) - 1:
@@ -222,5 +236,5 @@ def create_function(cursor: Cursor, temporary: bool) -> Statement | None:
             is_query = cursor.sees_query() and cursor.key != "("
             piece = Piece(cursor.token.start, tokens[-2].end, is_query)
             kind = "CREATE TEMPORARY FUNCTION" if temporary else "CREATE FUNCTION"
-            return QueriesInside(sql=cursor.text, kind=kind, pieces=(piece,))
+            return _queries_inside(cursor, kind, piece)
     return None

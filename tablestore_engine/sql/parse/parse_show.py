@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.schema.table.predicate import Constant
+from tablestore_engine.schema.types.sql_text import quoted_name
 from tablestore_engine.sql.parse.parse_rows import partition_spec
 from tablestore_engine.sql.parse.parse_table import property_key
 from tablestore_engine.sql.statements.layout import AnalyzeTable
@@ -20,7 +21,7 @@ from tablestore_engine.sql.statements.show import (
 from tablestore_engine.sql.statements.statement import Call, QueryInside, Statement, TableName
 from tablestore_engine.sql.statements.tag import ShowTags
 from tablestore_engine.sql.text.cursor import OWN_CATALOGS, Cursor
-from tablestore_engine.sql.text.lexer import END, STRING, quote
+from tablestore_engine.sql.text.lexer import END, STRING
 from tablestore_engine.sql.text.literals import constant_at
 
 _SCHEMAS = ("SCHEMAS", "DATABASES", "NAMESPACES")
@@ -45,11 +46,7 @@ def show(cursor: Cursor) -> Statement | None:
         database = _in_database(cursor)
         like = _like(cursor)
         if cursor.key == "PARTITION":
-            raise cursor.error(
-                "SHOW TABLE EXTENDED of a PARTITION is not supported",
-                kind=SqlError,
-                hint="Use SHOW PARTITIONS, or the system table t$partitions.",
-            )
+            raise cursor.error("SHOW TABLE EXTENDED … PARTITION is not supported", hint="Use SHOW PARTITIONS.")
         statement = ShowTables(sql=cursor.text, database=database, like=like, extended=True)
     elif cursor.accept("VIEWS"):
         database = _in_database(cursor)
@@ -104,9 +101,9 @@ def _show_columns(cursor: Cursor) -> Statement:
 
 def describe(cursor: Cursor) -> Statement | None:
     """DESCRIBE of a table, a column or a schema, from behind the verb; None for functions and the like."""
-    if cursor.key == "FUNCTION" and cursor.tokens[cursor.i + 1].kind != END:  # a name, an operator, a string
-        return None
     if cursor.key == "PROCEDURE" and cursor.tokens[cursor.i + 1].is_name:
+        return None
+    if cursor.key == "FUNCTION" and cursor.tokens[cursor.i + 1].kind != END and cursor.key_at(1) != ".":
         return None
     cursor.refuse_unfinished()
     if cursor.key in _SCHEMA and cursor.tokens[cursor.i + 1].is_name:
@@ -126,7 +123,7 @@ def describe(cursor: Cursor) -> Statement | None:
     as_json = cursor.accept("AS", "JSON")
     cursor.expect_end()
     if "$" in table.name and not (column or partition or as_json):  # a system table, whose rows are made by Spark
-        named = ".".join(quote(part) for part in (table.database, table.name) if part is not None)
+        named = ".".join(quoted_name(part) for part in (table.database, table.name) if part is not None)
         query = f"SELECT * FROM {named}"
         return QueryInside(sql=cursor.text, kind="DESCRIBE QUERY", prefix="DESCRIBE QUERY ", query_sql=query)
     return Describe(

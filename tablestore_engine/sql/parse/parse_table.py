@@ -22,8 +22,8 @@ _REFUSED: Final[Mapping[str, tuple[str, str]]] = {
         "Write WITH ('bucket' = '4', 'bucket-key' = 'column') instead.",
     ),
     "CLUSTER": ("CLUSTER BY is not a clause of managed tables", "Rows are clustered by the primary key."),
-    "DEFAULT": ("DEFAULT COLLATION is not supported", "Write COLLATE in the queries that need one."),
     "SKEWED": ("SKEWED BY is not supported", "Leave it out."),
+    "DEFAULT": ("A default COLLATION is not supported", "Leave it out."),
     "ROW": ("ROW FORMAT is not supported", "Leave it out: managed tables choose their own file format."),
     "STORED": ("STORED AS is not supported", "Write WITH ('file.format' = 'parquet') instead."),
 }

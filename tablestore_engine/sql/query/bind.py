@@ -23,11 +23,12 @@ from typing import Final
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.schema.table.predicate import Predicate
+from tablestore_engine.schema.types.sql_text import quoted_name
 from tablestore_engine.sql.query.pushdown import table_predicates
 from tablestore_engine.sql.query.structure import DottedName, Relation, Select, Structure, TimeTravel
 from tablestore_engine.sql.query.table_references import scan_expression, scan_query
 from tablestore_engine.sql.text.cursor import NO_CATALOG, OWN_CATALOGS
-from tablestore_engine.sql.text.lexer import quote, tokenize
+from tablestore_engine.sql.text.lexer import tokenize
 
 FILE_FORMATS: Final = frozenset(
     ["parquet", "orc", "csv", "json", "text", "avro", "xml", "binaryfile", "delta", "iceberg", "hudi"]
@@ -41,7 +42,7 @@ class TableReference:
     ``database`` is None when the query names none. ``name`` may end in a system table's suffix
     (``t$snapshots``). ``predicate`` holds on every row that can matter; None says nothing.
     ``without_catalog`` says that the text has nothing for a catalog in front of the database (``None.db.t``,
-    ``.db.t``), so that Spark could not know the name. ``stream`` says that it is read as a stream.
+    ``.db.t``), so that Spark could not know the name.
     """
 
     database: str | None
@@ -49,7 +50,6 @@ class TableReference:
     time_travel: TimeTravel | None = None
     predicate: Predicate | None = None
     without_catalog: bool = False
-    stream: bool = False
 
 
 @dataclass(frozen=True)
@@ -108,6 +108,11 @@ def references(query_sql: str, asked: Predicate | None = None) -> tuple[TableRef
     return tuple(reference for _, reference in tables if reference is not None)
 
 
+def names_table(sql: str, *, is_query: bool) -> bool:
+    """Whether a query, or the subqueries of an expression, name a table."""
+    return any(reference is not None for _, reference in _analyze(sql, not is_query).tables)
+
+
 @dataclass(frozen=True)
 class _Analysis:
     structure: Structure
@@ -146,7 +151,7 @@ def _reference(table: Relation, predicate: Predicate | None, text: str) -> Table
     if len(parts) == 2 and parts[0].lower() in FILE_FORMATS and any(c in parts[1] for c in "/:\\.*"):
         return None
     database = parts[0] if len(parts) == 2 else None
-    return TableReference(database, parts[-1], table.time_travel, predicate, nothing, table.stream)
+    return TableReference(database, parts[-1], table.time_travel, predicate, nothing)
 
 
 class _Rewrite:
@@ -184,7 +189,7 @@ class _Rewrite:
         return BoundQuery(edited(self.text, self.edits), bound, self.text, tuple(self.edits))
 
     def _bind(self, table: Relation) -> None:
-        view = quote(self.bound[table][1].view)
+        view = quoted_name(self.bound[table][1].view)
         self.edits.append((*table.name_span, view))
         if table.travel_span is not None:
             self.edits.append((*table.travel_span, ""))
@@ -250,7 +255,7 @@ class _Rewrite:
 
     def _qualifier(self, relation: Relation) -> str:
         if relation in self.renamed:
-            return quote(self.bound[relation][1].view)
+            return quoted_name(self.bound[relation][1].view)
         return _spelled(relation)
 
 
@@ -290,4 +295,4 @@ def _same_name(left: str, right: str) -> bool:
 
 def _spelled(table: Relation) -> str:
     """The last part of a table's name as Spark lets it be written: ``$`` needs backquotes there."""
-    return table.last_text if "$" not in table.last_text else quote(table.parts[-1])
+    return table.last_text if "$" not in table.last_text else quoted_name(table.parts[-1])

@@ -38,7 +38,6 @@ _NEVER_ALIAS: Final = frozenset(
         "USING",
         "LATERAL",
         "SELECT",
-        "FROM",
         "WHEN",
         "SET",
         "AS",
@@ -105,7 +104,7 @@ class RelationScan:
     def relation(self, i: int, ctes: Ctes, select: Select, join: str) -> int:
         """One relation from its first token, alias included."""
         tokens = self.tokens
-        if tokens[i].key == "LATERAL":
+        if tokens[i].key == "LATERAL" or self._is_stream(i):
             i += 1
         relation = Relation(select, join=join)
         token, after = tokens[i], tokens[i + 1] if tokens[i].kind != END else tokens[i]
@@ -122,7 +121,7 @@ class RelationScan:
             return self._inline_table(i + 1, ctes, select, relation)
         elif token.is_name:
             select.relations.append(relation)
-            i = self._stream(i, ctes, select, relation) or self._name(i, ctes, select, relation)
+            i = self._name(i, ctes, select, relation)
         elif token.key == "." and after.is_name:
             # Macros put a database in front of the dot, and there is none here.
             select.relations.append(relation)
@@ -132,17 +131,9 @@ class RelationScan:
             return i
         return self._alias(self._suffix(i, relation), relation)
 
-    def _stream(self, i: int, ctes: Ctes, select: Select, relation: Relation) -> int:
-        """Behind ``STREAM t`` or ``STREAM (t)``; 0 when the word is a name itself."""
-        tokens = self.tokens
-        if tokens[i].key != "STREAM":
-            return 0
-        grouped = tokens[i + 1].key == "(" and tokens[i + 2].is_name
-        if not grouped and not (tokens[i + 1].is_name and tokens[i + 1].key != "AS" and not self._ends_relation(i + 1)):
-            return 0
-        relation.stream = True
-        end = self._name(i + 2 if grouped else i + 1, ctes, select, relation)
-        return self.behind_parentheses(i + 1) if grouped else end
+    def _is_stream(self, i: int) -> bool:
+        """Whether the word at ``i`` is STREAM in front of a table, and not a table in front of its alias."""
+        return self.tokens[i].key == "STREAM" and self.tokens[i + 1].is_name and not self._ends_relation(i + 1)
 
     def bare_table(self, i: int, ctes: Ctes, select: Select) -> int:
         """``TABLE name``: a table where no alias is legal."""
@@ -163,6 +154,9 @@ class RelationScan:
             i += 2
             parts.append(tokens[i].name)
         last = tokens[i]
+        if tokens[i].key == "STREAM" and tokens[i + 1].key == "(" and tokens[i + 2].is_name:
+            self._name(i + 2, ctes, select, relation)
+            return self.behind_parentheses(i + 1)
         if tokens[i + 1].key == "(":  # a table function
             return self.parentheses(i + 1, ctes, select)
         relation.parts = tuple(parts)

@@ -38,7 +38,6 @@ class Relation:
     time_travel: TimeTravel | None = None
     travel_span: Span | None = None  # characters of the clause and the blanks before it
     sampled: bool = False
-    stream: bool = False  # STREAM t
     join: str = "inner"  # inner, left, right, full, semi, anti: how it joined what stands before it
     on: Span | None = None  # tokens of the ON condition
     query: Query | None = None  # a subquery

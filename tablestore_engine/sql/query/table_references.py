@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from tablestore_engine.sql.query.query_body import SET_OPERATORS, QueryBody
 from tablestore_engine.sql.query.relations import RelationScan
 from tablestore_engine.sql.query.structure import Cte, DottedName, Query, Select, Structure
-from tablestore_engine.sql.text.lexer import END, QUOTED, WORD, Token, behind
+from tablestore_engine.sql.text.lexer import END, QUOTED, WORD, Token, behind, top_level
 
 Ctes = Mapping[str, Cte]
 
@@ -70,7 +70,7 @@ class _Scan(RelationScan):
 
     def _with(self, i: int, ctes: Ctes, parent: Select | None) -> tuple[int, Ctes]:
         tokens = self.tokens
-        recursive = tokens[i].key == "RECURSIVE" and tokens[i + 1].is_name  # Spark takes AS for a name there
+        recursive = tokens[i].key == "RECURSIVE" and tokens[i + 1].is_name  # WITH RECURSIVE AS (…) names it AS
         if recursive:
             i += 1
         while tokens[i].is_name:
@@ -147,11 +147,16 @@ class _Scan(RelationScan):
 
     def parentheses(self, i: int, ctes: Ctes, select: Select) -> int:
         """A group in an expression, from its opening parenthesis; returns the index behind it."""
-        if self.starts_query(i + 1):
+        if self.starts_query(i + 1) and (self.tokens[i + 1].key != "TABLE" or self._combines(i)):
             return self.later(i, ctes, select, Query())
         after = self.behind_parentheses(i)
         self.expression(i + 1, after - 1 if self.tokens[i].partner > i else after, ctes, select)
         return after
+
+    def _combines(self, i: int) -> bool:
+        """Whether queries are combined between the parentheses that open at ``i``: ``(TABLE a EXCEPT TABLE b)``."""
+        inside = top_level(self.tokens, i + 1, max(self.tokens[i].partner, i + 1))
+        return any(self.tokens[at].key in SET_OPERATORS for at in inside)
 
     def nested_relations(self, i: int, ctes: Ctes, select: Select) -> int:
         """``FROM (a JOIN b …)`` from behind the parenthesis; returns the index of the closing one. A set

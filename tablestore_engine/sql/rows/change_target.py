@@ -15,7 +15,9 @@ from tablestore_engine.errors import SqlError
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.scan.scan import ScanPlan
+from tablestore_engine.schema.merge.engine_rules import Kept
 from tablestore_engine.schema.table.predicate import Predicate
+from tablestore_engine.schema.types.sql_text import quoted_name
 from tablestore_engine.spark.expressions.types import sql_type
 from tablestore_engine.spark.read.file_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.read.reader import read_plan, read_positions
@@ -24,7 +26,6 @@ from tablestore_engine.spark.verbs.keyed_changes import Read, apply_changes
 from tablestore_engine.spark.verbs.multiset_changes import OLD_COLUMN, with_old_rows
 from tablestore_engine.sql.query.pushdown import condition_predicate
 from tablestore_engine.sql.rows.frames import Frames
-from tablestore_engine.sql.text.lexer import quote
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class ChangeTarget:
             rows = with_old_rows(found, positions=self.merging)
         else:
             rows = (read_plan if self.keyed else read_positions)(spark, self.table, self.plan)
-        return quote(self.frames.register(_TARGET, rows))
+        return quoted_name(self.frames.register(_TARGET, rows))
 
     def apply(self, changes: DataFrame) -> WriteOutcome:
         """Write the changed rows."""
@@ -100,11 +101,16 @@ def check_engine(table: Table, verb: str, *, deletes: bool) -> None:
             hint="INSERT OVERWRITE replaces rows.",
         )
     removes = engine.removes_on_delete or bool(engine.removing_groups)
-    if not (engine.keeps_last or engine.is_multiset or (verb == "DELETE" and removes)):
-        option = "remove-record-on-sequence-group' = '…" if engine.grouped else "remove-record-on-delete' = 'true"
+    if not (engine.kept is Kept.NEWEST or engine.is_multiset or (verb == "DELETE" and removes)):
+        option = (
+            "remove-record-on-sequence-group' = '…"
+            if engine.has_sequence_groups
+            else "remove-record-on-delete' = 'true"
+        )
         way_out = f"'{engine.name}.{option}' makes a table that rows can be deleted from."
         raise SqlError(
-            f"UPDATE, DELETE and MERGE do not go with 'merge-engine' = '{engine.name}', which table {table.name} has.",
+            f"UPDATE, DELETE and MERGE are not supported with 'merge-engine' = '{engine.name}', "
+            f"which table {table.name} has.",
             hint="INSERT rows: the merge engine folds them into those of the same key. INSERT OVERWRITE replaces them."
             + (f" {way_out}" if engine.folds and verb == "DELETE" else ""),
         )

@@ -6,7 +6,8 @@ effect. Every other character stays where it is, unless a name holds a quote.
 
 from __future__ import annotations
 
-from tablestore_engine.sql.text.lexer import STRING, quote, tokenize
+from tablestore_engine.schema.types.sql_text import quoted_name
+from tablestore_engine.sql.text.lexer import STRING, tokenize
 
 
 def with_backquotes(text: str) -> str:
@@ -14,6 +15,6 @@ def with_backquotes(text: str) -> str:
     pieces, position = [], 0
     for token in tokenize(text):
         if token.kind == STRING and token.text[0] == '"':
-            pieces += [text[position : token.start], quote(token.text[1:-1].replace('""', '"'))]
+            pieces += [text[position : token.start], quoted_name(token.text[1:-1].replace('""', '"'))]
             position = token.end
     return "".join([*pieces, text[position:]])

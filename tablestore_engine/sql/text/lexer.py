@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 WORD: Final = "word"
@@ -73,6 +74,7 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
+_CACHED_LENGTH: Final = 10_000
 _OPENING: Final = {")": "(", "]": "[", "END": "CASE"}
 _GROUP_KEYS: Final = frozenset(["(", ")", "[", "]", "CASE", "END", ";"])
 _KINDS = {"raw": STRING, "string": STRING, "dollar": STRING, "quoted": QUOTED, "number": NUMBER, "bad": BAD}
@@ -83,6 +85,16 @@ def tokenize(text: str) -> list[Token]:
 
     Never fails: what has no end (a quote, a block comment) becomes one ``BAD`` token up to the end.
     """
+    # A statement is parsed, and then its query is bound: often the same text.
+    return list(_cached(text)) if len(text) <= _CACHED_LENGTH else _tokenize(text)
+
+
+@lru_cache(maxsize=64)
+def _cached(text: str) -> tuple[Token, ...]:
+    return tuple(_tokenize(text))
+
+
+def _tokenize(text: str) -> list[Token]:
     tokens: list[Token] = []
     append = tokens.append
     match = _TOKEN.match
@@ -140,8 +152,8 @@ def _pair(tokens: list[Token]) -> None:
         if not waiting:
             continue
         first = waiting.pop()
-        tokens[first] = tokens[first]._replace(partner=i)
-        tokens[i] = token._replace(partner=first)
+        tokens[first] = Token(*tokens[first][:-1], i)
+        tokens[i] = Token(*token[:-1], first)
         if key == ")":
             opened["CASE"] = cases_outside.pop()
 
@@ -187,8 +199,3 @@ def position_of(text: str, offset: int) -> tuple[int, int]:
     """Line and column of an offset, both from 1."""
     line = text.count("\n", 0, offset) + 1
     return line, offset - (text.rfind("\n", 0, offset) + 1) + 1
-
-
-def quote(name: str) -> str:
-    """A name in backquotes."""
-    return "`" + name.replace("`", "``") + "`"

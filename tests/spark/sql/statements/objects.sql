@@ -118,7 +118,7 @@ CREATE FUNCTION s.f AS 'org.example.F' USING JAR '/tmp/x.jar'
 -- spark: CREATE TEMPORARY FUNCTION of a class
 CREATE OR REPLACE TEMPORARY FUNCTION f AS 'org.example.F'
 
--- ours: CREATE TEMPORARY FUNCTION of an expression
+-- spark: CREATE TEMPORARY FUNCTION of an expression
 CREATE TEMPORARY FUNCTION f(x INT, y INT DEFAULT 2) RETURNS INT RETURN x + y
 
 -- ours: a function whose body reads a table
@@ -127,7 +127,7 @@ CREATE FUNCTION f(x INT) RETURNS INT RETURN (SELECT max(a) + x FROM t)
 -- ours: a temporary function whose body reads a table
 CREATE OR REPLACE TEMPORARY FUNCTION f(x INT) RETURNS TABLE (a INT) RETURN SELECT a FROM s.t WHERE b = x
 
--- ours: a function with all characteristics
+-- spark: a function with all characteristics
 CREATE OR REPLACE TEMPORARY FUNCTION f(x INT COMMENT 'c') RETURNS INT LANGUAGE SQL DETERMINISTIC COMMENT 'd' CONTAINS SQL RETURN x + 1
 
 -- spark: DROP FUNCTION
@@ -142,13 +142,13 @@ DECLARE OR REPLACE VARIABLE x INT DEFAULT 3
 -- spark: DECLARE without VARIABLE
 DECLARE x = 'FROM a'
 
--- refused "default of a variable": DECLARE VARIABLE with a subquery
+-- refused "cannot hold a subquery": DECLARE VARIABLE with a subquery
 DECLARE VARIABLE x INT DEFAULT (SELECT max(a) FROM t)
 
--- ours: SET VARIABLE
+-- spark: SET VARIABLE
 SET VARIABLE x = 5
 
--- ours: SET VAR of several
+-- spark: SET VAR of several
 SET VAR x = y + 1, z = DEFAULT
 
 -- ours: SET VAR with a subquery

@@ -6,29 +6,29 @@ END
 -- ours: a query
 BEGIN SELECT * FROM t; END
 
--- ours: no statement
+-- spark: no statement
 BEGIN END
 
--- ours: statements without tables
+-- spark: statements without tables
 BEGIN
   SELECT 1;
   VALUES (2);
 END
 
--- ours: variables
+-- spark: variables
 BEGIN
   DECLARE x INT DEFAULT 1;
   SET x = x + 1;
   SELECT x;
 END
 
--- refused "default of a variable": a variable from a subquery
+-- refused "cannot hold a subquery": a variable from a subquery
 BEGIN
   DECLARE x INT DEFAULT (SELECT max(a) FROM t);
   SELECT x;
 END
 
--- refused "script with variables or control flow": IF
+-- refused "script with variables": IF
 BEGIN
   IF (SELECT count(*) FROM t) > 1 THEN
     DELETE FROM t;
@@ -39,12 +39,12 @@ BEGIN
   END IF;
 END
 
--- ours: IF without tables
+-- spark: IF without tables
 BEGIN
   IF 1 = 1 THEN SELECT 1; ELSE SELECT 2; END IF;
 END
 
--- refused "script with variables or control flow": WHILE
+-- refused "script with variables": WHILE
 BEGIN
   DECLARE n INT DEFAULT 0;
   again: WHILE n < 3 DO
@@ -54,7 +54,7 @@ BEGIN
   END WHILE again;
 END
 
--- ours: REPEAT and LOOP
+-- spark: REPEAT and LOOP
 BEGIN
   DECLARE n INT DEFAULT 0;
   REPEAT SET n = n + 1; UNTIL n > 3 END REPEAT;
@@ -65,14 +65,14 @@ BEGIN
   END LOOP l;
 END
 
--- refused "script with variables or control flow": FOR
+-- refused "script with variables": FOR
 BEGIN
   FOR r AS SELECT * FROM a JOIN s.b USING (id) DO
     INSERT INTO t VALUES (r.id);
   END FOR;
 END
 
--- refused "script with variables or control flow": CASE
+-- refused "script with variables": CASE
 BEGIN
   CASE (SELECT max(x) FROM a)
     WHEN 1 THEN SELECT * FROM b;
@@ -80,29 +80,29 @@ BEGIN
   END CASE;
 END
 
--- ours: a searched CASE
+-- spark: a searched CASE
 BEGIN
   CASE WHEN 1 > 2 THEN SELECT 1; WHEN true THEN SELECT CASE WHEN true THEN 1 END; ELSE SELECT 3; END CASE;
 END
 
--- refused "script with variables or control flow": a handler
+-- refused "script with variables": a handler
 BEGIN
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN INSERT INTO errors VALUES ('x'); END;
   SELECT 1 / 0;
 END
 
--- ours: conditions and handlers
+-- spark: conditions and handlers
 BEGIN
   DECLARE c CONDITION FOR SQLSTATE '45001';
   DECLARE EXIT HANDLER FOR c, SQLSTATE '22012' SELECT 'handled';
   SELECT 1;
 END
 
--- refused "script with variables or control flow": nested blocks with labels
+-- refused "script with variables": nested blocks with labels
 BEGIN
-  step: BEGIN
+  block: BEGIN
     CREATE OR REPLACE TABLE t AS SELECT * FROM a;
-  END step;
+  END block;
   DROP TABLE IF EXISTS b;
 END
 

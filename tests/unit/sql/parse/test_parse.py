@@ -722,12 +722,12 @@ OTHERS: list[tuple[str, type[Statement], dict[str, Any]]] = [
     ),
     ("CALL Compact('db.t', 3)", Call, {"procedure": "compact", "positional": ("db.t", 3)}),
     ("call system.rollback()", Call, {"procedure": "rollback"}),
-    ("begin", Noop, {"what": "BEGIN"}),
-    ("START TRANSACTION;", Noop, {"what": "START"}),
-    ("commit work", Noop, {"what": "COMMIT"}),
-    ("rollback", Noop, {"what": "ROLLBACK"}),
-    ("", Noop, {"what": "EMPTY"}),
-    (" ; -- nothing", Noop, {"what": "EMPTY"}),
+    ("begin", Noop, {}),
+    ("START TRANSACTION;", Noop, {}),
+    ("commit work", Noop, {}),
+    ("rollback", Noop, {}),
+    ("", Noop, {}),
+    (" ; -- nothing", Noop, {}),
 ]
 PASSED = [
     "set spark.sql.ansi.enabled = false",

@@ -237,7 +237,7 @@ PLACES = {
     ),
     "columns called by keywords": (
         "select from, to, x where, y from, where from mails from where from = 1 and from.where > from.from",
-        "select from, to, x where, y from, where from `@main.mails` AS mails where from = 1 and from.where > from.from",
+        "select from, to, x where, y from, where from `@main.mails` from where from = 1 and from.where > from.from",
     ),
     "a select that begins with a column called by a keyword": (
         "select distinct where + from, a * from from t where x in (select from from u)",
@@ -280,7 +280,10 @@ CTES = {
         "with a as (with b as (select * from c) select * from b) select * from a join b",
         "with a as (with b as (select * from `@main.c` AS c) select * from b) select * from a join `@main.b` AS b",
     ),
-    "named recursive": ("with recursive as (select 1) select * from recursive", None),
+    "recursive, and named AS": (
+        "with recursive as (select 1) select * from recursive, as",
+        "with recursive as (select 1) select * from `@main.recursive` AS recursive, as",
+    ),
     "in a subquery of an expression": (
         "select (with t as (select 1 as i) select max(i) from t), i from t",
         "select (with t as (select 1 as i) select max(i) from t), i from `@main.t` AS t",
