@@ -158,7 +158,7 @@ def by_key(table, key="id", **kwargs):
     """Rows by one key column."""
     rows = read(table, **kwargs)
     found = {row[key]: row for row in rows}
-    assert len(found) == len(rows), "a key stands twice in the answer"
+    assert len(found) == len(rows), "a key occurs twice in the answer"
     return found
 
 

@@ -22,6 +22,7 @@ from dbt.adapters.tablestore.connection.environment import COMMANDS_WITH_ROWS, e
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.relation.relation import TableStoreRelation, schema_of
 from dbt.adapters.tablestore.verbs import TableStoreVerbs
+from tablestore_engine.schema.types.sql_text import quoted_name
 
 if TYPE_CHECKING:
     import agate
@@ -274,7 +275,7 @@ class TableStoreAdapter(TableStoreVerbs):
     @available
     @classmethod
     def quote(cls, identifier: Any) -> str:
-        return "`" + str(identifier).replace("`", "``") + "`"
+        return quoted_name(str(identifier))
 
     @classmethod
     def convert_text_type(cls, agate_table: agate.Table, col_idx: int) -> str:

@@ -59,7 +59,7 @@ def _compact_rest(
 def _failure(errors: Sequence[tuple[str, TableStoreError]], done: Sequence[str]) -> TableStoreError:
     text = " ".join(f"{what}: {error}" for what, error in errors)
     kind = ConflictError if all(error.retryable for _, error in errors) else ExecutionError
-    return kind(text, hint=f"Done besides: {', '.join(done)}." if done else None)
+    return kind(text, hint=f"Also done: {', '.join(done)}." if done else None)
 
 
 def _rendered(result: PlanResult) -> str:

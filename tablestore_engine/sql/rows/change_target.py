@@ -1,9 +1,9 @@
 """The table that a DELETE, UPDATE or MERGE changes, read at one snapshot.
 
-On a keyed table the changed rows are computed by one query and written as an upsert, deletes as rows of kind -D. On a
-table without a key the query also gives the file and row number of each row it changes; the files that hold them are
-rewritten without them. On one that counts rows it gives the old rows, and they are retracted. Either way the commit
-conflicts when others changed the table since it was read, and the statement runs again on the new state.
+On a keyed table the changed rows are computed by one query and written as an upsert, deletes as rows of kind -D. On an
+append table the query also returns the file and position of each row it changes, and these files are rewritten. On a
+multiset table it returns the old rows, and they are retracted. In every case the commit conflicts when others changed
+the table since it was read, and the statement runs again on the new state.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from tablestore_engine.errors import SqlError
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.scan.scan import ScanPlan
+from tablestore_engine.schema.merge.engine_rules import Kept
 from tablestore_engine.schema.table.predicate import Predicate
+from tablestore_engine.schema.types.sql_text import quoted_name
 from tablestore_engine.spark.expressions.types import sql_type
 from tablestore_engine.spark.read.file_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.read.reader import read_plan, read_positions
@@ -23,7 +25,6 @@ from tablestore_engine.spark.verbs.dml import WriteOutcome
 from tablestore_engine.spark.verbs.keyed_changes import Read, apply_changes
 from tablestore_engine.spark.verbs.multiset_changes import OLD_COLUMN, with_old_rows
 from tablestore_engine.sql.rows.frames import Frames
-from tablestore_engine.sql.text.lexer import quote
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
@@ -63,11 +64,11 @@ class ChangeTarget:
         return self.frames.expression(sql, self.qualifiers)
 
     def sql_type(self, column: str) -> str:
-        """The type of a column of the table, as SQL writes it."""
+        """The SQL type of a column of the table."""
         return sql_type(self.table.schema.field(column).type)
 
     def source_columns(self) -> list[str]:
-        """Columns of the target's view that say which row a change is of."""
+        """Columns of the target's view that identify the row of a change."""
         if self.keyed:
             return []
         if self.is_multiset:
@@ -82,7 +83,7 @@ class ChangeTarget:
             rows = with_old_rows(found, positions=self.merging)
         else:
             rows = (read_plan if self.keyed else read_positions)(spark, self.table, self.plan)
-        return quote(self.frames.register(_TARGET, rows))
+        return quoted_name(self.frames.register(_TARGET, rows))
 
     def apply(self, changes: DataFrame) -> WriteOutcome:
         """Write the changed rows."""
@@ -91,36 +92,41 @@ class ChangeTarget:
 
 
 def check_engine(table: Table, verb: str, *, deletes: bool) -> None:
-    """Raise a SqlError where the table's merge engine would make something else of the statement than it says."""
+    """Raise a SqlError if the table's merge engine would not do what the statement says."""
     engine = table.schema.merge_engine
     if deletes and engine.ignores_deletes and table.schema.primary_keys:
         raise SqlError(
-            f"{verb} cannot remove rows of table {table.name}: its option 'ignore-delete' leaves deletes out.",
+            f"{verb} cannot remove rows of table {table.name}: its option 'ignore-delete' ignores deletes.",
             hint="INSERT OVERWRITE replaces rows.",
         )
     removes = engine.removes_on_delete or bool(engine.removing_groups)
-    if not (engine.keeps_last or engine.is_multiset or (verb == "DELETE" and removes)):
-        option = "remove-record-on-sequence-group' = '…" if engine.grouped else "remove-record-on-delete' = 'true"
+    if not (engine.kept is Kept.NEWEST or engine.is_multiset or (verb == "DELETE" and removes)):
+        option = (
+            "remove-record-on-sequence-group' = '…"
+            if engine.has_sequence_groups
+            else "remove-record-on-delete' = 'true"
+        )
         way_out = f"'{engine.name}.{option}' makes a table that rows can be deleted from."
         raise SqlError(
-            f"UPDATE, DELETE and MERGE do not go with 'merge-engine' = '{engine.name}', which table {table.name} has.",
+            f"UPDATE, DELETE and MERGE are not supported with 'merge-engine' = '{engine.name}', "
+            f"which table {table.name} has.",
             hint="INSERT rows: the merge engine folds them into those of the same key. INSERT OVERWRITE replaces them."
             + (f" {way_out}" if engine.folds and verb == "DELETE" else ""),
         )
 
 
 def probe_of(frames: Frames, table: Table, alias: str | None, probe: str) -> Predicate | None:
-    """What the query `probe` says of the rows of `{target}` that it looks at; None when that is nothing."""
+    """The predicate of the query `probe` on the rows of `{target}`; None when there is none."""
     database, name = table.identifier
-    as_alias = f" AS {quote(alias)}" if alias else ""
-    named = f"{quote(database)}.{quote(name)}{as_alias}"
+    as_alias = f" AS {quoted_name(alias)}" if alias else ""
+    named = f"{quoted_name(database)}.{quoted_name(name)}{as_alias}"
     return frames.predicate_of(probe.replace("{target}", named, 1), table)
 
 
 def target_of(
     frames: Frames, table: Table, alias: str | None, predicate: Predicate | None, *, merging: bool = False
 ) -> ChangeTarget:
-    """The target, without files that hold no row of which the predicate may be true."""
+    """The target, without files in which the predicate is true for no row."""
     snapshot = frames.pin(table)
     plan = table.scan(snapshot, predicate) if snapshot else ScanPlan(None, table.schema, ())
     return ChangeTarget(table, alias or table.identifier[1], snapshot, plan, frames, predicate, merging)

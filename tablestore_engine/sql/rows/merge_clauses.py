@@ -1,9 +1,9 @@
-"""The query that finds out which clause of a MERGE applies to each row, and which values it gives.
+"""The query that computes which clause of a MERGE applies to each row, and its values.
 
-A *side* is the target or the source; a *scope* is what a clause sees. Both sides are in the scope of WHEN MATCHED; only
-the source is in that of WHEN NOT MATCHED and only the target in that of WHEN NOT MATCHED BY SOURCE, so that a bare name
-means the one column there is. Invariant: which column a name means is Spark's decision alone. Each scope is a select of
-its own, one around the other, and nothing of a clause's text is rewritten here.
+A *side* is the target or the source; a *scope* is what a clause sees. The scope of WHEN MATCHED has both sides, that of
+WHEN NOT MATCHED only the source, and that of WHEN NOT MATCHED BY SOURCE only the target, so that an unqualified name is
+unique there. Invariant: Spark alone resolves names. Each scope is a nested SELECT, and no text of a clause is
+rewritten.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tablestore_engine.sql.text.lexer import quote
+from tablestore_engine.schema.types.sql_text import quoted_name
 
 CLAUSE_COLUMN: Final = "__tablestore_clause"
 
@@ -26,15 +26,15 @@ class Side:
     columns: tuple[str, ...]
 
     def carried(self) -> list[str]:
-        """Items that carry the side's columns through the selects between the join and its scope."""
-        return [f"{self.alias}.{quote(n)} AS {self._hidden(i)}" for i, n in enumerate(self.columns)]
+        """Items that pass the side's columns through the selects between the join and its scope."""
+        return [f"{self.alias}.{quoted_name(n)} AS {self._hidden(i)}" for i, n in enumerate(self.columns)]
 
     def shown(self) -> list[str]:
-        """Items that give carried columns their names again."""
-        return [f"{self._hidden(i)} AS {quote(n)}" for i, n in enumerate(self.columns)]
+        """Items that restore the names of passed columns."""
+        return [f"{self._hidden(i)} AS {quoted_name(n)}" for i, n in enumerate(self.columns)]
 
     def hidden(self) -> list[str]:
-        """The names that carried columns go by."""
+        """The temporary names of passed columns."""
         return [self._hidden(i) for i in range(len(self.columns))]
 
     def _hidden(self, index: int) -> str:
@@ -45,7 +45,7 @@ class Side:
 class ClauseScope:
     """The clauses of one kind, in order: `conditions` and `values` (SQL by lower-cased column) of each.
 
-    `state` is true on the rows that they are about, and `first` is the number of the first of them.
+    `state` is true on the rows of the scope, and `first` is the number of the first clause.
     """
 
     state: str
@@ -97,7 +97,7 @@ def clause_rows(
     later = [(scope, side) for scope, side in later if scope.conditions]
 
     def items(scope: ClauseScope, level: int, otherwise: str | None) -> list[str]:
-        # A lateral alias loses against a column of the same name, so each level has its own.
+        # A column of the same name takes precedence over a lateral alias, so each level has its own names.
         number = f"{CLAUSE_COLUMN}_{level}"
         found = [f"{scope.number(otherwise or 'CAST(NULL AS INT)')} AS {number}"]
         for name, kind, value in zip(target.columns, types, values, strict=True):

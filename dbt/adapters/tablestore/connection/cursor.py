@@ -117,7 +117,7 @@ class Cursor:
         """
         intent = bindings if isinstance(bindings, WriteIntent) else PLAIN
         if bindings and not isinstance(bindings, WriteIntent):
-            from dbt.adapters.tablestore.connection.literals import literal
+            from tablestore_engine.schema.types.sql_text import literal
 
             sql = sql % tuple(literal(one) for one in bindings)
         statements = split(sql)
