@@ -3,9 +3,9 @@
 Vocabulary: *create* makes a file appear whole under a name that was free, and says whether it did: the one operation
 on which commits rest; *write* replaces a file whole. Paths are absolute path strings.
 
-Invariants: nobody ever reads half of a created or written file; of any number of racing creates of one path exactly
-one is told True; every failure of the operating system is a StorageError that names the path. A FileIO can be
-pickled, because executors write data files with it.
+Invariants: nobody ever reads half of a created or written file; of any number of racing creates of one path exactly one
+returns True; every failure of the operating system is a StorageError that names the path. A FileIO can be pickled,
+because executors write data files with it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tablestore_engine.storage.exclusive_rename import rename_exclusively
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# What a file system says that has no hard links.
+# Error numbers of file systems without hard links.
 _NO_LINKS = {
     errno.EPERM,
     errno.ENOTSUP,
@@ -56,10 +56,10 @@ class FileIO(Protocol):
         """The whole file. A StorageError with ``missing`` set when there is none."""
 
     def write(self, path: str, data: bytes) -> None:
-        """Put a file there, whole, in place of any that was there. Makes the directories above it."""
+        """Write a file, whole; replaces any file of that name. Makes the directories above it."""
 
     def create(self, path: str, data: bytes) -> bool:
-        """Put a file there, whole, unless there is one; True when it was this call that did it."""
+        """Write a file, whole, unless the path exists; True when this call created it."""
 
     def exists(self, path: str) -> bool:
         """Whether there is a file or directory."""
@@ -102,7 +102,7 @@ def _storage_errors(path: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class LocalFileIO:
-    """A local or mounted file system. When what is written survives a loss of power is left to that."""
+    """A local or mounted file system. Durability after a loss of power is that of the file system."""
 
     def read(self, path: str) -> bytes:
         """See ``FileIO.read``."""
@@ -110,7 +110,7 @@ class LocalFileIO:
             return file.read()
 
     def write(self, path: str, data: bytes) -> None:
-        """See ``FileIO.write``: a hidden file beside it, renamed over it."""
+        """See ``FileIO.write``: a hidden file in the same directory, renamed over it."""
         with _storage_errors(path):
             temporary = self._temporary(path, data)
             try:
@@ -120,7 +120,8 @@ class LocalFileIO:
                 raise
 
     def create(self, path: str, data: bytes) -> bool:
-        """See ``FileIO.create``: a hidden file beside it, linked to its name, which only one can do."""
+        """See ``FileIO.create``: a hidden file in the same directory, linked to its name,
+        which only one writer can do."""
         with _storage_errors(path):
             if os.path.lexists(path):  # spares the losers of a race most of the work; the link decides
                 return False
@@ -222,17 +223,17 @@ class LocalFileIO:
                 try:
                     shutil.rmtree(path)
                     return True
-                except FileNotFoundError:  # somebody else removes the same tree
+                except FileNotFoundError:  # another process removes the same tree
                     if not os.path.lexists(path):
                         return True
                 except OSError as error:
-                    if error.errno != errno.ENOTEMPTY:  # somebody added a file meanwhile
+                    if error.errno != errno.ENOTEMPTY:  # another process added a file meanwhile
                         raise
             shutil.rmtree(path)
             return True
 
     def rename(self, src: str, dst: str) -> bool:
-        """See ``FileIO.rename``. Of two racing renames of filled directories onto one name, one is told False."""
+        """See ``FileIO.rename``. Of two racing renames of filled directories onto one name, one returns False."""
         with _storage_errors(src):
             if os.path.lexists(dst):
                 return False
@@ -291,6 +292,6 @@ class LocalFileIO:
 
 
 def _discard(path: str) -> None:
-    # A hidden left-over is harmless, and the failure that led here matters more.
+    # A hidden left-over is harmless; the original failure is raised.
     with suppress(OSError):
         os.unlink(path)

@@ -40,7 +40,7 @@ from tablestore_engine.table_state import TableState
 
 ROW_GROUP_ROWS = 1_000_000
 ROW_GROUP_BYTES = 64 << 20  # in memory; a fraction of it on disk
-_SLICE_BYTES = ROW_GROUP_BYTES // 4  # by so much a row group may be larger
+_SLICE_BYTES = ROW_GROUP_BYTES // 4  # how much larger a row group may be
 _DELETES = pa.array([1, 3], pa.int8())
 
 
@@ -55,7 +55,7 @@ class WriteTarget:
     creation_time_millis: int
 
     def file_name(self, task: str, index: int) -> str:
-        """A data file's name; `task` tells the tasks of one write apart."""
+        """A data file's name; `task` distinguishes the tasks of one write."""
         prefix = self.schema.core_options.data_file_prefix
         return self.paths.new_data_file_name(self.write_id, f"{task}{index}", prefix=prefix)
 
@@ -74,7 +74,7 @@ def write_target(
 class BucketFiles:
     """Which files a writer makes: those of one bucket at one level.
 
-    With `retractions` they are those of a table without a key that take rows away: rows have `COUNT`.
+    With `retractions` they are the retraction files of a multiset table: rows have `COUNT`.
     """
 
     partition_path: str
@@ -117,7 +117,7 @@ class RollingWriter:
 
     def write(self, table: pa.Table) -> None:
         """Append rows in the file layout, which continue the key order of the rows before."""
-        # Rows that come in one piece make no larger row groups and files than others.
+        # One large batch makes no larger row groups and files than many small ones.
         for rows in slices_within(table, _SLICE_BYTES):
             if self._finds_nan(rows):
                 self.roll()
@@ -148,7 +148,7 @@ class RollingWriter:
         return self._files
 
     def abort(self) -> None:
-        """Remove what was written; never raises: the failure that led here matters more."""
+        """Remove what was written; never raises, because the original failure is raised."""
         paths = [f"{self._directory}/{file.file_name}" for file in self._files]
         if self._open is not None:
             self._open.abandon()
@@ -213,7 +213,7 @@ class RollingWriter:
         )
 
     def _fields_with_stats(self, stats: dict[str, ColumnStats]) -> tuple[DataField, ...]:
-        """The columns that the statistics of a file speak of."""
+        """The columns of which a file has statistics."""
         fields = self._schema.fields
         if not self._options.stats_dense_store:
             return fields
@@ -315,7 +315,7 @@ class _OpenFile:
             size = int(self._sink.tell())
             self._sink.close()
         footers = self._footers
-        # Without a key, a file takes as many numbers as the rows that it stands for.
+        # Without a key, a file takes as many numbers as the number of rows it represents.
         low, high = self._sequence or (0, max((self._taken or self._rows) - 1, 0))
         return _WrittenFile(
             name=self._name,
@@ -334,7 +334,7 @@ class _OpenFile:
         return DEFAULT_MODE if name.startswith(KEY_PREFIX) else self._options.stats_mode(name)
 
     def abandon(self) -> None:
-        """Close handles without caring for the content."""
+        """Close handles; the content is lost."""
         try:
             self._writer.close()
             self._sink.close()
@@ -344,7 +344,7 @@ class _OpenFile:
 
 @contextmanager
 def _storage_errors(path: str) -> Iterator[None]:
-    """Arrow writes by itself, so a full disk shows up here and not in the file IO."""
+    """Arrow writes to the file itself, so a full disk is noticed here and not in the file IO."""
     try:
         yield
     except OSError as error:

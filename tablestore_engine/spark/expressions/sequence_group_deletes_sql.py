@@ -1,4 +1,4 @@
-"""Deletes that remove a row where sequence groups say whether they come too late, as SQL; see
+"""Deletes of rows in tables where sequence groups decide whether a delete is late, as SQL; see
 `mergetree.merge.sequence_group_deletes`."""
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _NUMBER = SEQUENCE_NUMBER.name
 
 
 def apply_group_deletes_sql(rows: str, schema: TableSchema, keys: str, system: Sequence[str]) -> str:
-    """Query for the rows from the last removal of each key on; a removal has its kind, its key and sequences only.
+    """Query for the rows from the last delete of each key on; of a delete only the kind, key and sequences are set.
 
     `rows` is a query of rows with the table's columns and those of `system`; `keys` name what the records of a row have
     in common, as columns of `r`.
@@ -54,7 +54,7 @@ def _last_group_delete_sql(groups: int) -> str:
     """The number of the last record that removes the row; null without one."""
     names = [f"g{i}" for i in range(groups)]
     by_number = "(a, b) -> CASE WHEN a.n < b.n THEN -1 WHEN a.n > b.n THEN 1 ELSE 0 END"
-    # Nulls of the right types: no record stands before the first one.
+    # Nulls of the right types: no record precedes the first one.
     start = _struct({name: f"get(r.{_RECORDS}, -1).{name}" for name in ("n", *names)})
     in_time = " OR ".join(f"coalesce(one.{g} >= acc.{g}, one.{g} IS NOT NULL)" for g in names)
     removed = _struct({name: f"one.{name}" for name in ("n", *names)})

@@ -1,4 +1,4 @@
-"""What the rows of a table are joined by when their keys are to be compared."""
+"""The join keys of a table: expressions by which rows with equal keys are joined."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def join_keys(names: Sequence[str], ranges: KeyRanges | None) -> tuple[Sql, ...]
 class KeyBlocks:
     """Changed keys by block: `block` and `columns` are SQL of a row's block and of the parts of its key.
 
-    `table` has a row for each block, with `places` for keys (`key_blocks.slot`).
+    `table` has a row for each block, with `slots` for keys (`key_blocks.slot`).
     """
 
     block: Sql

@@ -1,4 +1,4 @@
-"""What a session is asked to be, and the Spark settings that follow from it.
+"""The wanted configuration of a session, and the Spark settings that follow from it.
 
 Vocabulary: the *wish* is a ``SessionConfig``; the *machine* is how many cores and how much memory there are;
 the *settings* are Spark's own ``key: value`` pairs. Invariant: deciding settings is pure, and a setting
@@ -73,7 +73,7 @@ class SessionConfig:
 
 @dataclass(frozen=True)
 class Machine:
-    """What is here to be used: cores, and memory in bytes."""
+    """The cores of this machine, and its memory in bytes."""
 
     cores: int
     memory: int
@@ -162,7 +162,7 @@ _ROOM = ("-XX:InitialRAMPercentage=6.25", "-XX:MetaspaceSize=256m")
 
 
 def java_options(user_options: Sequence[str], environ: Mapping[str, str], machine: Machine) -> tuple[str, ...]:
-    """Options of a local JVM for a quick start without harm to long jobs; the user's own stand after them."""
+    """Options of a local JVM for a quick start without harm to long jobs; the user's own follow them."""
     said = " ".join([*user_options, environ.get("JAVA_TOOL_OPTIONS", ""), environ.get("JDK_JAVA_OPTIONS", "")])
     if re.search(r"-XX:\+Use\w+GC\b", said):  # two collectors would keep the JVM from starting
         return (*_ROOM, *_LATE_C2)
