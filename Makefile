@@ -66,7 +66,7 @@ SIDE_BY_SIDE := --numprocesses 2 --dist loadscope
 SLOWEST      := --durations=25
 
 .PHONY: test
-test: $(VENV)/.dev  ## Run the default suite: unit, functional and fault tests
+test: $(VENV)/.dev  ## Run the default suite, and list the 25 slowest tests
 	@sh scripts/check_java.sh
 	$(PY) -m pytest $(SIDE_BY_SIDE) $(SLOWEST) tests/unit tests/spark tests/property tests/functional tests/fault $(PYTEST)
 
