@@ -183,7 +183,8 @@ def compact_some(table, random):
 def test_a_table_is_a_multiset(history):
     (columns, partition, options), steps, random = history
     there, files, rows_of, live_of, last = [], {}, {}, {}, None
-    with scratch_directory("multiset-") as directory:
+    in_parts = mock.patch.object(retractions, "PART_ROWS", random.choice([1, 500_000]))
+    with scratch_directory("multiset-") as directory, in_parts:
         make_table(directory, columns, [], partition, options)
         for number, (verb, changes) in enumerate(steps):
             table = Catalog(directory).load_table("default", "t")
@@ -195,8 +196,7 @@ def test_a_table_is_a_multiset(history):
                 elif rows:
                     write_around(table, rows, partial(compact_some, table, random))
             elif verb == "some":
-                with mock.patch.object(retractions, "PART_ROWS", random.choice([1, 500_000])):
-                    compact_some(table, random)
+                compact_some(table, random)
             else:
                 compact(table, full=verb == "full")
             note(f"{number}: {verb}, {len(there)} rows")
