@@ -30,7 +30,7 @@ from tablestore_engine.spark.verbs.dml import WriteOutcome
 from tablestore_engine.spark.verbs.keyed_changes import ACTION_COLUMN
 from tablestore_engine.spark.verbs.multiset_changes import OLD_COLUMN
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.rows.change_target import ChangeTarget, check_engine, probe_of, target_of
+from tablestore_engine.sql.rows.change_target import ChangeTarget, check_engine, target_of
 from tablestore_engine.sql.rows.execute_rows import RowContext, result_of
 from tablestore_engine.sql.rows.frames import Frames
 from tablestore_engine.sql.rows.merge_clauses import (
@@ -41,7 +41,7 @@ from tablestore_engine.sql.rows.merge_clauses import (
     clause_rows,
     value_column,
 )
-from tablestore_engine.sql.rows.merge_keys import equal_columns
+from tablestore_engine.sql.rows.merge_keys import equal_columns, target_predicate
 from tablestore_engine.sql.statements.row import Merge, MergeClause
 from tablestore_engine.sql.text.lexer import quote
 from tablestore_engine.table import Table
@@ -90,8 +90,7 @@ def _read_once(statement: Merge, frames: Frames, table: Table) -> Iterator[tuple
 
     Where the target is large, the source is computed first and kept, and its keys tell more of those files.
     """
-    matching = f"SELECT 1 FROM {{target}} JOIN (SELECT 1) AS {_SOURCE} ON {statement.on_sql}"
-    others = [_of_unmatched(clause, frames, table, statement) for clause in statement.not_matched_by_source]
+    others = [_of_unmatched(clause, statement) for clause in statement.not_matched_by_source]
 
     def target_where(*conditions: Predicate | None) -> ChangeTarget:
         matched = conjunction([c for c in conditions if c is not None])
@@ -100,7 +99,7 @@ def _read_once(statement: Merge, frames: Frames, table: Table) -> Iterator[tuple
         predicate = disjunction(known) if len(known) == len(looked_at) else None
         return target_of(frames, table, statement.target_alias, predicate, merging=True)
 
-    on = probe_of(frames, table, statement.target_alias, matching)
+    on = target_predicate(statement, statement.on_sql, alone=False)
     target = target_where(on)
     frame = frames.query(f"SELECT * FROM {statement.source_sql}" + _source_alias(statement))
     pairs = []
@@ -115,12 +114,9 @@ def _read_once(statement: Merge, frames: Frames, table: Table) -> Iterator[tuple
         yield target_where(on, *bounds_of(rows, pairs, table.schema)), source
 
 
-def _of_unmatched(clause: MergeClause, frames: Frames, table: Table, statement: Merge) -> Predicate | None:
+def _of_unmatched(clause: MergeClause, statement: Merge) -> Predicate | None:
     """What a clause of rows that the source does not match says of them."""
-    if clause.condition_sql is None:
-        return None
-    where = f"SELECT 1 FROM {{target}} WHERE {clause.condition_sql}"
-    return probe_of(frames, table, statement.target_alias, where)
+    return target_predicate(statement, clause.condition_sql, alone=True) if clause.condition_sql else None
 
 
 def _removed_once(statement: Merge, target: ChangeTarget, changes: DataFrame) -> DataFrame:
