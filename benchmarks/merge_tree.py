@@ -11,6 +11,7 @@ from benchmarks.data import KEYS, changes, lineitem
 from benchmarks.measure import Report, alternating, once
 from benchmarks.tables import Q1
 from tablestore_engine import TableStore
+from tablestore_engine.schema.types.sql_text import quoted_name
 
 UPSERTS = 20
 UPSERTS_OF_EACH = 4
@@ -95,7 +96,7 @@ class MergeTreeBenchmark:
         table = "bench.five_runs"
         self.store.execute(
             f"create or replace table {table} ({_KEY}) with ({self._options(_NEVER)}) "
-            f"as select * from parquet.`{pieces[0]}`"
+            f"as select * from parquet.{quoted_name(str(pieces[0]))}"
         )
         for piece in pieces[1:]:
             self._insert(table, piece)
@@ -157,7 +158,8 @@ class MergeTreeBenchmark:
         options = "'merge-engine' = 'tablestore-count', 'write-only' = 'true'"
         for table in ("bench.retracted", "bench.settled"):
             self.store.execute(
-                f"create or replace table {table} with ({options}) as select * from parquet.`{self.source}`"
+                f"create or replace table {table} with ({options}) "
+                f"as select * from parquet.{quoted_name(str(self.source))}"
             )
             self.store.execute(f"delete from {table} where pmod(hash(l_orderkey, l_linenumber), 100) = 0")
         self.store.execute("alter table bench.settled compact")
@@ -181,7 +183,8 @@ class MergeTreeBenchmark:
     def _load(self, name: str, options: str) -> str:
         table = f"bench.{name}"
         self.store.execute(
-            f"create or replace table {table} ({_KEY}) with ({options}) as select * from parquet.`{self.source}`"
+            f"create or replace table {table} ({_KEY}) with ({options}) "
+            f"as select * from parquet.{quoted_name(str(self.source))}"
         )
         return table
 
@@ -192,13 +195,13 @@ class MergeTreeBenchmark:
         return path
 
     def _insert(self, table: str, path: str) -> float:
-        return once(lambda: self.store.execute(f"insert into {table} select * from parquet.`{path}`"))
+        return once(lambda: self.store.execute(f"insert into {table} select * from parquet.{quoted_name(str(path))}"))
 
     def _plain(self, table: str) -> str:
         path = str(self.work / "plain")
         frame = self.store.read(table).repartition(self.buckets, *KEYS).sortWithinPartitions(*KEYS)
         frame.write.mode("overwrite").parquet(path)
-        return Q1.format(t=f"parquet.`{path}`")
+        return Q1.format(t=f"parquet.{quoted_name(str(path))}")
 
     def _collect(self, sql: str) -> list[tuple[object, ...]]:
         frame = self.store.execute(sql).dataframe
@@ -216,8 +219,8 @@ class MergeTreeBenchmark:
 _REAGGREGATE = """
 insert into bench.merged
 select k, cast(sum(quantity) as decimal(38,2)), max(dearest) from (
-  select k, quantity, dearest from parquet.`{path}`
+  select k, quantity, dearest from parquet.{quoted_name(str(path))}
   union all
-  select m.k, m.quantity, m.dearest from bench.merged m left semi join parquet.`{path}` b on m.k = b.k
+  select m.k, m.quantity, m.dearest from bench.merged m left semi join parquet.{quoted_name(str(path))} b on m.k = b.k
 ) group by k
 """

@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 from benchmarks.data import KEYS, UPSERT_ROWS_AT_SCALE_1, changes, lineitem
 from benchmarks.measure import Report, alternating, once
 from tablestore_engine import TableStore
+from tablestore_engine.schema.types.sql_text import quoted_name
 
 Q1 = """
 select l_returnflag, l_linestatus, sum(l_quantity), sum(l_extendedprice),
@@ -58,7 +59,7 @@ class TableBenchmark:
             self.store.execute(
                 f"create or replace table {self.name} (primary key ({', '.join(KEYS)}) not enforced) "
                 f"with ('bucket' = '{self.buckets}', 'bucket-key' = 'l_orderkey') as "
-                f"select * from parquet.`{self.source}`"
+                f"select * from parquet.{quoted_name(str(self.source))}"
             )
 
         mine, base = alternating(ctas, spark_write, 1 if self.scale > 2 else self.runs)
@@ -72,7 +73,8 @@ class TableBenchmark:
         scratch = f"{self.name}_warm"
         self.store.execute(
             f"create or replace table {scratch} (primary key ({', '.join(KEYS)}) not enforced) "
-            f"with ('bucket' = '{self.buckets}', 'bucket-key' = 'l_orderkey') as select * from parquet.`{warm[0]}`"
+            f"with ('bucket' = '{self.buckets}', 'bucket-key' = 'l_orderkey') "
+            f"as select * from parquet.{quoted_name(str(warm[0]))}"
         )
         for path in warm:
             self._insert(scratch, path)
@@ -84,7 +86,7 @@ class TableBenchmark:
         return self._insert(self.name, path)
 
     def _insert(self, table: str, path: str) -> float:
-        return once(lambda: self.store.execute(f"insert into {table} select * from parquet.`{path}`"))
+        return once(lambda: self.store.execute(f"insert into {table} select * from parquet.{quoted_name(str(path))}"))
 
     def _batch(self, seed: int, source: str, scale: float) -> str:
         path = str(self.work / f"changes_{scale}_{seed}")
@@ -104,7 +106,7 @@ class TableBenchmark:
         path = str(self.work / "plain_equal")
         frame = self.store.read(self.name).repartition(self.buckets, *KEYS).sortWithinPartitions(*KEYS)
         frame.write.mode("overwrite").parquet(path)
-        return f"parquet.`{path}`"
+        return f"parquet.{quoted_name(str(path))}"
 
     def _reads(self, report: Report, when: str, bar_q1: float | None, bar_sum: float | None) -> None:
         plain = self._plain()

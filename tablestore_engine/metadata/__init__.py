@@ -1,1 +1,4 @@
-"""What is written down about a table: data files, manifests, snapshots, keys and partitions. Pure: no files."""
+"""What the format writes down about a table: snapshots, manifests, data files, index files, keys, partitions, buckets.
+
+Pure: values and their bytes or JSON text, no files. Knows `schema`, `options` and `errors`.
+"""

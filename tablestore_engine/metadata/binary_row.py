@@ -7,9 +7,9 @@ Layout, little endian unless said otherwise::
     one 8-byte slot per field           the value, or where it is
     tail                                what does not fit a slot, each padded to 8 bytes
 
-A text or binary of up to 7 bytes sits in its slot, with ``0x80 | length`` in the last byte; a longer one stands in
+A text or binary of up to 7 bytes sits in its slot, with ``0x80 | length`` in the last byte; a longer one is in
 the tail and its slot is ``offset << 32 | length``. DECIMAL up to 18 digits is its unscaled long; beyond, 16 bytes of
-tail hold the big-endian unscaled bytes. TIMESTAMP up to milliseconds is a long; beyond, the milliseconds stand in
+tail hold the big-endian unscaled bytes. TIMESTAMP up to milliseconds is a long; beyond, the milliseconds are in
 the tail and the slot is ``offset << 32 | nanoOfMillisecond``. A null of either of those two still takes its tail.
 
 Values in Python: int, float, bool, str, bytes, Decimal, date, time, datetime (aware, UTC, for TIMESTAMP_LTZ), None.
@@ -75,7 +75,7 @@ def from_unscaled(number: int, scale: int) -> Decimal:
 
 
 def timestamp_micros(value: datetime) -> int:
-    """Microseconds since 1970. A naive value is taken as it stands, an aware one in UTC."""
+    """Microseconds since 1970. A naive value is taken as it is, an aware one in UTC."""
     return (value - (_EPOCH if value.tzinfo is None else _UTC_EPOCH)) // _MICROSECOND
 
 
@@ -182,7 +182,7 @@ def encode_row(values: Sequence[Any], types: Sequence[DataType]) -> bytes:
                 end += size
             continue
         if kind == _NESTED:
-            raise TypeError("ARRAY, MAP and ROW values cannot stand in a key, a partition or statistics")
+            raise TypeError("ARRAY, MAP and ROW values cannot be part of a key, a partition or statistics")
         stored = field.write(value)
         if kind == _FIXED:
             field.packer.pack_into(fixed, slot, stored)

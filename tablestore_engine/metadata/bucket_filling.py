@@ -1,8 +1,8 @@
-"""Where new keys go in a table with dynamic buckets. Pure.
+"""Which buckets new keys are assigned to in a table with dynamic buckets. Pure.
 
-Rules, for one partition: a bucket takes keys until it has `target_rows`; the buckets that are there are filled first,
-in the order of their numbers; then new ones open, with the smallest numbers that are free. The first `initial` buckets
-open at once and share their first keys evenly. When there are `most` buckets and all are full, they share the rest.
+Rules, for one partition: a bucket takes keys until it has `target_rows`; existing buckets are filled first, in
+the order of their numbers; then new ones are opened, with the smallest free numbers. The first `initial` buckets are
+opened together and share their first keys evenly. If there are `most` buckets and all are full, they share the rest.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MOST_BUCKETS = 32_767  # other writers number dynamic buckets by 16 bits
 
 @dataclass(frozen=True)
 class FillRule:
-    """How many rows a bucket shall have, and how many buckets a partition; `most` is None when that is open."""
+    """How many rows a bucket shall have, and how many buckets a partition; `most` is None if there is no limit."""
 
     target_rows: int
     initial: int = 1
@@ -34,7 +34,7 @@ def shares(rows: Mapping[int, int], new: int, rule: FillRule) -> list[tuple[int,
         rule: the table's.
 
     Raises:
-        OptionError: so many buckets cannot be numbered.
+        OptionError: the format has no numbers for so many buckets.
     """
     given: dict[int, int] = {}
     left = new

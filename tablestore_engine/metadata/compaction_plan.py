@@ -1,13 +1,13 @@
-"""Scheduled compactions: what a plan merges, and how far it has come. Pure.
+"""Scheduled compactions: what a plan merges, and its progress. Pure.
 
 Vocabulary: an *instant* names a plan; it is the time at which the plan was made, `yyyyMMddHHmmssSSS` in UTC, so that
 names sort by age. A *group* is the part of a plan in one bucket. An *attempt* is one process that carries the plan out;
-it holds a *lease*, which its *heartbeats* renew. An attempt is *revoked* when its lease ran out and somebody else wants
-the plan, and *rolled back* when it is certain that it commits nothing any more and its files are gone.
+it holds a *lease*, which its *heartbeats* renew. An attempt is *revoked* when its lease has expired and another process
+takes the plan, and *rolled back* when it can no longer commit and its files are removed.
 
 Invariants: a plan and each note about it are written once and never change, but for the heartbeat; an attempt begins
-only when all before it were rolled back; a plan that is completed or cancelled stays so. The JSON forms are persisted,
-and so are the kinds of failures.
+only after all earlier ones were rolled back; a plan that is completed or cancelled stays so. The JSON forms and the
+kinds of failures are persisted.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from typing import Any
 
 LOST, CONFLICT, INTERRUPTED = "lost", "conflict", "interrupted"
 """Kinds of failures that are no fault of the plan; any other kind is the name of an error."""
-_PASSING = (LOST, CONFLICT, INTERRUPTED, "")  # older notes say nothing of their kind
+_PASSING = (LOST, CONFLICT, INTERRUPTED, "")  # older notes do not have a kind
 _TRIES, _TRIES_IN_PASSING = 3, 20
 _VERSION = 1
 _INSTANT = "%Y%m%d%H%M%S"
 
 
 class PlanState(Enum):
-    """Where a plan stands. The names are shown to users."""
+    """The state of a plan. The names are shown to users."""
 
     REQUESTED = "REQUESTED"
     INFLIGHT = "INFLIGHT"
@@ -219,7 +219,7 @@ class ScheduledCompaction:
 
     @property
     def state(self) -> PlanState:
-        """Where it stands."""
+        """Its state."""
         if self.outcome is not None:
             return self.outcome.state
         last = self.last
@@ -236,7 +236,7 @@ class ScheduledCompaction:
         return sum(one.failure is not None for one in self.attempts)
 
     def is_hopeless(self, kind: str) -> bool:
-        """Whether to give the plan up when one more attempt fails, in this way.
+        """Whether to give up the plan after one more failure like this one.
 
         One that fails by itself fails again, and meanwhile keeps its buckets from being merged otherwise; a busy table
         or a process that was killed is less of a reason.
@@ -255,7 +255,7 @@ class ScheduledCompaction:
 
 
 def in_order(found: list[ScheduledCompaction], now_millis: int) -> list[ScheduledCompaction]:
-    """The plans that can be taken, the oldest first; one that has failed stands behind those that have not been
+    """The plans that can be taken, the oldest first; one that has failed comes after those that have not been
     tried."""
     free = [one for one in found if one.is_pending and not one.is_running(now_millis)]
     return sorted(free, key=lambda one: (one.failures, one.plan.instant))

@@ -67,12 +67,12 @@ class DataFileMeta:
     write_cols: tuple[str, ...] | None = None
 
     def path_in(self, directory: str) -> str:
-        """Its path: where its writer put it, if that is outside of the table, else in the directory of its bucket."""
+        """Its path: an external one if the writer recorded one, else in the directory of its bucket."""
         return plain_path(self.external_path) if self.external_path else f"{directory}/{self.file_name}"
 
     @property
     def format(self) -> str:
-        """Its format, which the end of its name tells: parquet, orc, avro."""
+        """Its format, by the end of its name: parquet, orc, avro."""
         _, dot, extension = self.file_name.rpartition(".")
         return extension if dot else READ_FORMAT
 

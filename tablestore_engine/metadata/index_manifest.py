@@ -1,6 +1,6 @@
 """Index manifests: which index files belong to a snapshot.
 
-Vocabulary: an *index file* says something of one bucket; of type *HASH* it holds the hashes of all keys that a
+Vocabulary: an *index file* belongs to one bucket; of type *HASH* it holds the hashes of all keys that a
 dynamic bucket has ever been given. A snapshot names one index manifest, which lists all index files of the table.
 
 Invariant: an index manifest holds no deletes, and of a bucket at most one file of type HASH. Entries of types that
@@ -33,7 +33,7 @@ class IndexEntry:
     file_size: int
     row_count: int
     external_path: str | None = None
-    # What other writers told of their own index types.
+    # What other writers stored for their own index types.
     deletion_vectors: Any = field(default=None, compare=False)
     global_index: Any = field(default=None, compare=False)
 

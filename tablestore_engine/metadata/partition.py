@@ -118,7 +118,7 @@ class PartitionFormat:
 
 
 def escape(text: str) -> str:
-    """The text with what must not stand in a directory name written as ``%XX``."""
+    """The text, with ``%XX`` for each character that a directory name must not contain."""
     if not _ESCAPED.intersection(text):
         return text
     return "".join(f"%{ord(one):02X}" if one in _ESCAPED else one for one in text)

@@ -1,8 +1,8 @@
 """A snapshot: one committed state of a table.
 
 Vocabulary: the *base* manifest list holds everything before the commit, the *delta* manifest list what the commit
-did; both together are the table. *commit user* and *commit identifier* name the commit, so that sending it again is
-found out. ``properties`` are what the committer wants to become visible in the same step, such as what it consumed.
+did; both together are the table. *commit user* and *commit identifier* name the commit, so that a repeated commit is
+recognised. ``properties`` become visible with the snapshot, such as the offsets that a committer has consumed.
 
 Invariant: a snapshot file is created once and never changed; ids are contiguous from 1 but for expired ones. The
 JSON form is persisted; keys that this engine does not know are kept in ``extra``.

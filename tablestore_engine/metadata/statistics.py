@@ -1,4 +1,4 @@
-"""What ANALYZE TABLE finds out about the rows of one snapshot, and its form in a file.
+"""The statistics that ANALYZE TABLE computes for the rows of one snapshot, and their form in a file.
 
 Vocabulary: *merged* counts are of rows as a reader sees them, not of the records in files. Least and greatest values
 are texts in the file: numbers as they are written, dates as days since 1970, times in UTC. What was not computed is
@@ -104,7 +104,7 @@ def has_bounds(kind: DataType) -> bool:
 
 
 def value_text(value: Any, kind: DataType) -> str | None:
-    """The text of a least or greatest value; None for none, and for what is not a number."""
+    """The text of a least or greatest value; None for no value and for NaN."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     root = kind.root if isinstance(kind, AtomicType) else ""
@@ -123,7 +123,7 @@ def value_text(value: Any, kind: DataType) -> str | None:
 
 
 def value_shown(text: str | None, kind: DataType) -> str | None:
-    """A least or greatest value as a person reads it."""
+    """A least or greatest value, formatted for display."""
     if text is not None and isinstance(kind, AtomicType) and kind.root == "DATE":
         return date.fromordinal(_EPOCH.toordinal() + int(text)).isoformat()
     return text

@@ -1,8 +1,8 @@
-"""How long a tag lives: what the file of a tag says beside its snapshot.
+"""The lifetime of a tag, which the file of a tag holds in addition to its snapshot.
 
 Vocabulary: the *lifetime* of a tag is when it was made and for how long it is kept; a tag without one stays until
-somebody deletes it. Invariant: the file of a tag without a lifetime is its snapshot's, to the letter, for older
-readers of the format know no more. Times in such a file are local times, as Paimon writes them.
+it is deleted. Invariant: the file of a tag without a lifetime is a byte-for-byte copy of the snapshot's file, because
+older readers of the format expect that. Times in such a file are local times, as Paimon writes them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Lifetime:
     retained_millis: int
 
     def is_over(self, now_millis: int) -> bool:
-        """Whether the tag is due to go."""
+        """Whether the lifetime has ended."""
         return self.created_millis + self.retained_millis < now_millis
 
 

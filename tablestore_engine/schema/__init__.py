@@ -1,4 +1,4 @@
 """Types, columns by id, merge engines and table schemas. Pure: no files, no Spark.
 
-Knows options and errors.
+Knows `options` and `errors`.
 """

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tablestore_engine.schema.types.sql_text import quoted_name
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.text.lexer import quote
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -17,7 +17,7 @@ def result_frame(spark: SparkSession, result: StatementResult) -> DataFrame:
         return result.dataframe
     if result.rows is not None and result.columns is not None:
         types = result.types or ("string",) * len(result.columns)
-        schema = ", ".join(f"{quote(n)} {t}" for n, t in zip(result.columns, types, strict=True))
+        schema = ", ".join(f"{quoted_name(n)} {t}" for n, t in zip(result.columns, types, strict=True))
         return spark.createDataFrame([tuple(row) for row in result.rows], schema)
     if result.rows_affected is not None:
         return spark.createDataFrame([(result.rows_affected,)], "num_affected_rows bigint")

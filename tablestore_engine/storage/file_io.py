@@ -3,9 +3,9 @@
 Vocabulary: *create* makes a file appear whole under a name that was free, and says whether it did: the one operation
 on which commits rest; *write* replaces a file whole. Paths are absolute path strings.
 
-Invariants: nobody ever reads half of a created or written file; of any number of racing creates of one path exactly
-one is told True; every failure of the operating system is a StorageError that names the path. A FileIO can be
-pickled, because executors write data files with it.
+Invariants: nobody ever reads half of a created or written file; of any number of racing creates of one path exactly one
+returns True; every failure of the operating system is a StorageError that names the path. A FileIO can be pickled,
+because executors write data files with it.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ class FileIO(Protocol):
         """The whole file. A StorageError with ``missing`` set when there is none."""
 
     def write(self, path: str, data: bytes) -> None:
-        """Put a file there, whole, in place of any that was there. Makes the directories above it."""
+        """Write a file, whole; replaces any file of that name. Makes the directories above it."""
 
     def create(self, path: str, data: bytes) -> bool:
-        """Put a file there, whole, unless there is one; True when it was this call that did it."""
+        """Write a file, whole, unless the path exists; True when this call created it."""
 
     def exists(self, path: str) -> bool:
         """Whether there is a file or directory."""
@@ -110,7 +110,7 @@ class LocalFileIO:
             return file.read()
 
     def write(self, path: str, data: bytes) -> None:
-        """See ``FileIO.write``: a hidden file beside it, renamed over it."""
+        """See ``FileIO.write``: a hidden file in the same directory, renamed over it."""
         with _storage_errors(path):
             temporary = self._temporary(path, data)
             try:
@@ -120,7 +120,8 @@ class LocalFileIO:
                 raise
 
     def create(self, path: str, data: bytes) -> bool:
-        """See ``FileIO.create``: a hidden file beside it, linked to its name, which only one can do."""
+        """See ``FileIO.create``: a hidden file in the same directory, linked to its name,
+        which only one writer can do."""
         with _storage_errors(path):
             if os.path.lexists(path):  # spares the losers of a race most of the work; the link decides
                 return False
@@ -232,7 +233,7 @@ class LocalFileIO:
             return True
 
     def rename(self, src: str, dst: str) -> bool:
-        """See ``FileIO.rename``. Of two racing renames of filled directories onto one name, one is told False."""
+        """See ``FileIO.rename``. Of two racing renames of filled directories onto one name, one returns False."""
         with _storage_errors(src):
             if os.path.lexists(dst):
                 return False

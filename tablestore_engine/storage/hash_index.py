@@ -41,7 +41,7 @@ def write_hashes(io: FileIO, path: str, hashes: Hashes) -> int:
 
 
 def contains(hashes: Hashes, wanted: Hashes) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """For each wanted hash whether it stands among the sorted `hashes`."""
+    """For each wanted hash whether the sorted `hashes` contain it."""
     if not len(hashes):
         return np.zeros(len(wanted), dtype=np.bool_)
     at = np.minimum(np.searchsorted(hashes, wanted), len(hashes) - 1)

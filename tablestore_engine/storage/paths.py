@@ -157,7 +157,7 @@ class TablePaths:
         return f"{self.root}/index/{name}"
 
     def new_index_file_name(self, uuid: str, number: int | str) -> str:
-        """The name of a writer's index file; ``number`` tells it from the writer's others."""
+        """The name of a writer's index file; ``number`` distinguishes the files of one writer."""
         return f"index-{uuid}-{number}"
 
     def partition_dir(self, partition_path: str) -> str:
@@ -176,7 +176,7 @@ class TablePaths:
     def new_data_file_name(
         self, uuid: str, number: int | str, *, prefix: str = "data-", extension: str = "parquet"
     ) -> str:
-        """The name of a writer's data file; ``number`` tells it from the writer's others."""
+        """The name of a writer's data file; ``number`` distinguishes the files of one writer."""
         return f"{prefix}{uuid}-{number}.{extension}"
 
     def side_file(self, name: str) -> str:

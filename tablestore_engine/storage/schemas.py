@@ -1,7 +1,8 @@
 """The schemas of one table: one file per version, never changed once it exists.
 
 A schema that *replaces* the table (CREATE OR REPLACE … AS) is written before the new rows are. It counts as the
-latest only once a snapshot has been committed with it or a later one; a build that died leaves the old schema.
+latest only once a snapshot has been committed with it or a later one; after a build that failed, the old schema stays
+the latest.
 """
 
 from __future__ import annotations

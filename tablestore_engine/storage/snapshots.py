@@ -1,7 +1,7 @@
 """The snapshots of one table.
 
 A snapshot exists when its file exists. The files LATEST and EARLIEST are hints that spare a listing; they may be
-missing, stale or wrong, and nothing relies on them. Ids grow by one; the oldest may be gone by expiration.
+missing, stale or wrong, and nothing relies on them. Ids grow by one; the oldest may have expired.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ class SnapshotStore:
         return earliest < snapshot_id
 
     def write_earliest_hint(self, snapshot_id: int) -> None:
-        """Note the oldest snapshot that stays, before an expiration: it tells a late writer that it is late.
+        """Note the oldest snapshot that stays, before an expiration: so a late writer learns that it is late.
 
         Raises:
             StorageError: it cannot be written; nothing may expire.

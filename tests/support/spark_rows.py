@@ -7,10 +7,6 @@ from datetime import datetime
 from pyspark.sql import Row
 
 
-def quote(name):
-    return "`" + name.replace("`", "``") + "`"
-
-
 def normal(value):
     """NaN equals itself, a map or a row is its items, and times are in UTC."""
     if isinstance(value, dict):

@@ -1,11 +1,15 @@
-"""The dbt adapter `tablestore`: dbt's verbs, each mapped to one call of `tablestore_engine`.
+"""The dbt adapter `tablestore`: each thing that dbt asks for is one call of `tablestore_engine`.
+
+`impl` answers dbt itself, `verbs` what this adapter's macros call. Below them, each knowing only those after it:
+`build` (incremental models, seeds, Python models), `relation` (names, columns, catalog), `config` (what a model is
+configured to be) and `connection` (profile, sessions, statements, results).
 
 `Plugin` is what dbt looks for. Importing this package must stay cheap: no pyspark, no pyarrow.
 """
 
 from dbt.adapters.base import AdapterPlugin
 
-from dbt.adapters.tablestore.connection.connections import TableStoreConnectionManager
+from dbt.adapters.tablestore.connection.connection_manager import TableStoreConnectionManager
 from dbt.adapters.tablestore.connection.credentials import TableStoreCredentials
 from dbt.adapters.tablestore.impl import TableStoreAdapter
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
@@ -16,7 +20,7 @@ Plugin = AdapterPlugin(
     adapter=TableStoreAdapter,  # type: ignore[arg-type]
     credentials=TableStoreCredentials,
     include_path=tablestore.PACKAGE_PATH,
-    dependencies=["spark"],  # so that `spark__` macros of packages are found behind `tablestore__`
+    dependencies=["spark"],  # dispatch finds `spark__` macros of packages after `tablestore__`
 )
 
 __all__ = [

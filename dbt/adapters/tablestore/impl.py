@@ -17,11 +17,12 @@ from dbt_common.contracts.constraints import ConstraintType
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.tablestore.config.model_config import TableStoreConfig
-from dbt.adapters.tablestore.connection.connections import TableStoreConnectionManager
+from dbt.adapters.tablestore.connection.connection_manager import TableStoreConnectionManager
 from dbt.adapters.tablestore.connection.environment import COMMANDS_WITH_ROWS, environment_of
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.relation.relation import TableStoreRelation, schema_of
 from dbt.adapters.tablestore.verbs import TableStoreVerbs
+from tablestore_engine.schema.types.sql_text import quoted_name
 
 if TYPE_CHECKING:
     import agate
@@ -236,7 +237,7 @@ class TableStoreAdapter(TableStoreVerbs):
 
     def debug_query(self) -> None:
         """Check what a run would need: a warehouse that can be written, and Java where Spark runs here."""
-        from dbt.adapters.tablestore.build.checks import check_environment
+        from dbt.adapters.tablestore.build.debug_checks import check_environment
 
         with self.connections.exception_handler("debug"):
             check_environment(self.config.credentials)
@@ -274,7 +275,7 @@ class TableStoreAdapter(TableStoreVerbs):
     @available
     @classmethod
     def quote(cls, identifier: Any) -> str:
-        return "`" + str(identifier).replace("`", "``") + "`"
+        return quoted_name(str(identifier))
 
     @classmethod
     def convert_text_type(cls, agate_table: agate.Table, col_idx: int) -> str:

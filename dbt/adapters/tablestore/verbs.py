@@ -31,13 +31,14 @@ from dbt.adapters.tablestore.config.model_config import (
 from dbt.adapters.tablestore.config.option_changes import option_changes
 from dbt.adapters.tablestore.connection.environment import Environment, environment_of
 from dbt.adapters.tablestore.connection.errors import KeyValuesError
-from dbt.adapters.tablestore.connection.literals import text_literal
 from dbt.adapters.tablestore.connection.response import response
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.relation.relation import schema_of
 from tablestore_engine.operation.write.write_intent import WriteIntent
+from tablestore_engine.schema.merge.engine_rules import Kept
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.table.schema_changes import SetColumnComment, SetOption
+from tablestore_engine.schema.types.sql_text import quoted_text
 
 if TYPE_CHECKING:
     import agate
@@ -115,7 +116,7 @@ class TableStoreVerbs(SQLAdapter):
         with self.connections.exception_handler("table keys"):
             table = self.catalog.load_table(schema_of(relation), str(relation.identifier))
         schema = table.schema
-        return schema.merge_engine.keeps_last and incremental.is_keyed_by(schema.primary_keys, keys)
+        return schema.merge_engine.kept is Kept.NEWEST and incremental.is_keyed_by(schema.primary_keys, keys)
 
     @available.parse_list
     def tablestore_primary_key(self, relation: BaseRelation) -> list[str]:
@@ -245,7 +246,7 @@ class TableStoreVerbs(SQLAdapter):
         with self.connections.exception_handler("comment"):
             schema = self.catalog.load_table(schema_of(relation), str(relation.identifier)).schema
         if (schema.comment or "") != comment:
-            self.execute(f"comment on table {relation.render()} is {text_literal(comment)}")
+            self.execute(f"comment on table {relation.render()} is {quoted_text(comment)}")
 
     @available.parse_none
     def tablestore_comment_columns(self, relation: BaseRelation, comments: Mapping[str, str]) -> None:
@@ -309,7 +310,7 @@ class TableStoreVerbs(SQLAdapter):
     @available
     def tablestore_literal(self, text: Any) -> str:
         """A string literal that reads back as exactly this text."""
-        return text_literal(str(text))
+        return quoted_text(str(text))
 
     @available.parse(lambda *a, **k: "")
     def tablestore_call_sql(self, procedure: str, table: str, arguments: Mapping[str, Any]) -> str:

@@ -1,1 +1,1 @@
-"""Arrow kernels over columns of values that pyarrow does not have: comparison, row ids. Pure."""
+"""Arrow and NumPy kernels that pyarrow lacks: equality of nested values, numbers for whole rows. Knows no table."""

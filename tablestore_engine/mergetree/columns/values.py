@@ -1,6 +1,6 @@
-"""Telling values apart and taking lists and maps to pieces, as Arrow and NumPy operations.
+"""Comparing values, and splitting lists and maps into their elements, as Arrow and NumPy operations.
 
-Vocabulary: the *owner* of an element is the row (or the group of rows) whose list it stands in; a *code* is a number
+Vocabulary: the *owner* of an element is the row (or the group of rows) whose list contains it; a *code* is a number
 that two values of one array share exactly when they are equal, nulls included.
 """
 
@@ -69,7 +69,7 @@ def last_seen(owners: Indices, of_value: Indices) -> Mask:
 
 
 def how_often_before(numbers: Indices) -> Indices:
-    """For each number, how many equal ones stand before it."""
+    """For each number, how many equal ones come before it."""
     order = np.argsort(numbers, kind="stable")
     ordered = numbers[order]
     starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])
@@ -101,9 +101,9 @@ def elements_of(values: pa.Array) -> tuple[Indices, pa.Array]:
 
 
 def gathered(elements: pa.Array, owners: Indices, none: Mask, data_type: pa.DataType) -> pa.Array:
-    """Lists or maps of a type from their elements, which stand in the order of their owners.
+    """Lists or maps of a type from their elements, which come in the order of their owners.
 
-    One for each entry of `none`, which says where there is none at all (a null).
+    The result has one list for each entry of `none`, and a null where that is true.
     """
     lengths = np.bincount(owners, minlength=len(none))
     offsets = np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)

@@ -1,1 +1,4 @@
-"""The shape of a merge tree: levels, sorted runs, sections, and which of them to compact. Pure."""
+"""The shape of a merge tree (levels, sorted runs, sections of overlapping files) and the decision what to merge.
+
+Works on the metadata of files only; the merge itself is in `merge`.
+"""

@@ -1,8 +1,8 @@
 """Sections: groups of files of one bucket whose key intervals overlap, directly or through others.
 
 Files of different sections share no key, so sections are merged one by one and a section that holds a single
-run is read as it is. For a merge, neighbouring runs of a section that do not overlap are *packed* into one sequence:
-each one that is read beside others costs memory.
+run is read as it is. For a merge, neighbouring runs of a section that do not overlap are *packed* into one sequence,
+because each sequence that is read at the same time costs memory.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Section:
 
     @property
     def needs_merge(self) -> bool:
-        """Whether one key may stand in several files."""
+        """Whether several files may hold the same key."""
         return len(self.runs) > 1
 
 
@@ -63,7 +63,7 @@ def sections(files: Iterable[DataFileMeta], key_types: Sequence[DataType]) -> li
 def packed(runs: Sequence[SortedRun], key_types: Sequence[DataType]) -> list[tuple[DataFileMeta, ...]]:
     """Runs (newest first) as fewer sequences of files in key order, in which no two files share a key.
 
-    Only neighbours in age come together, so that of two sequences all of the one is newer than all of the other.
+    Only neighbours in age are packed together, so that of two sequences one is entirely newer than the other.
     """
     sequences: list[list[Interval]] = []
     for run in runs:
@@ -74,7 +74,7 @@ def packed(runs: Sequence[SortedRun], key_types: Sequence[DataType]) -> list[tup
 
 
 def _take(sequence: list[Interval], files: Sequence[Interval]) -> bool:
-    """Put files, in key order, into a sequence where none shares a key with one of it. Whether they went in."""
+    """Insert files into a sequence in key order, unless one of them shares a key with it. Returns whether it did."""
     for low, high, _ in files:
         at = bisect_left(sequence, low, key=_low)
         if (at and sequence[at - 1][1] >= low) or (at < len(sequence) and sequence[at][0] <= high):

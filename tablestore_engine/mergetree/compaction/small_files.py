@@ -1,7 +1,8 @@
-"""Small files of a table without a key: which of them to write anew as one.
+"""Small files of a table without a key: which of them to rewrite as one file.
 
-A file is *small* when writing it together with others is worth it. Invariant: who is written anew grows to twice its
-size at least, so that of a table that grows by small writes no byte is written more often than its file can double.
+A file is *small* if rewriting it together with others is worth it. Invariant: a rewritten file becomes part of one at
+least twice its size. So in a table that grows by small writes, a byte is rewritten no more often than its file can
+double in size.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ def is_small(file: DataFileMeta, target_file_size: int) -> bool:
 def pick_small(
     files: Iterable[DataFileMeta], target_file_size: int, min_file_num: int, *, full: bool = False
 ) -> list[DataFileMeta]:
-    """The small files to write anew, the smallest first; none when nothing is due.
+    """The small files to rewrite, the smallest first; none if nothing is due.
 
-    As many as possible of the smallest ones, `min_file_num` at least, of which the largest is no larger than the others
-    together. With `full` all small files, when there are two.
+    As many of the smallest ones as possible, at least `min_file_num`, such that the largest is not larger than the
+    others together. With `full` all small files, if there are at least two.
     """
     small = sorted((f for f in files if is_small(f, target_file_size)), key=lambda f: (f.file_size, f.file_name))
     if full:

@@ -1,10 +1,11 @@
 """Universal compaction: which runs of one bucket to merge, decided without touching a file.
 
-Runs come newest first. In this order: *early full compaction* (where an option asks for it: the last one is long
-ago, the bucket is small, or much lies above its oldest run: merge all), *size amplification* (the upper runs outweigh
-the oldest one: merge all), *size ratio* (the newest runs are about as big as the next one: merge those), *run count*
-(too many: merge the newest). Merging a few small runs now keeps both the number of runs that a read merges and the
-bytes rewritten per byte given small. After RocksDB's universal compaction, with Paimon's output-level rule.
+Runs come newest first. The rules are tried in this order: *early full compaction* (if an option asks for it: the last
+one was long ago, the bucket is small, or there is much data above the oldest run: merge all), *size amplification* (the
+upper runs outweigh the oldest one: merge all), *size ratio* (the newest runs are about as big as the next one: merge
+those), *run count* (too many: merge the newest). Merging a few small runs early limits both the number of runs that a
+read merges and the bytes that are rewritten per byte written. After RocksDB's universal compaction, with Paimon's rule
+for the output level.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class UniversalOptions:
 
 @dataclass(frozen=True)
 class CompactionUnit:
-    """Runs to merge into one run of `output_level`; `drop_deletes` when nothing older lies below."""
+    """Runs to merge into one run of `output_level`; `drop_deletes` if there is nothing older below."""
 
     runs: tuple[SortedRun, ...]
     output_level: int
@@ -53,7 +54,7 @@ class CompactionUnit:
 
 
 def pick_full(runs: Sequence[SortedRun], options: UniversalOptions) -> CompactionUnit | None:
-    """Merge everything into the top level; None when that is the state already."""
+    """Merge everything into the top level; None if everything is one run there already."""
     if not runs:
         return None
     done = options.keep_deletes or not _has_deletes(runs[0])
@@ -128,12 +129,12 @@ def _by_size_ratio(runs: Sequence[SortedRun], options: UniversalOptions, start: 
 
 
 def unit_of(runs: Sequence[SortedRun], count: int, options: UniversalOptions) -> CompactionUnit:
-    """The merge of the `count` newest runs, and of those that have to go with them."""
+    """The merge of the `count` newest runs, and of those that must be merged with them."""
     if count >= len(runs):
         output_level = options.max_level
     else:
         output_level = max(0, runs[count].level - 1)
-    # Level 0 holds unmerged files only, so a merge that would land there takes in the next runs too.
+    # Level 0 holds unmerged files only, so a merge whose output would be there includes the next runs, too.
     while output_level == 0 and count < len(runs):
         count += 1
         output_level = options.max_level if count == len(runs) else max(0, runs[count].level - 1)

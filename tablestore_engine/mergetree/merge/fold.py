@@ -1,4 +1,4 @@
-"""Folding the records of a key into one row with Arrow kernels: what writers and compactions do."""
+"""Folding the records of a key into one row with Arrow kernels, for writers and compactions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from tablestore_engine.mergetree.merge.kernels import Groups, fold_values
 from tablestore_engine.mergetree.merge.merge import Reduce, SortColumn, last_of_key_mask, sort_stable
 from tablestore_engine.mergetree.merge.retract import cleared, fold_retracting, negated
 from tablestore_engine.mergetree.merge.sequence_group_deletes import apply_group_deletes
-from tablestore_engine.schema.merge.merge_engine import MergeEngine, RetractRule
+from tablestore_engine.schema.merge.aggregate_functions import RetractRule
+from tablestore_engine.schema.merge.engine_rules import Kept, Retraction
+from tablestore_engine.schema.merge.merge_engine import MergeEngine
 from tablestore_engine.schema.table.row_kind import DELETE_KIND, UPDATE_BEFORE_KIND
 from tablestore_engine.schema.types.system import VALUE_KIND
 
@@ -20,28 +22,28 @@ from tablestore_engine.schema.types.system import VALUE_KIND
 def fold_sorted(table: pa.Table, last: Mask, engine: MergeEngine, kinds: str | None = None) -> pa.Table:
     """One row per key, of rows sorted by key and, within a key, by age. `last` marks the last row of each key.
 
-    `kinds` names the column of row kinds (0 +I, 1 -U, 2 +U, 3 -D), where there is one. Retractions are settled: these
-    are all records of their keys. A row that was removed stays as a row of kind -D.
+    `kinds` names the column of row kinds (0 +I, 1 -U, 2 +U, 3 -D), if there is one. Retractions are settled, so the
+    table must hold all records of their keys. A row that was removed remains as a row of kind -D.
 
-    Columns without a function of their own (keys, system columns) are those of the row that decides the key's place
-    among other runs: the last one.
+    Columns without a function (keys, system columns) are taken from the last row of the key, which decides how the key
+    is ordered among other runs.
 
     Raises:
         ExecutionError: a sum or product does not fit the column's type.
         RowKindError: a retraction where a column's function cannot take anything back.
     """
     unique = bool(last.all())
-    if engine.keeps_last:
+    if engine.kept is Kept.NEWEST:
         return table if unique else table.filter(pa.array(last))
     starts = np.flatnonzero(np.append(True, last[:-1]))
-    if engine.keeps_first:
+    if engine.kept is Kept.OLDEST:
         return table if unique else table.take(pa.array(starts))
     retracts = retractions(table, kinds)
-    if unique and not engine.changes_single_rows and (retracts is None or engine.grouped):
+    if unique and not engine.changes_single_rows and (retracts is None or engine.retraction is Retraction.AS_RECORD):
         return table
     if retracts is None or kinds is None:
         return _folded(table, Groups(starts, table.num_rows), engine, None)
-    if engine.grouped:
+    if engine.retraction is Retraction.AS_RECORD:
         return _folded_in_groups(table, starts, engine, kinds)
     removed = np.zeros(table.num_rows, bool)
     if engine.removes_on_delete:
@@ -86,11 +88,11 @@ def _folded(table: pa.Table, groups: Groups, engine: MergeEngine, retracts: Mask
                 values = cleared(values, retracts)
             folded = values.take(winners[fold.sequence])
         elif retracts is not None:
-            folded = fold_retracting(fold, _counting(table, index, given.get(fold.sequence)), groups, retracts)
+            folded = fold_retracting(fold, _with_sequence(table, index, given.get(fold.sequence)), groups, retracts)
         elif fold.function == "last_value":
             continue
         else:
-            folded = fold_values(fold, _counting(table, index, given.get(fold.sequence)), groups)
+            folded = fold_values(fold, _with_sequence(table, index, given.get(fold.sequence)), groups)
         kept = kept.set_column(index, field, folded)
     return kept
 
@@ -99,17 +101,17 @@ def _folded_in_groups(table: pa.Table, starts: Indices, engine: MergeEngine, kin
     hidden = DELETE_KIND
     if engine.removing_groups:
         table, starts = apply_group_deletes(table, starts, engine, kinds)
-        # A -D would remove what comes after it once more; what is left of it and of others is no such delete.
+        # A -D has been applied here. As -D it would be applied again to older records, so the result is a -U.
         hidden = UPDATE_BEFORE_KIND
     retracts = (table.column(kinds).to_numpy() & 1) == 1
     folded = _folded(table, Groups(starts, table.num_rows), engine, retracts)
-    # A key shows as soon as one of its records is no retraction; until then all of it is one retraction.
+    # A key with retractions only is not visible: its row stays a retraction.
     only = np.logical_and.reduceat(retracts, starts)
     return with_kinds(_as_retractions(folded, only, engine), kinds, np.where(only, hidden, 0))
 
 
 def _as_retractions(table: pa.Table, rows: Mask, engine: MergeEngine) -> pa.Table:
-    """Rows of which some are to be taken back: there, numbers that were negated are what they were."""
+    """Turns some rows into retractions: negated numbers get their sign back there, as readers negate them again."""
     for fold in engine.folds if rows.any() else ():
         if fold.retract_rule is RetractRule.NEGATE:
             index = table.schema.get_field_index(fold.column)
@@ -119,20 +121,19 @@ def _as_retractions(table: pa.Table, rows: Mask, engine: MergeEngine) -> pa.Tabl
 
 
 def _given(table: pa.Table, sequence: tuple[str, ...]) -> Mask:
-    """Which rows have a sequence: some column of it is not null."""
+    """Which rows have a sequence, that is, a value in at least one of its columns."""
     found: Mask = np.logical_or.reduce([table.column(name).is_valid().to_numpy() for name in sequence])
     return found
 
 
-def _counting(table: pa.Table, index: int, given: Mask | None) -> pa.Array:
+def _with_sequence(table: pa.Table, index: int, given: Mask | None) -> pa.Array:
     """The values of a column, without those of records that have no sequence for it."""
     values = one_array(table.column(index))
     return values if given is None or given.all() else cleared(values, ~given)
 
 
 def _winners(table: pa.Table, sequence: tuple[str, ...], groups: Groups, given: Mask) -> pa.Array:
-    """The row of each group, of those with a sequence, that is greatest in it (of equals the last); null without
-    one."""
+    """For each group the row with the greatest sequence (of equal ones the last); null if no row has a sequence."""
     number, group = "__row", "__group"
     rows = table.select(list(sequence))
     rows = rows.append_column(number, pa.array(np.arange(table.num_rows)))
@@ -146,7 +147,7 @@ def _winners(table: pa.Table, sequence: tuple[str, ...], groups: Groups, given: 
 
 
 def _after_deletes(table: pa.Table, starts: Indices, kinds: str) -> tuple[Mask, Mask]:
-    """The rows after the last -D of their key, or that -D where nothing follows; and which are such."""
+    """Masks of the rows after the last -D of their key, or that -D if no row follows; and of these -D."""
     rows = np.arange(table.num_rows)
     deletes = np.where(table.column(kinds).to_numpy() == DELETE_KIND, rows, -1)
     ends = np.append(starts[1:], table.num_rows) - 1

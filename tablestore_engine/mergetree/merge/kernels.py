@@ -1,8 +1,8 @@
 """Aggregate functions of the merge engines over groups of rows, as Arrow and NumPy kernels.
 
 Vocabulary: *groups* are the rows of one key, neighbours and in the order of their records. A kernel takes one column
-with all groups and gives one value per group. Nulls never count, except for `last_value` and `first_value`. Here every
-row gives something; `undo` folds rows of which some take something back.
+with all groups and gives one value per group. Nulls are ignored, except by `last_value` and `first_value`. All
+rows here are ordinary ones; `retract` folds rows that contain retractions.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from tablestore_engine.mergetree.columns.values import (
 from tablestore_engine.mergetree.sketch.sketches import fold_sketches
 from tablestore_engine.schema.merge.merge_engine import Fold
 
-# What both Arrow's and Java's regular expressions take for something to see.
+# A visible character, for Arrow's regular expressions as well as for Java's.
 NOT_BLANK = r"[^ \t\n\x0B\f\r]"
 
 
 @dataclass(frozen=True)
 class Groups:
-    """Where the groups of some rows begin; there is at least one, and none is empty."""
+    """Where the groups of some rows begin; there is at least one group, and none is empty."""
 
     starts: Indices
     rows: int
@@ -109,7 +109,7 @@ def _first_non_null(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
 
 
 def _none_valid(values: pa.Array, groups: Groups) -> Mask | None:
-    """Which groups hold nulls only."""
+    """Which groups have only nulls."""
     if values.null_count == 0:
         return None
     return ~np.logical_or.reduceat(valid_mask(values), groups.starts)
@@ -179,7 +179,7 @@ def _product(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
         result = np.multiply.reduceat(_numbers(values, 1.0).astype(np.float64), groups.starts)
         return pa.array(result, pa.float64(), mask=none).cast(values.type, safe=False)
     numbers = _numbers(values.cast(pa.int64()), 1)
-    # Beyond 2^63 integers wrap; floating point tells, but for the last bits.
+    # Integers wrap beyond 2^63. A sum in floating point shows that, except for its last bits.
     with np.errstate(over="ignore", invalid="ignore"):
         about = np.multiply.reduceat(numbers.astype(np.float64), groups.starts)  # NaN: beyond all bounds, then zero
     if (np.abs(about) >= 2.0**63 * (1 - 1e-9)).any():
@@ -304,7 +304,7 @@ _KERNELS: dict[str, Callable[[Fold, pa.Array, Groups], pa.Array]] = {
     "max": _max,
     "min": _min,
     "sum": _sum,
-    "count": _sum,  # the writer counts: a record holds how many it stands for
+    "count": _sum,  # the writer has replaced each value by the number that it counts for
     "product": _product,
     "bool_and": _bool_and,
     "bool_or": _bool_or,

@@ -1,8 +1,8 @@
-"""Rows on their way into files: what a merge engine makes of each by itself, before any are folded.
+"""Records before they are written: what a merge engine does with each record by itself, before any are folded.
 
-Records that the table ignores are left out, those that it cannot take are refused, and what is left is written so that
-merging in any groups gives one answer: a count becomes the number that it stands for, a record without a sequence says
-nothing about its group, and a retraction becomes an ordinary record wherever every column can say it as one.
+Ignored records are left out, and records that the table cannot take are refused. The others are rewritten so that
+merging in any grouping gives the same answer: `count` becomes the number to add, a record without a sequence has no
+values in the columns of that group, and a retraction becomes an ordinary record if every column can express it as one.
 """
 
 from __future__ import annotations
@@ -17,47 +17,49 @@ from tablestore_engine.errors import RowKindError
 from tablestore_engine.mergetree.columns.values import Mask, one_array, with_kinds
 from tablestore_engine.mergetree.merge.retract import cleared, negated
 from tablestore_engine.mergetree.sketch.sketches import SKETCHES, check_sketches
-from tablestore_engine.schema.merge.merge_engine import Fold, MergeEngine, RetractRule
+from tablestore_engine.schema.merge.aggregate_functions import RetractRule
+from tablestore_engine.schema.merge.engine_rules import Kept, Retraction
+from tablestore_engine.schema.merge.merge_engine import Fold, MergeEngine
 from tablestore_engine.schema.table.row_kind import DELETE_KIND, UPDATE_BEFORE_KIND
 
 
 def normalize_records(rows: pa.Table, engine: MergeEngine, kinds: str) -> pa.Table:
-    """The records that rows become. `kinds` names the column of their kinds, which is left out where it says nothing.
+    """The records that rows become. `kinds` names the column of row kinds, which is dropped if the table needs none.
 
     Raises:
         RowKindError: a retraction that the merge engine cannot take back.
-        ExecutionError: a number to take back has no opposite in its type, or a value is no sketch where one is asked
-        for.
+        ExecutionError: a number cannot be negated in its type, or a value of a sketch column is not a sketch.
     """
     retracts = None
+    keeps_kinds = engine.stores_retractions or engine.retraction is Retraction.AS_RECORD
     if kinds in rows.column_names:
         rows = without_ignored(rows, engine, kinds)
-        if engine.keeps_last:
+        if engine.kept is Kept.NEWEST:
             return rows
         numbers = rows.column(kinds).to_numpy()
         retracts = (numbers & 1) == 1
         _check(rows, numbers, engine, kinds)
-        if not (engine.stores_retractions or engine.grouped):
+        if not keeps_kinds:
             rows = rows.drop_columns([kinds])
     for fold in engine.folds:
         if fold.function in SKETCHES:
             check_sketches(fold, _column(rows, fold))
         if fold.function == "count":
             rows = _with(rows, fold, pc.is_valid(_column(rows, fold)).cast(_column(rows, fold).type))
-    if retracts is not None and retracts.any() and not (engine.stores_retractions or engine.grouped):
+    if retracts is not None and retracts.any() and not keeps_kinds:
         for fold in engine.folds:
             rows = _with(rows, fold, _as_ordinary(fold, _column(rows, fold), retracts))
-    if engine.grouped:
+    if engine.has_sequence_groups:
         rows = _without_empty_groups(rows, engine)
     if engine.removing_groups and kinds in rows.column_names:
-        # A -D without a sequence that could remove the row takes its values back like a -U.
+        # A -D that has no sequence in a removing group cannot remove the row; it takes values back like a -U.
         idle = _without_removing_sequence(rows, engine, kinds)
         rows = with_kinds(rows, kinds, np.where(idle, UPDATE_BEFORE_KIND, rows.column(kinds).to_numpy()))
     return rows
 
 
 def check_removable(rows: pa.Table, engine: MergeEngine, kinds: str) -> None:
-    """Raise a RowKindError for a -D, of a row that the table shows, that would not remove it."""
+    """Raise a RowKindError if a -D of a visible row would not remove that row."""
     idle = _without_removing_sequence(rows, engine, kinds)
     if idle.any():
         named = " or ".join(", ".join(sequence) for sequence in engine.removing_groups)
@@ -68,19 +70,19 @@ def check_removable(rows: pa.Table, engine: MergeEngine, kinds: str) -> None:
 
 
 def _without_removing_sequence(rows: pa.Table, engine: MergeEngine, kinds: str) -> Mask:
-    """Which rows are deletes that have no sequence by which they could remove a row."""
+    """Which rows are deletes without a sequence in any removing group."""
     given = [rows.column(name).is_valid().to_numpy() for group in engine.removing_groups for name in group]
     found: Mask = (rows.column(kinds).to_numpy() == DELETE_KIND) & ~np.logical_or.reduce(given)
     return found
 
 
 def without_ignored(rows: pa.Table, engine: MergeEngine, kinds: str) -> pa.Table:
-    """The rows without those of kinds that the table leaves out."""
+    """The rows without those whose kind the table ignores."""
     numbers = rows.column(kinds).to_numpy()
     ignored = np.zeros(len(numbers), bool)
     if engine.ignores_deletes:
         ignored |= (numbers & 1) == 1
-    if engine.ignores_updates_before or (engine.name == "partial-update" and engine.removes_on_delete):
+    if engine.leaves_out_updates_before:
         ignored |= numbers == UPDATE_BEFORE_KIND
     return rows.filter(pa.array(~ignored)) if ignored.any() else rows
 
@@ -92,7 +94,7 @@ def _check(rows: pa.Table, numbers: np.ndarray[Any, np.dtype[np.int8]], engine: 
             continue
         obstacle = engine.obstacle(kind)
         if obstacle is not None:
-            raise _refused(rows, of_kind, kinds, obstacle, _way_out(engine))
+            raise _refused(rows, of_kind, kinds, obstacle, engine.rules.retraction_hint)
         if kind == DELETE_KIND and engine.removes_on_delete:
             continue
         for fold in engine.folds:
@@ -113,20 +115,6 @@ def _sample(rows: pa.Table, which: Mask, kinds: str) -> dict[str, Any]:
     return {name: value for name, value in row.items() if not name.startswith("__")}
 
 
-def _way_out(engine: MergeEngine) -> str:
-    if engine.name == "aggregation":
-        return (
-            "Write +I and +U rows only, or make the table with 'fields.<column>.ignore-retract' = 'true', or with "
-            "'aggregation.remove-record-on-delete' = 'true' (for -D)."
-        )
-    if engine.name == "partial-update":
-        return (
-            "Write +I and +U rows only, or make the table with 'ignore-delete', "
-            "'partial-update.remove-record-on-delete' or sequence groups."
-        )
-    return "Write +I and +U rows only, or make the table with 'ignore-delete' = 'true'."
-
-
 def _column(rows: pa.Table, fold: Fold) -> pa.Array:
     return one_array(rows.column(fold.column))
 
@@ -143,7 +131,7 @@ def _as_ordinary(fold: Fold, values: pa.Array, retracts: Mask) -> pa.Array:
 
 
 def _without_empty_groups(rows: pa.Table, engine: MergeEngine) -> pa.Table:
-    """Records whose sequence is null say nothing about the columns of its group."""
+    """The records, without values in the columns of a group if their sequence is null."""
     empty: dict[tuple[str, ...], Mask] = {}
     for fold in engine.folds:
         if not fold.sequence:

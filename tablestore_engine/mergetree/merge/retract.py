@@ -1,9 +1,9 @@
-"""Folding rows of which some are retractions: records that take back what earlier ones gave.
+"""Folding rows that contain retractions: records that take back what earlier ones gave.
 
-Sums, counts and last values need no more than one pass: a retraction is a negated number or a null. The others act on
-what the records before them made: the rows of a group are cut into *stretches* (ordinary rows up to the next
-retraction, and each retraction by itself), and the stretches of all groups are applied step by step. There are as many
-steps as one group has stretches, which is hardly more than the number of runs.
+Sums, counts and last values need one pass: a retraction is a negated number or a null. For the other functions a
+retraction changes the result of the records before it. The rows of a group are cut into *stretches* (ordinary rows up
+to the next retraction, and each retraction by itself), and the stretches of all groups are applied step by step. The
+number of steps is the largest number of stretches in a group, which is usually about the number of runs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from tablestore_engine.mergetree.columns.values import (
     valid_mask,
 )
 from tablestore_engine.mergetree.merge.kernels import Groups, fits, fold_values, nested_keys
-from tablestore_engine.schema.merge.merge_engine import Fold, RetractRule
+from tablestore_engine.schema.merge.aggregate_functions import RetractRule
+from tablestore_engine.schema.merge.merge_engine import Fold
 
 
 def fold_retracting(fold: Fold, values: pa.Array, groups: Groups, retracts: Mask) -> pa.Array:
@@ -137,7 +138,7 @@ def _joined(fold: Fold, had: pa.Array, given: pa.Array) -> pa.Array:
 
 
 def _taken_back(fold: Fold, had: pa.Array, given: pa.Array) -> pa.Array:
-    """What is left of the values `had` without those `given`; nothing can be taken from a null."""
+    """The values `had` without those `given`; a null stays null."""
     return _TAKE_BACK[fold.function](fold, had, given)
 
 

@@ -1,9 +1,9 @@
-"""Deletes that remove a row where sequence groups say whether they come too late.
+"""Deletes that remove a row in a table with sequence groups, unless they come too late.
 
-A -D with a sequence of a *removing group* removes the row, unless a record before it has a greater one. From a removal
-on the row begins anew: nothing of the records before it is left, and of the removal itself only its sequences, below
-which later records still come too late. So whether a delete removes depends on all records before it, and it stays
-apart from them in files until they meet (`layers`).
+A -D with a sequence in a *removing group* removes the row, unless an earlier record has a greater sequence in that
+group. The row then begins anew: earlier records have no effect any more, and of the delete only its sequences remain,
+so that later records with smaller ones still come too late. Whether a delete removes the row depends on all records
+before it, so files keep it apart from them until all are merged (`sequence_layers`).
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from tablestore_engine.schema.table.row_kind import DELETE_KIND
 
 
 def apply_group_deletes(table: pa.Table, starts: Indices, engine: MergeEngine, kinds: str) -> tuple[pa.Table, Indices]:
-    """The rows from the last removal of each group on, and where the groups begin now.
+    """The rows from the last delete that removes its row on, for each group, and where the groups begin now.
 
-    Rows come, and stay, in the order of their records; groups begin at `starts`. A removal keeps its kind, its
+    Rows are in the order of their records, and stay so; groups begin at `starts`. Such a delete keeps its kind, its
     sequences and the columns without a function.
     """
     found = last_group_deletes(table, starts, engine.removing_groups, kinds)
@@ -42,7 +42,7 @@ def apply_group_deletes(table: pa.Table, starts: Indices, engine: MergeEngine, k
 
 
 def last_group_deletes(table: pa.Table, starts: Indices, deleting: Sequence[tuple[str, ...]], kinds: str) -> Indices:
-    """For each group the row that removes what comes before it, the last one of these; -1 without one."""
+    """For each group the last row that removes what comes before it; -1 without one."""
     deletes = table.column(kinds).to_numpy() == DELETE_KIND
     stretches = starts_of_stretches(starts, deletes)
     owners = np.searchsorted(starts, stretches, "right") - 1

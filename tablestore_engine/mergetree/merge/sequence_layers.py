@@ -1,14 +1,13 @@
-"""Rows of one write that must stay apart, as layers: each is a run of its own.
+"""Layers: records of one write that must not be folded with each other. Each layer becomes a run of its own.
 
-A file holds one row per key, and a stored retraction is not folded with other rows of its key until all of them meet
-(with sequence groups: only a -D that may remove the row is stored so). So the rows of a key are cut into stretches, as
-in
-`undo`: the first stretch of every key makes the first layer, the second stretches make the second one, and so on; each
-layer gets a higher sequence number than the one before it. A factor of a product that rounds begins a stretch, too, for
-it has to be multiplied into all that came before.
+A file holds one record per key, and a stored retraction is not folded with other records of its key until all of them
+meet. (With sequence groups only a -D that may remove the row is stored like this.) So the records of a key are cut into
+the stretches of `retract`. The first stretches of all keys make the first layer, the second stretches the second one,
+and so on; each layer gets a higher sequence number than the one before. A factor of a product that rounds begins a
+stretch, too, because it must be multiplied into the result of all earlier records.
 
-A long changelog of one key does not make many layers: an ordinary row that is taken back at once, with another one
-after it, leaves no trace, and neither does anything before a -D that removes the row.
+A long changelog of one key does not make many layers: an ordinary record is dropped together with the retraction that
+follows it if an ordinary record comes after both, and so is everything before a -D that removes the row.
 """
 
 from __future__ import annotations
@@ -31,26 +30,27 @@ from tablestore_engine.mergetree.columns.values import (
 from tablestore_engine.mergetree.merge.fold import fold_sorted
 from tablestore_engine.mergetree.merge.merge import last_of_key_mask
 from tablestore_engine.mergetree.merge.retract import starts_of_stretches
+from tablestore_engine.schema.merge.engine_rules import Retraction
 from tablestore_engine.schema.merge.merge_engine import MergeEngine
 from tablestore_engine.schema.table.row_kind import DELETE_KIND, UPDATE_BEFORE_KIND
 
 LAYER_COLUMN = "__layer"
 MOST_LAYERS = 800
-"""Layers of one write to a bucket that has data: each is a file, which is open until all are written."""
+"""Most layers of one write to a bucket that has data: each is a file, and all are open until the write ends."""
 
 
 def split_layers(table: pa.Table, keys: Sequence[str], engine: MergeEngine, kinds: str | None) -> pa.Table:
     """One row per stretch, with its layer from 0; rows come, and stay, sorted by key and age.
 
-    `kinds` names the column of row kinds, None when all rows are ordinary. Rows that are layered may be layered again,
-    without the column, together with later ones.
+    `kinds` names the column of row kinds, None if all rows are ordinary. The result may be split again, without the
+    layer column, together with later rows.
     """
-    if kinds is not None and not engine.grouped:
+    if kinds is not None and engine.retraction is not Retraction.AS_RECORD:
         table = _shortened(table, keys, engine, kinds)
     starts = _starts(table, keys)
     apart = np.zeros(table.num_rows, bool)
     if kinds is not None:
-        apart = _deletes(table, kinds) if engine.grouped else _retracts(table, kinds)
+        apart = _deletes(table, kinds) if engine.retraction is Retraction.AS_RECORD else _retracts(table, kinds)
     begins = _factors(table, engine)
     begins[starts_of_stretches(starts, apart)] = True
     stretches = np.flatnonzero(begins)
@@ -58,9 +58,9 @@ def split_layers(table: pa.Table, keys: Sequence[str], engine: MergeEngine, kind
     last[np.append(stretches[1:], table.num_rows) - 1] = True
     owners = np.searchsorted(starts, stretches, "right")
     layers = pa.array(how_often_before(owners).astype(np.int32))
-    if kinds is not None and engine.grouped:
+    if kinds is not None and engine.retraction is Retraction.AS_RECORD:
         folded = fold_sorted(table, last, replace(engine, removing_groups=()), kinds)
-        # Of retractions only a stretch is one that removes nothing.
+        # A stretch of retractions that are not -D removes no row: it must not become a -D.
         hides = _deletes(folded, kinds) & ~apart[stretches]
         folded = with_kinds(folded, kinds, np.where(hides, UPDATE_BEFORE_KIND, folded.column(kinds).to_numpy()))
     else:
@@ -105,8 +105,8 @@ def _shortened(table: pa.Table, keys: Sequence[str], engine: MergeEngine, kinds:
 def _cancelled_at_once(table: pa.Table, keys: Sequence[str], engine: MergeEngine, kinds: str) -> Mask | None:
     """Pairs of an ordinary row and its retraction that another ordinary row of their key follows.
 
-    Only where the functions make nothing of such a pair: then what came before is left as it was, but for last values,
-    which the row after the pair gives. None when there is no pair.
+    Only for functions to whose result such a pair makes no difference; last values come from the row after the pair.
+    None if there is no pair.
     """
     plain = ("sum", "count", "product", "last_value", "last_non_null_value")
     if any(fold.function not in plain or fold.ignore_retract for fold in engine.folds) or table.num_rows < 3:
@@ -120,9 +120,9 @@ def _cancelled_at_once(table: pa.Table, keys: Sequence[str], engine: MergeEngine
             return None
         values = one_array(table.column(fold.column))
         if pa.types.is_nested(values.type) or (fold.function == "product" and pa.types.is_decimal(values.type)):
-            return None  # not compared here; and a product that was rounded is not what it was
+            return None  # nested values are not compared here, and dividing does not restore a rounded product
         first &= _same_as_next(values)[:-1]
-        if fold.function != "last_value":  # a null after the pair would leave what the pair made: a zero, or nothing
+        if fold.function != "last_value":  # with a null after the pair, the pair decides between zero and null
             there = valid_mask(values)
             first &= ~there[:-2] | there[2:]
     if not first.any():

@@ -1,1 +1,1 @@
-"""Tables without a key that take retractions: rows with counts. Pure."""
+"""Tables without a key that take retractions: rows and how often each is there."""

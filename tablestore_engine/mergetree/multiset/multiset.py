@@ -1,10 +1,10 @@
-"""Tables without a key that take retractions: the key of their merge tree is the whole row, its value a count.
+"""Multisets: tables without a key that take retractions. In their merge tree a key is a whole row, its value a count.
 
-A *plain file* has the table's columns, and each of its rows counts +1: the same file that an append table has. A
-*retraction file* has the column `COUNT` besides, and says of each of its rows how often it is taken away, as a negative
-number; its metadata counts all of its rows as deleted. How often a row stands in the table is the sum over all files,
-so files of one bucket may merge in any groups and any order. A sum of zero is no row. A sum below zero is no table:
-some row was removed more often than it was added, and whoever sees all files says which (`negative_count`).
+A *plain file* has the table's columns, and each of its rows counts +1, as in any append table. A *retraction file* also
+has the column `COUNT`: how often each of its rows is taken away, as a negative number; its metadata counts all of its
+rows as deleted. The number of times that a row is in the table is the sum over all files, so files of one bucket may
+merge in any grouping and any order. A row with the sum zero is not in the table. A negative sum is an error
+(`negative_count`): a row was removed more often than it was added.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def is_retraction(file: DataFileMeta) -> bool:
 def multiset_row_count(file: DataFileMeta) -> int:
     """The rows that a file adds to a table without a key, or takes away (a negative number).
 
-    A file takes as many sequence numbers as rows that it stands for.
+    A file uses as many sequence numbers as that.
     """
     if is_retraction(file):
         return file.min_sequence_number - file.max_sequence_number - 1
@@ -53,10 +53,10 @@ def pick_multiset(
 ) -> CompactionUnit | None:
     """What to merge of one bucket that has retraction files; None when nothing is due.
 
-    `full` merges everything, and so do files that hold far more records than there are rows (as the option
-    `compaction.max-size-amplification-percent` says) or that together are smaller than a threshold, unless such a merge
-    left them; otherwise small files merge once there are enough of them. `drop_deletes` says that the result may hold
-    no retraction, because nothing that they refer to lies elsewhere.
+    `full` merges everything. So does a bucket with far more records than rows (option
+    `compaction.max-size-amplification-percent`) and a bucket that is smaller than a threshold, unless such a merge made
+    its files. Otherwise small files merge once there are enough of them. `drop_deletes` says that the result holds no
+    retraction, because no other file has rows that they refer to.
     """
     found = list(files)
     everything = full or (
@@ -73,12 +73,12 @@ def pick_multiset(
 
 
 def _is_small_bucket(files: Sequence[DataFileMeta], threshold: int | None) -> bool:
-    """Whether files are kept as one as long as they are so few bytes; a single one is that already."""
+    """Whether a bucket of so few bytes is to be kept as one file, and has more than one."""
     return threshold is not None and len(files) > 1 and sum(f.file_size for f in files) < threshold
 
 
 def _is_merged(files: Sequence[DataFileMeta]) -> bool:
-    """Whether files are what a merge of all of them would leave: rows in one file, and in one what they lack."""
+    """Whether a merge of all files would leave the same: one file of rows, and one of retractions."""
     if any(f.file_source != FILE_SOURCE_COMPACT for f in files):
         return False
     return len(files) == 1 or (len(files) == 2 and sum(map(is_retraction, files)) == 1)

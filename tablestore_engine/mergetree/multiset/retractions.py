@@ -1,8 +1,8 @@
-"""Rows to take away, and taking them away from rows that stream by.
+"""Retracted rows, and removing them from a stream of rows.
 
-`Retractions` holds the retracted rows, not those that they are taken from: a compaction of a large bucket needs memory
-for what was removed only. Where even that is much, it works in *parts*: rows are told apart by a hash of their atomic
-columns, equal rows are of one part, and each part is done by itself.
+`Retractions` holds the retracted rows in memory, not the rows that they are removed from, so a compaction of a large
+bucket needs memory only for what was removed. If that is much, too, the work is done in *parts*: a hash of the atomic
+columns assigns each row to a part, equal rows to the same one, and the parts are processed one after the other.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Part:
 
 
 def parts_for(retracted_rows: int) -> list[Part]:
-    """The parts in which so many retracted rows are worked off."""
+    """The parts in which so many retracted rows are processed."""
     count = max(1, -(-retracted_rows // PART_ROWS))
     return [Part(number, count) for number in range(count)]
 
@@ -73,10 +73,10 @@ def settled(rows: pa.Table, retracts: npt.NDArray[np.bool_]) -> tuple[pa.Table, 
 
 
 class Retractions:
-    """Rows to take away, each once, and how often each is still to be taken away."""
+    """Rows to remove, each once, and how often each is still to be removed."""
 
     def __init__(self, rows: pa.Table, fields: Sequence[DataField]) -> None:
-        """`rows` have the columns of `fields` and `COUNT`, negative; a row may stand in them several times."""
+        """`rows` have the columns of `fields` and `COUNT`, negative; a row may occur in them several times."""
         counts = one_array(rows.column(COUNT.name)).to_numpy()
         self._fields = tuple(fields)
         self._names = [f.name for f in fields]
@@ -96,7 +96,7 @@ class Retractions:
         return bool((self._left[found] > 0).any())
 
     def cancel(self, rows: pa.Table) -> pa.Table:
-        """The rows that stay; those that go are not taken away again."""
+        """The rows that stay. A row that is removed reduces the count of its retraction."""
         at, found = self._matches(rows)
         removed = how_often_before(found) < self._left[found]
         if not removed.any():
@@ -107,14 +107,14 @@ class Retractions:
         return rows.filter(pa.array(kept))
 
     def rest(self) -> pa.Table | None:
-        """What is left to take away, with `COUNT`; None when that is nothing."""
+        """The retractions that are left, with `COUNT`; None if there are none."""
         left = np.flatnonzero(self._left)
         if not len(left):
             return None
         return self._rows.take(pa.array(left)).append_column(COUNT.name, pa.array(-self._left[left]))
 
     def check_done(self) -> None:
-        """Raise NegativeCountError, which shows a row, unless nothing is left to take away."""
+        """Raise NegativeCountError, which shows a row, if retractions are left."""
         rest = self.rest()
         if rest is not None:
             row = rest.slice(0, 1).to_pylist()[0]

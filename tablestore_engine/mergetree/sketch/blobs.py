@@ -1,7 +1,7 @@
 """Binary values as one array of bytes: reading and writing fields of many of them at once.
 
-Vocabulary: a *blob* is the bytes of one value, a *place* the number of a byte in the array of all. Numbers in blobs are
-little-endian.
+Vocabulary: a *blob* is the bytes of one value, an *offset* the number of a byte in the array of all. Numbers in blobs
+are little-endian.
 """
 
 from __future__ import annotations
@@ -70,29 +70,39 @@ class Blobs:
         put_at(self.data, self.starts[which] + offset, values, kind)
 
     def to_arrow(self) -> pa.Array:
-        """The blobs, which stand one after the other, as a binary array."""
+        """The blobs, which follow one another, as a binary array."""
         offsets = np.append(self.starts, self.ends[-1:] if len(self.ends) else 0).astype(np.int64)
         buffers = [None, pa.py_buffer(offsets), pa.py_buffer(self.data)]
         return pa.Array.from_buffers(pa.large_binary(), len(self.starts), buffers)
 
 
 def numbers_at(data: npt.NDArray[np.uint8], offsets: Indices, kind: npt.DTypeLike) -> npt.NDArray[Any]:
-    """The numbers that begin at some places."""
+    """The numbers that begin at some offsets."""
     dtype = np.dtype(kind)
+    if _aligned(data, offsets, dtype):
+        aligned: npt.NDArray[Any] = data[: len(data) // dtype.itemsize * dtype.itemsize].view(dtype.newbyteorder("<"))
+        return aligned[offsets // dtype.itemsize].astype(dtype, copy=False)
     found: npt.NDArray[Any] = data[offsets[:, None] + np.arange(dtype.itemsize)].view(dtype.newbyteorder("<"))
     return found.reshape(len(offsets)).astype(dtype)
 
 
+def _aligned(data: npt.NDArray[np.uint8], offsets: Indices, dtype: np.dtype[Any]) -> bool:
+    return dtype.itemsize > 1 and not (offsets % dtype.itemsize).any()
+
+
 def put_at(data: npt.NDArray[np.uint8], offsets: Indices, values: Any, kind: npt.DTypeLike) -> None:
-    """Write numbers at some places."""
+    """Write numbers at some offsets."""
     dtype = np.dtype(kind).newbyteorder("<")
     numbers = np.broadcast_to(np.asarray(values, dtype), (len(offsets),))
+    if _aligned(data, offsets, dtype):
+        data[: len(data) // dtype.itemsize * dtype.itemsize].view(dtype)[offsets // dtype.itemsize] = numbers
+        return
     shape = len(offsets), dtype.itemsize
     data[offsets[:, None] + np.arange(dtype.itemsize)] = np.ascontiguousarray(numbers).view(np.uint8).reshape(shape)
 
 
 def spread(starts: Indices, counts: Indices, step: int) -> tuple[Indices, Indices]:
-    """The places of `counts[i]` items of `step` bytes from each start on, and which start each belongs to."""
+    """The offsets of `counts[i]` items of `step` bytes from each start on, and which start each belongs to."""
     owners = np.repeat(np.arange(len(starts)), counts)
     within = np.arange(len(owners)) - np.repeat(np.cumsum(counts) - counts, counts)
     return starts[owners] + step * within, owners

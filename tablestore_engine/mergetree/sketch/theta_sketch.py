@@ -107,8 +107,7 @@ def union(values: pa.Array, owners: Indices, count: int) -> pa.Array:
     hashes, of = _hashes(one, owners)
     kept = (hashes > 0) & (hashes < theta[of])
     hashes, of = hashes[kept], of[kept]
-    order = np.lexsort((hashes, of))
-    hashes, of = hashes[order], of[order]
+    hashes, of = _sorted(hashes, of, count)
     new = np.append(True, (hashes[1:] != hashes[:-1]) | (of[1:] != of[:-1])) if len(of) else np.zeros(0, bool)
     hashes, of = hashes[new], of[new]
     starts = np.searchsorted(of, np.arange(count))
@@ -117,6 +116,26 @@ def union(values: pa.Array, owners: Indices, count: int) -> pa.Array:
     theta[many] = hashes[starts[many] + NOMINAL]
     kept = np.arange(len(of)) - starts[of] < NOMINAL
     return _written(hashes[kept], np.minimum(counts, NOMINAL), theta, seed, empty)
+
+
+def _sorted(hashes: Indices, of: Indices, count: int) -> tuple[Indices, Indices]:
+    """Hashes in the order of their groups, ascending in each. Groups of similar size are the rows of one matrix, whose
+    rows NumPy sorts at once: several times faster than a lexical sort of all."""
+    if (of[1:] < of[:-1]).any():
+        order = np.argsort(of, kind="stable")
+        hashes, of = hashes[order], of[order]
+    counts = np.bincount(of, minlength=count)
+    starts, width = np.cumsum(counts) - counts, 2
+    while (larger := np.flatnonzero((counts > width // 2) & (counts <= width))).size or width < counts.max(initial=0):
+        columns = np.arange(width)
+        filled = columns < counts[larger, None]
+        at = (starts[larger, None] + columns)[filled]
+        rows = np.full(filled.shape, _GREATEST)
+        rows[filled] = hashes[at]
+        rows.sort(axis=1)
+        hashes[at] = rows[filled]
+        width *= 2
+    return hashes, of
 
 
 def _seeds(one: _Sketches, firsts: Indices) -> Indices:

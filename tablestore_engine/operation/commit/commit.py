@@ -1,7 +1,7 @@
 """Committing: turning added and removed files into the next snapshot, atomically and at most once.
 
-Steps of one attempt: (1) read the latest snapshot; (2) for a commit that carries its own identity, look whether
-it is there already; (3) let the change *plan* itself against the live files and check conflicts; (4) write the
+Steps of one attempt: (1) read the latest snapshot; (2) for a commit that carries its own identity, check whether
+it was made already; (3) let the change *plan* itself against the live files and check conflicts; (4) write the
 manifests; (5) create the snapshot file, which is the one atomic step. Losing the race for (5) starts over with
 the new latest snapshot, a bounded number of times, with jitter. A failure before (5) removes what (4) wrote. A
 failure in (5) whose outcome is unknown removes nothing: it looks for its own snapshot first.
@@ -94,7 +94,7 @@ class Committer:
             CommitOutcomeUnknownError: the storage failed while publishing; nothing was removed.
         """
         options = self.schema.core_options
-        # An identity that is new can only stand behind the snapshot that the first attempt began on.
+        # A new identity can only be found after the snapshot that the first attempt was based on.
         searched = 0
         began = self.now_millis()
         for attempt in range(options.commit_max_retries + 1):
@@ -112,7 +112,7 @@ class Committer:
             except StorageError as error:
                 if latest is None or not error.missing or self.snapshots.exists(latest.id):
                     raise
-                created = None  # it was overtaken for so long that what it began on has expired
+                created = None  # others committed for so long that its base snapshot has expired
             if created is not None:
                 return created
             timeout = options.commit_timeout_millis
@@ -160,7 +160,7 @@ class Committer:
         snapshot = Snapshot(
             id=(latest.id if latest else 0) + 1,
             uuid=self.new_id(),
-            # A write that began before a column was added does not take the column away again.
+            # A write that began before a column was added must not remove the column again.
             schema_id=max(schema.id, latest.schema_id if latest else 0),
             base_manifest_list=base_list,
             base_manifest_list_size=base_size,
@@ -174,7 +174,7 @@ class Committer:
             total_record_count=before + added - removed,
             delta_record_count=added - removed,
             watermark=latest.watermark if latest else None,
-            # Where rows have ids, those that were given once are never given again.
+            # Row ids are never assigned twice.
             next_row_id=latest.next_row_id if latest else None,
             statistics=_statistics(change, latest, schema),
             properties=_properties(change, properties),
@@ -211,7 +211,7 @@ class Committer:
         older, newer = sorted((known, committed))
         if not self.state.schemas.descends(newer, older):
             raise ConflictError("The table was replaced by another one meanwhile.", hint="Run the statement again.")
-        # A compaction says for each of its files which columns it knew.
+        # A compaction records for each of its files which columns it knew.
         reads = change.read_snapshot is not None or (change.removed and change.kind != "COMPACT")
         if reads and committed > known:
             raise ConflictError("The columns of the table were changed meanwhile.", hint="Run the statement again.")
@@ -283,7 +283,8 @@ class Committer:
             bucket_id, number = (entry.partition, entry.bucket), entry.file.min_sequence_number
             numbers[bucket_id] = min(number, numbers.get(bucket_id, number))
         for snapshot in self._between(change.base_snapshot_id, latest):
-            # What replaces rows wins over this write where both have a key, and would not where only this write has it.
+            # A commit that replaces rows wins for keys of both writes, but would lose for keys that only this write
+            # has.
             read = READ_SNAPSHOT in (snapshot.properties or {}) or snapshot.commit_kind == "OVERWRITE"
             if not read and (snapshot.commit_kind != "COMPACT" or self.schema.keeps_deletes):
                 continue
@@ -299,7 +300,7 @@ class Committer:
                 raise ConflictError(f"Snapshot {snapshot.id} {what} of this write.", hint="Run the statement again.")
 
     def _check_index(self, change: Change, index: IndexChange, latest: Snapshot) -> None:
-        """Conflict when keys may have got other buckets since this write looked them up."""
+        """Conflict when keys may have been assigned to other buckets since this write looked them up."""
         before = [e for e in index_entries(self.manifests, latest) if not change.clears(e)]
         changed = changed_partitions(before, index)
         if changed & index.grew:
@@ -319,7 +320,7 @@ class Committer:
                     )
 
     def _index_manifest(self, latest: Snapshot | None, change: Change, written: list[str]) -> str | None:
-        """The index manifest after a change: the one that was there when it says the same."""
+        """The index manifest after a change: the previous one if the content is the same."""
         name = latest.index_manifest if latest else None
         index = change.index or IndexChange()
         if not index.added and not index.restores and (name is None or change.kind != "OVERWRITE"):
@@ -392,7 +393,7 @@ def _properties(change: Change, given: Mapping[str, str] | None) -> dict[str, st
 
 
 def _statistics(change: Change, latest: Snapshot | None, schema: TableSchema) -> str | None:
-    """The statistics that a snapshot names: those of the one before, unless they no longer describe the table."""
+    """The statistics of a snapshot: those of the previous one, unless they no longer describe the table."""
     if change.statistics is not None or latest is None:
         return change.statistics
     return latest.statistics if change.restores is None and schema.id <= latest.schema_id else None

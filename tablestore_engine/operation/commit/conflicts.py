@@ -1,17 +1,17 @@
 """Whether a commit still fits the table as it is now. Pure.
 
-Rules: a file to remove must be live; a bucket count cannot change under a partition that keeps files; files added
-at level 1 or above must not overlap a live run there. The last rule has a way out for writes: a bulk load that
-finds its bucket no longer empty lands at level 0 instead, where overlap is normal. What a compaction writes in the
-place of other files has all columns that these may have.
+Rules: a file to remove must be live; a bucket count cannot change under a partition that keeps files; files added at
+level 1 or above must not overlap a live run there. Writes have a fallback for the last rule: a bulk load whose bucket
+is no longer empty is committed at level 0 instead, where overlap is normal. The files that a compaction writes have all
+columns that the replaced files may have.
 
-A compaction that drops deletes must have met all older records of their keys: one that came meanwhile, to whatever
-level, with a smaller number than a delete, would show again what the delete hides. A write that comes after such a
-compaction finds out by itself (`Change.base_snapshot_id`).
+A compaction that drops deletes must have merged all older records of their keys. A record that was committed meanwhile,
+at any level, with a smaller sequence number than a delete would make the deleted row visible again. A write after such
+a compaction checks this itself (`Change.base_snapshot_id`).
 
-Where it matters in which order records fold (`MergeEngine.takes_late`), nothing may come to level 0 that is older than
-what was merged already, nor stay there while newer records are merged. Where records are kept apart, a bulk load has
-besides settled its own for good, so nothing older may have come to its bucket.
+If the order in which records fold matters (`MergeEngine.takes_late`), records must not be added to level 0 that are
+older than merged ones, nor stay there while newer records are merged. If records are kept apart, a bulk load has also
+settled its own records, so no older record may have been added to its bucket.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class NewFiles:
 
 
 def newest_numbers(entries: Iterable[ManifestEntry]) -> dict[BucketId, int]:
-    """The greatest sequence number of some files, by place."""
+    """The greatest sequence number of some files, by bucket."""
     newest: dict[BucketId, int] = {}
     for entry in entries:
         bucket_id = (entry.partition, entry.bucket)
@@ -49,15 +49,15 @@ def newest_numbers(entries: Iterable[ManifestEntry]) -> dict[BucketId, int]:
 
 
 def dropped_deletes(compaction: NewFiles) -> dict[BucketId, int]:
-    """Where a compaction may have dropped deletes, and the greatest number that one of them may have had.
+    """The buckets in which a compaction may have dropped deletes, and the greatest sequence number these may have had.
 
-    What it merges in a bucket it merges with all deletes or without any, so where its files hold some it dropped none.
+    In a bucket it keeps all deletes or none, so if its new files hold some, it dropped none.
     """
     return newest_numbers(_with_dropped(compaction))
 
 
 def _with_dropped(compaction: NewFiles) -> list[ManifestEntry]:
-    """The merged files of which deletes may have been dropped."""
+    """The merged files whose deletes may have been dropped."""
     kept = {(e.partition, e.bucket) for e in compaction.added if e.file.delete_row_count}
     return [e for e in compaction.removed if e.file.delete_row_count != 0 and (e.partition, e.bucket) not in kept]
 
@@ -91,7 +91,7 @@ def check_conflicts(schema: TableSchema, live: Sequence[ManifestEntry], new: New
 
 
 def fitting(schema: TableSchema, live: Sequence[ManifestEntry], new: NewFiles) -> NewFiles:
-    """What still fits of a compaction, which is about many buckets: that of each is right by itself."""
+    """The part of a compaction of several buckets that still fits: each bucket is checked by itself."""
     alive, added_to, removed_from = _by_bucket(live), _by_bucket(new.added), _by_bucket(new.removed)
     added: list[ManifestEntry] = []
     removed: list[ManifestEntry] = []
@@ -111,7 +111,7 @@ def _by_bucket(entries: Iterable[ManifestEntry]) -> dict[BucketId, list[Manifest
 
 
 def _lowered(schema: TableSchema, live: Sequence[ManifestEntry], new: NewFiles) -> tuple[ManifestEntry, ...]:
-    """The ADD entries; those of a bulk load at level 0 where their bucket is no longer empty."""
+    """The ADD entries; those of a bulk load at level 0 if their bucket is no longer empty."""
     upper = [e for e in new.added if e.file.level > 0]
     overlapping = _overlapping(schema, live, upper) if upper else []
     if not overlapping:
@@ -151,7 +151,7 @@ def _check_bucket_counts(live: Sequence[ManifestEntry], added: Sequence[Manifest
 
 
 def _check_order(live: Sequence[ManifestEntry], added: Sequence[ManifestEntry]) -> None:
-    """Raise unless the records at level 0 of every bucket are newer than those that are one row already."""
+    """Raise unless the records at level 0 of every bucket are newer than the merged ones."""
     for fresh, merged in ((added, live), (live, added)):
         newest = newest_numbers(e for e in merged if e.file.level > 0)
         for entry in fresh if newest else ():
@@ -164,7 +164,7 @@ def _check_order(live: Sequence[ManifestEntry], added: Sequence[ManifestEntry]) 
 
 
 def _check_deletes(schema: TableSchema, live: Sequence[ManifestEntry], new: NewFiles) -> None:
-    """Raise where records stay behind that are older than deletes which were merged, and maybe dropped."""
+    """Raise if records remain that are older than deletes which were merged and may have been dropped."""
     if hidden_by_deletes(schema, _with_dropped(new), live) is not None:
         raise ConflictError(
             "Records came that are older than deletes which this compaction has dropped.",
@@ -175,7 +175,8 @@ def _check_deletes(schema: TableSchema, live: Sequence[ManifestEntry], new: NewF
 def hidden_by_deletes(
     schema: TableSchema, merged: Iterable[ManifestEntry], stay: Iterable[ManifestEntry]
 ) -> ManifestEntry | None:
-    """A file that stays and may hold records which deletes of the merged files of its bucket hide; None without one."""
+    """A remaining file that may hold records hidden by deletes of the merged files of its bucket; None if there is
+    none."""
     types = [f.type for f in schema.trimmed_key_fields]
     deleting = _by_bucket(e for e in merged if e.file.delete_row_count != 0)
     for entry in stay if deleting else ():
@@ -192,7 +193,7 @@ def hidden_by_deletes(
 def _overlapping(
     schema: TableSchema, live: Sequence[ManifestEntry], upper: Sequence[ManifestEntry]
 ) -> list[ManifestEntry]:
-    """New files that would share a key with a file that stays at their own level."""
+    """New files that would share a key with a remaining file of their own level."""
     types = [f.type for f in schema.trimmed_key_fields]
     live_by_bucket = _by_bucket(live)
     found = []
@@ -204,7 +205,7 @@ def _overlapping(
 
 
 def _shares_keys(entry: ManifestEntry, others: Sequence[ManifestEntry], types: Sequence[DataType]) -> bool:
-    """Whether the key interval of a file meets that of one of some others."""
+    """Whether the key interval of a file overlaps that of another one."""
     if not others:
         return False
     low, high = key_interval(entry.file, types)

@@ -1,8 +1,8 @@
 """What a commit does to the index of dynamic buckets, and whether it still may. Pure.
 
-A write that gives new keys a bucket rests on the whole index of their partition: had another write grown it meanwhile,
-both may have placed the same key, each in a bucket of its own. One that only wrote known keys rests on their buckets
-staying theirs: the index may grow, but not be made anew by an overwrite.
+A write that assigns buckets to new keys relies on the whole index of their partition: if another write extended it
+meanwhile, both may have assigned the same key to different buckets. A write of known keys only relies on their buckets:
+the index may grow, but an overwrite must not replace it.
 """
 
 from __future__ import annotations
@@ -21,12 +21,11 @@ _NO_FILE = DataFileMeta("", 0, 0, b"", b"", EMPTY_STATS, EMPTY_STATS, 0, 0, 0, 0
 
 @dataclass(frozen=True)
 class IndexChange:
-    """HASH index files of a write, each in place of its bucket's old one.
+    """HASH index files of a write; each replaces the old one of its bucket.
 
     `read` holds, for each partition that was written, the names of the index files by which its rows found their
-    buckets, as of snapshot `base_snapshot_id`; `grew` are the partitions in which new keys got one. `restores`, for a
-    commit that restores an old snapshot, are all HASH index files that shall be there afterwards, those of `added`
-    among them.
+    buckets, as of snapshot `base_snapshot_id`; `grew` are the partitions in which new keys were assigned. `restores`,
+    for a commit that restores an old snapshot, are all HASH index files that exist afterwards, including `added`.
     """
 
     added: tuple[IndexEntry, ...] = ()
@@ -45,7 +44,7 @@ def names_by_partition(entries: Iterable[IndexEntry]) -> dict[bytes, frozenset[s
 
 
 def changed_partitions(before: Iterable[IndexEntry], change: IndexChange) -> frozenset[bytes]:
-    """The partitions whose index is not the one that a write rests on."""
+    """The partitions whose index is not the one that a write relies on."""
     now = names_by_partition(before)
     return frozenset(p for p, names in change.read.items() if now.get(p, frozenset()) != names)
 
@@ -53,7 +52,7 @@ def changed_partitions(before: Iterable[IndexEntry], change: IndexChange) -> fro
 def next_index(
     before: Sequence[IndexEntry], added: Sequence[IndexEntry], cleared: Callable[[IndexEntry], bool]
 ) -> list[IndexEntry]:
-    """The index files after a commit: without those of places that it cleared, and of a bucket the new one."""
+    """The index files after a commit: without those of cleared buckets, and the new one of each written bucket."""
     replaced = {e.bucket_id for e in added}
     kept = [
         e
@@ -64,11 +63,12 @@ def next_index(
 
 
 def restored_index(before: Sequence[IndexEntry], change: IndexChange) -> list[IndexEntry]:
-    """The index files after a commit that restores an old snapshot: its HASH files, and what other kinds there are.
+    """The index files after a commit that restores an old snapshot: its HASH files, and the current ones of other
+    kinds.
 
     Raises:
-        ConflictError: an index file that was counted on has been replaced meanwhile. It must not come back, because
-            expiration takes it for certain that it is not needed any more.
+        ConflictError: an index file that it relies on has been replaced meanwhile. It must not be used again, because
+            expiration assumes that it is not needed any more.
     """
     assert change.restores is not None
     there = {e.file_name for e in (*hash_entries(before), *change.added)}
@@ -84,5 +84,5 @@ def restored_index(before: Sequence[IndexEntry], change: IndexChange) -> list[In
 
 
 def as_file(entry: IndexEntry) -> ManifestEntry:
-    """A stand-in for an index file before a choice of data files, which goes by their place."""
+    """A data file entry with the bucket of an index file, for a filter that looks at buckets only."""
     return ManifestEntry(FileKind.ADD, entry.partition, entry.bucket, -1, _NO_FILE)

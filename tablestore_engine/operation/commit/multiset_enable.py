@@ -1,8 +1,8 @@
-"""The first retraction of an append table: it becomes a table that counts rows, by the commit that brings it.
+"""The first retraction of an append table: its commit turns the table into a multiset table.
 
-The next schema is written right before the snapshot. A writer that dies between the two leaves a table that counts and
-has no retractions: it reads as before. Writers that began on the old schema may go on, because what they add are
-plain files, which mean the same in both.
+The next schema is written right before the snapshot. A writer that is killed between the two leaves a multiset table
+without retractions, whose rows are the same. Writers that began with the old schema may continue, because they add
+plain files, which mean the same in both kinds of table.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Publisher = Callable[[], TableSchema]
 
 
 def enables_retractions(schema: TableSchema, added: Iterable[ManifestEntry]) -> bool:
-    """Whether committing these files makes the table one that counts rows."""
+    """Whether committing these files makes the table a multiset table."""
     if schema.primary_keys or schema.merge_engine.is_multiset:
         return False
     return any(is_retraction(entry.file) for entry in added)
@@ -33,17 +33,17 @@ def enables_retractions(schema: TableSchema, added: Iterable[ManifestEntry]) -> 
 def schema_to_commit(
     schemas: SchemaStore, schema: TableSchema, committed: int | None, added: Iterable[ManifestEntry]
 ) -> tuple[TableSchema, Publisher | None]:
-    """The schema to commit files with, and what publishes the next one right before the snapshot, if they turn the
-    table.
+    """The schema to commit files with, and the function that publishes the next one right before the snapshot, if the
+    files make the table a multiset table.
 
     `committed` is the schema id of the latest snapshot.
 
     Raises:
-        ConflictError: others changed the schema meanwhile. What publishes raises it, too.
+        ConflictError: others changed the schema meanwhile. The function raises it, too.
     """
     if not enables_retractions(schema, added):
         return schema, None
-    # Listed before the schema that counts is looked at: a version that comes between makes the create fail.
+    # Listed before the current schema is read: a version that is created in between makes the create fail.
     newest = schemas.list_ids()[-1]
     current = schemas.latest(committed)
     # The next schema is derived from this one, not from the one that this one may have replaced.
@@ -51,5 +51,5 @@ def schema_to_commit(
     if current is not None and current.id == schema.id:
         return base, schema_publisher(schemas, schema, with_retractions(schema, newest, now_millis()))
     if current is not None and current.merge_engine.is_multiset and schemas.descends(current.id, schema.id):
-        return base, partial(schemas.load, current.id)  # others turned it
+        return base, partial(schemas.load, current.id)  # others enabled retractions already
     raise ConflictError("The schema of the table was changed meanwhile.", hint="Run the statement again.")

@@ -1,8 +1,8 @@
 """Replacing a table: the same name and history, other columns and rows, in one atomic step.
 
 The next schema is written first, marked as replacing; it counts only once a snapshot has been committed with it
-(`storage.schemas`). So a replacement that dies half way leaves the old table, and readers never see one without the
-other.
+(`storage.schemas`). A replacement that is killed in between therefore leaves the old table, and readers never see the
+schema without the rows.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def everything(entry: ManifestEntry) -> bool:
 
 
 def next_schema(current: TableSchema, wanted: TableSchema, newest_id: int) -> TableSchema:
-    """The current schema when the wanted one says the same, else the version after `newest_id`, which replaces it."""
+    """The current schema if the wanted one is equal, else the version after `newest_id`, which replaces it."""
     if _same(current, wanted):
         return current
     # New ids for all columns: old files belong to old snapshots only, which are read with their own schema.
@@ -52,9 +52,9 @@ def _same(current: TableSchema, wanted: TableSchema) -> bool:
 def schema_publisher(
     schemas: SchemaStore, current: TableSchema, schema: TableSchema
 ) -> Callable[[], TableSchema] | None:
-    """What writes the next schema right before the snapshot; None when it is the current one.
+    """A function that writes the next schema right before the snapshot; None when it is the current one.
 
-    The function raises ConflictError when another schema took its place.
+    The function raises ConflictError when another schema has the same number.
     """
     if schema is current:
         return None
@@ -77,7 +77,7 @@ def restarts(current: TableSchema, schema: TableSchema) -> bool:
 
 
 def replace_all(current: TableSchema, schema: TableSchema, added: tuple[ManifestEntry, ...] = ()) -> Change:
-    """The change that leaves nothing but `added` in the table."""
+    """The change after which the table consists of `added` only."""
     if restarts(current, schema):
         return Change("OVERWRITE", added, restarts=True)
     return Change("OVERWRITE", added, replaces=everything)

@@ -11,15 +11,15 @@ from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 def entries_to_restore(
     live: Sequence[ManifestEntry], wanted: Sequence[ManifestEntry], new_names: frozenset[str]
 ) -> list[ManifestEntry]:
-    """DELETE and ADD entries that turn the live files into the wanted ones.
+    """DELETE and ADD entries that change the live files to the wanted ones.
 
     Args:
         live: the files that are live now.
-        wanted: ADD entries of the files that shall be live.
+        wanted: ADD entries of the files that are live afterwards.
         new_names: names of those among them that were written for it; the others are live already.
 
     Raises:
-        ConflictError: a file that was counted on has been replaced meanwhile.
+        ConflictError: a file that it relies on has been replaced meanwhile.
     """
     alive = {entry.identifier for entry in live}
     for entry in wanted:

@@ -1,7 +1,7 @@
-"""What a commit is asked to do: the change to the live files, and who makes it.
+"""The change of the live files that a commit makes.
 
-A change says what to add and what to remove, and on what it rests; whether it still may, `operation.commit.commit`
-finds out at each try.
+A change says which files to add and remove, and what it relies on; `operation.commit.commit` checks at each attempt
+whether it still fits.
 """
 
 from __future__ import annotations
@@ -21,18 +21,17 @@ READ_SNAPSHOT = "tablestore.read-snapshot"  # property of a snapshot: what its r
 class Change:
     """What a commit does to the live files.
 
-    `added` are ADD entries, `removed` DELETE entries of files that must still be live. `replaces` chooses, among
-    the files live at commit time, further ones to remove (INSERT OVERWRITE, TRUNCATE): it never conflicts.
-    `read_snapshot` names the snapshot that a row-level change was computed from (0: there was none yet): a bucket of
-    `read_buckets` (None: any) that got new rows since then makes it conflict. `base_snapshot_id` is the snapshot on
-    which a blind write of a keyed table drew its sequence number: it conflicts with a row-level change or an overwrite
-    that began later and was committed first, since that saw nothing of it and yet would win; and with a compaction that
-    dropped deletes which are newer than it, since rows that they hide would show. `restarts` leaves everything before
-    it behind, without naming it: for a table that is replaced by one with other partition columns, in whose manifests
-    the old files could not be described. `guard` is called at each try, after the newest snapshot was read; it raises
-    to give up.
-    `restores` are all files that shall be live afterwards, those of `added` among them. `statistics` names the file of
-    an ANALYZE commit. `index` is what the write did to the index of dynamic buckets.
+    `added` are ADD entries, `removed` DELETE entries of files that must still be live. `replaces` chooses, among the
+    files live at commit time, further ones to remove (INSERT OVERWRITE, TRUNCATE): it never conflicts. `read_snapshot`
+    names the snapshot that a row-level change was computed from (0: there was none yet): a bucket of `read_buckets`
+    (None: any) that got new rows since then makes it conflict. `base_snapshot_id` is the snapshot on which a blind
+    write of a keyed table drew its sequence number: it conflicts with a row-level change or an overwrite that began
+    later and was committed first, since that saw nothing of it and yet would win; and with a compaction that dropped
+    deletes which are newer than it, since rows that they hide would show. `restarts` drops all earlier files without
+    naming them: for a table that is replaced by one with other partition columns, whose manifests cannot describe the
+    old files. `guard` is called at each attempt, after the newest snapshot was read, and raises to give up. `restores`
+    are all files that are live afterwards, including `added`. `statistics` names the file of an ANALYZE commit. `index`
+    is the change of the index of dynamic buckets.
     """
 
     kind: str  # APPEND, COMPACT, OVERWRITE or ANALYZE
@@ -49,7 +48,7 @@ class Change:
     index: IndexChange | None = None
 
     def clears(self, entry: IndexEntry) -> bool:
-        """Whether the change removes all that an index file speaks of: it overwrites or rescales its partition."""
+        """Whether the change removes all keys of an index file: it overwrites or rescales its partition."""
         if self.kind != "OVERWRITE":
             return False
         chosen = self.replaces is not None and self.replaces(as_file(entry))

@@ -1,6 +1,7 @@
 """How many rows to hold at a time: bytes bound memory, rows alone do not, since they may be wide.
 
-Rows of a batch are taken for equally wide, so a bound is kept about, and a row that is wider than it stands alone.
+All rows of a batch are assumed to be equally wide, so a bound is kept approximately. A row wider than the bound is a
+batch of its own.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ class WriteTarget:
     creation_time_millis: int
 
     def file_name(self, task: str, index: int) -> str:
-        """A data file's name; `task` tells the tasks of one write apart."""
+        """A data file's name; `task` distinguishes the tasks of one write."""
         prefix = self.schema.core_options.data_file_prefix
         return self.paths.new_data_file_name(self.write_id, f"{task}{index}", prefix=prefix)
 
@@ -74,7 +74,7 @@ def write_target(
 class BucketFiles:
     """Which files a writer makes: those of one bucket at one level.
 
-    With `retractions` they are those of a table without a key that take rows away: rows have `COUNT`.
+    With `retractions` they are the retraction files of a multiset table: rows have `COUNT`.
     """
 
     partition_path: str
@@ -315,7 +315,7 @@ class _OpenFile:
             size = int(self._sink.tell())
             self._sink.close()
         footers = self._footers
-        # Without a key, a file takes as many numbers as the rows that it stands for.
+        # Without a key, a file takes as many numbers as the number of rows it represents.
         low, high = self._sequence or (0, max((self._taken or self._rows) - 1, 0))
         return _WrittenFile(
             name=self._name,
@@ -334,7 +334,7 @@ class _OpenFile:
         return DEFAULT_MODE if name.startswith(KEY_PREFIX) else self._options.stats_mode(name)
 
     def abandon(self) -> None:
-        """Close handles without caring for the content."""
+        """Close handles; the content is lost."""
         try:
             self._writer.close()
             self._sink.close()

@@ -1,9 +1,9 @@
-"""Deleted rows of a snapshot: for each data file the place of its deletion vector.
+"""Deletion vectors of a snapshot: which index file holds the vector of each data file, and where.
 
-A keyed table with deletion vectors is read file by file: whatever a newer file replaces is deleted in the older one, so
-nothing has to merge. What stands at level 0 has not been looked up yet; other readers leave it out until a compaction
-took it in, and so does this one. With ``deletion-vectors.merge-on-read`` it counts at once, and files merge as they do
-in other tables, without their deleted rows.
+A keyed table with deletion vectors is read file by file: rows that a newer file replaces are deleted in the older one,
+so nothing has to merge. The keys of files at level 0 have not been looked up yet. Like other readers, this one leaves
+such files out until a compaction has rewritten them. With ``deletion-vectors.merge-on-read`` they are read at once, and
+files merge as in other tables, without their deleted rows.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ POSTPONED_BUCKET = -2
 
 @dataclass(frozen=True)
 class DeletedRows:
-    """Where the deletion vector of one data file stands: `offset` and `length` in bytes of the index file at `path`.
+    """Where the deletion vector of one data file is: `offset` and `length` in bytes of the index file at `path`.
 
     `count` is how many rows it deletes; None where the writer, an older one, did not say.
     """
@@ -47,7 +47,7 @@ NO_DELETIONS: Deletions = {}
 
 
 def visible_entries(entries: Sequence[ManifestEntry], schema: TableSchema) -> Sequence[ManifestEntry]:
-    """The live files that a read may look at.
+    """The live files that a read may use.
 
     With `bucket` = -2 rows wait, in files of the bucket -2, until another tool gives each its bucket.
     """

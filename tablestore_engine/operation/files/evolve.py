@@ -48,6 +48,6 @@ def _row(array: pa.StructArray, past: RowType, current: RowType) -> pa.Array:
 
 
 def _nested(array: pa.Array, target: pa.DataType, values: pa.Array) -> pa.Array:
-    """A list or map with other values in the same places."""
+    """A list or map of the same shape with other values."""
     # Where each begins and ends, and which are null, stays; a slice keeps the buffers of the whole.
     return pa.Array.from_buffers(target, len(array), array.buffers()[:2], offset=array.offset, children=[values])

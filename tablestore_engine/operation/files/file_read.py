@@ -26,7 +26,7 @@ from tablestore_engine.storage.file_io import FileIO
 
 BATCH_ROWS = 65_536
 BATCH_BYTES = 16 << 20
-_OFFSET = 4  # what tells where a value of any width ends
+_OFFSET = 4  # bytes of the offset of a value of variable width
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,8 @@ def read_batches(
             # One row group at a time: Arrow would hold what it has read of all of them until the last.
             widest = 1
             for number in range(file.num_row_groups):
-                # A value that is repeated takes less room in the file than in memory: the last row group tells.
+                # A value that is repeated takes less room in the file than in memory: the last row group shows how
+                # much.
                 widest = max(widest, row_bytes(file.metadata.row_group(number), kinds))
                 size = max(1, min(sizes.rows, sizes.bytes // widest))
                 for batch in file.iter_batches(batch_size=size, columns=list(kinds), row_groups=[number]):
@@ -111,7 +112,7 @@ def read_batches(
 def row_bytes(group: pq.RowGroupMetaData, kinds: Mapping[str, pa.DataType]) -> int:
     """About what a row takes in memory, of the columns of a row group that are given with their types.
 
-    Of texts and nested values the footer tells the bytes in the file, before compression.
+    For texts and nested values the footer has the bytes in the file, before compression.
     """
     widths = {name: fixed_width(kind) for name, kind in kinds.items()}
     fixed = sum(_OFFSET if width is None else width for width in widths.values())

@@ -14,7 +14,7 @@ from tablestore_engine.storage.paths import TablePaths
 
 
 def index_path(paths: TablePaths, schema: TableSchema, entry: IndexEntry) -> str:
-    """The path of an index file: in the table's index directory, or where its option puts it, beside the data."""
+    """The path of an index file: in the table's index directory, or, if its option says so, next to the data."""
     if entry.external_path:
         return plain_path(entry.external_path)
     if schema.core_options.index_file_in_data_file_dir:

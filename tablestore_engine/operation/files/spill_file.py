@@ -22,7 +22,7 @@ _OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
 
 @dataclass(frozen=True)
 class SpilledRun:
-    """Where a run stands in its file, in bytes."""
+    """Where a run begins and ends in its file, in bytes."""
 
     start: int
     end: int

@@ -1,12 +1,12 @@
-"""Snapshot expiration: old snapshots go, and with them the files that nothing else names.
+"""Snapshot expiration: removes old snapshots, and the files that only they name.
 
-A snapshot is *superseded* when the next one is committed; until then readers begin on it. So its age counts from
-there, and a reader has the whole time of `snapshot.time-retained` to finish.
+A snapshot is *superseded* when the next one is committed; until then readers start on it. Its age therefore counts from
+that time, and a reader has the whole time of `snapshot.time-retained` to finish.
 
-The snapshot files go first, oldest first, each in one step: whatever is killed, every snapshot that is left is whole,
-and what is left over are orphans (`operation.history.orphans`). What a snapshot alone named is told from the changes of
-the snapshots after it, so the cost follows what is expired, not what the table holds; of the tags, those of what
-expires and one more are read, however many there are.
+Snapshot files are removed first, oldest first, each in one step: if the process is killed, every remaining snapshot is
+complete, and unneeded files are orphans (`operation.history.orphans`). The files that only one snapshot names follow
+from the changes of the snapshots after it, so the cost depends on what expires, not on the size of the table. However
+many tags there are, only those of expired snapshots and one more are read.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from tablestore_engine.options import CoreOptions
 from tablestore_engine.storage.consumers import consumers
 from tablestore_engine.table_state import TableState
 
-# Directories in which Paimon keeps what names files, too: other branches, and changelogs that outlive snapshots.
+# Directories of Paimon whose content also names files: other branches, and changelogs that outlive snapshots.
 _UNKNOWN = ("branch", "changelog")
 
 
 @dataclass(frozen=True)
 class Retention:
-    """Which snapshots stay: at least `least`, at most `most`, and those superseded less than `millis` ago.
+    """Which snapshots are kept: at least `least`, at most `most`, and those superseded less than `millis` ago.
 
     `limit` bounds how many expire at once.
     """
@@ -44,7 +44,7 @@ class Retention:
 
     @classmethod
     def of(cls, options: CoreOptions) -> Retention:
-        """What a table's options say."""
+        """The retention that a table's options define."""
         return cls(
             options.snapshot_num_retained_min,
             max(options.snapshot_num_retained_max, options.snapshot_num_retained_min),
@@ -69,15 +69,15 @@ def end_of_expired(
     retention: Retention,
     waited_for: Iterable[int] = (),
 ) -> int:
-    """The first snapshot id that stays.
+    """The id of the first snapshot that is kept.
 
     Args:
         earliest: the oldest snapshot.
         latest: the newest snapshot.
-        time_of: gives a snapshot's commit time in milliseconds; it is asked as little as possible.
+        time_of: returns a snapshot's commit time in milliseconds; called as rarely as possible.
         now_millis: the time now.
-        retention: what stays.
-        waited_for: snapshots that consumers want next.
+        retention: what is kept.
+        waited_for: the next snapshots of consumers.
     """
     stays = min([latest - retention.least + 1, *waited_for])
     goes_by_count = latest - retention.most + 1
@@ -90,10 +90,10 @@ def end_of_expired(
 
 
 def expire_snapshots(state: TableState, now_millis: int, retention: Retention) -> int:
-    """Expire what is due. Returns the number of snapshots that went.
+    """Expire old snapshots. Returns the number of removed ones.
 
     Raises:
-        StorageError: the storage failed; every snapshot that is left is whole.
+        StorageError: the storage failed; every remaining snapshot is complete.
     """
     earliest, latest = state.snapshots.earliest_id(), state.snapshots.latest_id()
     if earliest is None or latest is None or latest - earliest < retention.least:
@@ -115,21 +115,21 @@ def expire_snapshots(state: TableState, now_millis: int, retention: Retention) -
     except SnapshotNotFound:
         return 0  # another process expires the same snapshots
     except StorageError as error:
-        # It does so only where the oldest snapshot has gone too, which goes first.
+        # Only if the oldest snapshot is missing, too, because that is removed first.
         if error.missing and not state.snapshots.exists(earliest):
             return 0
         raise
     state.snapshots.write_earliest_hint(end)
     for snapshot_id in range(earliest, end):
         state.io.delete(state.paths.snapshot(snapshot_id))
-    # Read now, so that a tag that was made meanwhile keeps what it names; one made from here on finds no snapshot.
+    # Read now, so that tags created meanwhile keep their files; tags created from now on find no snapshot.
     _keep_tagged(state, garbage, {n: one for n, one in state.tags.all().items() if earliest <= one.id < end})
     _remove(state, garbage)
     return end - earliest
 
 
 def refuse_unknown(state: TableState) -> None:
-    """Raise where files are named by what this engine does not read."""
+    """Raise if something that this engine does not read names files."""
     directory = _unknown(state)
     if directory is not None:
         raise UserError(
@@ -140,12 +140,12 @@ def refuse_unknown(state: TableState) -> None:
 
 
 def _unknown(state: TableState) -> str | None:
-    """A directory of the table in which files are named by what this engine does not read; None when there is none."""
+    """A directory of the table with metadata that this engine does not read; None when there is none."""
     return next((one for one in _UNKNOWN if state.io.list(f"{state.paths.root}/{one}")), None)
 
 
 def _drop_strays(state: TableState, latest: int) -> int:
-    """The oldest snapshot without a gap behind it. What lies before a gap was left by a writer that came too late."""
+    """The oldest snapshot without a later gap. Snapshots before a gap were left by a writer that was too late."""
     ids = state.snapshots.ids()
     oldest = latest
     for one in reversed(ids):
@@ -179,19 +179,18 @@ def _garbage(state: TableState, begin: int, end: int) -> Garbage:
 
 
 def _keep_tagged(state: TableState, garbage: Garbage, tags: Mapping[str, Snapshot]) -> None:
-    """Take what these tags name out of the garbage; dead ones name nothing."""
+    """Remove the files of these tags from the garbage; dead tags name nothing."""
     for name, one in tags.items():
         with reading_tag(state, name, one):
             _keep(state, garbage, one)
 
 
 def _keep_nearest(state: TableState, garbage: Garbage, tags: Iterable[tuple[str, Snapshot]]) -> None:
-    """Take what the nearest of these tags names out of the garbage, so that nothing of it is left that a further one
-    names.
+    """Remove the files of the nearest of these tags from the garbage; then no file of a further tag is left in it.
 
-    What a snapshot names - files, manifests, an index, statistics - it names without a gap: from the commit that
-    brought it to the one that took it away, after which it never comes back (`operation.history.rollback`). So what a
-    tag and the garbage share, every snapshot between them names, that of the nearest tag too. Dead tags name nothing.
+    A file, manifest, index or statistics file is named by consecutive snapshots: from the commit that added it to the
+    one that removed it, after which it never returns (`operation.transaction.rollback`). So every snapshot between a
+    tag and the garbage names what both share, including that of the nearest tag. Dead tags name nothing.
     """
     for name, one in tags:
         with reading_tag(state, name, one):
@@ -214,7 +213,7 @@ def _id_of(tag: tuple[str, Snapshot]) -> int:
 
 
 def _keep(state: TableState, garbage: Garbage, snapshot: Snapshot) -> None:
-    """Take what a snapshot names out of the garbage."""
+    """Remove the files of a snapshot from the garbage."""
     if garbage.data_files:
         garbage.data_files -= _paths(state, snapshot, live_entries(state.manifests, snapshot))
     garbage.data_files -= _statistics(state, snapshot)
@@ -229,7 +228,7 @@ def _removed(state: TableState, before: Snapshot, after: Snapshot) -> Iterable[M
     # A file that is upgraded to another level is deleted and added under one name.
     removed = [e for e in delta if e.kind == FileKind.DELETE and e.file.file_name not in added]
     if not state.manifests.read_list(after.base_manifest_list):
-        # A replacement that starts afresh names nothing of the table that it replaces.
+        # A replacement with other partition columns names no file of the replaced table.
         named = {e.file.file_name for e in removed} | added
         removed += [e for e in live_entries(state.manifests, before) if e.file.file_name not in named]
     return removed
@@ -246,14 +245,14 @@ def _paths(state: TableState, snapshot: Snapshot, entries: Iterable[ManifestEntr
         file = entry.file
         path = file.path_in(state.paths.bucket_dir(partition_format.path_of(entry.partition), entry.bucket))
         found.add(path)
-        # What belongs to a file lies beside it.
+        # Side files of a data file are in its directory.
         directory = path.rpartition("/")[0]
         found |= {f"{directory}/{name}" for name in file.extra_files}
     return found
 
 
 def _statistics(state: TableState, snapshot: Snapshot) -> set[str]:
-    """Path of the statistics that a snapshot names."""
+    """Path of the statistics of a snapshot."""
     return {state.paths.statistics(snapshot.statistics)} if snapshot.statistics else set()
 
 
@@ -265,7 +264,7 @@ def _index_paths(state: TableState, snapshots: Sequence[Snapshot]) -> set[str]:
 
 
 def metadata_of(state: TableState, snapshot: Snapshot) -> set[str]:
-    """Names of the manifest lists, manifests and index manifest of a snapshot, but for those of its changelog."""
+    """Names of the manifest lists, manifests and index manifest of a snapshot, without those of its changelog."""
     lists = [snapshot.base_manifest_list, snapshot.delta_manifest_list]
     index = {snapshot.index_manifest} if snapshot.index_manifest else set()
     return {*lists, *index, *(meta.file_name for name in lists for meta in state.manifests.read_list(name))}
@@ -274,7 +273,7 @@ def metadata_of(state: TableState, snapshot: Snapshot) -> set[str]:
 def changelog_of(state: TableState, snapshot: Snapshot) -> tuple[set[str], list[ManifestEntry]]:
     """Names of the manifest list and manifests of the changelog that another writer gave a snapshot, and its files.
 
-    They go with the snapshot: a tag keeps its rows, and no changelog.
+    They are removed with the snapshot: a tag keeps its rows, but no changelog.
     """
     name = snapshot.changelog_manifest_list
     if name is None:
@@ -289,7 +288,7 @@ def _add_changelog(state: TableState, garbage: Garbage, snapshot: Snapshot) -> N
     except StorageError as error:
         if not error.missing:
             raise
-        return  # what is left of it are orphans
+        return  # its other files are orphans
     garbage.manifests |= manifests
     garbage.data_files |= _paths(state, snapshot, files)
 
@@ -304,10 +303,10 @@ def _remove(state: TableState, garbage: Garbage) -> None:
 
 
 def collect(state: TableState, tagged: Snapshot, tags: Mapping[str, Snapshot], oldest: Snapshot | None) -> None:
-    """Remove the files that a snapshot names and neither the tags, of other snapshots, nor the oldest snapshot do.
+    """Remove the files of a snapshot that neither the tags of other snapshots nor the oldest snapshot name.
 
-    What is missing of it already stays out of this, as all of a dead tag; the rest are orphans then.
-    Where other programs keep branches or changelogs, which may need them, they stay.
+    Files behind a missing manifest, and all of a dead tag, are left as orphans. If other programs keep branches or
+    changelogs, which may need the files, nothing is removed.
     """
     if _unknown(state) is not None:
         return

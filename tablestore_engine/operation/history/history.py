@@ -1,8 +1,8 @@
 """The past of one table, and which of its tags are dead.
 
-A tag is *dead* when its snapshot expired before the tag could keep it, and whoever made the tag was killed before it
-saw that: it names files of which the first to be read, the two manifest lists, are gone. Invariant: a dead tag stays
-dead, for no file comes back; it keeps nothing, stands in nobody's way, and goes when it is deleted.
+A tag is *dead* if its snapshot expired before the tag could keep it, and the process that created the tag was killed
+before it noticed: the two manifest lists of its snapshot, which are read first, are missing. Invariant: a dead tag
+stays dead, because no file returns; it keeps nothing, blocks nothing, and can be deleted.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tablestore_engine.table_state import TableState
 
 
 def is_dead(state: TableState, tagged: Snapshot) -> bool:
-    """Whether a tag names a snapshot that expired before the tag could keep it. Looks at the storage."""
+    """Whether a tag names a snapshot that expired before the tag could keep it. Reads the storage."""
     lists = (tagged.base_manifest_list, tagged.delta_manifest_list)
     return not state.snapshots.exists(tagged.id) and not any(
         state.io.exists(state.paths.manifest_list(one)) for one in lists
@@ -27,7 +27,7 @@ def load_living(state: TableState, name: str) -> Snapshot:
     """The snapshot under a tag.
 
     Raises:
-        TagNotFound: there is no such tag; the message says which there are.
+        TagNotFound: there is no such tag; the message lists the existing ones.
         SnapshotNotFound: the tag is dead.
     """
     tagged = state.tags.load(name)
@@ -42,7 +42,7 @@ def load_living(state: TableState, name: str) -> Snapshot:
 
 @contextmanager
 def reading_tag(state: TableState, name: str, tagged: Snapshot) -> Iterator[None]:
-    """Read what a tag names. The block ends early, and quietly, where the tag is dead or was removed meanwhile.
+    """Read the files of a tag. The block ends early and silently if the tag is dead or was removed meanwhile.
 
     Raises:
         StorageError: the storage failed, or files of a tag that is not dead are missing; the hint names the tag.

@@ -1,4 +1,4 @@
-"""Orphans: files below a table that no snapshot and no tag names. Writers and expirations that died leave them."""
+"""Orphan files: files of a table that no snapshot and no tag names, left by killed writers and expirations."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _BUCKET = "bucket-"
 def remove_orphans(state: TableState, older_than_millis: int, *, dry_run: bool = False) -> list[str]:
     """Remove orphans whose last change is older than a time (milliseconds since 1970). Returns their paths.
 
-    Younger files may belong to a commit under way. Only places where this engine and Paimon write are looked at: what
-    somebody else put into the table's directory stays. With `dry_run` nothing is removed.
+    Younger files may belong to a running commit. Only folders that this engine and Paimon write to are searched: other
+    files in the table's directory stay. With `dry_run` nothing is removed.
 
     Raises:
         StorageError: the storage failed, or metadata is missing; nothing was removed.
         UserError: other programs keep branches or changelogs in the table.
     """
     refuse_unknown(state)
-    # Listed before the snapshots are read: what is committed in between is named by one of them.
+    # Listed before the snapshots are read: one of these names what is committed in between.
     candidates = [one for one in _files(state) if one.mtime_millis < older_than_millis]
     if not candidates:
         return []
@@ -76,7 +76,7 @@ def _files(state: TableState) -> Iterator[FileStatus]:
     paths = state.paths
     for directory in (paths.manifest_dir, paths.statistics_dir):
         yield from (one for one in state.io.list(directory) if not one.is_dir)
-    # Beside snapshots and in the table's own directory only what was being written: hidden files.
+    # Next to snapshots and in the table's own directory only unfinished files, which are hidden.
     for directory in (
         paths.snapshot_dir,
         paths.schema_dir,
@@ -106,5 +106,5 @@ def _names_of(state: TableState, snapshot: Snapshot) -> set[str]:
 
 
 def _names(entries: Iterable[ManifestEntry]) -> set[str]:
-    """The names of some files, and of what belongs to them."""
+    """The names of some files, and of their side files."""
     return {name for e in entries for name in (e.file.file_name, *e.file.extra_files)}

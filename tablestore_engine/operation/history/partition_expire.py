@@ -1,6 +1,6 @@
-"""Partition expiration: partitions go when their time, or their last change, lies further back than allowed.
+"""Partition expiration: removes partitions whose time, or last change, is older than allowed.
 
-They go by one commit that removes their files; snapshots before it still have them until they expire.
+One commit removes their files; earlier snapshots still have them until they expire.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ STRATEGIES = ("values-time", "update-time")
 
 @dataclass(frozen=True)
 class PartitionRetention:
-    """Which partitions stay: those younger than `millis` by `strategy`; at most `limit` go at once."""
+    """Which partitions are kept: those younger than `millis` by `strategy`; at most `limit` expire at once."""
 
     millis: int
     strategy: str
@@ -34,7 +34,7 @@ class PartitionRetention:
 
     @classmethod
     def of(cls, options: CoreOptions) -> PartitionRetention | None:
-        """What a table's options say; None when partitions do not expire."""
+        """The retention that a table's options define; None when partitions do not expire."""
         millis = options.partition_expiration_time_millis
         if millis is None:
             return None
@@ -50,7 +50,7 @@ class PartitionRetention:
 def removal_of(partitions: Iterable[bytes], guard: Callable[[], None] | None = None) -> Change:
     """The change that removes partitions, given as BinaryRows.
 
-    What others write into them meanwhile goes too, if it was committed first, unless `guard` raises.
+    Rows that others commit to them before are removed, too, unless `guard` raises.
     """
     chosen = frozenset(partitions)
     return Change("OVERWRITE", replaces=lambda entry: entry.partition in chosen, guard=guard)
@@ -61,17 +61,17 @@ def expire_partitions(
 ) -> list[str]:
     """Remove the partitions that are due. Returns their directories, such as `dt=2024-01-01/hr=3`.
 
-    A partition without a time stays: null, or values that cannot be read as one.
+    A partition without a time is kept: null, or values that cannot be read as one.
 
     Args:
         state: the table.
-        retention: which partitions stay.
+        retention: which partitions are kept.
         now_millis: the time now.
         strict: raise when none of the partitions has a time.
 
     Raises:
         UserError: the table has no partitions, or the pattern or formatter cannot be used.
-        ConflictError: a partition was written to that was to go by its last change; or others won every time.
+        ConflictError: a partition that was due by its last change was written to; or others won every time.
     """
     schema = state.schema
     if not schema.partition_keys:
@@ -101,7 +101,7 @@ def expire_partitions(
                 )
 
     if chosen:
-        # Values say the same time whatever is written.
+        # The time in the values does not change with writes.
         guard = check_still_due if retention.strategy == "update-time" else None
         Committer(state).commit(removal_of(chosen, guard), new_identity(state.options, "drop-partition"))
     return [path for path, _ in removed]
@@ -143,7 +143,7 @@ def expire_when_due(state: TableState, now_millis: int) -> list[str]:
 def is_check_due(before_millis: int, now_millis: int, interval_millis: int) -> bool:
     """Whether a commit is the first in its interval of time, the one before it being of `before_millis`.
 
-    So that commits of any number of processes look for expired partitions once in an interval, without a note of it.
+    So the commits of any number of processes look for expired partitions once in an interval, without shared state.
     """
     if interval_millis <= 0:
         return True

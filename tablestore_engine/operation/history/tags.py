@@ -1,7 +1,7 @@
-"""What becomes of files when tags go, come or change: a tag keeps the files of its snapshot.
+"""Creating, replacing and deleting tags, and the files that tags keep.
 
-Invariant: a file that only a tag names goes when the tag has gone, never before. Whatever is killed half way, every tag
-that is left is whole or dead (`operation.history.history`), and what is left over are orphans
+Invariant: a file that only a tag names is removed after the tag, never before. If a process is killed in between, every
+remaining tag is complete or dead (`operation.history.history`), and unneeded files are orphans
 (`operation.history.orphans`).
 """
 
@@ -26,16 +26,16 @@ def create_tag(state: TableState, name: str, snapshot: Snapshot, lifetime: Lifet
     state.tags.create(name, tag_of(snapshot, lifetime))
     if state.snapshots.exists(snapshot.id):
         return True
-    state.tags.delete(name)  # its files are going
+    state.tags.delete(name)  # its files are being removed
     return False
 
 
 def replace_tag(state: TableState, name: str, snapshot: Snapshot, lifetime: Lifetime | None = None) -> None:
-    """Let a tag name another snapshot, or the same for another time; files that only it kept go.
+    """Let a tag name another snapshot, or the same for another time; files that only it kept are removed.
 
     Raises:
         TagNotFound: there is no such tag.
-        SnapshotNotFound: the snapshot expired before it was named; the tag is as before.
+        SnapshotNotFound: the snapshot expired before it was named; the tag is unchanged.
     """
     before = state.tags.load(name)
     expired = SnapshotNotFound(f"Snapshot {snapshot.id} expired before tag '{name}' could keep it.")
@@ -65,7 +65,7 @@ def delete_tag(state: TableState, name: str) -> None:
 def expire_tags(state: TableState, now_millis: int, older_than_millis: int | None = None) -> list[str]:
     """Remove the tags whose time is over, and those made before a time (milliseconds since 1970). Returns their names.
 
-    A tag that was given no time counts from when its file was written.
+    The age of a tag without a time counts from when its file was written.
     """
     removed = []
     for tag in state.tags.stored():
@@ -81,13 +81,13 @@ def expire_tags(state: TableState, now_millis: int, older_than_millis: int | Non
 
 def _is_tagged(state: TableState, snapshot: Snapshot, besides: str) -> bool:
     tagged = any(one.id == snapshot.id for name, one in state.tags.all().items() if name != besides)
-    return tagged and not is_dead(state, snapshot)  # another one may be as late as this
+    return tagged and not is_dead(state, snapshot)  # another process may be as late as this one
 
 
 def _collect_unless_kept(state: TableState, tagged: Snapshot, tags: Mapping[str, Snapshot]) -> None:
-    """Remove what a snapshot names and neither the tags nor the oldest snapshot do.
+    """Remove the files of a snapshot that neither the tags nor the oldest snapshot name.
 
-    A file never comes back, so what the oldest snapshot does not name, none of the later ones does.
+    A removed file never returns, so a file that the oldest snapshot does not name is in no later one either.
     """
     if state.snapshots.exists(tagged.id) or any(one.id == tagged.id for one in tags.values()):
         return

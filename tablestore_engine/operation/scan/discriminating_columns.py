@@ -1,8 +1,7 @@
-"""A few columns that tell nearly all rows apart, chosen by statistics alone, so that most rows need no look at the
-others.
+"""A few columns in which nearly all rows differ, chosen by statistics alone, so that most rows can be compared by them.
 
-Rows that differ in an *identifying* column differ. Rows that are equal in all of them may differ elsewhere: who must
-know looks at all columns of those few. A choice that tells rows apart badly makes a read slower, not wrong.
+Rows that differ in a *discriminating* column differ. Rows that are equal in all of these columns may differ in others;
+where that matters, the few such rows are compared in all columns. A bad choice makes a read slower, not wrong.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from tablestore_engine.operation.scan.file_overlap import Values
 from tablestore_engine.schema.types.types import AtomicType, DataField, DataType
 
 ENOUGH_BITS = 48.0
-"""Rows are told apart well enough when their identifying columns could take 2 to this number of different values."""
+"""Enough columns are chosen when they could take 2 to this number of different values."""
 _MOST_COLUMNS = 4
 # A wide range may hold few different values; so no column is trusted alone.
 _MOST_BITS = 32.0
@@ -26,7 +25,8 @@ _LONG_DIGITS = 18
 
 
 def discriminating_columns(fields: Iterable[DataField], known: Mapping[str, Values]) -> tuple[str, ...]:
-    """The names of few columns of numbers, dates and times that tell rows apart; of all columns when those do not.
+    """The names of a few columns of numbers, dates and times in which rows differ; of all columns when these do not
+    suffice.
 
     `known` are the values of columns in the rows that are looked for. Columns without nulls and of wide ranges come
     first.
@@ -48,8 +48,8 @@ def discriminating_columns(fields: Iterable[DataField], known: Mapping[str, Valu
 
 
 def _bits(values: Values, data_type: DataType) -> float:
-    """How much a column may tell: the logarithm of the width of its range, 0 for types that are not cheap to look
-    at."""
+    """How many bits a column may distinguish: the logarithm of the width of its range, 0 for types that are expensive
+    to compare."""
     if not isinstance(data_type, AtomicType) or values.low is None:
         return 0.0
     return min(math.log2(max(_width(values.low, values.high, data_type), 1)), _MOST_BITS)

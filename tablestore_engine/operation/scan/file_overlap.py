@@ -1,7 +1,7 @@
-"""Which plain files retractions may take rows from, told by statistics alone; in doubt, any.
+"""Which plain files may hold rows that retractions remove, decided by statistics alone; in doubt, every file.
 
-A row stands in a file only where each of its values does. So one column whose values in a plain file and in all
-retraction files lie apart is enough: the file needs no look.
+A file holds a row only if it holds each of its values. So one column whose values in a plain file and in the retraction
+files do not overlap is enough: the plain file need not be read.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class Values:
 def values_of(
     files: Iterable[DataFileMeta], schema: TableSchema, schemas: Callable[[int], TableSchema]
 ) -> dict[str, Values]:
-    """The values of each column in some files, by the names of `schema`; columns that a file tells nothing of are left
-    out.
+    """The values of each column in some files, by the names of `schema`; columns without statistics in some file
+    are left out.
 
     `schemas` loads the schema that a file was written with.
     """

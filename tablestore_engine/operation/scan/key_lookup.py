@@ -1,7 +1,7 @@
 """Looking up which keys of small files a predicate accepts, in this process.
 
-A point query on a table with fresh level-0 files need not join: reading the keys of the small files here tells that
-they hold no such key, or names the few that they hold.
+A point query on a table with fresh level-0 files needs no join: the keys of the small files are read here. They show
+that these files hold no such key, or which few of them they hold.
 """
 
 from __future__ import annotations

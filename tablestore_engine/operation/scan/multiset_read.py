@@ -1,5 +1,4 @@
-"""Reading a bucket of a table that counts rows, in this process: plain files stream by, retractions take rows from
-them."""
+"""Reading a bucket of a multiset table in this process: plain files are streamed, and retracted rows are left out."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ def multiset_rows(
 
     Raises:
         NegativeCountError: a row was removed more often than it was added. Not where files were left out that no row
-            of the predicate is in: then it cannot be told.
+            of the predicate is in: then it cannot be known.
     """
     retraction_files = [f for f in bucket.files if is_retraction(f)]
     columns_with_count = FileColumns(schema.field_names, counts=True)

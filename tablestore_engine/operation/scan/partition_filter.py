@@ -1,8 +1,8 @@
 """The partitions that a scan wants, and the manifests that may hold files of them.
 
-The entry that adds a file and the one that removes it are of the same partition. So the entries of wanted partitions
-tell by themselves which of their files are live, and a manifest that holds none of these partitions, by what the
-manifest list says of it, need not be read.
+The entry that adds a file and the one that removes it are of the same partition. So the entries of the wanted
+partitions alone determine which of their files are live, and a manifest that has none of these partitions, according to
+the manifest list, need not be read.
 """
 
 from __future__ import annotations

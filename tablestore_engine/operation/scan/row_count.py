@@ -13,7 +13,7 @@ from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.table_state import TableState
 
 READ_ROWS = 200_000
-"""Up to so many rows, those of keys that may stand in several files are counted by reading them."""
+"""Keys that several files may hold are counted by reading them, when they have at most this many rows."""
 
 
 @dataclass(frozen=True)

@@ -273,7 +273,7 @@ def _skip_files(
         return [f for f in scan.files if matches(f, None)]
     keys = frozenset(name.lower() for name in schema.primary_keys)
     files = [f for f in scan.files if matches(f, keys)]
-    # A fold makes values that no file holds, also of retractions that stand alone.
+    # A fold makes values that no file holds, also from retractions with nothing to take back.
     engine = schema.merge_engine
     return [
         f

@@ -1,7 +1,7 @@
 """What follows a commit: one list. Later systems (changelogs, a log store, consumers) add their step to it.
 
-Invariant: the commit has happened, so nothing that goes wrong here is its failure. It is logged, and the next commit
-tries again.
+Invariant: the commit has succeeded, so a failure here is not its failure. It is logged, and the next commit tries
+again.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ FOLLOW_UPS = (
     FollowUp("Old tags of table {table} were not removed after a commit", _expire_tags),
     FollowUp("Old snapshots of table {table} were not removed after a commit", _expire_snapshots),
 )
-"""In this order: what a compaction replaces may expire at once."""
+"""In this order: files that a compaction replaces may expire at once."""
 
 
 def follow(done: Committed, follow_ups: Sequence[FollowUp] = FOLLOW_UPS) -> None:
@@ -98,10 +98,10 @@ def _with_its_schema(done: Committed) -> Committed:
 
 
 def warned_of(failure: str, step: Callable[[], T]) -> T | None:
-    """Run a step that never fails its caller; None when it failed. What goes wrong is logged; `failure` says what was
-    not done then.
+    """Run a step that never fails its caller; None when it failed. Errors are logged, with `failure` as what was not
+    done.
 
-    A process says the same thing once. That others were faster is nothing to warn of: the next commit tries again.
+    A process logs the same warning once. Conflicts are not logged: the next commit tries again.
     """
     try:
         return step()

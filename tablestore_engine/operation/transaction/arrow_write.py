@@ -1,7 +1,7 @@
 """Appending or upserting Arrow rows without Spark: one write, in this process, and one commit.
 
-A table is in memory, so it can be written again when another commit won. Record batches can be read once: what does
-not fit into the write buffer waits on local disk, and a conflict is the caller's.
+A table is in memory, so it can be written again when another commit won. Record batches can be read only once: what
+does not fit into the write buffer is spilled to local disk, and a conflict is raised to the caller.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def write_arrow(
 
     Raises:
         SchemaError: columns that do not fit. PrimaryKeyError: a null in a key.
-        UserError: keys may be in another partition, where only Spark looks for them.
-        ConflictError: others replaced the table, or won every time; batches can be read once, so with them the first
-            time is the only one.
+        UserError: keys may be in another partition, which only a write with Spark supports.
+        ConflictError: others replaced the table, or won every time; batches can be read once, so their first
+            attempt is the only one.
     """
     if isinstance(rows, pa.RecordBatch):
         rows = pa.Table.from_batches([rows])
@@ -59,7 +59,7 @@ def _write(state: TableState, write: Write, properties: Mapping[str, str] | None
 
 
 def _batches(rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The batches. Raises SchemaError for what is none."""
+    """The rows as batches. Raises SchemaError for anything else."""
     for batch in rows if isinstance(rows, Iterable) else [rows]:
         if not isinstance(batch, pa.RecordBatch):
             raise SchemaError(

@@ -1,13 +1,13 @@
 """Rolling a table back: the rows of an earlier snapshot become those of a new one, by one commit.
 
-Nothing is cut off. The snapshots in between stay until they expire, so who reads one of them finishes, and rolling
-back can itself be rolled back; a commit is one atomic create, so nobody sees half of it; and a writer that began
-before it lands after it or conflicts, as with any other commit.
+No snapshot is deleted. The snapshots in between stay until they expire, so their readers can finish, and a rollback can
+itself be rolled back. A commit is one atomic create, so readers never see half of it; a writer that began before is
+committed after it or conflicts, as with any other commit.
 
-A file that was removed from the table never becomes part of it again: expiration, here and in other programs, takes
-it for certain that such a file is not needed any more. So files that are live no longer come back as copies under new
-names; those that are still live stay where they are. The same goes for the index of dynamic buckets: a key that
-comes back is in the bucket that it had then, which the index of now need not say.
+A file that was removed from the table never becomes part of it again, because expiration, here and in other programs,
+assumes that such a file is not needed any more. So removed files are restored as copies under new names; live files
+stay. The same holds for the index of dynamic buckets: a restored key is in the bucket it had then, which the current
+index need not contain.
 """
 
 from __future__ import annotations
@@ -45,10 +45,9 @@ _CHUNK = 8 << 20
 
 
 def roll_back(state: TableState, to: Snapshot) -> Snapshot | None:
-    """Give a table the rows of a snapshot, or of a tag's. Returns the new snapshot, None when the table has them
-    already.
+    """Restore the rows of a snapshot or tag. Returns the new snapshot, None when the table has these rows already.
 
-    The columns are those of now; where the table was replaced by another one in between, those of then.
+    The columns are the current ones; if the table was replaced in between, those of the snapshot.
 
     Raises:
         SnapshotNotFound: the snapshot expired meanwhile.
@@ -64,7 +63,7 @@ def roll_back(state: TableState, to: Snapshot) -> Snapshot | None:
     index, index_now = index_entries(state.manifests, to), index_entries(state.manifests, latest)
     if _of_others(index) != _of_others(index_now):
         raise UserError(
-            f"Table {state.name} cannot be rolled back: it has an index of its files, which was another one then.",
+            f"Table {state.name} cannot be rolled back: it has an index of its files, which was a different one then.",
             hint=f"Use INSERT OVERWRITE … SELECT * FROM … VERSION AS OF {to.id}.",
         )
     try:
@@ -106,9 +105,9 @@ def _rolled_back_to(snapshot: Snapshot) -> int | None:
 
 
 def restored_schema(schemas: SchemaStore, current: TableSchema, to: Snapshot) -> TableSchema:
-    """The schema to go on with: the current one, unless the files of the snapshot do not fit it.
+    """The schema of the new snapshot: the current one, unless the files of the restored snapshot do not fit it.
 
-    They do not when the table was replaced by another one, or got another number of buckets, after the snapshot.
+    They do not fit when the table was replaced, or its number of buckets was changed, after that snapshot.
     """
     past = schemas.load(to.schema_id)
     same_table = schemas.descends(current.id, past.id) or _in_other_buckets(current, past)
@@ -129,7 +128,7 @@ def restored_schema(schemas: SchemaStore, current: TableSchema, to: Snapshot) ->
 def _in_other_buckets(current: TableSchema, past: TableSchema) -> bool:
     """Whether a schema holds the same columns as a past one, which rescaling put into other buckets.
 
-    A table that was replaced by another one has columns with other ids.
+    A replaced table has columns with other ids.
     """
     ids = {one.id for one in past.fields}
     bucket_options = current.primary_keys == past.primary_keys and current.partition_keys == past.partition_keys
@@ -142,7 +141,7 @@ def _of_others(index: Sequence[IndexEntry]) -> set[str]:
 
 
 def _index_change(target: WriteTarget, past: TableSchema, wanted: Sequence[IndexEntry], there: set[str]) -> IndexChange:
-    """Index files as they were under a past schema: those that are still there, and copies of the others."""
+    """Index files as they were under a past schema: those that still exist, and copies of the others."""
     stays = [e for e in wanted if e.file_name in there]
     copies = []
     for number, entry in enumerate(e for e in wanted if e.file_name not in there):
@@ -168,7 +167,7 @@ def _copies(target: WriteTarget, entries: Sequence[ManifestEntry]) -> list[Manif
             extension=extension,
         )
         _copy(target, file.path_in(directory), f"{directory}/{name}")
-        # What other programs keep beside a file only makes it faster to read.
+        # Side files of other programs only make reading faster.
         found.append(replace(entry, file=replace(file, file_name=name, extra_files=(), external_path=None)))
     return found
 

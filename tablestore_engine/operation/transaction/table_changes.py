@@ -18,7 +18,7 @@ def replace_empty(state: TableState, wanted: TableSchema) -> Snapshot:
     """Make a table empty, with another schema.
 
     Raises:
-        ConflictError: others changed the schema meanwhile; run it again on what there is now.
+        ConflictError: others changed the schema meanwhile; run it again on the current one.
     """
     schema = next_schema(state.schema, wanted, state.schemas.list_ids()[-1])
     intent = WriteIntent(identity=new_identity(schema.core_options, "replace"))
@@ -28,7 +28,7 @@ def replace_empty(state: TableState, wanted: TableSchema) -> Snapshot:
 def drop_partitions(state: TableState, partitions: Collection[bytes]) -> Snapshot | None:
     """Remove partitions, given as BinaryRows, in one commit; None when there is nothing to remove.
 
-    What others write into them meanwhile is removed too, if it was committed first.
+    Rows that others commit to them before are removed, too.
     """
     if not partitions:
         return None

@@ -1,8 +1,8 @@
 """The transaction of every write: begin on a snapshot, write files, publish them as the next snapshot.
 
-`begin` gives the job that all tasks of the write share. `publish` commits what they made, with the schema that belongs
-to it, and then does what follows a commit. When the commit fails, the files of the write are removed, unless nobody
-knows whether it failed. `with_retry` runs all of it again when others were faster.
+`begin` returns the job that all tasks of the write share. `publish` commits their files, with the schema that belongs
+to them, and runs the follow-ups of the commit. If the commit fails, the files of the write are removed, unless the
+outcome is unknown. `with_retry` runs the whole transaction again after a conflict.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def begin(
 
     Args:
         state: the table.
-        intent: what the caller wants.
+        intent: what the caller asks for.
         snapshot: the snapshot that the write is based on.
         removes: says which live files the write removes.
         schema: the schema to write with, when it becomes that of the table by this write.
@@ -95,7 +95,7 @@ def publish(
     Args:
         state: the table as it was when the write began.
         job: the write.
-        result: what its tasks made.
+        result: the files of its tasks.
         change: what the commit does besides adding these files.
         execute: runs the compactions that are due; by default in this process, those that are small.
         follow_ups: what follows the commit.

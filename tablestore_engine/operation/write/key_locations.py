@@ -32,6 +32,7 @@ from tablestore_engine.operation.scan.scan import BucketScan
 from tablestore_engine.operation.write.bucket_assignment import partition_groups
 from tablestore_engine.operation.write.dynamic_bucket import Buckets, fill_rule, key_hashes
 from tablestore_engine.operation.write.write_job import BUCKET_COLUMN, ROW_KIND_COLUMN, WriteJob
+from tablestore_engine.schema.merge.engine_rules import Kept
 from tablestore_engine.schema.merge.merge_engine import MergeEngine
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -158,7 +159,7 @@ def live_kinds(engine: MergeEngine) -> tuple[int, ...]:
 
     Where records fold, a retraction ends no row.
     """
-    if engine.keeps_last:
+    if engine.kept is Kept.NEWEST:
         return 0, 2
     return (0, 1, 2) if engine.removes_on_delete else (0, 1, 2, DELETE_KIND)
 
@@ -194,13 +195,13 @@ def duplicates_in(rows: pa.Table, job: WriteJob) -> pa.Table:
 def one_of_each(rows: pa.Table, job: WriteJob) -> pa.Table:
     """The last row of each key, the first one where that stays, or all of them where they fold; in their order."""
     engine = job.schema.merge_engine
-    if not (engine.keeps_last or engine.keeps_first) or not rows.num_rows:
+    if not (engine.keeps_one_record) or not rows.num_rows:
         return rows
     ids, order_given = _key_ids([rows], job.schema), np.arange(rows.num_rows)
     # Of changes, a row that takes the place of a deleted one comes after it.
     order = np.lexsort((order_given, -_kinds(rows) if job.changes else order_given, ids))
     differs = np.diff(ids[order]) != 0
-    chosen = np.append(differs, True) if engine.keeps_last else np.append(True, differs)
+    chosen = np.append(differs, True) if engine.kept is Kept.NEWEST else np.append(True, differs)
     return rows.take(pa.array(np.sort(order[chosen])))
 
 
@@ -219,9 +220,9 @@ def route(rows: pa.Table, locations: Locations, buckets: Sequence[BucketScan], s
     """
     engine = schema.merge_engine
     known = locations != NOWHERE
-    if engine.keeps_first:
+    if engine.kept is Kept.OLDEST:
         return _opened(_where(rows, ~known), buckets, schema)
-    if not engine.keeps_last:
+    if engine.kept is not Kept.NEWEST:
         new = _together(_where(rows, ~known), schema)
         stay = _at_location(_where(rows, known), locations[known], buckets, schema)
         return pa.concat_tables([stay, _opened(new, buckets, schema)])

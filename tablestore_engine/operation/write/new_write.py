@@ -14,6 +14,7 @@ from tablestore_engine.operation.files.data_file_writer import WriteTarget
 from tablestore_engine.operation.write.dynamic_bucket import dynamic_buckets
 from tablestore_engine.operation.write.write_intent import PLAIN, WriteIntent
 from tablestore_engine.operation.write.write_job import WriteJob
+from tablestore_engine.schema.merge.engine_rules import Kept
 
 _clock_lock = threading.Lock()
 _last_number = 0
@@ -68,7 +69,7 @@ def new_job(
         sequence_number=new_sequence_number(live),
         occupied=frozenset((e.partition, e.bucket) for e in staying),
         # Other merge engines are there to fold records of one key.
-        unique_keys=intent.refuse_duplicates and target.schema.merge_engine.keeps_last,
+        unique_keys=intent.refuse_duplicates and target.schema.merge_engine.kept is Kept.NEWEST,
         partition_buckets={p: n for p, n in numbers.items() if n != total},
         dynamic=dynamic,
         intent=intent,

@@ -1,9 +1,10 @@
-"""The aggregate functions: which types each supports, what it makes of a retraction, and whether order matters to
-it."""
+"""The aggregate functions: one row a function, one column a rule; and which types each supports."""
 
 from __future__ import annotations
 
-from tablestore_engine.schema.merge.merge_engine import RetractRule
+from dataclasses import dataclass
+from enum import Enum
+
 from tablestore_engine.schema.types.types import (
     BINARY_ROOTS,
     INTEGER_ROOTS,
@@ -15,22 +16,68 @@ from tablestore_engine.schema.types.types import (
 )
 
 DEFAULT_FUNCTION = "last_non_null_value"
-ANY_ORDER = ("sum", "count", "product", "max", "min", "bool_and", "bool_or", "last_value", "hll_sketch", "theta_sketch")
+
+
+class RetractRule(Enum):
+    """What a retraction means to one column."""
+
+    NEGATE = "a record of the negated value"
+    CLEAR = "a record without a value"
+    KEEP = "a record of the same value"
+    IN_ORDER = "what it makes of the records before it, and only of them"
+    REFUSE = "nothing: it cannot be written"
+
+
+class Order(Enum):
+    """What of the order of records the result depends on."""
+
+    NONE = "nothing"
+    NEWEST = "which record is the newest: an older one may come late where the user's columns say the order"
+    ALL = "the order of all records: a record that comes late would have to be put between others"
+
+
+@dataclass(frozen=True)
+class FunctionRules:
+    """One row of the table.
+
+    `may_outgrow`: the fold of some records of a key may not fit the column where that of all of them does.
+    `changes_one_value`: the fold of a single record may differ from it (a blank text, rows with the same nested key).
+    `settings`: the options of a column that only these functions have, after 'fields.<column>.'.
+    """
+
+    retract: RetractRule = RetractRule.REFUSE
+    order: Order = Order.ALL
+    may_outgrow: bool = False
+    changes_one_value: bool = False
+    settings: tuple[str, ...] = ()
+
+
+_ANY_ORDER = FunctionRules(order=Order.NONE)
+FUNCTIONS = {
+    "sum": FunctionRules(RetractRule.NEGATE, Order.NONE, may_outgrow=True),
+    "count": FunctionRules(RetractRule.NEGATE, Order.NONE, may_outgrow=True),
+    "product": FunctionRules(RetractRule.IN_ORDER, Order.NONE, may_outgrow=True),
+    "max": _ANY_ORDER,
+    "min": _ANY_ORDER,
+    "bool_and": _ANY_ORDER,
+    "bool_or": _ANY_ORDER,
+    "last_value": FunctionRules(RetractRule.CLEAR, Order.NEWEST),
+    "last_non_null_value": FunctionRules(RetractRule.IN_ORDER),
+    "first_value": FunctionRules(),
+    "first_non_null_value": FunctionRules(),
+    "listagg": FunctionRules(changes_one_value=True, settings=("distinct", "list-agg-delimiter")),
+    "collect": FunctionRules(RetractRule.IN_ORDER, settings=("distinct",)),
+    "merge_map": FunctionRules(RetractRule.IN_ORDER),
+    "nested_update": FunctionRules(RetractRule.IN_ORDER, changes_one_value=True, settings=("nested-key",)),
+    "hll_sketch": _ANY_ORDER,
+    "theta_sketch": _ANY_ORDER,
+}
+TAKE_LATE_RECORDS = tuple(name for name, rules in FUNCTIONS.items() if rules.order is not Order.ALL)
 """Functions whose result does not change when an older record comes late: where users say how records are ordered."""
 
 _NUMBERS = (*INTEGER_ROOTS, "FLOAT", "DOUBLE")
 _UNORDERED = (*BINARY_ROOTS, "BOOLEAN", "VARIANT")
 _PRODUCT_DIGITS = 18  # two factors fit into Spark's and Arrow's widest decimal
-_RETRACT_RULES = {
-    "sum": RetractRule.NEGATE,
-    "count": RetractRule.NEGATE,
-    "last_value": RetractRule.CLEAR,
-    "last_non_null_value": RetractRule.IN_ORDER,
-    "product": RetractRule.IN_ORDER,
-    "collect": RetractRule.IN_ORDER,
-    "merge_map": RetractRule.IN_ORDER,
-    "nested_update": RetractRule.IN_ORDER,
-}
 
 
 def supports(function: str, data_type: DataType) -> bool:
@@ -62,15 +109,14 @@ def supports(function: str, data_type: DataType) -> bool:
 
 
 def retract_rule_of(function: str, data_type: DataType, *, ignores: bool) -> RetractRule:
-    """What a retraction means to a column; `ignores` says that the table leaves retractions out of it."""
+    """What a retraction means to a column; `ignores` says that it has the option 'ignore-retract'."""
     if ignores:
-        # Where nulls count, a null in its place does not leave the retraction out. In front of all values it stays a
-        # null: one row already, it could not tell that it has no first value yet.
+        # `last_value` takes nulls as values, so a null record would not leave the retraction out.
         retract_rule = RetractRule.IN_ORDER if function == "last_value" else RetractRule.CLEAR
     else:
-        retract_rule = _RETRACT_RULES.get(function, RetractRule.REFUSE)
+        retract_rule = FUNCTIONS[function].retract
     if retract_rule is not RetractRule.NEGATE and not data_type.nullable:
-        return RetractRule.REFUSE  # of a key with nothing but retractions nothing is left
+        return RetractRule.REFUSE  # a key that has only retractions would have no value
     if function == "collect" and not ignores and isinstance(data_type, ArrayType):
         return retract_rule if _has_equality(data_type.element) else RetractRule.REFUSE
     return retract_rule
@@ -84,7 +130,7 @@ def rounds(function: str, data_type: DataType) -> bool:
 
 
 def _holds_map(data_type: DataType) -> bool:
-    """Whether a map is somewhere inside: maps have no order, which sorting records asks for."""
+    """Whether the type contains a map. Maps have no order, so records with maps cannot be sorted."""
     if isinstance(data_type, ArrayType):
         return _holds_map(data_type.element)
     if isinstance(data_type, RowType):
@@ -93,7 +139,7 @@ def _holds_map(data_type: DataType) -> bool:
 
 
 def _has_equality(data_type: DataType) -> bool:
-    """Whether values can be told apart: single values, and rows of them."""
+    """Whether values can be compared for equality: atomic values, and rows of them."""
     if isinstance(data_type, RowType):
         return all(_has_equality(f.type) for f in data_type.fields)
     return data_type.is_atomic

@@ -1,4 +1,4 @@
-"""From what options say of one column to its fold: which function supports which type, and which settings.
+"""From the options of one column to its fold: whether the function supports the type and the settings.
 
 Every mistake is an OptionError when the table is made, never an answer that is wrong later.
 """
@@ -10,15 +10,17 @@ from dataclasses import replace
 
 from tablestore_engine.errors import OptionError, did_you_mean
 from tablestore_engine.options.merge_options import AGGREGATE_FUNCTIONS
-from tablestore_engine.schema.merge.aggregate_functions import ANY_ORDER, retract_rule_of, rounds, supports
-from tablestore_engine.schema.merge.merge_engine import Fold, RetractRule
+from tablestore_engine.schema.merge.aggregate_functions import (
+    FUNCTIONS,
+    TAKE_LATE_RECORDS,
+    Order,
+    RetractRule,
+    retract_rule_of,
+    rounds,
+    supports,
+)
+from tablestore_engine.schema.merge.merge_engine import Fold
 from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, RowType
-
-_NEEDED_BY = {
-    "distinct": ("listagg", "collect"),
-    "list-agg-delimiter": ("listagg",),
-    "nested-key": ("nested_update",),
-}
 
 
 def key_of(column: str, setting: str) -> str:
@@ -37,7 +39,7 @@ def partition_fold(field: DataField) -> Fold:
 
 
 def fold_of(field: DataField, function: str, given: Mapping[str, str], sequence: tuple[str, ...] = ()) -> Fold:
-    """The fold of a column by a function, with what else it was given. Raises OptionError."""
+    """The fold of a column by a function, with the column's other settings. Raises OptionError."""
     _check_function(function, field)
     ignores = _is_true(given.get("ignore-retract"))
     fold = Fold(
@@ -60,17 +62,17 @@ def _is_true(text: str | None) -> bool:
 
 
 def in_any_order(fold: Fold, field: DataField, what: str) -> Fold:
-    """The fold where records may come late. Raises an OptionError for a function that depends on all of their order."""
-    if fold.function not in ANY_ORDER:
+    """The fold where records may come late. Raises OptionError for a function that needs the order of all."""
+    if fold.rules.order is Order.ALL:
         raise OptionError(
-            f"The function '{fold.function}' of column '{field.name}' does not go with {what}: a record that comes "
-            "late would have to be put between others that are one row already.",
-            hint=f"Functions that do: {', '.join(ANY_ORDER)}.",
+            f"The function '{fold.function}' of column '{field.name}' is not supported with {what}: a record that "
+            "comes late would have to be put between others that are one row already.",
+            hint=f"Supported functions: {', '.join(TAKE_LATE_RECORDS)}.",
         )
     if fold.rounds:
         raise OptionError(
-            f"The product of column '{field.name}', of type {field.type}, does not go with {what}: it rounds at each "
-            "step, and a record that comes late would have to be put between others that are one row already.",
+            f"The product of column '{field.name}', of type {field.type}, is not supported with {what}: it rounds at "
+            "each step, and a record that comes late would have to be put between others that are one row already.",
             hint="Let the column be DOUBLE, or DECIMAL without digits after the point.",
         )
     if fold.retract_rule is not RetractRule.IN_ORDER:
@@ -91,8 +93,9 @@ def _check_function(function: str, field: DataField) -> None:
 
 
 def _check_settings(fold: Fold, given: Mapping[str, str], field: DataField) -> None:
-    for setting, functions in _NEEDED_BY.items():
-        if setting in given and fold.function not in functions:
+    for setting in given:
+        functions = [name for name, rules in FUNCTIONS.items() if setting in rules.settings]
+        if functions and fold.function not in functions:
             raise OptionError(
                 f"Option '{key_of(field.name, setting)}' needs the function {' or '.join(functions)}; "
                 f"the column has '{fold.function}'."
@@ -104,8 +107,7 @@ def _check_settings(fold: Fold, given: Mapping[str, str], field: DataField) -> N
     element = field.type.element if isinstance(field.type, ArrayType) else None
     if fold.function == "collect" and fold.distinct and not isinstance(element, AtomicType):
         raise OptionError(
-            f"Option 'fields.{field.name}.distinct' does not support {field.type}: "
-            "only lists of single values are told apart."
+            f"Option 'fields.{field.name}.distinct' does not support {field.type}: only single values can be compared."
         )
     inner = {f.name: f.type for f in element.fields} if isinstance(element, RowType) else {}
     for name in fold.nested_key:

@@ -1,53 +1,40 @@
 """Merge engines: how the records of one key become one row.
 
-Each column that is not part of the key has a *function* that folds its values in the order of their records. A fold of
-folds equals the fold of everything, so runs may merge in any groups of neighbours (products that round are the
-exception). `deduplicate` takes the last record whole, `first-row` the first; `partial-update` is the last value of each
-column that is not null; `aggregation` names a function per column. In a *sequence group* of a partial update, columns
-come together from the record that is greatest in the group's own sequence columns. `tablestore-count` is for tables
-without a key: it counts whole rows (`schema.table.multiset`).
+`engine_rules` says what distinguishes the engines. Where a row is folded, each column outside the key has a *function*
+(`aggregate_functions`) that folds its values in the order of their records: in a `partial-update` the last value that
+is not null, in an `aggregation` the function that an option names. A fold of folds equals the fold of everything, so
+neighbouring runs may merge in any grouping; products that round are the exception. In a *sequence group* of a partial
+update, columns have their own sequence columns, and take the values of the record that is greatest in these.
 
-A *retraction* is a record of kind -U or -D: it takes back what an earlier one gave. What a column makes of it is its
-`Undo`. Where every column can say it as an ordinary record (a negated number, a null), the writer does, and files hold
-no retractions. Where one cannot, retractions are *stored*: they keep their kind, a file never holds them folded with
-other records of their key, and only a merge of all runs of a bucket settles them.
+A *retraction* is a record of kind -U or -D: it takes back what an earlier record gave. Each column has a `RetractRule`
+for it. If every column can express the retraction as an ordinary record (a negated number, a null), the writer writes
+that, and files hold no retractions. Otherwise retractions are *stored*: they keep their kind, a file never holds them
+folded with other records of their key, and only a merge of all runs of a bucket settles them.
 
-A product of decimals *rounds* to the scale of its column at each step, so each record takes its turn after all older
-ones: a file never holds such a record folded with others, unless with all that are older.
+A product of decimals *rounds* to the scale of its column at each step, so records must be multiplied in their order:
+a file holds such a record folded with others only if these are all the older ones.
 
-Semantics after Apache Paimon's merge engines; that they do not depend on when runs merge is this engine's own.
+The semantics are those of Apache Paimon's merge engines. That the result does not depend on when runs merge is a
+guarantee of this engine alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
 from itertools import chain
 
-from tablestore_engine.options.merge_options import COUNT_ENGINE
-
-# A function of the order in which records meet is not among them, even where users say that order: equals are in it.
-_COMMUTATIVE = ("sum", "count", "product", "max", "min", "bool_and", "bool_or", "hll_sketch", "theta_sketch")
-
-
-class RetractRule(Enum):
-    """What a retraction means to one column."""
-
-    NEGATE = "a record of the negated value"
-    CLEAR = "a record without a value"
-    KEEP = "a record of the same value"
-    IN_ORDER = "what it makes of the records before it, and only of them"
-    REFUSE = "nothing: it cannot be written"
+from tablestore_engine.schema.merge.aggregate_functions import FUNCTIONS, FunctionRules, Order, RetractRule
+from tablestore_engine.schema.merge.engine_rules import EngineRules, Kept, Retraction, rules_of
 
 
 @dataclass(frozen=True)
 class Fold:
     """How the values of one column become one.
 
-    `delimiter` is listagg's, `distinct` is for listagg and collect, `nested_key` for nested_update. `sequence` are the
-    columns of its sequence group; `last_value` is then the value of the record that is greatest in them. `rounds` says
-    that every step rounds, so that a fold of folds is not that of everything.
+    `delimiter` is an option of listagg, `distinct` of listagg and collect, `nested_key` of nested_update. `sequence`
+    are the sequence columns of its group; `last_value` is then the value of the record that is greatest in them.
+    `rounds` says that every step rounds, so that a fold of folds may differ from the fold of everything.
     """
 
     column: str
@@ -61,6 +48,11 @@ class Fold:
     rounds: bool = False
 
     @property
+    def rules(self) -> FunctionRules:
+        """The rules of the column's function."""
+        return FUNCTIONS[self.function]
+
+    @property
     def picks_by_sequence(self) -> bool:
         """Whether the value is that of the record which wins the column's sequence group."""
         return bool(self.sequence) and self.function == "last_value"
@@ -70,8 +62,8 @@ class Fold:
 class MergeEngine:
     """`folds` covers every column outside the key, unless a whole record is taken (then it is empty).
 
-    `removing_groups` are the sequence groups, by their sequence columns, in which a delete that does not come too late
-    removes the whole row.
+    `removing_groups` are the sequence groups, given by their sequence columns, in which a -D removes the whole row
+    unless an earlier record has a greater sequence.
     """
 
     name: str = "deduplicate"
@@ -81,100 +73,119 @@ class MergeEngine:
     removes_on_delete: bool = False
     removing_groups: tuple[tuple[str, ...], ...] = ()
 
-    @property
-    def keeps_last(self) -> bool:
-        """Whether the newest record replaces all others of its key."""
-        return self.name == "deduplicate"
+    # -- rules of the engine ------------------------------------------------------------------------------
 
     @property
-    def keeps_first(self) -> bool:
-        """Whether the oldest record of a key stays."""
-        return self.name == "first-row"
+    def rules(self) -> EngineRules:
+        """The engine's row of the table."""
+        return rules_of(self.name, in_groups=self.has_sequence_groups)
+
+    @property
+    def kept(self) -> Kept:
+        """Which records of a key its row is made of."""
+        return rules_of(self.name).kept
+
+    @property
+    def retraction(self) -> Retraction:
+        """What a retraction means, unless `removes_on_delete`, `removing_groups` or an `ignores_` flag says more."""
+        return self.rules.retraction
+
+    @property
+    def keeps_one_record(self) -> bool:
+        """Whether a row is one of its key's records, whole."""
+        return self.kept in (Kept.NEWEST, Kept.OLDEST)
 
     @property
     def is_multiset(self) -> bool:
-        """Whether the table has no key and counts rows, so that it takes retractions."""
-        return self.name == COUNT_ENGINE
+        """Whether the table has no key and takes retractions: it counts equal rows."""
+        return self.kept is Kept.EVERY
 
     @property
-    def changes_single_rows(self) -> bool:
-        """Whether the fold of one record may differ from it: a blank text, a list that is to hold each value once."""
-        return any(
-            f.function in ("listagg", "nested_update") or (f.function == "collect" and f.distinct) for f in self.folds
-        )
-
-    @property
-    def grouped(self) -> bool:
-        """Whether there are sequence groups. A retraction is then a record like others: it may be folded with any, but
-        shows no row by itself. Only a -D that may remove the row is folded when all records of its key meet."""
+    def has_sequence_groups(self) -> bool:
+        """Whether columns of a partial update are ordered by sequence columns of their own."""
         return any(f.sequence for f in self.folds)
+
+    # -- rules that follow from the engine and the functions of its columns -------------------------------
 
     @property
     def stores_retractions(self) -> bool:
         """Whether retractions keep their kind in files until all records of their key meet."""
-        if self.removing_groups:
-            return True
-        if not self.folds or self.grouped:
+        if self.retraction is Retraction.AS_RECORD:
+            return bool(self.removing_groups)
+        if not self.folds:
             return False
+        if self.removes_on_delete or self.retraction is not Retraction.BY_COLUMN:
+            return self.removes_on_delete
         rules = {f.retract_rule for f in self.folds}
-        return self.removes_on_delete or (
-            self.name == "aggregation" and RetractRule.IN_ORDER in rules and RetractRule.REFUSE not in rules
-        )
-
-    @property
-    def folds_in_order(self) -> bool:
-        """Whether records may be folded only from the oldest one on, for a column rounds at each step."""
-        return any(f.rounds for f in self.folds)
-
-    @property
-    def keeps_apart(self) -> bool:
-        """Whether some records stand by themselves in files until all older ones of their key meet them."""
-        return self.stores_retractions or self.folds_in_order
-
-    @property
-    def may_outgrow(self) -> bool:
-        """Whether a fold of some records of a key may not fit its column where that of all of them does."""
-        return any(f.function in ("sum", "count", "product") for f in self.folds)
-
-    @property
-    def takes_late(self) -> bool:
-        """Whether it does not matter to a record that newer ones of its key were folded with older ones before it
-        came."""
-        if self.keeps_apart:
-            return False
-        return all(f.function in _COMMUTATIVE for f in self.folds)
+        return RetractRule.IN_ORDER in rules and RetractRule.REFUSE not in rules
 
     @property
     def settles_retractions(self) -> bool:
-        """Whether a retraction in a file says something about values even when it stands alone."""
-        return bool(self.folds) and not self.grouped
+        """Whether a retraction in a file changes values even when no other record of its key is there."""
+        return bool(self.folds) and self.retraction is not Retraction.AS_RECORD
 
     @property
     def reads_retractions(self) -> bool:
         """Whether files with retractions can be read: another writer may have made them."""
-        if self.keeps_last or self.grouped or self.removes_on_delete:
-            return True
-        return self.name == "aggregation" and all(f.retract_rule is not RetractRule.REFUSE for f in self.folds)
+        if self.retraction is Retraction.BY_COLUMN and not self.removes_on_delete:
+            return all(f.retract_rule is not RetractRule.REFUSE for f in self.folds)
+        return self.removes_on_delete or self.retraction in (Retraction.DELETE, Retraction.AS_RECORD)
+
+    @property
+    def folds_in_order(self) -> bool:
+        """Whether records may be folded only from the oldest one on, because a column rounds at each step."""
+        return any(f.rounds for f in self.folds)
+
+    @property
+    def keeps_apart(self) -> bool:
+        """Whether some records are not folded with others in files until all older ones of their key meet them."""
+        return self.stores_retractions or self.folds_in_order
+
+    @property
+    def takes_late(self) -> bool:
+        """Whether a record may arrive after newer and older ones of its key were folded with each other.
+
+        `last_value` does not allow it, even with a sequence field: of records with equal sequences the newest wins.
+        """
+        return not self.keeps_apart and all(f.rules.order is Order.NONE for f in self.folds)
+
+    @property
+    def may_outgrow(self) -> bool:
+        """Whether a fold of some records of a key may not fit its column where that of all of them does."""
+        return any(f.rules.may_outgrow for f in self.folds)
+
+    @property
+    def changes_single_rows(self) -> bool:
+        """Whether the fold of a single record may differ from it: a blank text, a list of distinct values."""
+        return any(f.rules.changes_one_value or f.distinct for f in self.folds)
 
     def obstacle(self, kind: int) -> str | None:
         """Why a record of that kind (1 -U, 3 -D) cannot be written, as the end of a sentence; None when it can."""
-        if self.keeps_last or (self.removes_on_delete and (kind == 3 or self.name == "partial-update")):
-            return None
-        if self.name == "aggregation" or self.grouped:
+        if self.removes_on_delete and (kind == 3 or self.retraction is Retraction.REFUSED):
+            return None  # a partial update that removes rows leaves -U out
+        if self.retraction in (Retraction.BY_COLUMN, Retraction.AS_RECORD):
             stuck = [f for f in self.folds if f.retract_rule is RetractRule.REFUSE]
             if not stuck:
                 return None
             return f"column '{stuck[0].column}' cannot take back a value (its function is {stuck[0].function})"
-        return f"its merge engine is '{self.name}'"
+        return None if self.retraction is Retraction.DELETE else f"its merge engine is '{self.name}'"
+
+    @property
+    def leaves_out_updates_before(self) -> bool:
+        """Whether records of kind -U are ignored, by option or because rows are removed by -D alone."""
+        removes_only = self.removes_on_delete and self.retraction is Retraction.REFUSED
+        return self.ignores_updates_before or removes_only
+
+    # -- the engine for some columns ----------------------------------------------------------------------
 
     def only(self, columns: Sequence[str]) -> MergeEngine:
         """The engine for rows that have these columns only."""
         return replace(self, folds=tuple(f for f in self.folds if f.column in columns))
 
     def columns_for(self, columns: Iterable[str]) -> tuple[str, ...]:
-        """These columns, and those that are needed to fold them."""
+        """These columns, and the sequence columns that are needed to fold them."""
         names = tuple(columns)
         groups = [f.sequence for f in self.folds if f.column in names]
-        # A group says whether the row shows, whatever is asked for.
+        # Whether the row is visible depends on the groups, whichever columns are read.
         groups += self.removing_groups or [f.sequence for f in self.folds if f.sequence][:1]
         return tuple(dict.fromkeys((*names, *chain.from_iterable(groups))))

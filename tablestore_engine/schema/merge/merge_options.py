@@ -1,18 +1,19 @@
-"""From a table's options to its merge engine: what goes together, and which columns fold how.
+"""From a table's options to its merge engine: which options work together, and how each column is folded.
 
 Every mistake is an OptionError when the table is made, never an answer that is wrong later.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from tablestore_engine.errors import OptionError, did_you_mean
 from tablestore_engine.options import CoreOptions, spellings
-from tablestore_engine.options.merge_options import COUNT_ENGINE, MergeOptions
-from tablestore_engine.schema.merge.aggregate_functions import DEFAULT_FUNCTION
+from tablestore_engine.options.merge_options import MergeOptions
+from tablestore_engine.schema.merge.aggregate_functions import DEFAULT_FUNCTION, RetractRule
 from tablestore_engine.schema.merge.column_fold import fold_of, in_any_order, key_of, names_in, partition_fold
-from tablestore_engine.schema.merge.merge_engine import Fold, MergeEngine, RetractRule
+from tablestore_engine.schema.merge.engine_rules import Kept, rules_of
+from tablestore_engine.schema.merge.merge_engine import Fold, MergeEngine
 from tablestore_engine.schema.merge.multiset_columns import check_engine
 from tablestore_engine.schema.types.types import BINARY_ROOTS, STRING_ROOTS, AtomicType, DataField
 
@@ -34,26 +35,23 @@ def merge_engine_of(
 ) -> MergeEngine:
     """The merge engine that options ask for.
 
-    Partition columns are no values, also where the key leaves them out: all records of a row are in one partition.
+    Partition columns are not folded, even if the key does not contain them: all records of a row are in one partition.
 
     Raises:
-        OptionError: an unknown function or column, a function on a type that it does not support, or options that do
-            not go together.
+        OptionError: an unknown function or column, a function on a type that it does not support, or options that
+            contradict each other.
     """
     name = options.merge_engine
-    if name == COUNT_ENGINE:
+    rules = rules_of(name)
+    if rules.kept is Kept.EVERY:
         check_engine(fields, keys, options.bucket_key, options.rowkind_field)
-    elif name != "deduplicate" and not keys:
+    elif rules.needs_key and not keys:
         raise OptionError(f"Option 'merge-engine' = '{name}' needs a primary key.")
     _check_kind_column(fields, options.rowkind_field)
     settings, groups = _column_settings(fields, options.raw)
     _check_engine_options(name, settings, groups, options)
-    removes = (
-        options.aggregation_removes_on_delete
-        if name == "aggregation"
-        else name == "partial-update" and options.partial_update_removes_on_delete
-    )
-    if name in ("deduplicate", "first-row", COUNT_ENGINE):
+    removes = options.aggregation_removes_on_delete or options.partial_update_removes_on_delete
+    if rules.kept is not Kept.FOLD:
         folds: tuple[Fold, ...] = ()
     elif name == "aggregation":
         folds = _aggregation(fields, keys, settings, options, partition_keys)
@@ -81,7 +79,7 @@ def _check_kind_column(fields: Sequence[DataField], name: str | None) -> None:
 def _column_settings(
     fields: Sequence[DataField], options: Mapping[str, str]
 ) -> tuple[dict[str, dict[str, str]], dict[tuple[str, ...], tuple[str, ...]]]:
-    """What options of the form ``fields.<column>.<setting>`` say by column, and the members of sequence groups."""
+    """The options ``fields.<column>.<setting>`` by column, and the members of the sequence groups."""
     names = {f.name for f in fields}
     found: dict[str, dict[str, str]] = {}
     groups: dict[tuple[str, ...], tuple[str, ...]] = {}
@@ -114,45 +112,50 @@ def _check_column(key: str, column: str, names: set[str]) -> None:
 def _check_engine_options(
     name: str, settings: Settings, groups: Mapping[tuple[str, ...], tuple[str, ...]], options: CoreOptions
 ) -> None:
-    """Raise for an option that the merge engine has no use for."""
-    if options.sequence_field and name in ("first-row", "partial-update", COUNT_ENGINE):
-        hints = {
-            "first-row": "Leave it out: the first record that is written stays.",
-            "partial-update": "Name the column that orders others: 'fields.<column>.sequence-group' = 'a, b'.",
-            COUNT_ENGINE: "Leave it out: rows without a key have no order.",
-        }
-        raise OptionError(f"Option 'sequence.field' does not go with 'merge-engine' = '{name}'.", hint=hints[name])
-    if groups and name != "partial-update":
-        _refuse(f"'fields.{','.join(next(iter(groups)))}.sequence-group'", "partial-update", name)
-    if name != "aggregation":
-        if _DEFAULT_KEY in options.raw:
-            _refuse(f"'{_DEFAULT_KEY}'", "aggregation", name)
-        if options.aggregation_removes_on_delete:
-            _refuse("'aggregation.remove-record-on-delete'", "aggregation", name)
-        named = next(((c, s) for c, given in settings.items() for s in given), None)
-        if named is not None and name != "partial-update":
-            _refuse(f"'{key_of(*named)}'", "aggregation", name)
-    if options.partial_update_removes_on_delete:
-        if name != "partial-update":
-            _refuse("'partial-update.remove-record-on-delete'", "partial-update", name)
-        if groups:
-            raise OptionError(
-                "Option 'partial-update.remove-record-on-delete' does not go with sequence groups.",
-                hint="In a sequence group a delete clears the columns that its sequence orders; "
-                f"'{_REMOVING_KEY}' names the groups in which it removes the row.",
-            )
-    if options.partial_update_removes_on_sequence_group and name != "partial-update":
-        _refuse(f"'{_REMOVING_KEY}'", "partial-update", name)
+    """Raise for an option that the merge engine does not support, and for two that contradict each other."""
+    rules = rules_of(name)
+    if options.sequence_field and rules.no_sequence_field is not None:
+        raise OptionError(
+            f"Option 'sequence.field' is not supported with 'merge-engine' = '{name}'.", hint=rules.no_sequence_field
+        )
+    for key, needed in _options_of_one_engine(groups, options):
+        if name != needed:
+            _refuse(key, needed, name)
+    named = next((key_of(column, setting) for column, given in settings.items() for setting in given), None)
+    if named is not None and rules.kept is not Kept.FOLD:
+        _refuse(named, "aggregation", name)
+    if options.partial_update_removes_on_delete and groups:
+        raise OptionError(
+            "Option 'partial-update.remove-record-on-delete' is not supported with sequence groups.",
+            hint="In a sequence group a delete clears the columns that its sequence orders; "
+            f"'{_REMOVING_KEY}' names the groups in which it removes the row.",
+        )
     if options.aggregation_removes_on_delete and options.sequence_field:
         raise OptionError(
-            "Option 'aggregation.remove-record-on-delete' does not go with 'sequence.field': records that come late "
-            "would be added to a row that was removed after them."
+            "Option 'aggregation.remove-record-on-delete' is not supported with 'sequence.field': records that come "
+            "late would be added to a row that was removed after them."
         )
 
 
-def _refuse(what: str, needed: str, name: str) -> None:
+def _options_of_one_engine(
+    groups: Mapping[tuple[str, ...], tuple[str, ...]], options: CoreOptions
+) -> Iterator[tuple[str, str]]:
+    """The options that are set and belong to one merge engine, with that engine."""
+    for sequence in groups:
+        yield f"fields.{','.join(sequence)}.sequence-group", "partial-update"
+    if _DEFAULT_KEY in options.raw:
+        yield _DEFAULT_KEY, "aggregation"
+    if options.aggregation_removes_on_delete:
+        yield MergeOptions.aggregation_removes_on_delete.key, "aggregation"
+    if options.partial_update_removes_on_delete:
+        yield MergeOptions.partial_update_removes_on_delete.key, "partial-update"
+    if options.partial_update_removes_on_sequence_group:
+        yield _REMOVING_KEY, "partial-update"
+
+
+def _refuse(key: str, needed: str, name: str) -> None:
     raise OptionError(
-        f"Option {what} needs 'merge-engine' = '{needed}'; the table has '{name}'.",
+        f"Option '{key}' needs 'merge-engine' = '{needed}'; the table has '{name}'.",
         hint="Set merge-engine, or leave the option out.",
     )
 
@@ -224,7 +227,7 @@ def _partial_update(
             folds.append(partition_fold(field))
             continue
         if not sequence:
-            # A retraction says nothing about a column that no sequence orders.
+            # A retraction does not change a column outside all sequence groups.
             folds.append(Fold(field.name, DEFAULT_FUNCTION, ignore_retract=True, retract_rule=RetractRule.CLEAR))
         elif field.name in sequence:
             folds.append(Fold(field.name, "last_value", sequence=sequence, retract_rule=RetractRule.KEEP))
@@ -274,7 +277,7 @@ def _removing_groups(
         return ()
     if options.ignore_delete:
         raise OptionError(
-            f"Option '{_REMOVING_KEY}' does not go with 'ignore-delete', which leaves deletes out.",
+            f"Option '{_REMOVING_KEY}' is not supported with 'ignore-delete', which leaves deletes out.",
             hint="Leave one of them out.",
         )
     ordering = sorted({name for sequence in groups for name in sequence})

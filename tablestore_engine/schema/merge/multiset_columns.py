@@ -15,8 +15,8 @@ def obstacle(
 ) -> str | None:
     """Why rows of these columns cannot be counted, None when they can.
 
-    `placing` are the columns that say where a row lies: partition columns and bucket key. `kind_column` is the one that
-    says the kind of each row.
+    `bucket_columns` are the columns that decide the bucket of a row: partition columns and bucket key. `kind_column` is
+    the column that holds the kind of each row.
     """
     if kind_column is not None:
         return (
@@ -51,7 +51,7 @@ def _has_map(data_type: DataType) -> bool:
 def check_engine(
     fields: Iterable[DataField], keys: Iterable[str], bucket_columns: Iterable[str], kind_column: str | None = None
 ) -> None:
-    """Raise an OptionError where `merge-engine` = `tablestore-count` does not go."""
+    """Raise an OptionError if the table cannot have `merge-engine` = `tablestore-count`."""
     if tuple(keys):
         raise OptionError(f"Option 'merge-engine' = '{COUNT_ENGINE}' is for tables without a primary key.")
     reason = obstacle(fields, bucket_columns, kind_column)

@@ -1,1 +1,1 @@
-"""Table schemas: creation, changes, layout, row kinds, predicates over columns. Pure."""
+"""Table schemas: creation, changes, layout, row kinds, and predicates over columns."""

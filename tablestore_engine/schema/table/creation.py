@@ -1,4 +1,4 @@
-"""From a CREATE TABLE to a schema: every check that keeps a table from being born broken."""
+"""From a CREATE TABLE to a schema, with all checks of its columns, keys and options."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def create_schema(
 ) -> TableSchema:
     """The first schema of a new table; ids are given to all columns and nested fields.
 
-    A keyed table without the option ``bucket`` gets ``default_buckets``, written down so that every reader
-    agrees. ``primary-key`` and ``partition`` may come as options instead.
+    A keyed table without the option ``bucket`` gets ``default_buckets``, stored so that every reader uses
+    the same number. ``primary-key`` and ``partition`` may come as options instead.
 
     Raises:
         SchemaError: no columns, two columns of one name, a key column that does not exist, is not atomic or is
@@ -156,7 +156,7 @@ def _check_options(
     check_expiration(options, partition_keys)
     if options.sequence_field and primary_keys and not set(partition_keys) <= set(primary_keys):
         raise OptionError(
-            "Option 'sequence.field' does not go with a primary key that leaves a "
+            "Option 'sequence.field' is not supported with a primary key that leaves a "
             "partition column out: which of two rows "
             "in different partitions is the newer one would not be known.",
             hint="Add the partition columns to the primary key, or leave the option out.",

@@ -1,6 +1,6 @@
 """Schemas of the same columns in another layout: with another number of buckets, or under a primary key. Pure.
 
-Such a schema *replaces* the current one (see `TableSchema.replaces`): it counts only once a snapshot holds the rows in
+Such a schema *replaces* the current one (see `TableSchema.replaces`): it takes effect once a snapshot holds the rows in
 that layout. Unlike CREATE OR REPLACE it keeps the ids of all columns.
 """
 
@@ -16,10 +16,10 @@ _BUCKET_OPTIONS = ("bucket", "bucket-key", "sequence.field")
 
 
 def with_buckets(current: TableSchema, number: int, newest_id: int, time_millis: int) -> TableSchema:
-    """The schema for `number` buckets of each partition (-1: dynamic); the current one when it says so already.
+    """The schema for `number` buckets of each partition (-1: dynamic); the current one if it has that number.
 
     Raises:
-        OptionError: the table cannot have so many.
+        OptionError: the table cannot have that number of buckets.
         SchemaError: its primary key leaves partition columns out, which needs dynamic buckets.
     """
     if number < 1 and number != -1:
@@ -45,8 +45,8 @@ def with_primary_key(
 
     Raises:
         PrimaryKeyError: the table has one.
-        SchemaError: the key names a column that there is not, or not all partition columns.
-        OptionError: options do not go with the key.
+        SchemaError: the key names a column that does not exist, or lacks a partition column.
+        OptionError: the options contradict the key.
     """
     if current.is_keyed:
         raise PrimaryKeyError(
@@ -59,13 +59,13 @@ def with_primary_key(
     key_names = set(created.primary_keys)
     made = _next(current, {"bucket": created.options["bucket"]}, newest_id, time_millis)
     fields = tuple(replace(f, type=f.type.as_nullable(False)) if f.name in key_names else f for f in current.fields)
-    # A table without a key may carry a merge engine only as a mark of what it holds.
+    # A table without a key has a merge engine only as the mark of a multiset.
     options = {key: value for key, value in made.options.items() if key != "merge-engine"}
     return replace(made, fields=fields, primary_keys=created.primary_keys, options=options)
 
 
 def _created(current: TableSchema, keys: tuple[str, ...], given: dict[str, str], buckets: int) -> TableSchema:
-    """What CREATE TABLE would make of the columns; it checks that they go together."""
+    """What CREATE TABLE would make of the columns; it checks that all parts are consistent."""
     bucket_options = {
         key: value for key, value in current.options.items() if key in _BUCKET_OPTIONS and key != "bucket"
     }

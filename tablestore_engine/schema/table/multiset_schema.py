@@ -1,7 +1,7 @@
-"""Tables without a key that take retractions, as schemas: which can, and what turns an append table into one.
+"""Multisets as schemas: which append tables can take retractions, and the schema with which they do.
 
 The merge engine `COUNT_ENGINE` marks such a table. Paimon does not know it, so its readers refuse the table instead of
-taking rows that were removed for rows. Nothing else changes: files that were written before count +1 for each row.
+showing removed rows. Nothing else changes: each row of an older file counts +1.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 
 
 def check_retractable(schema: TableSchema, row: Mapping[str, Any]) -> None:
-    """Raise a RowKindError unless a table without a key takes retractions. `row` is the first one, to be shown."""
+    """Raise a RowKindError unless a table without a key takes retractions. `row` is the first one, for the message."""
     if schema.core_options.retractions == "refuse" and not schema.merge_engine.is_multiset:
         raise RowKindError(
             f"A retraction (-U or -D) cannot be written to a table with no primary "
@@ -34,12 +34,12 @@ def check_retractable(schema: TableSchema, row: Mapping[str, Any]) -> None:
 
 
 def as_multiset(schema: TableSchema) -> TableSchema:
-    """The same version of an append table as one that counts rows."""
+    """The same version of an append table, as a multiset."""
     return replace(schema, options={**schema.options, "merge-engine": COUNT_ENGINE})
 
 
 def with_retractions(schema: TableSchema, newest_id: int, time_millis: int) -> TableSchema:
-    """The version after `newest_id` in which an append table counts rows."""
+    """The version after `newest_id`, in which an append table becomes a multiset."""
     # A version that is void takes those made from it along; `base` says where to look.
     direct = schema.id == newest_id and schema.base is None
     base = None if direct else schema.id

@@ -1,8 +1,8 @@
-"""The time that a partition stands for, told from its values.
+"""The time of a partition, read from its values.
 
-Vocabulary: a *pattern* such as `$dt $hr:00` says which partition columns make up the time, the first column when there
-is none; a *formatter* such as `yyyyMMdd` says how the text is to be read, as Java's DateTimeFormatter does, and without
-one a date or a date and a time is expected. Times have no zone: they are those of this machine's clock.
+Vocabulary: a *pattern* such as `$dt $hr:00` says which partition columns make up the time, by default the first
+column; a *formatter* such as `yyyyMMdd` is a pattern of Java's DateTimeFormatter, by default for a date or a date and a
+time. Times have no zone: they are local times of this machine.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class PartitionTime:
         _ = self._expression
 
     def of(self, values: Sequence[Any]) -> datetime | None:
-        """The time of a partition by its values; None when they do not tell one."""
+        """The time of a partition with these values; None if they contain none."""
         texts = {name: _text(value) for name, value in zip(self.columns, values, strict=True)}
         if self.pattern is None:
             text = texts[self.columns[0]]
@@ -67,7 +67,7 @@ class PartitionTime:
 
 
 def check_expiration(options: CoreOptions, partition_keys: Sequence[str]) -> None:
-    """Raise a UserError when a table's partitions could not expire as its options say."""
+    """Raise a UserError if a table's partitions cannot expire as its options say."""
     if options.partition_expiration_time_millis is None:
         return
     if not partition_keys:
@@ -96,7 +96,7 @@ def _expression(formatter: str) -> re.Pattern[str]:
         if letter not in _LETTERS:
             raise UserError(
                 f"The timestamp formatter '{formatter}' has '{token}', which is not supported.",
-                hint="It is made of yyyy, MM, dd, HH, mm, ss, SSS and signs; other letters stand in single quotes.",
+                hint="It consists of yyyy, MM, dd, HH, mm, ss, SSS and signs; other letters must be in single quotes.",
             )
         name, digits = _LETTERS[letter]
         if len(token) > 1 and letter in "MdHms":

@@ -101,7 +101,7 @@ def apply_changes(
         else:
             raise SchemaError(f"The change {change!r} is not supported.")
     check_names([one.name for one in fields])
-    # Only what is set now is checked strictly: what another writer stored before is not this change's fault.
+    # Only what is set now is checked strictly: another writer may have stored other options before.
     CoreOptions.parse(touched, keyed=schema.is_keyed)
     if any(key.startswith("partition.") for key in touched):
         check_expiration(CoreOptions.parse(options, strict=False), schema.partition_keys)

@@ -29,11 +29,11 @@ CURRENT_VERSION = 3
 class TableSchema:
     """One version of a table's schema. ``id`` numbers the versions from 0.
 
-    ``replaces`` is set by CREATE OR REPLACE: the schema counts only once a snapshot has been written with it, so
-    that a build that dies half way leaves the old table.
-    ``base`` is set by ALTER TABLE when versions lie between it and the one it was made from: replacements that had
-    not been committed. Should one of them be committed after all, the table is its, and this version is void. It is
-    set as well on versions that were made from such a one.
+    ``replaces`` is set by CREATE OR REPLACE: the schema takes effect once a snapshot has been written with it, so
+    that a build that fails leaves the old table.
+    ``base`` is set by ALTER TABLE if there are versions between it and the one it was made from: replacements that
+    had not been committed. If one of them is committed after all, it wins, and this version is void. ``base`` is also
+    set on versions that were made from such a version.
     """
 
     id: int
@@ -96,7 +96,7 @@ class TableSchema:
 
     @cached_property
     def has_dynamic_buckets(self) -> bool:
-        """Whether a key has the bucket that it was given first, instead of the one that it hashes to."""
+        """Whether a key stays in the bucket that it was first assigned to, instead of the one that its hash says."""
         return self.is_keyed and self.core_options.bucket == -1
 
     @cached_property
@@ -106,13 +106,13 @@ class TableSchema:
 
     @cached_property
     def reads_files_alone(self) -> bool:
-        """Whether deletion vectors have settled which record of a key counts, in all files above level 0."""
+        """Whether readers need no merge: deletion vectors mark the superseded records of all files above level 0."""
         options = self.core_options
         return self.is_keyed and options.deletion_vectors and not options.deletion_vectors_merge_on_read
 
     @property
     def has_bucket_index(self) -> bool:
-        """Whether an index of hashes tells the bucket of each key. Keys that cross partitions are found by reading."""
+        """Whether an index of hashes holds the bucket of each key. Keys that cross partitions are found by reading."""
         return self.has_dynamic_buckets and not self.crosses_partitions
 
     @cached_property
@@ -122,7 +122,7 @@ class TableSchema:
 
     @cached_property
     def core_options(self) -> CoreOptions:
-        """The parsed options; tolerant, because another writer may have stored any."""
+        """The parsed options. Unknown values are tolerated, because another writer may have stored them."""
         return CoreOptions.parse(self.options, strict=False, keyed=self.is_keyed)
 
     @cached_property
@@ -130,14 +130,14 @@ class TableSchema:
         """How records of one key become one row.
 
         Raises:
-            OptionError: the options ask for what this engine does not do.
+            OptionError: the options ask for something that this engine does not support.
         """
         return merge_engine_of(self.fields, self.primary_keys, self.core_options, self.partition_keys)
 
     @property
     def keeps_deletes(self) -> bool:
-        """Whether a delete outlives every merge, since a row that comes late may be older than it."""
-        return bool(self.core_options.sequence_field) or self.merge_engine.grouped
+        """Whether deletes are kept by every merge, because a late row may be older than a delete."""
+        return bool(self.core_options.sequence_field) or self.merge_engine.has_sequence_groups
 
     def to_json(self) -> str:
         """The persisted form."""

@@ -1,1 +1,1 @@
-"""Data types, their forms in Arrow and SQL, system columns and casts between versions. Pure."""
+"""Data types, their forms in Arrow and SQL, literals, system columns, and casts between versions of a schema."""

@@ -94,7 +94,7 @@ def arrow_schema(fields: Sequence[DataField], key_fields: Sequence[DataField] = 
 
 
 def key_value_fields(key_fields: Sequence[DataField]) -> tuple[DataField, ...]:
-    """The columns that stand before the value columns in a keyed table's files; none without a key."""
+    """The columns before the value columns in a keyed table's files; none without a key."""
     return (*(key_field(one) for one in key_fields), SEQUENCE_NUMBER, VALUE_KIND) if key_fields else ()
 
 

@@ -1,6 +1,6 @@
 """How values that were stored as one type are read as another: fields of a ROW by id, widened types by a cast.
 
-Vocabulary: *past* is a column's type in the schema that a file was written with, *current* the one that is asked for. A
+Vocabulary: *past* is a column's type in the schema that a file was written with, *current* the one that is read. A
 change is *lossless* when every value of the past type is one of the current type, and all readers of the format agree
 which.
 

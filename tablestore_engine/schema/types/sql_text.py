@@ -1,11 +1,18 @@
-"""Data types as Spark writes them, without Spark.
+"""Types, names and values as text of Spark SQL, without Spark. Nothing else quotes a name or writes a literal.
 
-Two forms: what Spark *shows* (``decimal(10,2)``, ``struct<a:int,b:string>``: DESCRIBE, the types of result columns)
-and what SQL *declares* (``STRUCT<`a`: INT NOT NULL COMMENT '…'>``: CREATE TABLE). The declared form of any type that
-came in through SQL gives the same type again; types that only other writers use are declared as the nearest one.
+Types have two forms: what Spark *shows* (``decimal(10,2)``, ``struct<a:int,b:string>``: DESCRIBE, the types of result
+columns) and what SQL *declares* (``STRUCT<`a`: INT NOT NULL COMMENT '…'>``: CREATE TABLE). The declared form of any
+type that came in through SQL gives the same type again; types that only other writers use are declared as the nearest
+one.
 """
 
 from __future__ import annotations
+
+import re
+from datetime import date, datetime, time
+from decimal import Decimal
+from math import isfinite
+from typing import Any
 
 from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, DataType, MapType, RowType
 
@@ -56,10 +63,60 @@ def _declared(one: DataField) -> str:
 
 
 def quoted_name(name: str) -> str:
-    """A name in backquotes."""
+    """A name in backquotes, so that it may hold any character."""
     return "`" + name.replace("`", "``") + "`"
 
 
 def quoted_text(text: str) -> str:
-    """A string literal whose value is the text."""
+    """A string token with this value, where the grammar allows no expression: COMMENT, properties, PARTITION.
+
+    Escapes are those that Spark reads by default, and that this engine's parser always reads. In an expression,
+    `literal` does not depend on Spark's settings.
+    """
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def literal(value: Any, kind: DataType | None = None) -> str:
+    """An expression with the value of a Python object, which no setting of Spark's parser changes.
+
+    `kind` is its type where the value leaves that open: the width of a number, or whether a time without a zone is one
+    of the session's zone (TIMESTAMP_LTZ) rather than of none.
+
+    Raises:
+        TypeError: the object is of a type for which there is no literal, or a decimal that is no number.
+    """
+    root = kind.root if isinstance(kind, AtomicType) else ""
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, int):
+        return f"{value}{_INTEGER_SUFFIX.get(root, '')}"
+    if isinstance(value, float):
+        finite = isfinite(value)
+        return f"{value!r}{'F' if root == 'FLOAT' else 'D'}" if finite else f"{root.lower() or 'double'}('{value}')"
+    if isinstance(value, Decimal) and value.is_finite():
+        return f"{value:f}BD"
+    if isinstance(value, str):
+        return _text_expression(value)
+    if isinstance(value, datetime):
+        local = value.tzinfo is None and root != "TIMESTAMP_LTZ"
+        return f"TIMESTAMP{'_NTZ' if local else ''} '{value.isoformat(' ')}'"
+    if isinstance(value, date):
+        return f"DATE '{value.isoformat()}'"
+    if isinstance(value, time):
+        return _text_expression(value.isoformat())  # a table holds no times of day
+    if isinstance(value, (bytes, bytearray)):
+        return f"X'{value.hex()}'"
+    raise TypeError(f"A {type(value).__name__} cannot be written as a SQL literal.")
+
+
+_INTEGER_SUFFIX = {"TINYINT": "Y", "SMALLINT": "S", "BIGINT": "L"}
+_READ_DIFFERENTLY = re.compile(r"['\\]|\$\{")
+"""Escapes depend on `escapedStringLiterals`; ``${…}`` is a variable where `variable.substitute` is on."""
+
+
+def _text_expression(text: str) -> str:
+    if _READ_DIFFERENTLY.search(text):
+        return f"cast(X'{text.encode().hex()}' as string)"
+    return f"'{text}'"

@@ -1,8 +1,8 @@
 """The columns that the engine adds to the data files of a keyed table, and the ids reserved for it.
 
 A row of such a file is: the trimmed key columns (``_KEY_…``), the sequence number, the value kind, then the value
-columns. A file of a table without a key has the value columns; one that takes rows away has `COUNT` in front, which
-says how often.
+columns. A file of a table without a key has the value columns; a retraction file of a multiset has `COUNT` in
+front, how often each row is taken away.
 Invariant: these names and ids are persisted in every data file and must never change.
 """
 

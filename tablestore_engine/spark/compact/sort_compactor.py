@@ -31,10 +31,10 @@ from tablestore_engine.operation.write.cleanup import remove_files
 from tablestore_engine.operation.write.write_intent import WriteIntent
 from tablestore_engine.operation.write.write_job import BUCKET_COLUMN, WriteJob, WriteResult
 from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.sql_text import quoted_name
 from tablestore_engine.schema.types.types import AtomicType
 from tablestore_engine.spark.compact.z_order import MAX_COLUMNS, Z_COLUMN, with_z_value
 from tablestore_engine.spark.expressions.bucket_column import bucket_column
-from tablestore_engine.spark.expressions.names import quoted
 from tablestore_engine.spark.read.reader import read_plan
 from tablestore_engine.spark.write.bucket_assignment import with_buckets
 from tablestore_engine.spark.write.writer import write_arranged
@@ -125,7 +125,7 @@ def _arranged(spark: SparkSession, job: WriteJob, frame: DataFrame, plan: ScanPl
         keys = [Z_COLUMN]
     bucketed = bool(schema.bucket_keys) and job.total_buckets > 0
     bucket = bucket_column(schema.bucket_fields, job.total_buckets) if bucketed else F.lit(0)
-    by = [F.col(quoted(name)) for name in (*schema.partition_keys, BUCKET_COLUMN, *keys)]
+    by = [F.col(quoted_name(name)) for name in (*schema.partition_keys, BUCKET_COLUMN, *keys)]
     tasks = min(_MOST_TASKS, max(1, -(-plan.file_size // schema.core_options.target_file_size)))
     # A partition that was rescaled by itself keeps its number of buckets.
     _, frame = with_buckets(spark, job, frame)

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from tablestore_engine.spark.expressions.names import quoted
+from tablestore_engine.schema.types.sql_text import quoted_name
 from tablestore_engine.spark.run.run import collect_arrow
 
 Z_COLUMN = "__z"
@@ -35,7 +35,7 @@ def with_z_value(spark: SparkSession, frame: DataFrame, columns: Sequence[str], 
         rows: about how many rows there are.
     """
     bits = bits_of(len(columns))
-    values = [f"{quoted(name)} AS __z{i}" for i, name in enumerate(columns)]
+    values = [f"{quoted_name(name)} AS __z{i}" for i, name in enumerate(columns)]
     sample = frame.selectExpr(*values)
     if rows > _SAMPLE_ROWS:
         sample = sample.sample(fraction=_SAMPLE_ROWS / rows, seed=1)
@@ -53,7 +53,7 @@ def with_z_value(spark: SparkSession, frame: DataFrame, columns: Sequence[str], 
         f"{rank_sql(f'__z{i}', f'__b{i}', bits)} AS __r{i}" if len(one) else f"0 AS __r{i}"
         for i, one in enumerate(bounds)
     ]
-    own = [quoted(name) for name in frame.columns]
+    own = [quoted_name(name) for name in frame.columns]
     ranked = frame.selectExpr("*", *values).crossJoin(F.broadcast(one_row)).selectExpr(*own, *ranks)
     z = interleaved_sql([f"__r{i}" for i in range(len(columns))], bits)
     return ranked.selectExpr(*own, f"{z} AS {Z_COLUMN}")

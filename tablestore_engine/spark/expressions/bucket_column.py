@@ -18,9 +18,9 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from tablestore_engine.metadata.bucket import bucket_ids, hash_words, row_hashes
+from tablestore_engine.schema.types.sql_text import quoted_name
 from tablestore_engine.schema.types.types import INTEGER_ROOTS, AtomicType, DataField
 from tablestore_engine.spark.expressions.murmur import Word, murmur_sql
-from tablestore_engine.spark.expressions.names import quoted
 
 HASH_COLUMN = "__hash"
 _EMPTY = "X''"
@@ -92,7 +92,7 @@ def _words(fields: Sequence[DataField]) -> list[Word]:
     for field in fields:
         kind = _slot_kind(field)
         assert kind is not None
-        slot = kind(quoted(field.name))
+        slot = kind(quoted_name(field.name))
         wide = isinstance(field.type, AtomicType) and field.type.root in ("BIGINT", "DECIMAL")
         words += _halves(f"coalesce({slot}, 0L)" if field.type.nullable else slot, wide=wide)
     return words
@@ -104,7 +104,7 @@ def _halves(number: str, *, wide: bool) -> list[Word]:
 
 
 def _null_flags(fields: Sequence[DataField]) -> list[str]:
-    return [f"if({quoted(f.name)} is null, {1 << (i + 8)}L, 0L)" for i, f in enumerate(fields) if f.type.nullable]
+    return [f"if({quoted_name(f.name)} is null, {1 << (i + 8)}L, 0L)" for i, f in enumerate(fields) if f.type.nullable]
 
 
 def _is_text(field: DataField) -> bool:
@@ -118,7 +118,7 @@ def _little_endian(number: str) -> str:
 
 def _binary_row(fields: Sequence[DataField]) -> str:
     zero = "X'0000000000000000'"
-    names = [quoted(f.name) for f in fields]
+    names = [quoted_name(f.name) for f in fields]
     flags = _null_flags(fields)
     header = _little_endian(" + ".join(flags)) if flags else zero
     slots: list[str] = []
@@ -148,7 +148,7 @@ def _by_arrow(fields: Sequence[DataField], num_buckets: int | None) -> Column:
     Without a number of buckets it is the hash itself.
     """
     types = [f.type for f in fields]
-    columns = [F.col(quoted(f.name)) for f in fields]
+    columns = [F.col(quoted_name(f.name)) for f in fields]
 
     def buckets(*arrays):  # type: ignore[no-untyped-def]  # noqa: ANN002, ANN202 - Spark reads annotations
         import pyarrow as pa

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import types as T
 
 from tablestore_engine.errors import SchemaError
-from tablestore_engine.spark.expressions.names import quoted
+from tablestore_engine.schema.types.sql_text import quoted_name
 
 
 def by_name_sql(value: str, given: T.DataType, wanted: T.DataType, column: str) -> str:
@@ -41,8 +41,8 @@ def _struct(value: str, given: T.StructType, wanted: T.StructType, column: str, 
     parts, moves = [], names != target
     for field in wanted.fields:
         own = given.fields[names.index(field.name.lower())]
-        path = f"{value}.{quoted(own.name)}"
+        path = f"{value}.{quoted_name(own.name)}"
         inner = _fitted(path, own.dataType, field.dataType, f"{column}.{field.name}", depth)
         moves = moves or inner is not None
-        parts.append(f"{inner or path} AS {quoted(field.name)}")
+        parts.append(f"{inner or path} AS {quoted_name(field.name)}")
     return f"if({value} IS NULL, NULL, struct({', '.join(parts)}))" if moves else None

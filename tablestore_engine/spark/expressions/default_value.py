@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from tablestore_engine.errors import SchemaError
-from tablestore_engine.schema.types.sql_text import quoted_text
+from tablestore_engine.schema.types.sql_text import literal
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.expressions.evolve_sql import null_sql
 from tablestore_engine.spark.expressions.types import to_spark_type
 
 
 def default_sql(field: DataField) -> str:
-    """SQL of that value. A default is a text, which may stand in quotes, that is cast to the column's type.
+    """SQL of that value. A default is a text, which may be in quotes, that is cast to the column's type.
 
     Raises:
         SchemaError: the column has a default, and is an array, map or struct.
@@ -25,4 +25,4 @@ def default_sql(field: DataField) -> str:
         )
     if len(text) > 1 and text[0] == text[-1] == "'":
         text = text[1:-1]
-    return f"cast({quoted_text(text)} as {to_spark_type(field.type).simpleString()})"
+    return f"cast({literal(text)} as {to_spark_type(field.type).simpleString()})"

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from tablestore_engine.schema.types.evolution import is_same, past_field
-from tablestore_engine.schema.types.sql_text import quoted_text
+from tablestore_engine.schema.types.sql_text import quoted_name, quoted_text
 from tablestore_engine.schema.types.types import ArrayType, DataType, MapType, RowType
-from tablestore_engine.spark.expressions.names import quoted
 from tablestore_engine.spark.expressions.types import sql_type
 
 
@@ -20,7 +19,7 @@ def evolved_sql(source: str, past: DataType, current: DataType, depth: int = 0) 
             value = (
                 null_sql(field.type)
                 if stored is None
-                else evolved_sql(f"{source}.{quoted(stored.name)}", stored.type, field.type, depth)
+                else evolved_sql(f"{source}.{quoted_name(stored.name)}", stored.type, field.type, depth)
             )
             parts.append(f"{quoted_text(field.name)}, {value}")
         return f"CASE WHEN {source} IS NOT NULL THEN named_struct({', '.join(parts)}) END"

@@ -1,7 +1,7 @@
 """The functions of the merge engines as Spark aggregates: what reading several runs does.
 
-Each expression folds the values of one column over the records of a key. Records are told apart and ordered by their
-sequence number, which stands once per key and run; where users say how records are ordered, by their columns first.
+Each expression folds the values of one column over the records of a key. Records are distinguished and ordered by their
+sequence number, which occurs once per key and run; where users say how records are ordered, by their columns first.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 from tablestore_engine.errors import ExecutionError
 from tablestore_engine.mergetree.merge.kernels import NOT_BLANK
-from tablestore_engine.schema.merge.merge_engine import Fold, RetractRule
+from tablestore_engine.schema.merge.aggregate_functions import RetractRule
+from tablestore_engine.schema.merge.merge_engine import Fold
 from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.expressions.fold_in_order_sql import in_order_sql, keyed_sql
-from tablestore_engine.spark.expressions.names import formatted
+from tablestore_engine.spark.expressions.names import formatted, formatted_literal
 from tablestore_engine.spark.expressions.types import to_spark_type
 
 _NUMBER = SEQUENCE_NUMBER.name
@@ -132,11 +133,6 @@ def _retracting(fold: Fold, field: DataField, records: Records, column: str) -> 
     return in_order_sql(fold, field, column, records.number, records.takes_back)
 
 
-def literal(text: str) -> str:
-    """A text as SQL that no setting of the session reads in another way."""
-    return f"cast(X'{text.encode().hex()}' as string)"
-
-
 def _in_order(column: str, records: Records, where: str) -> str:
     """The values of a column that a condition holds for, as an array in the order of their records."""
     pairs = f"collect_list(named_struct('n', {records.number}, 'v', {column})) FILTER (WHERE {where})"
@@ -153,12 +149,12 @@ def _product(column: str, records: Records, kind: str) -> str:
 
 
 def _listagg(fold: Fold, column: str, records: Records) -> str:
-    delimiter = literal(fold.delimiter)
-    shown = literal(NOT_BLANK)
+    delimiter = formatted_literal(fold.delimiter)
+    shown = formatted_literal(NOT_BLANK)
     parts = _in_order(column, records, f"({column}) RLIKE {shown}")
     if fold.distinct and fold.delimiter:
         # The first text stays as it is; of the others come the parts that are new.
-        pattern = literal("".join(f"\\x{{{ord(c):x}}}" for c in fold.delimiter))
+        pattern = formatted_literal("".join(f"\\x{{{ord(c):x}}}" for c in fold.delimiter))
         first = f"split(get({parts}, 0), {pattern})"
         others = f"flatten(transform(slice({parts}, 2, greatest(size({parts}) - 1, 0)), one -> split(one, {pattern})))"
         parts = f"concat({first}, array_except(filter({others}, one -> one RLIKE {shown}), {first}))"

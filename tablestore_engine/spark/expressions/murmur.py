@@ -53,7 +53,7 @@ def _xor(left: Word, right: Word) -> Word:
 def _rotate(value: Word, bits: int) -> Word:
     if isinstance(value, int):
         return (value << bits | value >> (32 - bits)) & MASK
-    # Modulo 2**32 - 1 a shift is a rotation, and the operand stands in the text once. Taking one off before and adding
+    # Modulo 2**32 - 1 a shift is a rotation, and the operand occurs in the text once. Taking one off before and adding
     # it after keeps the two residues of zero apart: 0 stays 0, and 2**32 - 1 stays itself.
     return f"(({value} * {1 << bits}L - 1L) % {MASK}L + 1L)"
 

@@ -1,13 +1,21 @@
-"""Names in the text that is given to Spark."""
+"""SQL text that passes through `str.format`: `SparkSession.sql` with frames as `{name}`."""
 
 from __future__ import annotations
 
+from typing import Any
 
-def quoted(name: str) -> str:
-    """The name in backquotes, so that any character may stand in it."""
-    return "`" + name.replace("`", "``") + "`"
+from tablestore_engine.schema.types.sql_text import literal, quoted_name
 
 
 def formatted(name: str) -> str:
-    """The quoted name for a text that passes through `str.format` (`SparkSession.sql` with frames)."""
-    return quoted(name).replace("{", "{{").replace("}", "}}")
+    """The quoted name, with its braces doubled."""
+    return _escaped(quoted_name(name))
+
+
+def formatted_literal(value: Any) -> str:
+    """The literal of a value, with its braces doubled."""
+    return _escaped(literal(value))
+
+
+def _escaped(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")

@@ -54,7 +54,7 @@ def _last_group_delete_sql(groups: int) -> str:
     """The number of the last record that removes the row; null without one."""
     names = [f"g{i}" for i in range(groups)]
     by_number = "(a, b) -> CASE WHEN a.n < b.n THEN -1 WHEN a.n > b.n THEN 1 ELSE 0 END"
-    # Nulls of the right types: no record stands before the first one.
+    # Nulls of the right types: no record precedes the first one.
     start = _struct({name: f"get(r.{_RECORDS}, -1).{name}" for name in ("n", *names)})
     in_time = " OR ".join(f"coalesce(one.{g} >= acc.{g}, one.{g} IS NOT NULL)" for g in names)
     removed = _struct({name: f"one.{name}" for name in ("n", *names)})

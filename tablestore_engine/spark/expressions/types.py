@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pyspark.sql import types as T
 
 from tablestore_engine.errors import UnsupportedTypeError
+from tablestore_engine.schema.types.sql_text import quoted_name
 from tablestore_engine.schema.types.types import (
     ArrayType,
     AtomicType,
@@ -15,7 +16,6 @@ from tablestore_engine.schema.types.types import (
     MapType,
     RowType,
 )
-from tablestore_engine.spark.expressions.names import quoted
 
 _TO_SPARK: dict[str, T.DataType] = {
     "BOOLEAN": T.BooleanType(),
@@ -88,7 +88,7 @@ def _written(kind: T.DataType) -> str:
     if isinstance(kind, T.MapType):
         return f"map<{_written(kind.keyType)}, {_written(kind.valueType)}>"
     if isinstance(kind, T.StructType):
-        return f"struct<{', '.join(f'{quoted(f.name)}: {_written(f.dataType)}' for f in kind.fields)}>"
+        return f"struct<{', '.join(f'{quoted_name(f.name)}: {_written(f.dataType)}' for f in kind.fields)}>"
     return kind.simpleString()
 
 

@@ -1,7 +1,7 @@
 """`t$audit_log`: the rows of a table with their kinds, `+I`, `-U`, `+U` or `-D`, in a column `rowkind` before the
 others.
 
-Of each key it shows the newest record, so a deleted row stands there as `-D` until a compaction has dropped the record;
+Of each key it shows the newest record, so a deleted row is shown as `-D` until a compaction has dropped the record;
 where keys cross partitions it shows the newest one of each partition.
 Tables whose merge engine folds records, or that have no key, show what a query shows, as `+I`.
 """
@@ -13,6 +13,7 @@ from functools import cached_property
 from pyspark.sql import DataFrame, SparkSession
 
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.schema.merge.engine_rules import Kept
 from tablestore_engine.schema.table.row_kind import KINDS
 from tablestore_engine.schema.types.system import VALUE_KIND
 from tablestore_engine.spark.expressions.names import formatted
@@ -27,7 +28,7 @@ def audit_log(spark: SparkSession, table: Table, snapshot: Snapshot | None) -> D
     """The rows with their kinds; of each key the newest record, so that deleted rows may be among them."""
     plan = table.scan(snapshot)
     schema = plan.schema
-    if not schema.primary_keys or not schema.merge_engine.keeps_last or not plan.buckets:
+    if not schema.primary_keys or schema.merge_engine.kept is not Kept.NEWEST or not plan.buckets:
         rows = TableReader(spark, table, plan, None).frame()
         return rows.selectExpr(f"'{KINDS[0]}' AS {ROW_KIND_COLUMN}", "*")
     return _AuditReader(spark, table, plan, None).frame()

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from tablestore_engine.spark.expressions.names import formatted
+from tablestore_engine.spark.expressions.names import formatted, formatted_literal
 from tablestore_engine.spark.read.join_key import KeyBlocks, Sql
 from tablestore_engine.spark.read.key_blocks import BLOCK, slot
 
@@ -35,7 +35,7 @@ class ChangedKeys(Protocol):
 
     @property
     def frames(self) -> Mapping[str, DataFrame]:
-        """What the queries read beside the runs."""
+        """The frames that the queries read in addition to the runs."""
 
     def without(self, columns: str, where: str) -> str:
         """Query for the rows of ``{bottom}`` with a condition whose key the newer runs do not hold."""
@@ -136,10 +136,6 @@ def constant_keys(keys: pa.Table) -> ConstantKeys | None:
 
 def constant(value: Any) -> str | None:
     # Only what means the same value whatever the session's settings are.
-    if isinstance(value, str):
-        return f"cast(X'{value.encode().hex()}' as string)"
-    if isinstance(value, date) and not isinstance(value, datetime):
-        return f"DATE'{value.isoformat()}'"
-    if isinstance(value, int) and not isinstance(value, bool) and value != -(2**63):
-        return f"{value}L"
+    if isinstance(value, (str, int, date)) and not isinstance(value, (bool, datetime)):
+        return formatted_literal(value)
     return None

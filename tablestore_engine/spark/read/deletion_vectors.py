@@ -66,5 +66,5 @@ def _words(deleted: Iterable[tuple[str, Positions]]) -> pa.Table:
 
 
 def _name_in_uri(name: str) -> str:
-    """A file name as `_metadata.file_name` has it: as it stands in a URI that Java made of it."""
+    """A file name as `_metadata.file_name` has it: encoded as in a URI made by Java."""
     return "".join(quote(one, safe=_PLAIN_IN_URIS) if one.isascii() else one for one in name)

@@ -19,10 +19,10 @@ from tablestore_engine.operation.files.deletion_vectors import read_positions_of
 from tablestore_engine.operation.scan.scan import BucketScan
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.evolution import check_readable, is_same
+from tablestore_engine.schema.types.sql_text import quoted_name
 from tablestore_engine.schema.types.system import COUNT, SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.schema.types.types import DataField, DataType
 from tablestore_engine.spark.expressions.evolve_sql import evolved_sql, null_sql
-from tablestore_engine.spark.expressions.names import quoted
 from tablestore_engine.spark.expressions.types import to_spark_schema
 from tablestore_engine.spark.read.deletion_vectors import without_deleted
 from tablestore_engine.table import Table
@@ -42,7 +42,7 @@ _NATIVE_CASTS = {
     ("INT", "BIGINT"),
     ("FLOAT", "DOUBLE"),
 }
-# Spark says of a row where it stands.
+# Spark's metadata columns: the file and position of a row.
 _POSITIONS = (f"_metadata.file_path as {FILE_COLUMN}", f"_metadata.row_index as {POSITION_COLUMN}")
 _SIZES = (f"_metadata.file_size as {SIZE_COLUMN}",)
 
@@ -59,7 +59,7 @@ class FileScans:
 
     def empty(self, *, positions: bool = False) -> DataFrame:
         """No rows, the schema's columns."""
-        columns = [f"{null_sql(f.type)} as {quoted(f.name)}" for f in self.schema.fields]
+        columns = [f"{null_sql(f.type)} as {quoted_name(f.name)}" for f in self.schema.fields]
         if positions:
             columns += [
                 f"cast(null as string) as {FILE_COLUMN}",
@@ -149,8 +149,8 @@ class FileScans:
                 source = null_sql(field.type)
             else:
                 check_readable(field.name, past.type, field.type)
-                source = evolved_sql(quoted(past.name), past.type, field.type)
-            selected.append(f"{source} as {quoted(field.name)}")
+                source = evolved_sql(quoted_name(past.name), past.type, field.type)
+            selected.append(f"{source} as {quoted_name(field.name)}")
         selected.extend(last)
         if deletes:
             return without_deleted(self.spark, frame, selected, self._deleted(files))

@@ -88,7 +88,7 @@ def join_keys(names: Sequence[str], ranges: KeyRanges | None) -> tuple[Sql, ...]
 class KeyBlocks:
     """Changed keys by block: `block` and `columns` are SQL of a row's block and of the parts of its key.
 
-    `table` has a row for each block, with `places` for keys (`key_blocks.slot`).
+    `table` has a row for each block, with `slots` for keys (`key_blocks.slot`).
     """
 
     block: Sql

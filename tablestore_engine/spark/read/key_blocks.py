@@ -46,15 +46,16 @@ def _most(ordered: Numbers) -> int:
 
 
 def slot(number: int, column: int) -> str:
-    """The column of a table of blocks that holds one column of the key in one place."""
+    """The column of a table of blocks that holds one column of one of the block's keys."""
     return f"key{number}_{column}"
 
 
 def block_table(by: Numbers, bits: int, columns: Sequence[Numbers]) -> tuple[pa.Table, int]:
-    """One row for each block, and how many places for keys a row has.
+    """One row for each block, and how many slots for keys a row has.
 
-    `by` are the numbers whose upper bits make the block; `columns` the keys, which stand side by side in the row of
-    their block (`slot`), null where a block has fewer. A block that stands once is looked up faster than one of many.
+    `by` are the numbers whose upper bits make the block; `columns` the keys, next to one another in the row of
+    their block (`slot`), null where a block has fewer. A lookup is faster when each block has one row than when it has
+    several.
     """
     blocks = by >> bits
     order = np.argsort(blocks, kind="stable")

@@ -1,11 +1,12 @@
-"""Where the rows stand that retractions hide: found once in a process, so that each read looks at places, not at rows.
+"""The positions of the rows that retractions hide: computed once per process, so that reads compare positions, not
+rows.
 
-A *place* is a file and the number of a row in it. Files never change, so which places some retractions hide in some
-plain files is the same for ever. Spark looks for the *candidates*, first by a hash of identifying columns, of these by
-a hash of all; the candidates and the retractions come here, where equality of rows decides.
+A *position* is a file and the number of a row in it. Files never change, so the positions that some retractions hide in
+some plain files never change either. Spark finds the *candidates*, first by a hash of discriminating columns, then by a
+hash of all columns; the candidates and the retractions are collected here, where equality of rows decides.
 
-Retractions that are many, and rows of which there are many copies, are not for this process: then nothing is found, and
-the reader groups rows in Spark.
+Many retractions, or many copies of a row, are not collected: then nothing is returned, and the reader groups rows in
+Spark.
 """
 
 from __future__ import annotations
@@ -48,14 +49,14 @@ _LONG_BITS = 62
 
 @dataclass(frozen=True)
 class OverlappingFiles:
-    """Retraction files, and the plain files that they may take rows from."""
+    """Retraction files, and the plain files that may hold rows they remove."""
 
     plain: list[BucketFile] = field(default_factory=list)
     retractions: list[BucketFile] = field(default_factory=list)
 
     @property
     def retracted(self) -> int:
-        """How many rows are taken away."""
+        """How many rows are removed."""
         return -sum(multiset_row_count(f) for _, f in self.retractions)
 
     @property
@@ -66,7 +67,7 @@ class OverlappingFiles:
 
 @dataclass(frozen=True)
 class RowPositions:
-    """Places as one BIGINT: the size of the file, and in the lowest `bits` the number of the row.
+    """Positions as one BIGINT: the size of the file, and in the lowest `bits` the number of the row.
 
     Where two files have one size, they are `named`: the path is needed, too.
     """
@@ -76,19 +77,19 @@ class RowPositions:
 
     @classmethod
     def of(cls, files: Sequence[DataFileMeta]) -> RowPositions | None:
-        """None when no BIGINT holds the places in these files."""
+        """None when no BIGINT holds the positions in these files."""
         bits = max(f.row_count for f in files).bit_length()
         if bits + max(f.file_size for f in files).bit_length() > _LONG_BITS:
             return None
         return cls(bits, len({f.file_size for f in files}) < len(files))
 
     def sql(self, alias: str) -> str:
-        """The place of a row of a scan with sizes."""
+        """The position of a row of a scan with sizes."""
         return f"shiftleft({alias}.{SIZE_COLUMN}, {self.bits}) + {alias}.{POSITION_COLUMN}"
 
     @property
     def columns(self) -> list[str]:
-        """The columns of a table of places."""
+        """The columns of a table of positions."""
         return [_ROW_POSITION, FILE_COLUMN] if self.named else [_ROW_POSITION]
 
     def selected(self, alias: str) -> str:
@@ -97,17 +98,17 @@ class RowPositions:
         return f"{self.sql(alias)} AS {_ROW_POSITION}{path}"
 
     def joined(self, alias: str, positions: str) -> str:
-        """The condition that a row of a scan with sizes stands in a place."""
+        """The condition that a row of a scan with sizes has one of the positions."""
         path = f" AND {alias}.{FILE_COLUMN} = {positions}.{FILE_COLUMN}" if self.named else ""
         return f"{self.sql(alias)} = {positions}.{_ROW_POSITION}{path}"
 
 
 @dataclass(frozen=True)
 class HiddenRows:
-    """The places that are hidden in some plain files.
+    """The positions that are hidden in some plain files.
 
-    `table` has the columns of `places`, `sizes` are the sizes of the files that the places are in. `missing` is a row
-    that was taken away more often than it stood there, with its total; None when there is none.
+    `table` has the columns of `positions`, `sizes` are the sizes of the files of these positions. `missing` is a row
+    that was removed more often than the files hold it, with its total; None when there is none.
     """
 
     positions: RowPositions
@@ -117,7 +118,7 @@ class HiddenRows:
 
 
 class _Known:
-    """What was found, by the files that were looked at; the least recently used goes first. Safe for many threads."""
+    """Results by the files they are computed from; the least recently used is dropped first. Safe for many threads."""
 
     def __init__(self, positions: int) -> None:
         self._most = positions
@@ -126,7 +127,7 @@ class _Known:
         self._lock = threading.Lock()
 
     def get(self, key: Hashable) -> tuple[bool, HiddenRows | None]:
-        """Whether these files were looked at, and what was found."""
+        """Whether there is a result for these files, and the result."""
         with self._lock:
             if key not in self._found:
                 return False, None
@@ -142,7 +143,7 @@ class _Known:
 
 
 def _size(found: HiddenRows | None) -> int:
-    # Few places are kept by a few hundred bytes of names.
+    # An entry with few positions costs a few hundred bytes, mostly file names.
     return 1_000 + (found.table.num_rows if found else 0)
 
 
@@ -158,7 +159,7 @@ class HiddenRowsFinder:
         self._files = files
 
     def known(self) -> HiddenRows | None:
-        """What was found before; None when that is nothing."""
+        """An earlier result; None when there is none."""
         return _known.get(self._key)[1]
 
     def find(self) -> HiddenRows | None:
@@ -195,11 +196,11 @@ class HiddenRowsFinder:
         at = one_array(hidden.column(_ROW_POSITION)).to_numpy()
         sizes = frozenset(np.unique(at >> positions.bits).tolist())
         if not sizes <= {f.file_size for _, f in files.plain}:
-            return None  # another writer's metadata is wrong, and sizes do not tell its files
+            return None  # another writer's metadata is wrong, and sizes do not identify its files
         return HiddenRows(positions, hidden, sizes, missing)
 
     def _candidates(self, positions: RowPositions) -> str:
-        """Query for the places and columns of the rows of ``{plain}`` that ``{retractions}`` may have."""
+        """Query for the positions and columns of the rows of ``{plain}`` that ``{retractions}`` may have."""
         schema = self._schema
         retractions = self._values(f for _, f in self._files.retractions)
         few = discriminating_columns(schema.fields, retractions)

@@ -1,19 +1,19 @@
-"""Reading tables without a key as SQL over Spark's own Parquet scans; where nothing was retracted, that is all there
-is.
+"""Reading tables without a key as SQL over Spark's own Parquet scans; without retractions, these scans are the whole
+read.
 
 With R the retraction files and P the plain files that, by their statistics, may hold rows of R, there are two plans. By
-place, where the places of retracted rows are worth finding out (`hidden_rows`): P is read without them, and only the
-columns that a query asks for.
+position, where it is worth computing the positions of the retracted rows (`multiset_hidden_rows`): P is read without
+them, and only in the columns that a query asks for.
 
-    other files  ∪  (P anti-join places(R))
+    other files  ∪  (P anti-join positions(R))
 
-By hash, for retractions that are too many to be held here, and for queries after few rows, which Spark looks up before
-it counts:
+By hash, for retractions that are too many to be held here, and for queries for few rows, which Spark filters before it
+counts:
 
     other files  ∪  (P anti-join hashes(R))  ∪  repeat(sum of counts by row of ((P semi-join hashes(R)) ∪ R))
 
-The hash is of identifying columns. A row whose hash no retraction has is not retracted. The others are grouped by all
-columns, so rows that only share a hash with a retracted one are told apart.
+The hash is of discriminating columns. A row whose hash no retraction has is not retracted. The others are grouped by
+all columns, so rows that only share a hash with a retracted one are kept.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ from tablestore_engine.operation.scan.file_overlap import overlapping_with, valu
 from tablestore_engine.operation.scan.scan import ScanPlan
 from tablestore_engine.schema.table.predicate import Predicate, fixes_a_column
 from tablestore_engine.schema.types.system import COUNT
-from tablestore_engine.spark.expressions.fold_sql import literal
-from tablestore_engine.spark.expressions.names import formatted
+from tablestore_engine.spark.expressions.names import formatted, formatted_literal
 from tablestore_engine.spark.read.changed_keys import BROADCAST_ROWS
 from tablestore_engine.spark.read.file_scan import BucketFile, FileScans
 from tablestore_engine.spark.read.multiset_hidden_rows import HiddenRows, HiddenRowsFinder, OverlappingFiles
@@ -47,7 +46,7 @@ def multiset_frame(scans: FileScans, plan: ScanPlan, predicate: Predicate | None
 
     Raises:
         NegativeCountError: a row was removed more often than it was added; running the rows may fail with it, too. Not
-            where files of a bucket were left out that no row of the predicate is in: then it cannot be told.
+            where files of a bucket were left out that no row of the predicate is in: then it cannot be known.
     """
     alone: list[BucketFile] = []
     checked, pruned = OverlappingFiles(), OverlappingFiles()
@@ -102,7 +101,7 @@ class _MultisetFrames:
         if not few:
             return finder.find()
         hidden = finder.known()
-        # What is wrong with other rows is not for this query to tell.
+        # An error in other rows is not reported to this query.
         return None if hidden is None or hidden.missing is not None else hidden
 
     def _by_position(self, files: list[BucketFile], hidden: HiddenRows) -> DataFrame:
@@ -157,10 +156,10 @@ class _MultisetFrames:
 
     def _complaint(self) -> str:
         """SQL of the message that shows a row."""
-        parts = [literal(f"{NEGATIVE} (total "), f"cast({_COUNT} as string)", literal("): {")]
+        parts = [formatted_literal(f"{NEGATIVE} (total "), f"cast({_COUNT} as string)", formatted_literal("): {")]
         for number, (name, column) in enumerate(zip(self._shown, self._names, strict=True)):
             parts += [
-                literal(f"{', ' if number else ''}'{name}': "),
+                formatted_literal(f"{', ' if number else ''}'{name}': "),
                 f"coalesce(cast({column} as string), 'None')",
             ]
-        return f"concat({', '.join(parts)}, {literal('}.')})"
+        return f"concat({', '.join(parts)}, {formatted_literal('}.')})"

@@ -24,6 +24,7 @@ from tablestore_engine.mergetree.compaction.sections import Section
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.scan.key_lookup import keys_of, matching_keys
 from tablestore_engine.operation.scan.scan import BucketScan, FileBounds, ScanPlan
+from tablestore_engine.schema.merge.engine_rules import Kept, Retraction
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.system import KEY_PREFIX, SEQUENCE_NUMBER, VALUE_KIND
@@ -70,7 +71,7 @@ def read_plan(spark: SparkSession, table: Table, plan: ScanPlan, predicate: Pred
 
 
 def read_positions(spark: SparkSession, table: Table, plan: ScanPlan) -> DataFrame:
-    """Rows of an append table's plan with the file (`FILE_COLUMN`) and row number that each stands at."""
+    """Rows of an append table's plan with the file (`FILE_COLUMN`) and row number of each."""
     files = [(b, f) for b in plan.buckets for f in b.files]
     scans = FileScans(spark, table, plan.schema)
     return scans.scan(files, positions=True) if files else scans.empty(positions=True)
@@ -181,7 +182,9 @@ class TableReader:
 
     def _merged(self, merge: _Merge, changed: ChangedKeys) -> DataFrame:
         engine = self._schema.merge_engine
-        newest_wins = engine.keeps_last and merge.upper_is_newer and not self._schema.core_options.sequence_field
+        newest_wins = (
+            engine.kept is Kept.NEWEST and merge.upper_is_newer and not self._schema.core_options.sequence_field
+        )
         deletes = any(f.delete_row_count != 0 for _, f in merge.bottom)
         upper = self._scans.scan(merge.upper, system=True)
         bottom = self._scans.scan(merge.bottom, system=deletes or not newest_wins)
@@ -195,26 +198,27 @@ class TableReader:
             if not newest_wins:
                 rows += f" UNION ALL {changed.only(self._with_system('b'))}"
             retracts = deletes or any(f.delete_row_count != 0 for _, f in merge.upper)
-            whole = engine.keeps_last or engine.keeps_first
+            whole = engine.keeps_one_record
             newest = self._newest(rows) if whole else self._folded(rows, retractions=retracts)
-        if engine.keeps_last:
+        if engine.kept is Kept.NEWEST:
             newest += f" WHERE {ALIVE}"
         return self._sql(f"{untouched} UNION ALL {newest}", bottom=bottom, upper=upper, **changed.frames)
 
     def _merged_across_partitions(self, merge: _Merge) -> DataFrame:
-        """Rows of keys that may have records in several partitions, and there in several buckets: each by itself."""
+        """Rows of keys that may have records in several partitions, and there in several buckets: each directory by
+        itself."""
         rows = self._scans.scan([*merge.bottom, *merge.upper], system=True, positions=True)
         text = self._with_directory()
         engine = self._schema.merge_engine
-        if engine.keeps_last or engine.keeps_first:
+        if engine.keeps_one_record:
             newest = self._newest(text)
         else:
             retracts = any(f.delete_row_count != 0 for _, f in (*merge.bottom, *merge.upper))
             newest = self._folded(text, retractions=retracts)
-        return self._sql(newest + (f" WHERE {ALIVE}" if engine.keeps_last else ""), rows=rows)
+        return self._sql(newest + (f" WHERE {ALIVE}" if engine.kept is Kept.NEWEST else ""), rows=rows)
 
     def _with_directory(self) -> str:
-        """Query for ``{rows}``, scanned with their positions, with the place of each."""
+        """Query for ``{rows}``, scanned with their positions, with the directory of each: its partition and bucket."""
         # The directory of the file is the partition and the bucket.
         directory = f"left({FILE_COLUMN}, length({FILE_COLUMN}) - locate('/', reverse({FILE_COLUMN})))"
         return f"SELECT {self._with_system('f')}, {directory} AS {_DIRECTORY} FROM {{rows}} f"
@@ -240,7 +244,7 @@ class TableReader:
         if retractions and engine.removing_groups:
             rows = self._with_group_deletes(rows)
         # A key shows as soon as one of its records is no retraction.
-        shows = f" HAVING bool_or(r.{ALIVE})" if retractions and engine.grouped else ""
+        shows = f" HAVING bool_or(r.{ALIVE})" if retractions and engine.retraction is Retraction.AS_RECORD else ""
         return f"SELECT {', '.join(columns)} FROM ({rows}) r GROUP BY {keys}{shows}"
 
     def _with_group_deletes(self, rows: str) -> str:
@@ -251,7 +255,7 @@ class TableReader:
     def _latest(self, merge: _Merge) -> str:
         """Query for the records of the upper runs that no later one hides, where no two have the same number.
 
-        Few keys stand in several runs, and only these are looked up: taking the greatest record of every key would
+        Few keys are in several runs, and only these are looked up: taking the greatest record of every key would
         sort all rows, with all columns.
         """
         keys = join_keys(self._schema.primary_keys, self._key_ranges(merge.upper))
@@ -282,7 +286,7 @@ class TableReader:
     def _newest(self, rows: str) -> str:
         """Query for the row with the greatest sequence of each key, or the smallest where the first row stays."""
         options = self._schema.core_options
-        descending = options.sequence_field_descending or self._schema.merge_engine.keeps_first
+        descending = options.sequence_field_descending or self._schema.merge_engine.kept is Kept.OLDEST
         number = SEQUENCE_NUMBER.name
         # A struct compares field by field with nulls first. Descending, the smallest is the best (but never a
         # null), and of equals still the latest written.

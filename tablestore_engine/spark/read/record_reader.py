@@ -1,4 +1,4 @@
-"""Reading records to be written again: the record of each key that its others have become, with its kind.
+"""Reading records for a rewrite: the one record, with its kind, into which the records of each key merge.
 
 What a query shows is not all that a table holds. Where a row that comes late may be older than a delete
 (`sequence.field`, sequence groups), the delete stays a record, by which that row is known to be late; files that are
@@ -13,7 +13,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tablestore_engine.operation.scan.scan import ScanPlan
 from tablestore_engine.operation.write.write_job import ROW_KIND_COLUMN
-from tablestore_engine.schema.merge.merge_engine import RetractRule
+from tablestore_engine.schema.merge.aggregate_functions import RetractRule
+from tablestore_engine.schema.merge.engine_rules import Kept
 from tablestore_engine.schema.table.row_kind import DELETE_KIND, UPDATE_BEFORE_KIND
 from tablestore_engine.schema.types.system import VALUE_KIND
 from tablestore_engine.schema.types.types import DataField
@@ -27,7 +28,7 @@ from tablestore_engine.table import Table
 def read_records(spark: SparkSession, table: Table, plan: ScanPlan) -> DataFrame:
     """The rows of a plan; and where deletes must outlive a rewrite, these, too, all with their `ROW_KIND_COLUMN`."""
     engine = plan.schema.merge_engine
-    late = engine.grouped or (engine.keeps_last and plan.schema.core_options.sequence_field)
+    late = engine.has_sequence_groups or (engine.kept is Kept.NEWEST and plan.schema.core_options.sequence_field)
     if not late or all(f.delete_row_count == 0 for b in plan.buckets for f in b.files):
         return read_plan(spark, table, plan)
     return RecordReader(spark, table, plan, None).frame()
@@ -52,7 +53,7 @@ class RecordReader(TableReader):
             records = (
                 self._with_directory() if across_partitions else f"SELECT {self._with_system('u')} FROM {{rows}} u"
             )
-            whole = self._schema.merge_engine.keeps_last
+            whole = self._schema.merge_engine.kept is Kept.NEWEST
             text = self._newest(records) if whole else self._folded(records, retractions=True)
             parts.append(self._sql(text, rows=rows))
         return reduce(DataFrame.unionAll, parts)

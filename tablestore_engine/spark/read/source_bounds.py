@@ -1,7 +1,7 @@
-"""What the rows of a MERGE's source tell of the rows of the target that they can match.
+"""Bounds on the rows of a MERGE's target, computed from the rows of its source that can match them.
 
-A row that `t.a = s.b` holds for has a value of `s.b` in `t.a`, so files without one need not be read. It pays to look
-for these values when the target is large: the source is computed before the join then.
+A row that `t.a = s.b` holds for has a value of `s.b` in `t.a`, so files without one need not be read. This pays when
+the target is large: the source is then computed before the join.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pyspark.sql import types as T
 from tablestore_engine.operation.scan.scan import ScanPlan
 from tablestore_engine.schema.table.predicate import Compare, In, Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.spark.expressions.names import quoted
+from tablestore_engine.schema.types.sql_text import quoted_name
 from tablestore_engine.spark.expressions.types import to_spark_type
 from tablestore_engine.spark.run.run import collect_arrow, translated
 
@@ -31,7 +31,7 @@ _ORDERED = (T.StringType, T.DateType, T.TimestampType, T.TimestampNTZType)
 
 
 def is_large(plan: ScanPlan) -> bool:
-    """Whether reading less of a target is worth a look at the source."""
+    """Whether reading less of a target is worth computing the source first."""
     return plan.file_size >= LARGE_BYTES or len(plan.files) >= LARGE_FILES
 
 
@@ -63,7 +63,7 @@ def bounds_of(source: DataFrame, pairs: list[tuple[str, str]], schema: TableSche
     """
     items = [F.count(F.lit(1)).alias("rows")]
     for i, (_, column) in enumerate(pairs):
-        value = F.col(quoted(column))
+        value = F.col(quoted_name(column))
         items += [F.min(value).alias(f"min{i}"), F.max(value).alias(f"max{i}")]
     try:
         found = collect_arrow(source.agg(*items)).to_pylist()[0]
@@ -84,7 +84,7 @@ def _values(source: DataFrame, pairs: list[tuple[str, str]]) -> list[Predicate]:
     """That each column has one of the source's values, unless these are many."""
     if not pairs:
         return []
-    chosen = source.select(*(F.col(quoted(column)).alias(str(i)) for i, (_, column) in enumerate(pairs)))
+    chosen = source.select(*(F.col(quoted_name(column)).alias(str(i)) for i, (_, column) in enumerate(pairs)))
     rows = collect_arrow(chosen.distinct().limit(FEW_VALUES + 1))
     if rows.num_rows > FEW_VALUES:
         return []
@@ -105,6 +105,6 @@ def kept(spark: SparkSession, view: str) -> Iterator[DataFrame]:
 
 
 def with_own_plan(source: DataFrame) -> DataFrame:
-    """The rows, by a plan that no other query has: with what is kept of a plan, Spark answers all that have it, and it
-    is gone for all when one lets it go. There is one column more."""
+    """The rows, with a plan that no other query has, and one more column. Spark answers every query of an equal plan
+    from the cached rows, and drops them for all of these queries when one of them unpersists them."""
     return source.selectExpr("*", f"'{uuid.uuid4().hex}' AS __tablestore_kept")

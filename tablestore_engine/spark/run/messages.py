@@ -1,9 +1,9 @@
-"""Spark's messages in the words of who sent the statement.
+"""Spark's messages in the words of the user's statement.
 
-Spark tells more than the reason of a failure: the plan that it could not resolve, places in the text that it was given,
-and excerpts of it. That text is not the user's: tables stand in it under the names of stand-ins, and changes are
-queries of the engine's own. Invariant: no name of a stand-in and no plan leaves this module, and places are those of
-the user's text or not told at all.
+Spark's messages contain more than the reason of a failure: the plan that it could not resolve, positions in the text
+that it was given, and excerpts of it. That text is not the user's: tables are named by temporary views, and changes are
+queries of the engine. Invariant: no name of such a view and no plan leaves this module, and positions are those of the
+user's text or are left out.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from tablestore_engine.spark.expressions.names import quoted
+from tablestore_engine.schema.types.sql_text import quoted_name
 
 TEMP_VIEW_NUMBER = r"(\.[^\s`\[\]]+|\b__tablestore_\w+)#\d+(?=[`\]])"  # as Java and Python read it
 
@@ -20,7 +20,7 @@ _TEMP_VIEW = re.compile(r"`((?:[^`\n]|``)*\.(?:[^`\n]|``)*|__tablestore_\w+)#\d+
 _OWN_COLUMN = re.compile(r"(?:`\w+`\.)?`__tablestore_\w+`, |, (?:`\w+`\.)?`__tablestore_\w+`(?=[\],])")
 _CUT = re.compile(r"`([^`\n]*\.[^`\n#]*)#?\d*\.\.\.$")  # Spark cuts what is behind an excerpt
 _PLAIN = re.compile(r"[\w$.]+")
-# What stands behind the reason: the place, and then the plan, or the statement with a mark at the place.
+# What follows the reason: the position, and then the plan, or the statement with a mark at the position.
 _BEHIND = re.compile(r"(SQLSTATE: \w{5})(?:;? \(?line (\d+),? pos (\d+)\)?)?(?:;?\s*\Z|;\n.*|\n\n== SQL.*)", re.DOTALL)
 _OWN_FRAME = re.compile(r'\n== DataFrame ==\n"[^"\n]*" was called from\n[^\n]*\btablestore_engine\b[^\n]*')
 _EXCERPT = re.compile(r"^== SQL[^\n]*==\n(.*)\Z", re.DOTALL | re.MULTILINE)
@@ -29,7 +29,8 @@ _MARK = re.compile(r"\s*\^+\s*")
 
 @dataclass(frozen=True)
 class Reason:
-    """The reason of a failure, and its place in the text that Spark was given: a line, from 1, and an offset in it."""
+    """The reason of a failure, and its position in the text that Spark was given: a line, from 1, and an offset in
+    it."""
 
     reason: str
     position: tuple[int, int] | None = None
@@ -45,7 +46,7 @@ def reason_and_position(text: str) -> Reason:
 
 
 def own_words(text: str) -> str:
-    """A message with the names of tables for those of their stand-ins, in excerpts, too."""
+    """A message with the names of tables instead of those of their temporary views, also in excerpts."""
     text = _OWN_FRAME.sub("", text)
     excerpt = _EXCERPT.search(text)
     if excerpt is None:
@@ -86,6 +87,6 @@ def _name(found: re.Match[str]) -> str:
     name, behind, alias = found[1].replace("``", "`"), found[2] or "", found[3] or ""
     if name.startswith("__tablestore_") and alias:
         return alias
-    shown = name if _PLAIN.fullmatch(name) else quoted(name)
+    shown = name if _PLAIN.fullmatch(name) else quoted_name(name)
     last = name.rpartition(".")[2].lower()
     return shown if last == alias.strip("`").replace("``", "`").lower() else shown + behind

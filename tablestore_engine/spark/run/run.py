@@ -45,7 +45,7 @@ _CAUSE = re.compile(r"^Caused by: (.*?)(?=^\s+(?:at |\.\.\. )|\Z)", re.DOTALL | 
 
 @contextmanager
 def translated(text: str = "", locate: Callable[[int], str] | None = None) -> Iterator[None]:
-    """Raise this engine's errors for Spark's. `place` says how an offset of the text that Spark is given is shown."""
+    """Raise this engine's errors for Spark's. `locate` says how an offset of the text that Spark is given is shown."""
     try:
         yield
     except TableStoreError:
@@ -88,7 +88,7 @@ def _text(error: PySparkException) -> str:
 
 
 def _offset(text: str, line: int, offset: int) -> int:
-    """The offset in a text of a place in one of its lines, counted from 1."""
+    """The offset in a text of a position in one of its lines, counted from 1."""
     return sum(len(one) + 1 for one in text.split("\n")[: line - 1]) + offset
 
 

@@ -1,11 +1,11 @@
-"""Temporary views of a session: those that its user made, and those that stand in for tables.
+"""Temporary views of a session: those that its user made, and those under which statements name tables.
 
-A *stand-in* is a temporary view that a statement makes of a frame, so that its text can name it. Invariant: no two
-stand-ins of a process have the same name. A text outlives its statement: a temporary view, a cached query and, over
-Spark Connect, every frame are analysed anew when they are read, and threads may share a session. Under a name that is
-used again they would find another table's rows, or those that another query left after pruning.
+A statement makes a temporary view of a frame, so that its text can name it. Invariant: no two such views of a process
+have the same name. A text outlives its statement: a temporary view, a cached query and, over
+Spark Connect, every frame are analysed anew when they are read, and threads may share a session. Under a reused name
+they would find another table's rows, or the rows that another query left after pruning.
 
-Stand-ins of statements that are over go when many newer ones have come, unless they were made to *last*.
+Views of finished statements are dropped when many newer ones have been made, unless they were made to *last*.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from weakref import ReferenceType, ref
 
 from pyspark.sql import DataFrame, SparkSession, functions
 
-from tablestore_engine.spark.expressions.names import quoted
+from tablestore_engine.schema.types.sql_text import quoted_name
 from tablestore_engine.spark.run.messages import TEMP_VIEW_NUMBER
 from tablestore_engine.spark.run.run import translated
 
@@ -31,23 +31,23 @@ _Known = deque[tuple[str, "ReferenceType[TempViews]"]]
 
 
 class TempViews:
-    """The stand-ins of one statement, which is not over as long as this is referred to."""
+    """The temporary views of one statement, which is unfinished as long as this object is referenced."""
 
     def __init__(self, spark: SparkSession, *, lasting: bool = False) -> None:
         self._spark = spark
         self._lasting = lasting
 
     def add(self, name: str, frame: DataFrame) -> str:
-        """Make a stand-in of a frame, called after what it stands for. Returns the view's name, unquoted."""
+        """Make a temporary view of a frame, named after the table. Returns the view's name, unquoted."""
         view = f"{name}#{next(_numbers)}"
-        frame.createOrReplaceTempView(quoted(view))
+        frame.createOrReplaceTempView(quoted_name(view))
         if not self._lasting:
             for old in self._remember(view):
                 self._spark.catalog.dropTempView(old)
         return view
 
     def _remember(self, view: str) -> list[str]:
-        """The views of which it is time to go."""
+        """Remember a view. Returns the views that are to be dropped now."""
         removed = []
         connects = type(self._spark).__module__.startswith("pyspark.sql.connect")
         kept = KEPT_OVER_CONNECT if connects else KEPT
@@ -62,16 +62,16 @@ class TempViews:
 def is_temporary(spark: SparkSession, name: str) -> bool:
     """Whether a bare name is that of a temporary view of the session, or of a table in Spark's own catalog."""
     with translated():
-        return bool(spark.catalog.tableExists(quoted(name)))
+        return bool(spark.catalog.tableExists(quoted_name(name)))
 
 
 def ends_with_session(spark: SparkSession, name: str) -> bool:
     """Whether a bare name for which `is_temporary` holds is a temporary view, and no table of Spark's."""
     with translated():
-        return bool(spark.catalog.getTable(quoted(name)).isTemporary)
+        return bool(spark.catalog.getTable(quoted_name(name)).isTemporary)
 
 
 def named_plan(answer: DataFrame) -> DataFrame:
-    """The answer of EXPLAIN with the names of tables for those of their stand-ins."""
+    """The answer of EXPLAIN with the names of tables instead of those of their temporary views."""
     (column,) = answer.columns
     return answer.select(functions.regexp_replace(column, TEMP_VIEW_NUMBER, "$1").alias(column))

@@ -1,7 +1,7 @@
 """Finding Java: the same one that Spark would take, checked before Spark fails on it.
 
 Vocabulary: the *executable* is ``$JAVA_HOME/bin/java``, else ``java`` on the PATH; its *home* is where a file
-named ``release`` tells the version. Invariant: no process is started when that file exists, and at most one
+named ``release`` holds the version. Invariant: no process is started when that file exists, and at most one
 per installed executable otherwise.
 """
 
@@ -31,7 +31,7 @@ _INSTALL_HINT = (
 class Java:
     """A Java runtime: the executable's path, its feature version (17, 21, …) and its full version text.
 
-    `modules` are those it was built with; ``None`` when it does not tell.
+    `modules` are those it was built with; ``None`` when it does not say.
     """
 
     executable: str

@@ -29,7 +29,7 @@ from tablestore_engine.spark.session.session_archive import NO_ARCHIVE, ArchiveU
 
 _START_TIMEOUT = 300.0  # seconds; a loaded machine may take one of the five minutes
 
-# The doors of the JDK that Spark's own launcher opens (org.apache.spark.launcher.JavaModuleOptions). Options that a
+# The packages of the JDK that Spark's own launcher opens (org.apache.spark.launcher.JavaModuleOptions). Options that a
 # version of Java does not know are ignored.
 _OPENED_PACKAGES = (
     "java.base/java.lang",
@@ -187,7 +187,7 @@ def _read_gateway(path: str) -> tuple[int, str]:
 
 
 def _complaint(log: str | None, start: int) -> str:
-    """The line of the JVM's log that tells why it ended."""
+    """The line of the JVM's log that says why it ended."""
     if log is None:
         return ""
     with open(log, "rb") as file:
@@ -211,8 +211,9 @@ class _WithEnvironment:
 def announced(gateway: Gateway) -> Iterator[None]:
     """While this is open, PySpark connects to ``gateway`` instead of starting a JVM of its own.
 
-    PySpark is told by its environment, but not by that of the process: Spark starts beside dbt, which looks through all
-    of it for secrets at every line that it logs, and fails when a variable goes away meanwhile.
+    PySpark takes the address from environment variables. They are not set for the process: Spark starts while dbt runs,
+    which scans the whole environment for secrets at every line that it logs, and fails when a variable disappears
+    meanwhile. So PySpark's module sees an environment of its own.
     """
     from pyspark import java_gateway
 

@@ -1,8 +1,8 @@
 """The archive of classes that makes a JVM start fast, left by an earlier run in the user's cache.
 
 Vocabulary: an *archive* holds the parsed and verified classes of one *kind* of JVM: same Java, same jars, same options.
-The first process of a kind *claims* it, and its JVM *makes* the archive while it exits, after Python has gone; later
-ones *use* it. The *seal* tells an archive's size and is younger than it; an archive that does not fit its seal was
+The first process of a kind *claims* it, and its JVM *makes* the archive while it exits, after Python has ended; later
+ones *use* it. The *seal* holds an archive's size and is younger than it; an archive that does not fit its seal was
 damaged and is removed.
 
 Invariants: an archive appears under its name complete or not at all, because a shell around the JVM renames it once

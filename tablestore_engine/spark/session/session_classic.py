@@ -196,7 +196,7 @@ def _needs_submit(config: SessionConfig, environ: Mapping[str, str], spark_home:
 
 
 def _class_path(environ: Mapping[str, str], spark_home: str) -> list[str]:
-    """Spark's jars in an order of our own: the launcher's wildcard stands for whatever order the disk has."""
+    """Spark's jars in an order of our own: the launcher's wildcard takes whatever order the disk has."""
     jars_dir = os.path.join(spark_home, "jars")
     names = sorted(name for name in os.listdir(jars_dir) if name.endswith(".jar"))
     names.sort(key=lambda name: not name.startswith("slf4j-api-"))  # before the bridges, as the launcher has it

@@ -162,7 +162,7 @@ _ROOM = ("-XX:InitialRAMPercentage=6.25", "-XX:MetaspaceSize=256m")
 
 
 def java_options(user_options: Sequence[str], environ: Mapping[str, str], machine: Machine) -> tuple[str, ...]:
-    """Options of a local JVM for a quick start without harm to long jobs; the user's own stand after them."""
+    """Options of a local JVM for a quick start without harm to long jobs; the user's own follow them."""
     said = " ".join([*user_options, environ.get("JAVA_TOOL_OPTIONS", ""), environ.get("JDK_JAVA_OPTIONS", "")])
     if re.search(r"-XX:\+Use\w+GC\b", said):  # two collectors would keep the JVM from starting
         return (*_ROOM, *_LATE_C2)

@@ -19,7 +19,7 @@ from tablestore_engine.operation.scan.scan import ScanPlan
 from tablestore_engine.operation.transaction.transaction import begin
 from tablestore_engine.operation.write.write_intent import PLAIN, UNIQUE
 from tablestore_engine.operation.write.write_job import ROW_KIND_COLUMN
-from tablestore_engine.spark.expressions.names import quoted
+from tablestore_engine.schema.types.sql_text import quoted_name
 from tablestore_engine.spark.read.file_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.read.reader import read_positions
 from tablestore_engine.spark.run.run import collect_arrow
@@ -70,7 +70,7 @@ def apply_changes(spark: SparkSession, read: Read, changes: DataFrame) -> WriteO
 
 
 def _columns(read: Read) -> list[str]:
-    return [quoted(n) for n in read.table.schema.field_names]
+    return [quoted_name(n) for n in read.table.schema.field_names]
 
 
 def _upsert(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcome:

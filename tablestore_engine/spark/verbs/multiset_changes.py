@@ -13,7 +13,7 @@ from tablestore_engine.errors import SqlError
 from tablestore_engine.operation.write.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.spark.expressions.names import quoted
+from tablestore_engine.schema.types.sql_text import quoted_name
 from tablestore_engine.spark.read.file_scan import POSITION_COLUMN
 from tablestore_engine.spark.run.run import collect_arrow
 
@@ -22,7 +22,7 @@ OLD_COLUMN = "__tablestore_old"
 
 def with_old_rows(rows: DataFrame, *, positions: bool) -> DataFrame:
     """The rows of a table, each with itself in `OLD_COLUMN` and, if asked for, a number in `POSITION_COLUMN`."""
-    old = F.struct(*[F.col(quoted(name)) for name in rows.columns]).alias(OLD_COLUMN)
+    old = F.struct(*[F.col(quoted_name(name)) for name in rows.columns]).alias(OLD_COLUMN)
     # A number costs Spark the freedom to filter below it.
     numbers = [F.monotonically_increasing_id().alias(POSITION_COLUMN)] if positions else []
     return rows.select("*", old, *numbers)
@@ -59,5 +59,5 @@ def as_changelog(changes: DataFrame, schema: TableSchema, is_put: Column) -> Dat
 
     old = [F.col(OLD_COLUMN).getField(name).alias(name) for name in names]
     removed = changes.where(F.col(OLD_COLUMN).isNotNull()).select(*old, kind(DELETE_KIND))
-    put = changes.where(is_put).select(*[F.col(quoted(name)) for name in names], kind(0))
+    put = changes.where(is_put).select(*[F.col(quoted_name(name)) for name in names], kind(0))
     return removed.unionAll(put)

@@ -17,9 +17,9 @@ from tablestore_engine.schema.table.row_kind import (
     row_kind_column,
 )
 from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.sql_text import quoted_name
 from tablestore_engine.spark.expressions.by_name import by_name_sql
 from tablestore_engine.spark.expressions.default_value import default_sql
-from tablestore_engine.spark.expressions.names import quoted
 from tablestore_engine.spark.expressions.types import from_spark_type, to_spark_type
 from tablestore_engine.spark.run.run import translated
 
@@ -90,7 +90,7 @@ def align(
     with translated():
         result = frame.select(*selected)
         if own is not None:
-            result = result.withColumn(ROW_KIND_COLUMN, _kind_number(quoted(own)))
+            result = result.withColumn(ROW_KIND_COLUMN, _kind_number(quoted_name(own)))
         _ = result.columns
         return result
 

@@ -29,8 +29,8 @@ from tablestore_engine.operation.write.dynamic_bucket import DynamicBuckets, rep
 from tablestore_engine.operation.write.write_job import BUCKET_COLUMN, ORDINAL_COLUMN, WriteJob
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
+from tablestore_engine.schema.types.sql_text import literal, quoted_name
 from tablestore_engine.spark.expressions.bucket_column import HASH_COLUMN, hash_column
-from tablestore_engine.spark.expressions.names import quoted
 from tablestore_engine.spark.run.run import collect_arrow
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.hash_index import read_hashes
@@ -174,7 +174,7 @@ def join_lookup(spark: SparkSession, frame: DataFrame, schema: TableSchema, look
         kind = pa.list_(pa.int32()) if f"{name} array" in types else pa.int32()
         arrays.append(pa.array([row[at] for row in rows], kind))
     side = spark.createDataFrame(pa.table(arrays, names=[*keys, *names]))
-    same = [F.col(quoted(f.name)).eqNullSafe(F.col(k)) for f, k in zip(fields, keys, strict=True)]
+    same = [F.col(quoted_name(f.name)).eqNullSafe(F.col(k)) for f, k in zip(fields, keys, strict=True)]
     condition = same[0]
     for one in same[1:]:
         condition = condition & one
@@ -182,17 +182,13 @@ def join_lookup(spark: SparkSession, frame: DataFrame, schema: TableSchema, look
 
 
 def _literal(value: Any, kind: str) -> Column:
-    text = (
-        f"array({', '.join(map(str, value))})"
-        if isinstance(value, list)
-        else f"{value if value is not None else 'null'}"
-    )
+    text = f"array({', '.join(map(literal, value))})" if isinstance(value, list) else literal(value)
     return F.expr(f"cast({text} as {kind.partition(' ')[2]})")
 
 
 def _partition(schema: TableSchema) -> list[Column]:
-    return [F.col(quoted(name)) for name in schema.partition_keys]
+    return [F.col(quoted_name(name)) for name in schema.partition_keys]
 
 
 def _columns(frame: DataFrame) -> Sequence[Column]:
-    return [F.col(quoted(name)) for name in frame.columns]
+    return [F.col(quoted_name(name)) for name in frame.columns]

@@ -51,12 +51,13 @@ from tablestore_engine.operation.write.write_job import (
     WriteResult,
 )
 from tablestore_engine.operation.write.write_rows import table_rows
+from tablestore_engine.schema.merge.engine_rules import Kept
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
+from tablestore_engine.schema.types.sql_text import quoted_name
 from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.spark.expressions.bucket_column import HASH_COLUMN, hash_column
-from tablestore_engine.spark.expressions.names import quoted
 from tablestore_engine.spark.read.file_scan import FILE_COLUMN, FileScans
 from tablestore_engine.spark.run.run import collect_arrow, translated
 from tablestore_engine.spark.write.bucket_assignment import (
@@ -178,7 +179,7 @@ def _route(locations: KeyLocations, job: WriteJob, frame: DataFrame, kept: ExitS
 
 
 def _key(schema: TableSchema) -> list[str]:
-    return [quoted(name) for name in schema.primary_keys]
+    return [quoted_name(name) for name in schema.primary_keys]
 
 
 def _check_unique(frame: DataFrame, job: WriteJob) -> None:
@@ -191,11 +192,11 @@ def _check_unique(frame: DataFrame, job: WriteJob) -> None:
 def _one_each(frame: DataFrame, job: WriteJob) -> DataFrame:
     """The last row of each key, the first one where that stays, or all of them where they fold."""
     engine = job.schema.merge_engine
-    if not (engine.keeps_last or engine.keeps_first):
+    if not (engine.keeps_one_record):
         return frame
     order = f"struct(-{ROW_KIND_COLUMN}, {ORDINAL_COLUMN})" if job.changes else ORDINAL_COLUMN
-    best = "max_by" if engine.keeps_last else "min_by"
-    row = f"{best}(struct({', '.join(quoted(c) for c in frame.columns)}), {order}) AS row"
+    best = "max_by" if engine.kept is Kept.NEWEST else "min_by"
+    row = f"{best}(struct({', '.join(quoted_name(c) for c in frame.columns)}), {order}) AS row"
     return frame.groupBy(*_key(job.schema)).agg(F.expr(row)).select("row.*")
 
 
@@ -205,14 +206,14 @@ def _routed(
     engine = schema.merge_engine
     columns = [*schema.field_names, ROW_KIND_COLUMN, ORDINAL_COLUMN]
     old = {name: F.col(_old(i)).alias(name) for i, name in enumerate(schema.partition_keys)}
-    at_location = [old[c] if c in old else F.col(quoted(c)) for c in columns]
+    at_location = [old[c] if c in old else F.col(quoted_name(c)) for c in columns]
     at_location.append(F.col(_OLD_BUCKET).alias(BUCKET_COLUMN))
     known, moves = F.col(_LOCATION).isNotNull(), F.col(_MOVES)
     retracts = F.col(ROW_KIND_COLUMN).bitwiseAND(F.lit(1)) == 1
     dropped = retracts & (~known | moves)  # nothing to delete in the row's own partition
-    if engine.keeps_first:
+    if engine.kept is Kept.OLDEST:
         return _opened(locations, schema, found.where(~known), columns, buckets)
-    if not engine.keeps_last:
+    if engine.kept is not Kept.NEWEST:
         new = _together(schema, found.where(~known))
         return found.where(known).select(*at_location).unionAll(_opened(locations, schema, new, columns, buckets))
     stays = found.where(known & ~moves).select(*at_location)
@@ -223,10 +224,10 @@ def _routed(
 
 def _together(schema: TableSchema, rows: DataFrame) -> DataFrame:
     """Rows of a new key in the partition of the first of them."""
-    names = [quoted(name) for name in schema.partition_keys]
+    names = [quoted_name(name) for name in schema.partition_keys]
     first = F.min_by(F.struct(*names), F.col(ORDINAL_COLUMN)).alias("__first")
     found = rows.join(rows.groupBy(*_key(schema)).agg(first), list(schema.primary_keys))
-    return found.withColumns({n: F.col(f"__first.{quoted(n)}") for n in schema.partition_keys})
+    return found.withColumns({n: F.col(f"__first.{quoted_name(n)}") for n in schema.partition_keys})
 
 
 def _opened(
@@ -240,7 +241,7 @@ def _opened(
     lookup = {p: openings(counts.get(p, {}), number, rule) for p, number in new.items()}
     found = join_lookup(locations.spark, hashed, schema, lookup, OPENING_TYPES)
     bucket = F.expr(f"coalesce({NEW_BUCKET}, 0)").cast("int").alias(BUCKET_COLUMN)
-    return found.select(*[F.col(quoted(c)) for c in columns], bucket)
+    return found.select(*[F.col(quoted_name(c)) for c in columns], bucket)
 
 
 def _old(position: int) -> str:
@@ -271,7 +272,7 @@ def _with_locations(
     found = found.join(F.broadcast(buckets_by_number), [_LOCATION], "left")
     same: Column = F.lit(True)
     for i, name in enumerate(schema.partition_keys):
-        same = same & F.col(quoted(name)).eqNullSafe(F.col(_old(i)))
+        same = same & F.col(quoted_name(name)).eqNullSafe(F.col(_old(i)))
     return found.withColumn(_MOVES, ~same)
 
 

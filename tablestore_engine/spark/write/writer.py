@@ -34,8 +34,8 @@ from tablestore_engine.operation.write.write_job import (
 from tablestore_engine.operation.write.write_rows import table_rows
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
+from tablestore_engine.schema.types.sql_text import quoted_name
 from tablestore_engine.spark.expressions.bucket_column import bucket_column, task_column
-from tablestore_engine.spark.expressions.names import quoted
 from tablestore_engine.spark.run.run import collect_arrow
 from tablestore_engine.spark.write.bucket_assignment import with_buckets
 
@@ -104,7 +104,7 @@ def _with_same_keys(frame: DataFrame, schema: TableSchema) -> DataFrame:
     return frame.withColumns(
         {
             name: F.expr(f"CASE WHEN {of} = 0 THEN cast(0 AS {kind}) WHEN isnan({of}) THEN {kind}('NaN') ELSE {of} END")
-            for name, kind, of in ((name, kind, quoted(name)) for name, kind in floats.items())
+            for name, kind, of in ((name, kind, quoted_name(name)) for name, kind in floats.items())
         }
     )
 
@@ -183,7 +183,7 @@ def _distributed(job: WriteJob, frame: DataFrame) -> WriteResult:
 def _run(job: WriteJob, frame: DataFrame, *, stop_at_duplicates: bool = False) -> WriteResult:
     """Give each bucket's rows to one task, sorted, and write them there."""
     schema = job.schema
-    partitions = [F.col(quoted(k)) for k in schema.partition_keys]
+    partitions = [F.col(quoted_name(k)) for k in schema.partition_keys]
     bucketed = bool(schema.bucket_keys) and job.total_buckets > 0
     bucket = bucket_column(schema.bucket_fields, job.total_buckets) if bucketed else F.lit(0)
     columns = []
@@ -208,9 +208,9 @@ def _order(job: WriteJob) -> list[Column]:
     schema = job.schema
     if not schema.primary_keys:
         return []
-    order = [F.col(quoted(k)) for k in schema.trimmed_primary_keys]
+    order = [F.col(quoted_name(k)) for k in schema.trimmed_primary_keys]
     for column in order_of_key(job):
-        by = F.col(quoted(column.name))
+        by = F.col(quoted_name(column.name))
         order.append(by.desc_nulls_first() if column.descending else by.asc_nulls_first())
     return order if job.unique_keys else [*order, F.col(ORDINAL_COLUMN)]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.schema.table.predicate import Constant
+from tablestore_engine.schema.types.sql_text import quoted_name
 from tablestore_engine.sql.parse.parse_rows import partition_spec
 from tablestore_engine.sql.parse.parse_table import property_key
 from tablestore_engine.sql.statements.layout import AnalyzeTable
@@ -20,7 +21,7 @@ from tablestore_engine.sql.statements.show import (
 from tablestore_engine.sql.statements.statement import Call, QueryInside, Statement, TableName
 from tablestore_engine.sql.statements.tag import ShowTags
 from tablestore_engine.sql.text.cursor import OWN_CATALOGS, Cursor
-from tablestore_engine.sql.text.lexer import STRING, quote
+from tablestore_engine.sql.text.lexer import STRING
 from tablestore_engine.sql.text.literals import constant_at
 
 _SCHEMAS = ("SCHEMAS", "DATABASES", "NAMESPACES")
@@ -119,7 +120,7 @@ def describe(cursor: Cursor) -> Statement | None:
     as_json = cursor.accept("AS", "JSON")
     cursor.expect_end()
     if "$" in table.name and not (column or partition or as_json):  # a system table, whose rows are made by Spark
-        named = ".".join(quote(part) for part in (table.database, table.name) if part is not None)
+        named = ".".join(quoted_name(part) for part in (table.database, table.name) if part is not None)
         query = f"SELECT * FROM {named}"
         return QueryInside(sql=cursor.text, kind="DESCRIBE QUERY", prefix="DESCRIBE QUERY ", query_sql=query)
     return Describe(

@@ -22,11 +22,12 @@ from functools import lru_cache
 from typing import Final
 
 from tablestore_engine.schema.table.predicate import Predicate
+from tablestore_engine.schema.types.sql_text import quoted_name
 from tablestore_engine.sql.query.pushdown import table_predicates
 from tablestore_engine.sql.query.structure import DottedName, Relation, Select, Structure, TimeTravel
 from tablestore_engine.sql.query.table_references import scan_expression, scan_query
 from tablestore_engine.sql.text.cursor import NO_CATALOG, OWN_CATALOGS
-from tablestore_engine.sql.text.lexer import QUOTED, Token, quote, tokenize
+from tablestore_engine.sql.text.lexer import QUOTED, Token, tokenize
 
 _PATTERN_SIGNS: Final = frozenset("()[]{}|*+?^\\")
 FILE_FORMATS: Final = frozenset(
@@ -188,7 +189,7 @@ class _Rewrite:
         return BoundQuery(self._apply(), bound, self.text, tuple(self.edits))
 
     def _bind(self, table: Relation) -> None:
-        view = quote(self.bound[table][1].view)
+        view = quoted_name(self.bound[table][1].view)
         self.edits.append((*table.name_span, view))
         if table.travel_span is not None:
             self.edits.append((*table.travel_span, ""))
@@ -254,7 +255,7 @@ class _Rewrite:
 
     def _qualifier(self, relation: Relation) -> str:
         if relation in self.renamed:
-            return quote(self.bound[relation][1].view)
+            return quoted_name(self.bound[relation][1].view)
         return _spelled(relation)
 
     def _apply(self) -> str:
@@ -292,4 +293,4 @@ def _same_name(left: str, right: str) -> bool:
 
 def _spelled(table: Relation) -> str:
     """The last part of a table's name as Spark lets it be written: ``$`` needs backquotes there."""
-    return table.last_text if "$" not in table.last_text else quote(table.parts[-1])
+    return table.last_text if "$" not in table.last_text else quoted_name(table.parts[-1])

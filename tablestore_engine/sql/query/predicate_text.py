@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date, datetime
 from decimal import Decimal
+from math import isfinite
 
 from tablestore_engine.schema.table.predicate import And, Compare, Constant, In, IsNull, Or, Predicate
-from tablestore_engine.sql.text.lexer import quote
+from tablestore_engine.schema.types.sql_text import literal, quoted_name, quoted_text
 
 
 def predicate_text(predicate: Predicate, columns: Mapping[str, str]) -> str | None:
@@ -26,25 +26,18 @@ def predicate_text(predicate: Predicate, columns: Mapping[str, str]) -> str | No
         return None
     if isinstance(predicate, Compare):
         value = _constant(predicate.value)
-        return None if value is None else f"{quote(name)} {predicate.op} {value}"
+        return None if value is None else f"{quoted_name(name)} {predicate.op} {value}"
     if isinstance(predicate, In):
         values = [_constant(value) for value in predicate.values]
         shown = [value for value in values if value is not None]
-        return f"{quote(name)} IN ({', '.join(shown)})" if len(shown) == len(values) else None
-    return f"{quote(name)} IS {'NULL' if isinstance(predicate, IsNull) else 'NOT NULL'}"
+        return f"{quoted_name(name)} IN ({', '.join(shown)})" if len(shown) == len(values) else None
+    return f"{quoted_name(name)} IS {'NULL' if isinstance(predicate, IsNull) else 'NOT NULL'}"
 
 
 def _constant(value: Constant) -> str | None:
-    if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, Decimal):
-        return f"{value:f}BD" if value.is_finite() else None
-    if isinstance(value, float):
-        return f"{value!r}D" if abs(value) < float("inf") else None
-    if isinstance(value, datetime):
-        return f"TIMESTAMP{'_NTZ' if value.tzinfo is None else ''}'{value.isoformat(' ')}'"
-    if isinstance(value, date):
-        return f"DATE'{value.isoformat()}'"
-    return None if "\\" in value or "'" in value else f"'{value}'"
+    """The literal of a constant, where `constant_at` reads the same constant from it."""
+    if isinstance(value, str):
+        return None if "\\" in value or "'" in value else quoted_text(value)
+    if isinstance(value, (Decimal, float)) and not isfinite(value):
+        return None
+    return literal(value)

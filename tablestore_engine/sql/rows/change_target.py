@@ -15,7 +15,9 @@ from tablestore_engine.errors import SqlError
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.scan.scan import ScanPlan
+from tablestore_engine.schema.merge.engine_rules import Kept
 from tablestore_engine.schema.table.predicate import Predicate
+from tablestore_engine.schema.types.sql_text import quoted_name
 from tablestore_engine.spark.expressions.types import sql_type
 from tablestore_engine.spark.read.file_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.read.reader import read_plan, read_positions
@@ -23,7 +25,6 @@ from tablestore_engine.spark.verbs.dml import WriteOutcome
 from tablestore_engine.spark.verbs.keyed_changes import Read, apply_changes
 from tablestore_engine.spark.verbs.multiset_changes import OLD_COLUMN, with_old_rows
 from tablestore_engine.sql.rows.frames import Frames
-from tablestore_engine.sql.text.lexer import quote
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class ChangeTarget:
             rows = with_old_rows(found, positions=self.merging)
         else:
             rows = (read_plan if self.keyed else read_positions)(spark, self.table, self.plan)
-        return quote(self.frames.register(_TARGET, rows))
+        return quoted_name(self.frames.register(_TARGET, rows))
 
     def apply(self, changes: DataFrame) -> WriteOutcome:
         """Write the changed rows."""
@@ -99,11 +100,16 @@ def check_engine(table: Table, verb: str, *, deletes: bool) -> None:
             hint="INSERT OVERWRITE replaces rows.",
         )
     removes = engine.removes_on_delete or bool(engine.removing_groups)
-    if not (engine.keeps_last or engine.is_multiset or (verb == "DELETE" and removes)):
-        option = "remove-record-on-sequence-group' = '…" if engine.grouped else "remove-record-on-delete' = 'true"
+    if not (engine.kept is Kept.NEWEST or engine.is_multiset or (verb == "DELETE" and removes)):
+        option = (
+            "remove-record-on-sequence-group' = '…"
+            if engine.has_sequence_groups
+            else "remove-record-on-delete' = 'true"
+        )
         way_out = f"'{engine.name}.{option}' makes a table that rows can be deleted from."
         raise SqlError(
-            f"UPDATE, DELETE and MERGE do not go with 'merge-engine' = '{engine.name}', which table {table.name} has.",
+            f"UPDATE, DELETE and MERGE are not supported with 'merge-engine' = '{engine.name}', "
+            f"which table {table.name} has.",
             hint="INSERT rows: the merge engine folds them into those of the same key. INSERT OVERWRITE replaces them."
             + (f" {way_out}" if engine.folds and verb == "DELETE" else ""),
         )
@@ -112,8 +118,8 @@ def check_engine(table: Table, verb: str, *, deletes: bool) -> None:
 def probe_of(frames: Frames, table: Table, alias: str | None, probe: str) -> Predicate | None:
     """What the query `probe` says of the rows of `{target}` that it looks at; None when that is nothing."""
     database, name = table.identifier
-    as_alias = f" AS {quote(alias)}" if alias else ""
-    named = f"{quote(database)}.{quote(name)}{as_alias}"
+    as_alias = f" AS {quoted_name(alias)}" if alias else ""
+    named = f"{quoted_name(database)}.{quoted_name(name)}{as_alias}"
     return frames.predicate_of(probe.replace("{target}", named, 1), table)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tablestore_engine.errors import PrimaryKeyError, SchemaError
 from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
+from tablestore_engine.schema.types.sql_text import quoted_name
 from tablestore_engine.spark.verbs.dml import WriteOutcome, truncate
 from tablestore_engine.spark.verbs.keyed_changes import ACTION_COLUMN
 from tablestore_engine.sql.result import StatementResult
@@ -16,7 +17,6 @@ from tablestore_engine.sql.rows.execute_rows import RowContext, result_of
 from tablestore_engine.sql.rows.frames import Frames
 from tablestore_engine.sql.statements.row import Delete, Update
 from tablestore_engine.sql.statements.statement import Assignment
-from tablestore_engine.sql.text.lexer import quote
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
@@ -54,12 +54,12 @@ def execute_update(statement: Update, context: RowContext) -> StatementResult:
         target = _target(context.frames(), table, statement.alias, statement.where_sql)
         values = _values(target, statement.assignments)
         items = [
-            f"CAST({values[n.lower()]} AS {target.sql_type(n)}) AS {quote(n)}"
+            f"CAST({values[n.lower()]} AS {target.sql_type(n)}) AS {quoted_name(n)}"
             if n.lower() in values
-            else f"{quote(target.alias)}.{quote(n)}"
+            else f"{quoted_name(target.alias)}.{quoted_name(n)}"
             for n in table.schema.field_names
         ]
-        items += [f"{quote(target.alias)}.{c}" for c in target.source_columns()]
+        items += [f"{quoted_name(target.alias)}.{c}" for c in target.source_columns()]
         return _changed(target, _select(target, [*items, f"0 AS {ACTION_COLUMN}"], statement.where_sql))
 
     return result_of("UPDATE", with_retry(attempt))
@@ -73,13 +73,13 @@ def _changed(target: ChangeTarget, changes: DataFrame) -> WriteOutcome:
 
 def _own_columns(target: ChangeTarget) -> list[str]:
     names = [*target.table.schema.field_names, *target.source_columns()]
-    return [f"{quote(target.alias)}.{quote(n)}" for n in names]
+    return [f"{quoted_name(target.alias)}.{quoted_name(n)}" for n in names]
 
 
 def _select(target: ChangeTarget, items: Sequence[str], where_sql: str | None) -> DataFrame:
     view = target.register()
     where = f" WHERE {target.expression(where_sql)}" if where_sql else ""
-    return target.frames.run(f"SELECT {', '.join(items)} FROM {view} AS {quote(target.alias)}{where}")
+    return target.frames.run(f"SELECT {', '.join(items)} FROM {view} AS {quoted_name(target.alias)}{where}")
 
 
 def _values(target: ChangeTarget, assignments: Sequence[Assignment]) -> dict[str, str]:

@@ -16,6 +16,7 @@ from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.schema.table.predicate import Predicate, conjunction, disjunction
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.sql_text import literal, quoted_name
 from tablestore_engine.spark.expressions.by_name import by_name_sql
 from tablestore_engine.spark.expressions.default_value import default_sql
 from tablestore_engine.spark.expressions.types import to_spark_type
@@ -43,7 +44,6 @@ from tablestore_engine.sql.rows.merge_clauses import (
 )
 from tablestore_engine.sql.rows.merge_keys import equal_columns, target_predicate
 from tablestore_engine.sql.statements.row import Merge, MergeClause
-from tablestore_engine.sql.text.lexer import quote
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
@@ -107,9 +107,9 @@ def _read_once(statement: Merge, frames: Frames, table: Table) -> Iterator[tuple
         pairs = equal_columns(statement, table.schema.field_names, frame.columns)
         pairs = comparable_columns(pairs, table.schema, frame)
     if not pairs:
-        yield target, _Source(frame, quote(frames.register(_SOURCE, frame)))
+        yield target, _Source(frame, quoted_name(frames.register(_SOURCE, frame)))
         return
-    source = _Source(frame, quote(frames.register(_SOURCE, with_own_plan(frame))))
+    source = _Source(frame, quoted_name(frames.register(_SOURCE, with_own_plan(frame))))
     with kept(frames.spark, source.view) as rows:
         yield target_where(on, *bounds_of(rows, pairs, table.schema)), source
 
@@ -135,7 +135,7 @@ def _merge_changes(statement: Merge, target: ChangeTarget, read: _Source) -> Dat
     frames = target.frames
     source = read.frame
     source_names = [c.lower() for c in source.columns]
-    alias = quote(statement.source_alias or _SOURCE)
+    alias = quoted_name(statement.source_alias or _SOURCE)
     qualifiers = dict(target.qualifiers)
     if (name := statement.unaliased_source) is not None:
         qualifiers[(name.database or frames.database).lower(), name.name.lower()] = name.name
@@ -154,11 +154,11 @@ def _merge_changes(statement: Merge, target: ChangeTarget, read: _Source) -> Dat
     view = target.register()
     text = clause_rows(
         join_sql=(
-            f"(SELECT *, true AS {_IN_TARGET} FROM {view}) AS {quote(target.alias)} "
+            f"(SELECT *, true AS {_IN_TARGET} FROM {view}) AS {quoted_name(target.alias)} "
             f"{_join_kind(statement)} JOIN (SELECT *, true AS {_IN_SOURCE} FROM {read.view}) AS {alias} "
             f"ON {bound(statement.on_sql)}"
         ),
-        target=Side(quote(target.alias), _IN_TARGET, tuple(f.name for f in fields)),
+        target=Side(quoted_name(target.alias), _IN_TARGET, tuple(f.name for f in fields)),
         source=Side(alias, _IN_SOURCE, tuple(n for n in source.columns if source_names.count(n.lower()) == 1)),
         types=tuple(target.sql_type(f.name) for f in fields),
         extra=tuple(target.source_columns()),
@@ -170,7 +170,7 @@ def _merge_changes(statement: Merge, target: ChangeTarget, read: _Source) -> Dat
     )
     removes = ", ".join(str(i) for i, c in enumerate(itertools.chain(*kinds)) if c.action == "DELETE") or "-1"
     action = f"CASE WHEN {CLAUSE_COLUMN} IN ({removes}) THEN {DELETE_KIND} ELSE 0 END AS {ACTION_COLUMN}"
-    columns = [f"{value_column(i)} AS {quote(f.name)}" for i, f in enumerate(fields)]
+    columns = [f"{value_column(i)} AS {quoted_name(f.name)}" for i, f in enumerate(fields)]
     columns += target.source_columns()
     return frames.run(f"SELECT {', '.join(columns)}, {action} FROM ({text}) WHERE {CLAUSE_COLUMN} IS NOT NULL")
 
@@ -178,8 +178,8 @@ def _merge_changes(statement: Merge, target: ChangeTarget, read: _Source) -> Dat
 def _source_alias(statement: Merge) -> str:
     if statement.source_alias is None:
         return "" if statement.source_name else f" AS {_SOURCE}"
-    columns = f"({', '.join(quote(c) for c in statement.source_columns)})" if statement.source_columns else ""
-    return f" AS {quote(statement.source_alias)}{columns}"
+    columns = f"({', '.join(quoted_name(c) for c in statement.source_columns)})" if statement.source_columns else ""
+    return f" AS {quoted_name(statement.source_alias)}{columns}"
 
 
 def _join_kind(statement: Merge) -> str:
@@ -195,7 +195,7 @@ def _clause_values(
 ) -> dict[str, str]:
     """SQL of every column's value under one clause."""
     schema = target.table.schema
-    own = {n.lower(): f"{quote(target.alias)}.{quote(n)}" for n in schema.field_names}
+    own = {n.lower(): f"{quoted_name(target.alias)}.{quoted_name(n)}" for n in schema.field_names}
     if clause.action == "DELETE":
         return own
     if clause.action == "UPDATE":
@@ -234,14 +234,13 @@ def _updated(
 
 def _same_key(target: ChangeTarget, name: str, value: str) -> str:
     """SQL of a key column that a MERGE assigns: it may, as long as the key stays what it is."""
-    own = f"{quote(target.alias)}.{quote(name)}"
+    own = f"{quoted_name(target.alias)}.{quoted_name(name)}"
     refused = (
         f"MERGE would change column '{name}', which belongs to the primary key, of a matched row. "
         "Delete the row and insert it under its new key, or match rows by the whole key."
     )
-    message = f"CAST(X'{refused.encode().hex()}' AS STRING)"  # a name may hold anything
     same = f"CAST({value} AS {target.sql_type(name)}) <=> {own}"
-    return f"CASE WHEN {same} THEN {own} ELSE raise_error({message}) END"
+    return f"CASE WHEN {same} THEN {own} ELSE raise_error({literal(refused)}) END"
 
 
 def _star(schema: TableSchema, alias: str, source: DataFrame) -> dict[str, str]:
@@ -254,6 +253,6 @@ def _star(schema: TableSchema, alias: str, source: DataFrame) -> dict[str, str]:
             hint="Name the columns in the clause instead.",
         )
     return {
-        f.name: by_name_sql(f"{alias}.{quote(f.name)}", kinds[f.name.lower()], to_spark_type(f.type), f.name)
+        f.name: by_name_sql(f"{alias}.{quoted_name(f.name)}", kinds[f.name.lower()], to_spark_type(f.type), f.name)
         for f in schema.fields
     }

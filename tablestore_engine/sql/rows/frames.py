@@ -16,6 +16,7 @@ from tablestore_engine.catalog import Catalog, View
 from tablestore_engine.errors import BrokenViewError, SqlError, TableNotFound, TableStoreError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.schema.table.predicate import Predicate
+from tablestore_engine.schema.types.sql_text import quoted_name
 from tablestore_engine.spark.read.reader import read_plan
 from tablestore_engine.spark.read.system_frames import system_table
 from tablestore_engine.spark.run.frame_cache import FrameCache
@@ -26,7 +27,6 @@ from tablestore_engine.sql.catalog import information_schema
 from tablestore_engine.sql.query.bind import Binding, BoundQuery, TableReference, bind, bind_expression
 from tablestore_engine.sql.query.structure import TimeTravel
 from tablestore_engine.sql.query.view_columns import positions, references_of_view
-from tablestore_engine.sql.text.lexer import quote
 from tablestore_engine.system.system_tables import DATA_TABLES
 from tablestore_engine.table import Table
 
@@ -158,7 +158,7 @@ class Frames:
     def _leave(self, reference: TableReference, database: str, name: str) -> None:
         """Leave a name to Spark, which may know it."""
         self._unknown = True
-        parts = [quote(part) for part in (reference.database, reference.name) if part is not None]
+        parts = [quoted_name(part) for part in (reference.database, reference.name) if part is not None]
         self._unresolved.append((database, name, ".".join(parts).lower()))
 
     def _bind_information(self, name: str) -> str:
@@ -269,13 +269,13 @@ def _columns_of_view(view: View, full: str, frame: DataFrame) -> DataFrame:
         chosen = positions(full, view.query_columns, frame.columns)
         if chosen != tuple(range(len(frame.columns))):
             numbered = frame.toDF(*map(str, range(len(frame.columns))))
-            return numbered.select(*[quote(str(i)) for i in chosen]).toDF(*names)
+            return numbered.select(*[quoted_name(str(i)) for i in chosen]).toDF(*names)
     if not names or [n.lower() for n in names] == [n.lower() for n in frame.columns]:
         return frame
     if len(names) == len(frame.columns):
         return frame.toDF(*names)
     by_name = {c.lower() for c in frame.columns}
-    return frame.select(*map(quote, names)) if all(n.lower() in by_name for n in names) else frame
+    return frame.select(*map(quoted_name, names)) if all(n.lower() in by_name for n in names) else frame
 
 
 def _position(bound: BoundQuery, offset: int) -> str:

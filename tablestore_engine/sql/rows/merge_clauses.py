@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tablestore_engine.sql.text.lexer import quote
+from tablestore_engine.schema.types.sql_text import quoted_name
 
 CLAUSE_COLUMN: Final = "__tablestore_clause"
 
@@ -27,11 +27,11 @@ class Side:
 
     def carried(self) -> list[str]:
         """Items that carry the side's columns through the selects between the join and its scope."""
-        return [f"{self.alias}.{quote(n)} AS {self._hidden(i)}" for i, n in enumerate(self.columns)]
+        return [f"{self.alias}.{quoted_name(n)} AS {self._hidden(i)}" for i, n in enumerate(self.columns)]
 
     def shown(self) -> list[str]:
         """Items that give carried columns their names again."""
-        return [f"{self._hidden(i)} AS {quote(n)}" for i, n in enumerate(self.columns)]
+        return [f"{self._hidden(i)} AS {quoted_name(n)}" for i, n in enumerate(self.columns)]
 
     def hidden(self) -> list[str]:
         """The names that carried columns go by."""

@@ -119,8 +119,3 @@ def position_of(text: str, offset: int) -> tuple[int, int]:
     """Line and column of an offset, both from 1."""
     line = text.count("\n", 0, offset) + 1
     return line, offset - (text.rfind("\n", 0, offset) + 1) + 1
-
-
-def quote(name: str) -> str:
-    """A name in backquotes."""
-    return "`" + name.replace("`", "``") + "`"

@@ -7,13 +7,13 @@ changes the structure of the statement. What is no parameter (`:` behind an oper
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import date, datetime
-from decimal import Decimal
+from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.schema.types.sql_text import quoted_text
+from tablestore_engine.schema.types.sql_text import literal, quoted_text
+from tablestore_engine.schema.types.types import AtomicType
 from tablestore_engine.sql.text.lexer import NUMBER, STRING, WORD, Token, tokenize
 
 Parameters = Mapping[str, Any] | Sequence[Any]
@@ -34,8 +34,9 @@ def with_parameters(text: str, given: Parameters) -> str:
             raise SqlError(f"The statement has {len(marks)} parameters, and {len(given)} values are given.")
         found = [(mark.start, mark.end, _literal(value, "?")) for mark, value in zip(marks, given, strict=True)]
     pieces, position = [], 0
-    for start, end, literal in found:
-        pieces += [text[position:start], _between(text[:start], literal), literal, _between(literal, text[end:])]
+    for start, end, given_text in found:
+        between = _between(text[:start], given_text), given_text, _between(given_text, text[end:])
+        pieces += [text[position:start], *between]
         position = end
     return "".join([*pieces, text[position:]])
 
@@ -61,25 +62,16 @@ def _is_operand(token: Token) -> bool:
 
 
 def _literal(value: Any, name: str) -> str:
-    if value is None:
-        return "NULL"
-    if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, float):
-        return f"{value!r}D" if abs(value) < float("inf") else f"double('{value}')"
-    if isinstance(value, Decimal) and value.is_finite():
-        return f"{value:f}BD"
-    if isinstance(value, str):
-        return quoted_text(value)
-    if isinstance(value, datetime):
-        return f"TIMESTAMP '{value.isoformat(' ')}'"
-    if isinstance(value, date):
-        return f"DATE '{value.isoformat()}'"
-    if isinstance(value, (bytes, bytearray)):
-        return f"X'{value.hex()}'"
-    raise SqlError(
-        f"The parameter {name} has a value of the type {type(value).__name__}, for which there is no literal.",
-        hint="Give it as a text, number, boolean, date, time or bytes, or build it in the statement: array(:a, :b).",
-    )
+    try:
+        if isinstance(value, str):
+            return quoted_text(value)  # also where the grammar allows no expression
+        return literal(value, _SESSION_TIME if isinstance(value, datetime) else None)
+    except TypeError:
+        raise SqlError(
+            f"The parameter {name} has a value of the type {type(value).__name__}, for which there is no literal.",
+            hint="Give it as a text, number, boolean, date, time or bytes, or build it in the statement: "
+            "array(:a, :b).",
+        ) from None
+
+
+_SESSION_TIME = AtomicType("TIMESTAMP_LTZ", precision=6)

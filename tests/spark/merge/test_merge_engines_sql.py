@@ -5,10 +5,11 @@ from __future__ import annotations
 import random
 
 import pytest
-from support.spark_rows import by_arrow, by_spark, quote
+from support.spark_rows import by_arrow, by_spark
 from support.tables import check_invariants
 
 from tablestore_engine.errors import ExecutionError, OptionError, SqlError
+from tablestore_engine.schema.types.sql_text import quoted_name
 
 pytestmark = pytest.mark.spark
 
@@ -58,7 +59,7 @@ def batch(rng, rows):
 @pytest.mark.parametrize("seed", range(3))
 def test_every_function(store, seed):
     rng = random.Random(seed)
-    columns = ", ".join(f"{quote(name)} {kind}" for name, kind, *_ in COLUMNS)
+    columns = ", ".join(f"{quoted_name(name)} {kind}" for name, kind, *_ in COLUMNS)
     options = {"merge-engine": "aggregation", "bucket": "2", "write-only": "true"}
     for name, _, function, more, _ in COLUMNS:
         options[f"fields.{name}.aggregate-function"] = function
@@ -192,7 +193,7 @@ def test_rows_are_replaced_by_overwriting(store):
         "DELETE FROM t WHERE id = 1",
         "MERGE INTO t USING t s ON t.id = s.id WHEN MATCHED THEN DELETE",
     ):
-        with pytest.raises(SqlError, match=r"do not go with 'merge-engine' = 'aggregation'.*INSERT"):
+        with pytest.raises(SqlError, match=r"are not supported with 'merge-engine' = 'aggregation'.*INSERT"):
             store.execute(statement)
     store.execute("DELETE FROM t")
     assert store.sql("SELECT * FROM t").collect() == []
@@ -238,7 +239,7 @@ _GROUP = {"merge-engine": "partial-update", "fields.v.sequence-group": ""}
         (
             "STRING",
             {"fields.v.aggregate-function": "listagg", "sequence.field": "id"},
-            "does not go with sequence.field",
+            "is not supported with sequence.field",
         ),
         ("INT", {"fields.v.sequence-group": "id"}, "needs 'merge-engine' = 'partial-update'"),
         ("INT", {"merge-engine": "partial-update", "fields.v.sequence-group": "id"}, "part of the key"),
@@ -248,7 +249,7 @@ _GROUP = {"merge-engine": "partial-update", "fields.v.sequence-group": ""}
         ("INT", {_REMOVING: "v"}, "needs 'merge-engine' = 'partial-update'"),
         ("INT", {"merge-engine": "partial-update", _REMOVING: "v"}, "orders no sequence group.*Make one"),
         ("INT", {**_GROUP, _REMOVING: "w"}, "names 'w', which orders no sequence group.*Columns that do: v"),
-        ("INT", {**_GROUP, _REMOVING: "v", "ignore-delete": "true"}, "does not go with 'ignore-delete'"),
+        ("INT", {**_GROUP, _REMOVING: "v", "ignore-delete": "true"}, "is not supported with 'ignore-delete'"),
         ("INT, w INT NOT NULL", {**_GROUP, _REMOVING: "v"}, "Column 'w' is NOT NULL"),
         (
             "INT",

@@ -16,6 +16,7 @@ from tablestore_engine.errors import (
     SqlError,
 )
 from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.schema.merge.engine_rules import Kept
 from tablestore_engine.spark.verbs import rewrite
 
 pytestmark = pytest.mark.spark
@@ -324,7 +325,7 @@ def test_a_table_that_counts_rows_takes_a_key_and_gives_it_back(store):
     store.execute("INSERT INTO t (_row_kind, id, v) VALUES ('-D', 2, 'c')")
     store.execute("ALTER TABLE t ADD PRIMARY KEY (id) NOT ENFORCED")
     table = store.table("t")
-    assert table.schema.merge_engine.keeps_last
+    assert table.schema.merge_engine.kept is Kept.NEWEST
     assert rows(store) == [(1, "a"), (2, "b"), (4, "e")]
     store.execute("INSERT INTO t (_row_kind, id, v) VALUES ('+I', 1, 'new'), ('-D', 2, 'whatever')")
     assert rows(store) == [(1, "new"), (4, "e")]

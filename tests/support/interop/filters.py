@@ -13,6 +13,7 @@ import pyarrow as pa
 from support.interop.compare import multiset
 from support.interop.ours import OurTable
 from tablestore_engine.schema.table.predicate import Compare, IsNull, Predicate
+from tablestore_engine.schema.types.sql_text import literal, quoted_name
 from tablestore_engine.schema.types.types import AtomicType, DataField
 from tablestore_engine.sql.query.bind import references
 
@@ -44,9 +45,9 @@ def check_spark_filters(spark_store: Any, table: OurTable, own: pa.Table, most: 
                 if predicate.op != "=":
                     continue
                 assert isinstance(field.type, AtomicType)
-                condition = f"`{field.name}` = {_literal(predicate.value, field.type)}"
+                condition = f"{quoted_name(field.name)} = {literal(predicate.value, field.type)}"
             else:
-                condition = f"`{field.name}` IS NULL"
+                condition = f"{quoted_name(field.name)} IS NULL"
             (reference,) = references(f"SELECT * FROM {name} WHERE {condition}")
             assert reference.predicate == predicate, f"{condition} leaves no files out"
             kept = [i for i, value in enumerate(values) if _accepts(predicate, value)]
@@ -76,18 +77,3 @@ def _accepts(predicate: Predicate, value: Any) -> bool:
         return value is None
     assert isinstance(predicate, Compare)
     return value is not None and bool(_OPERATORS[predicate.op](value, predicate.value))
-
-
-def _literal(value: Any, data_type: AtomicType) -> str:
-    root = data_type.root
-    if root in ("STRING", "VARCHAR"):
-        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
-    if root == "BOOLEAN":
-        return str(value).lower()
-    if root == "DATE":
-        return f"DATE '{value.isoformat()}'"
-    if root == "TIMESTAMP":
-        return f"TIMESTAMP_NTZ '{value.isoformat(' ')}'"
-    if root == "TIMESTAMP_LTZ":
-        return f"TIMESTAMP '{value.replace(tzinfo=None).isoformat(' ')}+00:00'"
-    return format(value, "f") if root == "DECIMAL" else str(value)

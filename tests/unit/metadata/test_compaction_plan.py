@@ -1,4 +1,4 @@
-"""Plans and their states: what is told by which notes there are."""
+"""Plans and their states, which follow from the notes about them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Snapshots keep what they are told, also what only newer writers understand."""
+"""Snapshots keep all their fields, also those that only newer writers understand."""
 
 from __future__ import annotations
 

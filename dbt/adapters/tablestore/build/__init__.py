@@ -1,4 +1,4 @@
-"""What happens when a model is built: incremental strategies, seeds, Python models, checks, operations.
+"""Building: what a dbt command does to tables. Incremental models, seeds, Python models, run-operation, dbt debug.
 
-Knows `config`, `relation` and `connection`.
+Knows `relation`, `config` and `connection`. Decides and converts; `verbs` runs the statements.
 """

@@ -14,8 +14,10 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.tablestore.config.model_config import column_names, unique_keys
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
+from tablestore_engine.schema.merge.engine_rules import Kept
 from tablestore_engine.schema.merge.merge_engine import MergeEngine
-from tablestore_engine.sql.text.lexer import quote, tokenize
+from tablestore_engine.schema.types.sql_text import quoted_name
+from tablestore_engine.sql.text.lexer import tokenize
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ def is_plain_upsert(
         return False
     if not is_keyed_by(table_keys, unique_keys(config)):
         return False
-    if not engine.keeps_last:
+    if engine.kept is not Kept.NEWEST:
         return True  # its engine merges what is written, column by column
     return {one.name.lower() for one in columns} >= {one.name.lower() for one in table_columns}
 
@@ -129,6 +131,6 @@ def qualified(expression: str, columns: Sequence[TableStoreColumn], alias: str) 
         before = tokens[index - 1].key if index else ""
         after = tokens[index + 1].key if index + 1 < len(tokens) else ""
         if token.is_name and token.name.lower() in names and before != "." and after not in (".", "("):
-            text.append(expression[position : token.start] + f"{alias}.{quote(token.name)}")
+            text.append(expression[position : token.start] + f"{alias}.{quoted_name(token.name)}")
             position = token.end
     return "".join(text) + expression[position:]

@@ -11,7 +11,7 @@ from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.tablestore.connection.literals import literal, text_literal
+from tablestore_engine.schema.types.sql_text import literal, quoted_text
 
 _MAX_LINES = 20
 
@@ -21,14 +21,14 @@ def call_sql(procedure: str, table: str, arguments: Mapping[str, Any]) -> str:
 
     Raises DbtRuntimeError for an argument that is not a plain value.
     """
-    given = [f"table => {text_literal(table)}"]
+    given = [f"table => {quoted_text(table)}"]
     for name, value in arguments.items():
         if value is None:
             continue
         try:
             # YAML reads a time without quotes as one; a procedure wants its text.
             plain = str(value) if isinstance(value, (date, datetime, float)) else value
-            given.append(f"{name} => {literal(plain)}")
+            given.append(f"{name} => {quoted_text(plain) if isinstance(plain, str) else literal(plain)}")
         except TypeError:
             raise DbtRuntimeError(
                 f"{name} of {procedure} is a text, a number, true or false, and not {value!r}."

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.tablestore.relation.column import ANY_DECIMAL, TableStoreColumn
+from tablestore_engine.schema.types.sql_text import quoted_name
 
 _FRACTION = re.compile(r"\.(\d*[1-9])0*\s*$")
 
@@ -34,7 +35,7 @@ class SeedColumn:
     @property
     def item(self) -> str:
         """The select item that gives the column its type."""
-        name = "`" + self.name.replace("`", "``") + "`"
+        name = quoted_name(self.name)
         return f"cast({name} as {self.type}) as {name}"
 
 

@@ -1,4 +1,4 @@
-"""What a model is configured to be: keys, options, contracts, compaction, configs of other adapters.
+"""Configuration: what a model asks of its table by config keys, options, contracts and configs of other adapters.
 
-Knows `connection`. Touches no table.
+Knows `connection` and the engine's options. Reads no table: everything here is decided from the model alone.
 """

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dbt.adapters.tablestore.connection.literals import text_literal
+from tablestore_engine.schema.types.sql_text import quoted_name, quoted_text
 
 
 def select_list(model: Mapping[str, Any]) -> list[str]:
     """The columns of the contract as select items, each with the checks that it has."""
     items = []
     for column in model["columns"].values():
-        name = quoted_name(column)
+        name = quoted_name(str(column["name"]))
         value = name
         for constraint in column.get("constraints") or ():
             value = _checked(value, name, column["name"], constraint)
@@ -26,7 +26,7 @@ def select_list(model: Mapping[str, Any]) -> list[str]:
         for constraint in model.get("constraints") or ():
             if _type_of(constraint) == "not_null":
                 continue
-            name = quoted_name(first)
+            name = quoted_name(str(first["name"]))
             value = _checked(items[0].rsplit(" as ", 1)[0], name, constraint.get("name") or "", constraint)
             items[0] = value if value == name else f"{value} as {name}"
     return items
@@ -40,11 +40,6 @@ def primary_key(model: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(name for name, constraint in _column_constraints(model) if _type_of(constraint) == "primary_key")
 
 
-def quoted_name(column: Mapping[str, Any]) -> str:
-    """A contract column as it is written in SQL."""
-    return "`" + str(column["name"]).replace("`", "``") + "`"
-
-
 def _column_constraints(model: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for column in (model.get("columns") or {}).values():
         for constraint in column.get("constraints") or ():
@@ -55,11 +50,11 @@ def _checked(value: str, name: str, label: str, constraint: Mapping[str, Any]) -
     kind = _type_of(constraint)
     if kind == "not_null":
         message = f'null value in column "{label}" violates not-null constraint'
-        return f"coalesce({value}, raise_error({text_literal(message)}))"
+        return f"coalesce({value}, raise_error({quoted_text(message)}))"
     if kind == "check" and constraint.get("expression"):
         named = f' "{constraint["name"]}"' if constraint.get("name") else ""
         message = f"a row violates check constraint{named}: {constraint['expression']}"
-        return f"if(not ({constraint['expression']}), raise_error({text_literal(message)}), {value})"
+        return f"if(not ({constraint['expression']}), raise_error({quoted_text(message)}), {value})"
     return value
 
 

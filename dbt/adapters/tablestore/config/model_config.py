@@ -28,7 +28,7 @@ from dbt.adapters.tablestore.config.foreign_config import (
     is_foreign_property,
     partition_column,
 )
-from dbt.adapters.tablestore.connection.literals import text_literal
+from tablestore_engine.schema.types.sql_text import quoted_name, quoted_text
 
 Names = Optional[Union[str, List[str]]]  # noqa: UP006,UP007,UP045
 
@@ -134,12 +134,12 @@ class TableLayout:
         if self.primary_key:
             parts.append(f"(primary key ({_columns(self.primary_key)}) not enforced)")
         if comment:
-            parts.append(f"comment {text_literal(comment)}")
+            parts.append(f"comment {quoted_text(comment)}")
         if self.partition_by:
             parts.append(f"partitioned by ({_columns(self.partition_by)})")
         options = {**self.options, "bucket": "-1"} if self.keys_move else self.options
         if options:
-            pairs = ", ".join(f"{text_literal(k)} = {text_literal(v)}" for k, v in options.items())
+            pairs = ", ".join(f"{quoted_text(k)} = {quoted_text(v)}" for k, v in options.items())
             parts.append(f"with ({pairs})")
         return "\n  ".join(parts)
 
@@ -326,4 +326,4 @@ def _bare(name: str) -> str:
 
 
 def _columns(names: Iterable[str]) -> str:
-    return ", ".join("`" + one.replace("`", "``") + "`" for one in names)
+    return ", ".join(quoted_name(one) for one in names)

@@ -1,4 +1,4 @@
-"""From a profile to a cursor: credentials, sessions, statements, results, errors.
+"""Connections: from a profile to Spark sessions, statements, their results and their errors.
 
-Knows the engine. Nothing here knows models.
+Knows the engine, and no other room of the adapter. Nothing here knows models.
 """

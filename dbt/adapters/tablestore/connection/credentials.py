@@ -1,8 +1,8 @@
 """The profile of `type: tablestore`.
 
-Only `type`, `warehouse` and `schema` are needed. Invariant: a `TableStoreCredentials` that exists is usable: the
-warehouse is an absolute local path, the schema is a name and every value has its type; what is wrong in a profile
-is said once, by name, when the profile is read.
+Only `type`, `warehouse` and `schema` are required. Invariant: a `TableStoreCredentials` that exists is usable: the
+warehouse is an absolute local path, the schema is a name and every value has its type. A mistake in a profile is
+reported by the key's name when the profile is read.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from tablestore_engine.storage.paths import local_folder
 
 @dataclass
 class TableStoreCredentials(Credentials):
-    """Where the tables live and which Spark does the work.
+    """Where the tables are stored and which Spark works on them.
 
-    warehouse: the folder that holds the schemas, local for now; relative to the dbt project.
+    warehouse: the folder that holds the schemas. It is local; a relative path starts at the dbt project.
     master: a Spark master (`local[4]`, `spark://…`); by default all cores of this machine.
     remote: a Spark Connect address (`sc://host:15002`) to use in place of a master.
-    spark_config: Spark settings, given to the session when it starts.
-    class_data_sharing: whether a local Java start-up is sped up by an archive in the user's cache folder.
-    user: informative; packages and hooks may read `target.user`.
-    like_spark: whether `target.type == 'spark'` holds in projects and packages, beside `'tablestore'`.
+    spark_config: Spark settings of the session, set when it starts.
+    class_data_sharing: whether an archive in the user's cache folder makes a local Java start faster.
+    user: for information only; packages and hooks may read `target.user`.
+    like_spark: whether `target.type` equals 'spark', in addition to 'tablestore', in projects and packages.
     """
 
     database: Optional[str] = None  # type: ignore[assignment]  # noqa: UP045
@@ -80,10 +80,10 @@ class TableStoreCredentials(Credentials):
         return ("warehouse", "schema", "master", "remote", "class_data_sharing", "user")
 
     def connection_info(self, *, with_aliases: bool = False) -> Iterable[Tuple[str, Any]]:  # noqa: UP006
-        """The keys that are set. What is not stays undefined in `target`, as dbt projects expect.
+        """The keys that are set. Others stay undefined in `target`, as dbt projects expect.
 
-        But `target.database` is an empty text, which says none: packages give it to sources and models that have no
-        database of their own, and dbt refuses what is undefined there. `dbt debug` does not show it.
+        An exception is `target.database`, which is an empty text: packages use it for sources and models that have no
+        database of their own, and dbt refuses an undefined value there. `dbt debug` does not show it.
         """
         if with_aliases:
             yield "database", ""
@@ -101,12 +101,12 @@ def _absolute(warehouse: str) -> str:
 
 
 def _project_dir() -> str:
-    """The folder that a relative warehouse starts from: dbt's project, wherever dbt was called from."""
+    """The folder that a relative warehouse starts from: the dbt project, whatever the working directory is."""
     from dbt.flags import get_flags
 
     return str(getattr(get_flags(), "PROJECT_DIR", None) or os.getcwd())
 
 
 def _setting(value: Any) -> str:
-    """A YAML value as Spark writes it."""
+    """A YAML value in Spark's spelling."""
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,10 +1,10 @@
 """The cursor: SQL texts in, rows and a response out.
 
 Every text that dbt, its packages, hooks and tests send goes through `Cursor.execute` to `TableStore.execute`. A
-query is planned there and runs when rows are fetched, or by `drain` when nobody wants them.
+query is planned there and runs when rows are fetched, or by `drain` when they are not wanted.
 
-Invariant: whatever runs in Spark on behalf of a connection runs in a session that nobody else uses meanwhile, so
-that `cancel` stops exactly its work.
+Invariant: while a connection runs something in Spark, no other connection uses its session, so `cancel` stops exactly
+its work.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Handle:
     def work(self, statement: str | None = None) -> Iterator[TableStore]:
         """The store, for one piece of work that `cancel` can stop.
 
-        statement: what will run, if it is a statement; one that changes the session keeps it from being lent again.
+        statement: the statement that will run, if it is one. If it changes the session, the session is not reused.
         """
         outermost, self._working = not self._working, True
         try:
@@ -68,12 +68,12 @@ class Handle:
             self._working = not outermost
 
     def cancel(self) -> None:
-        """Stop what runs now, and refuse whatever this connection is asked to run later."""
+        """Stop what runs now, and refuse all later work of this connection."""
         self._cancelled = True
         threading.Thread(target=self._interrupt, name="tablestore-cancel", daemon=True).start()
 
     def _interrupt(self) -> None:
-        """Interrupt until the work ends: a statement may be between two jobs when it is told first."""
+        """Interrupt until the work ends: at the first interrupt a statement may be between two Spark jobs."""
         while self._working:
             if self._lease is not None:
                 self.environment.interrupt(self._lease)
@@ -86,7 +86,7 @@ class Handle:
             self.environment.release(lease)
 
     def commit(self) -> None:
-        """Nothing to do: every statement commits by itself."""
+        """Nothing to do: every statement commits its own work."""
 
     def rollback(self) -> None:
         """Nothing to do: a statement that fails leaves nothing behind."""
@@ -97,7 +97,7 @@ class Handle:
 
 
 class Cursor:
-    """One statement text at a time, and its rows."""
+    """Runs one text at a time and gives its rows."""
 
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
@@ -117,7 +117,7 @@ class Cursor:
         """
         intent = bindings if isinstance(bindings, WriteIntent) else PLAIN
         if bindings and not isinstance(bindings, WriteIntent):
-            from dbt.adapters.tablestore.connection.literals import literal
+            from tablestore_engine.schema.types.sql_text import literal
 
             sql = sql % tuple(literal(one) for one in bindings)
         statements = split(sql)
@@ -160,20 +160,20 @@ class Cursor:
         ]
 
     def drain(self) -> None:
-        """Run a query whose rows nobody fetches, for its effects and errors."""
+        """Run a query whose rows are not fetched, because of its effects and errors."""
         frame = self._frame
         if frame is not None and self._rows is None:
             with self._handle.work():
                 results.run(frame)
 
     def fetchall(self) -> list[results.Row]:
-        """All rows that were not fetched yet."""
+        """All rows that have not been fetched yet."""
         rows = self._load()[self._position :]
         self._position += len(rows)
         return rows
 
     def fetchone(self) -> results.Row | None:
-        """The next row; None behind the last."""
+        """The next row; None after the last."""
         rows = self.fetchmany(1)
         return rows[0] if rows else None
 
@@ -184,7 +184,7 @@ class Cursor:
         return rows
 
     def first(self, limit: int) -> list[results.Row]:
-        """The first `limit` rows, fetching no more than those."""
+        """The first `limit` rows; no more are computed."""
         if self._rows is not None or self._frame is None:
             return self._load()[:limit]
         with self._handle.work():

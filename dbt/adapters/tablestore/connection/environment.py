@@ -1,11 +1,11 @@
-"""Where the work is done: one warehouse, its catalog, and the Spark sessions of this process.
+"""One warehouse, its catalog, and the Spark sessions of this process that work on it.
 
-Vocabulary: the *root session* is the one Spark session of a process, started when the first row is needed or, by
-`warm_up`, in the background before. A *lease* is a store with its own session (own temporary views and settings),
-lent to one dbt connection at a time.
+Vocabulary: the *root session* is the first Spark session of the process. It starts when the first row is needed, or
+earlier in the background (`warm_up`). A *lease* is a store with a session of its own (own temporary views and
+settings); one dbt connection uses it at a time.
 
-Invariants: the catalog answers without Spark; a lease whose session was changed by a statement (SET, USE, temporary
-views) is never lent again.
+Invariants: the catalog needs no Spark. A lease whose session a statement has changed (SET, USE, temporary views) is
+not reused.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from tablestore_engine.store import TableStore
 
 COMMANDS_WITH_ROWS = frozenset({"run", "build", "test", "seed", "snapshot", "show", "retry"})
-"""dbt commands that are sure to read or write rows; others start Spark only if they turn out to."""
+"""dbt commands that always read or write rows. Others start Spark only when they need it."""
 
 
 @dataclass
 class Lease:
-    """A store, the session it started (None until rows are needed) and whether it may be lent again."""
+    """A store, its session (None until rows are needed) and whether another connection may use it afterwards."""
 
     store: TableStore
     database: str
@@ -42,7 +42,7 @@ class Lease:
 
 
 class Environment:
-    """One warehouse and the Spark that works on it. Safe for many threads."""
+    """One warehouse and the Spark that works on it. Thread-safe."""
 
     def __init__(self, credentials: TableStoreCredentials) -> None:
         self._credentials = credentials
@@ -61,7 +61,7 @@ class Environment:
         return Catalog(self.warehouse)
 
     def warm_up(self) -> None:
-        """Start Spark in the background. An error shows when a session is asked for."""
+        """Start Spark in the background. An error is raised when a session is first used."""
         _root_of(self._credentials)
 
     def acquire(self, database: str) -> Lease:
@@ -74,7 +74,7 @@ class Environment:
         return self._new_lease(database)
 
     def release(self, lease: Lease) -> None:
-        """Take a store back."""
+        """Take a store back, to be reused where its session allows."""
         if lease.reusable:
             with self._lock:
                 self._free.append(lease)
@@ -96,8 +96,7 @@ class Environment:
         return lease
 
     def interrupt(self, lease: Lease) -> None:
-        """Stop what runs in the lease's session, or its wait for Spark. Called from another thread than the
-        worker's."""
+        """Stop what runs in the lease's session, or its wait for Spark. Called from another thread."""
         lease.cancelled = True
         lease.reusable = False
         if lease.session is not None:
@@ -110,7 +109,7 @@ _lock = threading.Lock()
 
 
 def environment_of(credentials: TableStoreCredentials) -> Environment:
-    """The environment of a profile; the same one for all adapters of this process that share the profile."""
+    """The environment of a profile. All adapters of this process with the same profile share one."""
     key = (credentials.warehouse, *_session_key(credentials))
     with _lock:
         if key not in _environments:
@@ -124,7 +123,7 @@ def _session_key(credentials: TableStoreCredentials) -> tuple[object, ...]:
 
 
 def _root_of(credentials: TableStoreCredentials) -> Future[SparkSession]:
-    """The root session, started in a thread of its own. One that failed to start is tried again."""
+    """The root session, started in a thread of its own. A failed start is tried again."""
     key = _session_key(credentials)
     with _lock:
         root = _roots.get(key)
@@ -144,7 +143,7 @@ def _root_of(credentials: TableStoreCredentials) -> Future[SparkSession]:
 
 
 def _wait(root: Future[SparkSession], lease: Lease) -> SparkSession:
-    """The root session once it stands, unless the lease is cancelled meanwhile."""
+    """Wait for the root session, unless the lease is cancelled in the meantime."""
     from concurrent.futures import wait
 
     while not root.done():

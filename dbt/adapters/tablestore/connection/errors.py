@@ -1,7 +1,7 @@
-"""Errors as dbt users see them: one message, never a Java or Python stack.
+"""Errors as dbt users see them: one message, never a Java or Python stack trace.
 
-Whatever the engine or Spark raises becomes a `DbtDatabaseError`; what a profile or a model's config got wrong
-becomes a `DbtRuntimeError`. The engine's own errors already carry a message for a person.
+An error of the engine or of Spark becomes a `DbtDatabaseError`; a mistake in a profile or in a model's config is a
+`DbtRuntimeError`. The engine's own messages are already written for users.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from tablestore_engine.errors import EnvironmentProblem, PrimaryKeyError, TableStoreError
 
-# Where the part for people ends: Java's stack, or the tree of an unresolved plan.
+# The end of the message proper: a Java stack trace, or the tree of an unresolved plan.
 _NOISE = re.compile(
     r"\n\s*JVM stacktrace:|\n\s+at [\w.$]+\(|\nTraceback \(most recent|;?\n(['+:]|\s*'?[A-Z]\w+ (\[|\())"
 )
@@ -23,14 +23,11 @@ class StatementCancelledError(DbtDatabaseError):
 
 
 class KeyValuesError(DbtDatabaseError):
-    """Rows whose primary key is null or stands twice."""
+    """Rows whose primary key is null or occurs twice."""
 
 
-def dbt_error(error: BaseException, sql: str | None = None) -> DbtRuntimeError:
-    """The dbt error that says what `error` says.
-
-    sql: the statement that failed; only its absence of a better message makes it matter.
-    """
+def dbt_error(error: BaseException) -> DbtRuntimeError:
+    """The dbt error with the message of `error`."""
     if isinstance(error, DbtRuntimeError):
         return error
     if isinstance(error, EnvironmentProblem):
@@ -42,7 +39,7 @@ def dbt_error(error: BaseException, sql: str | None = None) -> DbtRuntimeError:
 
 
 def is_expected(error: BaseException) -> bool:
-    """Whether the error was raised on purpose, so that its message says all; others deserve a trace in the log."""
+    """Whether the error was raised on purpose, so that its message is enough; other errors get a trace in the log."""
     return isinstance(error, (DbtRuntimeError, TableStoreError))
 
 
@@ -54,9 +51,8 @@ def _with_retry_hint(error: TableStoreError) -> str:
 
 
 def short_cause(error: BaseException) -> str:
-    """The message of any exception without stacks and plans; the exception's name when it has no message."""
-    cancelled = is_cancellation(error)
-    if cancelled:
+    """The message of any exception without stack traces and plans; the exception's name when it has no message."""
+    if is_cancellation(error):
         return "The statement was cancelled."
     text = str(error).strip() or type(error).__name__
     return _without_noise(text)
@@ -70,6 +66,6 @@ def _without_noise(text: str) -> str:
 
 
 def is_cancellation(error: BaseException) -> bool:
-    """Whether Spark stopped this work because it was asked to."""
+    """Whether Spark stopped this work because it was cancelled."""
     text = str(error)
     return "OPERATION_CANCELED" in text or "cancelled job tags" in text or "JOB_CANCELLED" in text.upper()

@@ -1,4 +1,4 @@
-"""What dbt prints in brackets and keeps in run_results: the kind of change and how many rows it touched."""
+"""The response to a statement, which dbt prints in brackets and keeps in run_results: the change and its row count."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Rows on their way from Spark or the engine to dbt, with their types.
+"""The rows of a result, converted from Spark to dbt with their types.
 
 A *result* is column names, Spark type texts and rows of Python values: int, float, Decimal, str, bool, date,
-aware datetime for TIMESTAMP, naive for TIMESTAMP_NTZ, None. Invariant: no value is guessed from its text, so 2^60+1,
-a decimal's scale, microseconds, '' and 'null' arrive as they are stored.
+aware datetime for TIMESTAMP, naive for TIMESTAMP_NTZ, None. Invariant: no value is guessed from its text. 2^60+1, a
+decimal's scale, microseconds, '' and 'null' reach dbt as they are stored.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def rows_of(frame: DataFrame, limit: int | None = None) -> list[Row]:
 
 
 def run(frame: DataFrame) -> None:
-    """Run a query for its effects and errors, without fetching rows. Raises the engine's errors."""
+    """Run a query without fetching its rows, because of its effects and errors. Raises the engine's errors."""
     from tablestore_engine.spark.run.run import translated
 
     with translated():
@@ -45,7 +45,7 @@ def types_of(frame: DataFrame) -> list[str]:
 
 
 def agate_table(names: Sequence[str], types: Sequence[str | None], rows: Sequence[Row]) -> agate.Table:
-    """An agate table with exactly these types; a column whose type is None is judged by its values."""
+    """An agate table with exactly these types. The type of a column whose type is None follows from its values."""
     import agate
 
     unique = _unique(names)
@@ -56,7 +56,7 @@ def agate_table(names: Sequence[str], types: Sequence[str | None], rows: Sequenc
 
 
 def _arrow_fits(frame: DataFrame) -> bool:
-    """Whether Arrow carries every column: not intervals and variants, nor two columns of one name."""
+    """Whether Arrow can hold every column: no intervals, variants or times, and no two columns of one name."""
     names = [one.name for one in frame.schema.fields]
     kinds = " ".join(types_of(frame))
     return len(set(names)) == len(names) and not any(one in kinds for one in ("interval", "variant", "time("))
@@ -68,7 +68,7 @@ def _arrow_rows(table: pa.Table) -> list[Row]:
 
 
 def _plain(value: Any, kind: str) -> Any:
-    """A Row as a dict, and a TIMESTAMP, which Spark hands over in this process's time zone, as an aware one."""
+    """A Row as a dict; a TIMESTAMP, which Spark gives in this process's time zone, as an aware datetime in UTC."""
     if hasattr(value, "asDict"):
         return value.asDict(recursive=True)
     if kind == "timestamp" and value is not None:
@@ -77,7 +77,7 @@ def _plain(value: Any, kind: str) -> Any:
 
 
 def _unique(names: Sequence[str]) -> list[str]:
-    """The names, with `_2`, `_3` … behind those that were there before."""
+    """The names; the second and later uses of a name get `_2`, `_3` …"""
     seen: dict[str, int] = {}
     result = []
     for name in names:
@@ -94,7 +94,7 @@ def _agate_type(kind: str | None, values: Sequence[Any]) -> Any:
     if kind in ("tinyint", "smallint", "int", "bigint"):
         return Integer(null_values=())
     if kind in ("float", "double") or kind.startswith("decimal"):
-        # agate's numbers are decimals without NaN or infinity: such a column is shown as text.
+        # agate's numbers are decimals, which have no NaN or infinity: such a column is shown as text.
         odd = any(isinstance(one, float) and one - one != 0 for one in values)
         return agate.Text(null_values=()) if odd else Number(null_values=())
     if kind == "boolean":

@@ -1,7 +1,7 @@
-"""One text, several statements: hooks, headers and packages send them joined by semicolons.
+"""Texts of several statements, which hooks, headers and packages join by semicolons.
 
-Invariant: what `split` returns is a list of slices of the text; nothing is rewritten. Transaction words and texts
-of comments only are dropped, because there is nothing to do for them: every statement commits by itself.
+Invariant: `split` returns slices of the text; nothing is rewritten. Transaction words (BEGIN, COMMIT …) and texts that
+consist of comments are dropped: every statement commits its own work, so there is nothing to do.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _is_script(tokens: list[Token]) -> bool:
 
 
 def changes_session(statement: str) -> bool:
-    """Whether a statement leaves something behind in its session: a setting, a temporary view or function."""
+    """Whether a statement changes its session: by a setting, a temporary view or a temporary function."""
     words = [one.key for one in tokenize(statement[:400])[:6] if one.key]
     if not words:
         return False

@@ -1,10 +1,10 @@
 """The name of this adapter, as projects and packages compare it.
 
-Packages write what is Spark's behind `target.type == 'spark'` or `target.type in ['spark', 'databricks']`: how names
-are quoted, which types seeds have, which of their tests make sense. Dispatch finds their `spark__` macros here, because
-the adapter builds on dbt-spark's; comparing the type has the same answer, or a package would mix both.
+Packages guard their code for Spark by `target.type == 'spark'` or `target.type in ['spark', 'databricks']`: how names
+are quoted, which types seeds have, which tests run. Dispatch finds the `spark__` macros of packages for this adapter,
+because it declares dbt-spark as its parent. The comparison must agree with that, or a package would use a mixture.
 
-Invariant: the name is written, hashed and looked up as `tablestore`. Only a comparison with Spark's name holds, too.
+Invariant: the name is written, hashed and looked up as `tablestore`; in addition it is equal to `spark`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _SPARK = "spark"
 
 
 class SparkLike(str):
-    """`tablestore`, which is also equal to `spark`."""
+    """The text `tablestore`, which is also equal to `spark`."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Relations and columns as dbt sees them, and their metadata: catalog, freshness.
+"""Relations: the names and columns of tables and views as dbt sees them, and what the catalog knows of them.
 
-Knows `config` and `connection`.
+May know `config` and `connection`. Asks the engine's catalog; never starts Spark.
 """

@@ -13,6 +13,8 @@ from typing import Any, ClassVar, Dict, Optional  # noqa: UP035
 from dbt.adapters.base.column import Column
 from dbt_common.exceptions import DbtRuntimeError
 
+from tablestore_engine.schema.types.sql_text import quoted_name
+
 _SIZED = re.compile(r"^(?:var)?char\s*\(\s*(\d+)\s*\)$")
 _DECIMAL = re.compile(r"^(?:decimal|dec|numeric)\s*\(\s*(\d+)\s*(?:,\s*(-?\d+)\s*)?\)$")
 
@@ -88,7 +90,7 @@ class TableStoreColumn(Column):
 
     @property
     def quoted(self) -> str:
-        return "`" + self.column.replace("`", "``") + "`"
+        return quoted_name(self.column)
 
     @property
     def data_type(self) -> str:

@@ -13,6 +13,8 @@ from dbt.adapters.base.relation import BaseRelation, Policy
 from dbt.adapters.contracts.relation import ComponentName, RelationType
 from dbt_common.exceptions import DbtRuntimeError
 
+from tablestore_engine.schema.types.sql_text import quoted_name
+
 Self = TypeVar("Self", bound="TableStoreRelation")
 
 
@@ -74,7 +76,7 @@ class TableStoreRelation(BaseRelation):
         return self.schema is None or not self.include_policy.schema
 
     def quoted(self, identifier: Any) -> str:
-        return "`" + str(identifier).replace("`", "``") + "`"
+        return quoted_name(str(identifier))
 
     def matches(
         self,

@@ -14,7 +14,7 @@ def test_calls():
     assert call_sql("compact", "s.t", {"partitions": None}) == "call sys.compact(table => 's.t')"
     given = {"retain_max": 5, "older_than": datetime(2024, 1, 31, 8), "dry_run": True, "tag": "it's"}
     assert call_sql("any", "s.t", given) == (
-        "call sys.any(table => 's.t', retain_max => 5, older_than => '2024-01-31 08:00:00', dry_run => true,"
+        "call sys.any(table => 's.t', retain_max => 5, older_than => '2024-01-31 08:00:00', dry_run => TRUE,"
         " tag => 'it\\'s')"
     )
     assert call_sql("any", "s.t", {"older_than": date(2024, 1, 31)}).endswith("older_than => '2024-01-31')")

@@ -4,7 +4,6 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.tablestore.config.model_config import TableLayout, strategy_of, unique_keys
-from dbt.adapters.tablestore.connection.literals import text_literal
 
 
 def layout(**config):
@@ -167,7 +166,3 @@ def test_a_unique_key_and_partitions(config, clauses):
     found = layout(materialized="incremental", partition_by=["dt"], **config)
     assert " ".join(found.clauses().split()) == clauses
     assert found.options.get("bucket") == (str(config["buckets"]) if "buckets" in config else None)
-
-
-def test_text_literals():
-    assert text_literal("a\\b'c\n") == "'a\\\\b\\'c\n'"

@@ -6,7 +6,6 @@ from decimal import Decimal
 import agate
 from dbt_common.clients.agate_helper import Integer, ISODateTime, Number
 
-from dbt.adapters.tablestore.connection.literals import literal
 from dbt.adapters.tablestore.connection.results import agate_table
 
 
@@ -52,15 +51,3 @@ def test_no_rows_keep_their_columns():
     table = agate_table(["a"], ["int"], [])
     assert table.column_names == ("a",)
     assert len(table.rows) == 0
-
-
-def test_literals_read_back():
-    assert literal(None) == "null"
-    assert literal(True) == "true"
-    assert literal(2**60 + 1) == "1152921504606846977"
-    assert literal(Decimal("1.20")) == "1.20BD"
-    assert literal(0.1) == "double('0.1')"
-    assert literal("it's") == "'it\\'s'"
-    assert literal(date(2024, 1, 2)) == "date'2024-01-02'"
-    assert literal(datetime(2024, 1, 2, 3)) == "timestamp_ntz'2024-01-02 03:00:00'"
-    assert literal(b"\x01") == "X'01'"

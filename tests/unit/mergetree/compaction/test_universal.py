@@ -1,4 +1,4 @@
-"""What universal compaction picks, told as scenarios.
+"""What universal compaction picks, as scenarios.
 
 Runs are written newest first as `L<level>:<size>`; `!` marks a run that holds deletes. The expected pick is written
 `<number of runs> -> L<output level>`, with `drop` when deletes go.

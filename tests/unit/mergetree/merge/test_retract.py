@@ -19,7 +19,8 @@ from tablestore_engine.mergetree.merge.merge import last_of_key_mask
 from tablestore_engine.mergetree.merge.normalize_records import normalize_records
 from tablestore_engine.mergetree.merge.retract import fold_retracting
 from tablestore_engine.mergetree.merge.sequence_layers import LAYER_COLUMN, split_layers
-from tablestore_engine.schema.merge.merge_engine import Fold, MergeEngine, RetractRule
+from tablestore_engine.schema.merge.aggregate_functions import RetractRule
+from tablestore_engine.schema.merge.merge_engine import Fold, MergeEngine
 
 ROW = pa.struct([("k", pa.int32()), ("v", pa.string())])
 NESTED = st.lists(
@@ -119,7 +120,7 @@ LAST = MergeEngine("aggregation", (Fold("v", "last_non_null_value", retract_rule
 @pytest.mark.parametrize(
     ("given_rows", "expected"),
     [
-        # Ordinary rows fold; a retraction stands by itself.
+        # Ordinary rows fold; a retraction is a stretch of its own.
         ([(1, 0, "a"), (1, 0, "b"), (2, 0, "c")], [(1, 0, "b", 0), (2, 0, "c", 0)]),
         ([(1, 1, "a"), (1, 2, "b"), (2, 3, "c")], [(1, 1, "a", 0), (1, 2, "b", 1), (2, 3, "c", 0)]),
         # A value that came and went leaves no trace, where another one follows.
@@ -210,9 +211,9 @@ GROUPS = MergeEngine(
         ([(1, 0, 5, None, 1), (1, 3, 5, None, 1)], [(1, 1, 5, None, None)]),
         ([(1, 0, 5, None, 3), (1, 3, 4, None, 1)], [(1, 0, 5, None, 2)]),
         ([(1, 0, 5, None, 3), (1, 3, None, 7, 1)], [(1, 0, 5, 7, 3)]),
-        # What comes after begins anew, but not before the removal's sequence; h is as if never written.
+        # What comes after begins anew, but not before the sequence of the delete; h is as if never written.
         ([(1, 0, 5, 9, 3), (1, 3, 6, None, 1), (1, 0, 2, 8, 10)], [(1, 0, 6, 8, 10)]),
-        # A removal that comes too late for one group of two is none here, for only g removes.
+        # Only g is a removing group, so a delete that comes too late for g removes nothing.
         ([(1, 0, 5, 1, 3), (1, 3, 4, 2, 3), (2, 3, 1, None, 1), (2, 1, 2, None, 4)],
          [(1, 0, 5, 2, 0), (2, 1, 2, None, 4)]),
     ],

@@ -1,4 +1,4 @@
-"""Counting rows of a table without a key: what a file stands for, what is merged when, and taking rows away."""
+"""Multisets: how many rows a file adds or removes, what is merged when, and removing rows."""
 
 from __future__ import annotations
 

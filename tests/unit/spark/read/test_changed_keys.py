@@ -27,8 +27,8 @@ def test_a_few_keys_become_constants():
     assert keys is not None
     assert keys.without("x", "true") == (
         "SELECT x FROM {bottom} b WHERE NOT ("
-        "(b.`a` = 1L AND b.`b{{` = cast(X'69742773' as string) AND b.`d` = DATE'2024-01-02') OR "
-        "(b.`a` = -2L AND b.`b{{` = cast(X'' as string) AND b.`d` = DATE'0001-01-01')) AND true"
+        "(b.`a` = 1 AND b.`b{{` = cast(X'69742773' as string) AND b.`d` = DATE '2024-01-02') OR "
+        "(b.`a` = -2 AND b.`b{{` = '' AND b.`d` = DATE '0001-01-01')) AND true"
     )
     assert keys.only("x") == keys.without("x", "y").replace("NOT ", "").removesuffix(" AND y")
 

@@ -13,7 +13,6 @@ from tablestore_engine.sql.text.lexer import (
     SYMBOL,
     WORD,
     position_of,
-    quote,
     tokenize,
 )
 
@@ -95,6 +94,5 @@ def test_every_token_is_a_slice_and_nothing_overlaps(text: str) -> None:
         position = token.end
 
 
-def test_positions_and_quotes() -> None:
+def test_positions() -> None:
     assert position_of("ab\ncd", 4) == (2, 2)
-    assert quote("a`b") == "`a``b`"

@@ -1,6 +1,6 @@
-"""dbt's connections: opened without work, cancelled with the work of their session, closed back into a pool.
+"""dbt's connections. Opening one starts nothing; cancelling it stops its session's work; closing returns its session.
 
-There are no transactions: every statement is atomic by itself, so beginning and committing do nothing.
+There are no transactions: every statement is atomic, so beginning and committing do nothing.
 """
 
 from __future__ import annotations
@@ -28,12 +28,14 @@ logger = AdapterLogger("tablestore")
 
 
 class TableStoreConnectionManager(SQLConnectionManager):
+    """Opens, cancels and closes connections, and runs statements on them."""
+
     TYPE = "tablestore"
     _cancelled_by: int | None = None  # the thread that cancelled all others
 
     @contextmanager
     def exception_handler(self, sql: str) -> Iterator[None]:
-        """Turn whatever goes wrong into one message of dbt's."""
+        """Turn any exception into one dbt error with one message."""
         try:
             yield
         except Exception as error:
@@ -43,7 +45,7 @@ class TableStoreConnectionManager(SQLConnectionManager):
 
     @classmethod
     def open(cls, connection: Connection) -> Connection:
-        """Open a connection. Nothing is started: that waits for the first statement that needs it."""
+        """Open a connection. Spark starts with the first statement that needs it."""
         if connection.state == ConnectionState.OPEN:
             return connection
         credentials = connection.credentials
@@ -52,13 +54,13 @@ class TableStoreConnectionManager(SQLConnectionManager):
         return connection
 
     def set_connection_name(self, name: str | None = None) -> Connection:
-        """Take a connection. After a cancellation only the thread that cancelled gets one, to finish in order."""
+        """Give this thread a connection. After a cancellation only the thread that cancelled gets one, to clean up."""
         if self._cancelled_by not in (None, get_ident()):
             _refuse()
         return super().set_connection_name(name)
 
     def cancel_open(self) -> list[str]:
-        """Stop the work of all connections but this thread's, and of those that are about to begin."""
+        """Stop the work of all other connections, also of those that are about to open."""
         self._cancelled_by = get_ident()
         mine = self.get_if_exists()
         names = []
@@ -88,7 +90,7 @@ class TableStoreConnectionManager(SQLConnectionManager):
     def execute(
         self, sql: str, auto_begin: bool = False, fetch: bool = False, limit: int | None = None
     ) -> tuple[AdapterResponse, agate.Table]:
-        """Run a text; a query is read to its end even when nobody fetches its rows."""
+        """Run a text. A query runs to its end even when its rows are not fetched."""
         sql = self._add_query_comment(sql)
         with self.exception_handler(sql):
             _, cursor = self.add_query(sql, auto_begin)

@@ -9,7 +9,7 @@ import tempfile
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.tablestore.build.checks import check_environment, check_warehouse
+from dbt.adapters.tablestore.build.debug_checks import check_environment, check_warehouse
 from dbt.adapters.tablestore.connection.credentials import TableStoreCredentials
 
 
