@@ -87,9 +87,9 @@ def _schema(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("text")
 def sql(warehouse: str, schema: str, limit: int, text: str) -> None:
     """Run the statements of TEXT, or of standard input when TEXT is a dash."""
-    from tablestore_engine.sql.parse.parse import split_statements
+    from tablestore_engine.sql.text.scripts import split
 
-    statements = split_statements(sys.stdin.read() if text == "-" else text)
+    statements = split(sys.stdin.read() if text == "-" else text)
     store = _open(warehouse, schema)
     try:
         for statement in statements:

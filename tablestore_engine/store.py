@@ -24,11 +24,13 @@ from tablestore_engine.sql.catalog.execute_catalog import execute as execute_cat
 from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.schema import ShowCurrentSchema, Use
+from tablestore_engine.sql.statements.script import ExecuteImmediate, Script
 from tablestore_engine.sql.statements.show import Describe, ShowColumns
 from tablestore_engine.sql.statements.statement import Noop, PassThrough, Statement
 from tablestore_engine.sql.statements.table import ForeignStatement
 from tablestore_engine.sql.statements.view import DropView
 from tablestore_engine.sql.text.cursor import OWN_CATALOGS
+from tablestore_engine.sql.text.double_quotes import with_backquotes
 from tablestore_engine.sql.text.parameters import Parameters, with_parameters
 from tablestore_engine.sql.text.types import parse_sql_type
 from tablestore_engine.storage.clock import now_millis
@@ -110,9 +112,23 @@ class TableStore:
             intent: the last three, and who commits, in one value; it is used instead of them.
         """
         text = text if args is None else with_parameters(text, args)
-        statement = parse(text)
+        statement = parse(self._with_backquotes(text))
         if isinstance(statement, Noop):
             return StatementResult("OK")
+        if isinstance(statement, (Script, ExecuteImmediate)):
+            from tablestore_engine.sql.result_frame import run_query
+
+            result = StatementResult("OK")
+            for inner in self._statements_of(statement):
+                run_query(result)
+                result = self.execute(
+                    inner,
+                    refuse_duplicates=refuse_duplicates,
+                    row_kinds=row_kinds,
+                    properties=properties,
+                    intent=intent,
+                )
+            return result
         if isinstance(statement, Use):
             # There is one catalog, so whoever asks for it by one of its names has it already.
             if statement.database.lower() not in OWN_CATALOGS or self.catalog.database_exists(statement.database):
@@ -139,6 +155,23 @@ class TableStore:
             return answered
         wanted = intent or WriteIntent(refuse_duplicates, row_kinds, properties)
         return self._execute_in_spark(statement, wanted)
+
+    def _statements_of(self, statement: Script | ExecuteImmediate) -> Sequence[str]:
+        """The texts of the statements that a statement consists of."""
+        if isinstance(statement, Script):
+            return statement.statements
+        from tablestore_engine.sql.rows.immediate import immediate_text
+
+        return [immediate_text(statement, lambda: self.spark)]
+
+    def _with_backquotes(self, text: str) -> str:
+        """The text as it would be without the session's setting that double quotes are around names."""
+        if '"' not in text or self._spark is None:
+            return text
+        conf = self._spark.conf
+        settings = ("spark.sql.ansi.doubleQuotedIdentifiers", "spark.sql.ansi.enabled")
+        names = all(str(conf.get(key)).lower() == "true" for key in settings)
+        return with_backquotes(text) if names else text
 
     def _is_of_temporary(self, statement: Statement) -> bool:
         """Whether a statement is about a temporary view. Without a session there are none."""

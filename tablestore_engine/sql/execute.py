@@ -29,6 +29,7 @@ from tablestore_engine.sql.rows.execute_rows import (
 )
 from tablestore_engine.sql.statements.layout import AddPrimaryKey, AnalyzeTable, ClusterTable, Compact
 from tablestore_engine.sql.statements.row import Delete, InsertInto, InsertOverwrite, Merge, Update
+from tablestore_engine.sql.statements.script import QueriesInside
 from tablestore_engine.sql.statements.statement import (
     Call,
     Explain,
@@ -55,8 +56,20 @@ def _query(statement: Query, context: RowContext) -> StatementResult:
 
 def _query_inside(statement: QueryInside, context: RowContext) -> StatementResult:
     frames = context.frames(lasting=statement.kind == "CACHE TABLE")
-    answer = frames.run(frames.bound(statement.query_sql), statement.prefix, statement.suffix)
+    answer = frames.run(frames.bound(statement.query_sql), statement.prefix)
     return StatementResult(statement.kind, dataframe=named_plan(answer) if statement.kind == "EXPLAIN" else answer)
+
+
+def _queries_inside(statement: QueriesInside, context: RowContext) -> StatementResult:
+    frames = context.frames(lasting="FUNCTION" in statement.kind)
+    bound = frames.pieces(statement)
+    if statement.kind == "CREATE FUNCTION" and bound.references:
+        raise SqlError(
+            f"A function that outlives the session cannot read {bound.references[0].name}.",
+            hint="Use CREATE TEMPORARY FUNCTION, or a VIEW.",
+        )
+    answer = frames.run(bound)
+    return StatementResult(statement.kind, dataframe=answer if answer.columns else None)
 
 
 def _explain(statement: Explain, context: RowContext) -> StatementResult:
@@ -145,6 +158,7 @@ def _check_once(names: Sequence[str]) -> None:
 _RUNNERS: dict[type[Statement], Callable[[Any, RowContext], StatementResult]] = {
     Query: _query,
     QueryInside: _query_inside,
+    QueriesInside: _queries_inside,
     Explain: _explain,
     PassThrough: _pass_through,
     ForeignStatement: _pass_through,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tablestore_engine.schema.types.sql_text import quoted_name
+from tablestore_engine.spark.run.run import translated
 from tablestore_engine.sql.result import StatementResult
 
 if TYPE_CHECKING:
@@ -22,3 +23,10 @@ def result_frame(spark: SparkSession, result: StatementResult) -> DataFrame:
     if result.rows_affected is not None:
         return spark.createDataFrame([(result.rows_affected,)], "num_affected_rows bigint")
     return spark.createDataFrame([], "result string")
+
+
+def run_query(result: StatementResult) -> None:
+    """Run a query whose rows nobody fetches, for its effects and errors."""
+    if result.dataframe is not None:
+        with translated():
+            result.dataframe.write.format("noop").mode("overwrite").save()

@@ -1,4 +1,4 @@
-"""Consumers: readers that have noted, in the table, the next snapshot that they want; it does not expire."""
+"""Consumers: readers that store in the table the next snapshot they want, which then does not expire."""
 
 from __future__ import annotations
 

@@ -14,12 +14,12 @@ from functools import cache
 
 _AT_FDCWD, _RENAME_NOREPLACE = -100, 1
 _RENAME_EXCL = 4
-# What a file system or a kernel says that cannot do it.
+# Error numbers of a file system or kernel that cannot do it.
 _UNKNOWN = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
 
 
 def rename_exclusively(src: str, dst: str) -> bool | None:
-    """Rename a file. False, and nothing happens, when `dst` exists; None when that cannot be had here in one step.
+    """Rename a file. False, and nothing happens, when `dst` exists; None when this system cannot do it in one step.
 
     Raises:
         OSError: the rename failed for another reason.

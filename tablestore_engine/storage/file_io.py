@@ -26,7 +26,7 @@ from tablestore_engine.storage.exclusive_rename import rename_exclusively
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# What a file system says that has no hard links.
+# Error numbers of file systems without hard links.
 _NO_LINKS = {
     errno.EPERM,
     errno.ENOTSUP,
@@ -102,7 +102,7 @@ def _storage_errors(path: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class LocalFileIO:
-    """A local or mounted file system. When what is written survives a loss of power is left to that."""
+    """A local or mounted file system. Durability after a loss of power is that of the file system."""
 
     def read(self, path: str) -> bytes:
         """See ``FileIO.read``."""
@@ -223,11 +223,11 @@ class LocalFileIO:
                 try:
                     shutil.rmtree(path)
                     return True
-                except FileNotFoundError:  # somebody else removes the same tree
+                except FileNotFoundError:  # another process removes the same tree
                     if not os.path.lexists(path):
                         return True
                 except OSError as error:
-                    if error.errno != errno.ENOTEMPTY:  # somebody added a file meanwhile
+                    if error.errno != errno.ENOTEMPTY:  # another process added a file meanwhile
                         raise
             shutil.rmtree(path)
             return True
@@ -292,6 +292,6 @@ class LocalFileIO:
 
 
 def _discard(path: str) -> None:
-    # A hidden left-over is harmless, and the failure that led here matters more.
+    # A hidden left-over is harmless; the original failure is raised.
     with suppress(OSError):
         os.unlink(path)

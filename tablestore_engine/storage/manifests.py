@@ -54,7 +54,7 @@ class _RecordCache:
             return found
 
     def put(self, path: str, records: Sequence[Any]) -> None:
-        # One that is read at every commit is worth most of the room; what is larger would push everything else out.
+        # A file that is read at every commit may take most of the space; a larger one would evict everything else.
         if len(records) > self._limit * 3 // 4:
             return
         with self._lock:
@@ -115,7 +115,7 @@ class ManifestStore:
         return self._paths
 
     def _next(self) -> tuple[str, int]:
-        """The two parts of a new name. A process that was forked does not go on with the names of the other one."""
+        """The two parts of a new name. A forked process does not continue the names of its parent."""
         if self._process != os.getpid():
             self._uuid, self._process = self._new_uuid(), os.getpid()
         return self._uuid, next(self._numbers)

@@ -1,4 +1,4 @@
-"""Every name in a warehouse and in a table directory. Nobody else puts paths together.
+"""Every name in a warehouse and in a table directory. No other module builds paths.
 
 A name that begins with a dot is *hidden*: it is being built or being removed, and no listing shows it.
 """
@@ -180,7 +180,7 @@ class TablePaths:
         return f"{prefix}{uuid}-{number}.{extension}"
 
     def side_file(self, name: str) -> str:
-        """A file of what only this engine knows about."""
+        """A file that only this engine uses."""
         return f"{self.root}/tablestore/{name}"
 
     @property
@@ -189,7 +189,7 @@ class TablePaths:
         return self.side_file("compaction")
 
     def compaction_note(self, instant: str, note: str, attempt: int | None = None) -> str:
-        """A note of the timeline: what became of the plan of an instant, or of one attempt at it."""
+        """A note of the timeline: the state of the plan of an instant, or of one attempt at it."""
         suffix = "" if attempt is None else f".{attempt}"
         return f"{self.compaction_dir}/{instant}.{note}{suffix}"
 

@@ -16,7 +16,7 @@ from tablestore_engine.storage.paths import TablePaths, snapshot_id_of
 
 # A hint that is older than this many snapshots is worth a listing.
 _STEPS_FROM_HINT = 4
-# Snapshots may expire between finding their id and reading them, but not again and again.
+# A snapshot may expire between finding its id and reading it, but not many times in a row.
 _ATTEMPTS = 5
 
 
@@ -39,7 +39,7 @@ class SnapshotStore:
     def latest_id(self) -> int | None:
         """The newest id, None before the first commit."""
         hint = self._hint(self._paths.latest_hint)
-        # Without its predecessor it may be what a late writer is about to take back.
+        # Without its predecessor it may be one that a late writer is about to remove.
         if hint is not None and self.exists(hint) and (hint == 1 or self.exists(hint - 1)):
             for candidate in range(hint, hint + _STEPS_FROM_HINT):
                 if not self.exists(candidate + 1):
@@ -134,7 +134,8 @@ class SnapshotStore:
         return True
 
     def _is_late(self, snapshot_id: int) -> bool:
-        """Whether an id was free because its snapshot has expired: a writer that slept for long comes too late."""
+        """Whether an id was free because its snapshot has expired: a writer that was suspended for long comes too
+        late."""
         # The one before it is there, unless it has expired, and the newest never does.
         if snapshot_id > 1 and self.exists(snapshot_id - 1):
             return False

@@ -1,4 +1,4 @@
-"""The statistics files of one table: what ANALYZE TABLE found out, named by snapshots."""
+"""The statistics files of one table: the results of ANALYZE TABLE, named by snapshots."""
 
 from __future__ import annotations
 

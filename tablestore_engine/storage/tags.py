@@ -19,7 +19,7 @@ from tablestore_engine.storage.paths import TablePaths, check_name
 
 @dataclass(frozen=True)
 class StoredTag:
-    """A tag as it is stored. `written_millis` is when its file was; `lifetime` is None for one that stays."""
+    """A tag as it is stored. `written_millis` is when its file was written; `lifetime` is None for one that stays."""
 
     name: str
     snapshot: Snapshot
@@ -103,7 +103,7 @@ class TagStore:
         self._io.write(self._paths.tag(name), snapshot.to_json().encode())
 
     def rename(self, name: str, new: str) -> None:
-        """Give a tag another name: one atomic create, and then the old name goes.
+        """Give a tag another name: one atomic create, and then the old name is removed.
 
         Raises:
             TagNotFound: there is no such tag. TagAlreadyExists: the new name is taken.

@@ -1,9 +1,9 @@
 """The timeline of one table's scheduled compactions: small files in its side directory.
 
-A *note* is a file called `<instant>.<note>` or `<instant>.<note>.<attempt>`. `requested` holds the plan, `inflight` who
-attempts it, `heartbeat` when that one was last seen; `revoked` and `rolledback` end an attempt, `completed` and
-`cancelled` the plan. All but the heartbeat are created once, atomically, so that of any number of processes one alone
-makes a step. Invariant: an instant without its `requested` does not exist.
+A *note* is a file called `<instant>.<note>` or `<instant>.<note>.<attempt>`. `requested` holds the plan, `inflight` the
+process that attempts it, `heartbeat` when that process was last seen; `revoked` and `rolledback` end an attempt,
+`completed` and `cancelled` the plan. All but the heartbeat are created once, atomically, so that of any number of
+processes only one takes a step. Invariant: an instant without its `requested` does not exist.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class TimelineStore:
         return [one for one in found if one is not None]
 
     def running(self, now_millis: int) -> list[ScheduledCompaction]:
-        """The plans at which a process works that must be left alone."""
+        """The plans on which a process is working."""
         return [one for one in self.pending() if one.is_running(now_millis)]
 
     def busy_buckets(self, now_millis: int) -> frozenset[tuple[bytes, int]]:
@@ -92,13 +92,12 @@ class TimelineStore:
         return self._io.exists(self._paths.compaction_note(instant, REVOKED, attempt))
 
     def roll_back(self, instant: str, attempt: int, reason: str, kind: str) -> None:
-        """Note that nothing is left of an attempt, so that the next one may begin; and why, and of which kind that
-        is."""
+        """Note that an attempt's files are removed, so that the next one may begin; with the reason and its kind."""
         data = json.dumps({"reason": reason, "kind": kind}, ensure_ascii=False).encode()
         self._create(instant, ROLLED_BACK, attempt, data)
 
     def finish(self, instant: str, outcome: Outcome) -> None:
-        """Note how a plan ended; the first to say so is right."""
+        """Note how a plan ended; the first note counts."""
         self._create(instant, outcome.state.value.lower(), 0, outcome.to_json())
 
     def prune(self, keep: int) -> None:
@@ -106,7 +105,7 @@ class TimelineStore:
         listed = self._listed()
         done = [instant for instant, notes in listed.items() if (REQUESTED, 0) in notes and _is_done(notes)]
         removed = {*done[: max(len(done) - keep, 0)]}
-        # What a pruning that was killed has left: the plan goes first, and so the instant.
+        # Left by a pruning that was killed: it removes the plan first, and with it the instant.
         removed |= {instant for instant, notes in listed.items() if (REQUESTED, 0) not in notes}
         for instant in sorted(removed):
             notes = sorted(listed[instant], key=lambda one: (one[0] != REQUESTED, one))

@@ -82,7 +82,7 @@ def _options(table: Table) -> _Rows:
 
 
 def _tags(table: Table) -> _Rows:
-    """The tags; those that were given a time also say when they were made and how long they are kept."""
+    """The tags; those with a retention time also show when they were created and how long they are kept."""
     return [
         (
             one.name,
@@ -191,7 +191,7 @@ def _key(row: bytes, types: Sequence[Any]) -> str:
 
 
 def _manifests(table: Table, snapshot: Snapshot | None) -> _Rows:
-    """The manifests, and the partitions that each may speak of."""
+    """The manifests, with bounds of the partitions of their entries."""
     if snapshot is None:
         return []
     types = [f.type for f in table.schema.partition_fields]
@@ -252,7 +252,7 @@ def _figures(table: Table, files: list[ManifestEntry], snapshot: Snapshot | None
 
 
 def _statistics(table: Table, snapshot: Snapshot | None) -> _Rows:
-    """What ANALYZE TABLE found out; no row when it was never run."""
+    """The results of ANALYZE TABLE; no row when it was never run."""
     found = table.statistics_of(snapshot)
     if found is None:
         return []

@@ -19,8 +19,11 @@ from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
+from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.query.bind import Binding, TableReference, bind, bind_expression
+from tablestore_engine.sql.statements.script import ExecuteImmediate, QueriesInside, Script
 from tablestore_engine.sql.statements.statement import Statement, TableName
+from tablestore_engine.sql.text.cursor import literal_text
 
 FOLDER = Path(__file__).parents[1] / "spark" / "sql" / "statements"
 _HEADER = re.compile(r'-- (todo )?(ours|ours alone|spark|refused "([^"]+)"|unread): (.+)')
@@ -76,6 +79,15 @@ def _tables(value: Any) -> Iterator[Name]:
     elif isinstance(value, tuple):
         for item in value:
             yield from _tables(item)
+    elif isinstance(value, QueriesInside):
+        for piece in value.pieces:
+            yield from _bound(value.sql[piece.start : piece.end], bind if piece.is_query else bind_expression)
+    elif isinstance(value, Script):
+        for text in value.statements:
+            yield from _tables(parse(text))
+    elif isinstance(value, ExecuteImmediate):
+        text = literal_text(value.text_sql)
+        yield from () if text is None else _tables(parse(text))
     elif is_dataclass(value):
         for field in fields(value):
             if field.name != "new":  # of RENAME TO, which names no table yet

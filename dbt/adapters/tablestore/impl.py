@@ -1,4 +1,4 @@
-"""The adapter: dbt's questions answered from the catalog, its verbs mapped to one engine call each."""
+"""The adapter as dbt calls it: metadata comes from the catalog, and each action is one call of the engine."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class TableStoreAdapter(TableStoreVerbs):
 
     def __init__(self, config: Any, mp_context: SpawnContext) -> None:
         if _command() in COMMANDS_WITH_ROWS:
-            environment_of(config.credentials).warm_up()  # first of all: dbt parses while Spark starts
+            environment_of(config.credentials).warm_up()  # first, so that Spark starts while dbt parses
         super().__init__(config, mp_context)
         self._warned: dict[str, object] = {}
 
@@ -118,7 +118,7 @@ class TableStoreAdapter(TableStoreVerbs):
                 self.catalog.drop_table(schema, name, if_exists=True)
 
     def _drop_bare(self, name: str) -> None:
-        """Drop what a bare name means: a temporary view, or else the table or view of the current schema."""
+        """Drop what a name without a schema means: a temporary view, or else a table or view of the current schema."""
         handle = self.connections.get_thread_connection().handle
         with self.connections.exception_handler("drop relation"), handle.work() as store:
             schema = store.database
@@ -138,14 +138,14 @@ class TableStoreAdapter(TableStoreVerbs):
         self.execute(f"alter {kind} {from_relation.render()} rename to {to_relation.render()}")
 
     def _is_view(self, relation: BaseRelation) -> bool:
-        """Whether a relation is a view; one of unknown type, such as `this` in packages, is looked up."""
+        """Whether a relation is a view. The catalog decides where its type is unknown, as of `this` in packages."""
         if relation.type is not None or not relation.schema:
             return bool(relation.is_view)
         with self.connections.exception_handler("find relation"):
             return self.catalog.object_kind(schema_of(relation), str(relation.identifier)) == "view"
 
     def expand_column_types(self, goal: BaseRelation, current: BaseRelation) -> None:
-        """Nothing to widen: strings have no length limit."""
+        """Nothing to do: strings have no length limit."""
 
     # ------------------------------------------------------------------ catalog and freshness, without Spark
 
@@ -160,7 +160,7 @@ class TableStoreAdapter(TableStoreVerbs):
     def get_catalog_by_relations(
         self, used_schemas: frozenset[tuple[str, str]], relations: set[BaseRelation]
     ) -> tuple[agate.Table, list[Exception]]:
-        """The catalog of these relations."""
+        """The catalog of the given relations."""
         return self._catalog_of(sorted(relations, key=str))
 
     def _catalog_of(self, relations: Iterable[BaseRelation]) -> tuple[agate.Table, list[Exception]]:
@@ -208,7 +208,7 @@ class TableStoreAdapter(TableStoreVerbs):
         filter: str | None,
         macro_resolver: MacroResolverProtocol | None = None,
     ) -> tuple[AdapterResponse | None, FreshnessResponse]:
-        """Freshness by a column: from the table's files where that needs no expression, else by a query."""
+        """Freshness by a column: read from the table's files if possible, otherwise found by a query."""
         from dbt.adapters.tablestore.relation.freshness import newest
 
         if not filter:
@@ -222,7 +222,7 @@ class TableStoreAdapter(TableStoreVerbs):
     def calculate_freshness_from_metadata_batch(
         self, sources: list[BaseRelation], macro_resolver: MacroResolverProtocol | None = None
     ) -> tuple[list[AdapterResponse | None], dict[BaseRelation, FreshnessResponse]]:
-        """Freshness by the time of the last commit that changed data; compaction does not count."""
+        """Freshness by the time of the last commit that changed data. Compactions do not count."""
         from dbt.adapters.tablestore.relation.metadata import last_modified
 
         now = datetime.now(timezone.utc)
@@ -236,7 +236,7 @@ class TableStoreAdapter(TableStoreVerbs):
     # ------------------------------------------------------------------ queries
 
     def debug_query(self) -> None:
-        """Check what a run would need: a warehouse that can be written, and Java where Spark runs here."""
+        """Check what every run needs: a warehouse that can be written, and Java if Spark runs on this machine."""
         from dbt.adapters.tablestore.build.debug_checks import check_environment
 
         with self.connections.exception_handler("debug"):
@@ -244,14 +244,14 @@ class TableStoreAdapter(TableStoreVerbs):
 
     @available.parse(lambda *a, **k: [])
     def get_column_schema_from_query(self, sql: str) -> list[TableStoreColumn]:  # type: ignore[override]
-        """The columns that a query would give. Analyses it, reads nothing."""
+        """The columns of a query's result. The query is analysed, not run."""
         with self.connections.exception_handler(sql):
             _, cursor = self.connections.add_select_query(sql)
             return [TableStoreColumn(one[0], str(one[1])) for one in cursor.description or ()]
 
     @available
     def run_sql_for_tests(self, sql: str, fetch: str | None, conn: Any) -> Any:
-        """Run one text on a connection: what dbt's test suite calls."""
+        """Run one text on a connection. dbt's test suites call it."""
         cursor = conn.handle.cursor()
         with self.connections.exception_handler(sql):
             cursor.execute(sql)

@@ -1,7 +1,7 @@
-"""What the materializations call: one method for each step of theirs that is not plain SQL.
+"""The methods that this adapter's macros call: one for each step of a materialization that is not plain SQL.
 
-The names begin with `tablestore_`, so that nobody mistakes them for dbt's own. While dbt parses a project they do
-nothing and return something empty.
+Their names begin with `tablestore_`, to tell them from dbt's own. While dbt parses a project they do nothing and
+return an empty value.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ BUILTIN_STRATEGIES = ("upsert", "merge", "append", "delete+insert", "insert_over
 
 @dataclass(frozen=True)
 class SeedLoad:
-    """What became of a seed: the console's message, its code and the statement that was run."""
+    """The result of loading a seed: the message for the console, its code and the statement that was run."""
 
     message: str
     code: str
@@ -64,7 +64,7 @@ class TableStoreVerbs(SQLAdapter):
 
     @property
     def environment(self) -> Environment:
-        """The warehouse of this adapter's profile and the Spark that works on it."""
+        """The warehouse of the profile and the Spark that works on it."""
         return environment_of(self.config.credentials)
 
     @property
@@ -79,9 +79,9 @@ class TableStoreVerbs(SQLAdapter):
 
     @available.parse(lambda *a, **k: "append")
     def tablestore_strategy(self, config: Mapping[str, Any]) -> str:
-        """The incremental strategy of a model's config, by name.
+        """The name of the incremental strategy of a model's config.
 
-        Raises DbtRuntimeError for a config that would silently do something else than it says.
+        Raises DbtRuntimeError for a config that would silently have another effect than intended.
         """
         check_spelling(config)
         check_key(config)
@@ -90,7 +90,7 @@ class TableStoreVerbs(SQLAdapter):
 
     @available.parse(lambda *a, **k: False)
     def tablestore_is_builtin(self, strategy: str) -> bool:
-        """Whether a strategy is one of this adapter's, and not a macro of the user's."""
+        """Whether a strategy is one of this adapter's, not a macro of the user."""
         return strategy in BUILTIN_STRATEGIES
 
     @available.parse(lambda *a, **k: False)
@@ -101,7 +101,7 @@ class TableStoreVerbs(SQLAdapter):
         columns: list[TableStoreColumn],
         predicates: Any,
     ) -> bool:
-        """Whether an upsert into this table needs no MERGE: see `incremental.is_plain_upsert`."""
+        """Whether an upsert into this table needs no MERGE; see `incremental.is_plain_upsert`."""
         with self.connections.exception_handler("table keys"):
             table = self.catalog.load_table(schema_of(relation), str(relation.identifier))
         existing = self.get_columns_in_relation(relation)
@@ -112,7 +112,7 @@ class TableStoreVerbs(SQLAdapter):
 
     @available.parse(lambda *a, **k: False)
     def tablestore_replaces_by(self, relation: BaseRelation, keys: list[str]) -> bool:
-        """Whether a row that is written into a table that exists replaces the one of these keys."""
+        """Whether a row that is written to an existing table replaces the row with the same values in these columns."""
         with self.connections.exception_handler("table keys"):
             table = self.catalog.load_table(schema_of(relation), str(relation.identifier))
         schema = table.schema
@@ -120,7 +120,7 @@ class TableStoreVerbs(SQLAdapter):
 
     @available.parse_list
     def tablestore_primary_key(self, relation: BaseRelation) -> list[str]:
-        """The quoted primary key of a table that exists; empty when it has none."""
+        """The quoted primary key columns of an existing table; empty when it has none."""
         with self.connections.exception_handler("table keys"):
             table = self.catalog.load_table(schema_of(relation), str(relation.identifier))
         return [self.quote(one) for one in table.schema.primary_keys]
@@ -132,22 +132,22 @@ class TableStoreVerbs(SQLAdapter):
 
     @available.parse(lambda *a, **k: "")
     def tablestore_qualified(self, relation: BaseRelation, expression: str, alias: str) -> str:
-        """The expression with `alias.` before each bare column name of the relation."""
+        """The expression, with `alias.` before each unqualified column name of the relation."""
         return incremental.qualified(str(expression), self.get_columns_in_relation(relation), alias)
 
     @available.parse_none
     def tablestore_schema_change(
         self, source: list[TableStoreColumn], target: list[TableStoreColumn]
     ) -> incremental.SchemaChange:
-        """How the columns of a query differ from those of its table; false when they do not."""
-        # What says a row's kind is not a column of the table.
+        """How the columns of a query differ from those of its table; false when they do not differ."""
+        # The column that holds the kind of each row is not a column of the table.
         return incremental.SchemaChange.between([c for c in source if c.name.lower() != ROW_KIND], target)
 
     @available.parse_none
     def tablestore_evolve(self, relation: BaseRelation, change: incremental.SchemaChange, mode: str) -> None:
-        """Make a table fit its query: `append_new_columns` adds columns, `sync_all_columns` also drops and retypes.
+        """Adapt a table to its query: `append_new_columns` adds columns, `sync_all_columns` drops and retypes them too.
 
-        Adding touches no file; dropping or retyping rewrites the table in one atomic step.
+        Adding a column writes no data file; dropping or retyping one rewrites the table in one atomic step.
         """
         table = relation.render()
         if mode == "sync_all_columns" and (change.removed or change.retyped):
@@ -160,7 +160,7 @@ class TableStoreVerbs(SQLAdapter):
             self.execute(f"alter table {table} add columns ({specs})")
 
     def _check_rewritable(self, relation: BaseRelation) -> None:
-        """Raise DbtRuntimeError where writing a table's own rows again would change them."""
+        """Raise DbtRuntimeError if writing the table's rows again would change them."""
         engine = self.catalog.load_table(schema_of(relation), str(relation.identifier)).schema.merge_engine
         counts = next((fold.column for fold in engine.folds if fold.function == "count"), None)
         if counts is not None:
@@ -193,9 +193,9 @@ class TableStoreVerbs(SQLAdapter):
 
     @available.parse_none
     def tablestore_apply_options(self, relation: BaseRelation, model: Mapping[str, Any]) -> None:
-        """Give a table that exists the options of its model's config.
+        """Set the options of a model's config on its existing table.
 
-        Raises DbtRuntimeError for one that cannot change.
+        Raises DbtRuntimeError for an option that cannot change.
         """
         wanted = TableLayout.of(model).options
         identifier = schema_of(relation), str(relation.identifier)
@@ -206,7 +206,7 @@ class TableStoreVerbs(SQLAdapter):
 
     @available.parse(lambda *a, **k: "")
     def tablestore_clauses_of(self, relation: BaseRelation) -> str:
-        """The clauses that create a table with the keys, partitions, options and comment of one that exists."""
+        """The clauses that create a table with the keys, partitions, options and comment of an existing one."""
         with self.connections.exception_handler("table layout"):
             schema = self.catalog.load_table(schema_of(relation), str(relation.identifier)).schema
         layout = TableLayout(schema.primary_keys, schema.partition_keys, dict(schema.options))
@@ -235,14 +235,14 @@ class TableStoreVerbs(SQLAdapter):
 
     @available.parse_list
     def tablestore_contract_columns(self, model: Mapping[str, Any]) -> list[str]:
-        """The select items of an enforced contract; warns about constraints that are only declared."""
+        """The select items of an enforced contract. Warns about constraints that are not enforced."""
         self.render_raw_columns_constraints(raw_columns=model["columns"])
         self.render_raw_model_constraints(raw_constraints=model.get("constraints") or [])
         return contracts.select_list(model)
 
     @available.parse_none
     def tablestore_comment_relation(self, relation: BaseRelation, comment: str) -> None:
-        """Set a table's comment unless it has it."""
+        """Set a table's comment, unless it has the same one."""
         with self.connections.exception_handler("comment"):
             schema = self.catalog.load_table(schema_of(relation), str(relation.identifier)).schema
         if (schema.comment or "") != comment:
@@ -250,7 +250,7 @@ class TableStoreVerbs(SQLAdapter):
 
     @available.parse_none
     def tablestore_comment_columns(self, relation: BaseRelation, comments: Mapping[str, str]) -> None:
-        """Set the comments of columns, given by lower-cased name, that do not have them yet: all in one new schema."""
+        """Set the comments of columns, by lower-case name, in one new schema. Equal comments are left out."""
         changes = [
             SetColumnComment(column.name, wanted)
             for column in self.get_columns_in_relation(relation)
@@ -264,7 +264,7 @@ class TableStoreVerbs(SQLAdapter):
     def tablestore_load_seed(
         self, relation: BaseRelation, agate_table: agate.Table, model: Mapping[str, Any], comment: str | None
     ) -> SeedLoad:
-        """Replace a table by the rows of a seed, in one atomic step."""
+        """Replace the rows of a table by those of a seed, in one atomic step."""
         columns = seeds.columns_of(agate_table, model["config"].get("column_types") or {}, self.convert_type)
         seeds.check_names(columns, model["config"].get("quote_columns"))
         view = f"__dbt_seed_{next(_numbers)}"
@@ -285,7 +285,7 @@ class TableStoreVerbs(SQLAdapter):
 
     @available.parse(lambda *a, **k: "")
     def tablestore_python_model(self, model: Mapping[str, Any], compiled_code: str) -> str:
-        """Run a Python model; returns the query of its result."""
+        """Run a Python model, and return the query that reads its result."""
         from dbt.adapters.tablestore.build import python_models
 
         handle = self.connections.get_thread_connection().handle
@@ -294,7 +294,7 @@ class TableStoreVerbs(SQLAdapter):
 
     @available.parse_list
     def tablestore_keys(self, config: Mapping[str, Any]) -> list[str]:
-        """The columns or expressions that identify a row, each once; empty when there is no key."""
+        """The columns or expressions that identify a row, without repetitions; empty when there is no key."""
         return list(unique_keys(config))
 
     @available.parse(lambda *a, **k: TableLayout())
@@ -309,7 +309,7 @@ class TableStoreVerbs(SQLAdapter):
 
     @available
     def tablestore_literal(self, text: Any) -> str:
-        """A string literal that reads back as exactly this text."""
+        """The string literal of exactly this text."""
         return quoted_text(str(text))
 
     @available.parse(lambda *a, **k: "")
@@ -319,14 +319,14 @@ class TableStoreVerbs(SQLAdapter):
 
     @available.parse_list
     def tablestore_report(self, procedure: str, table: str, answer: agate.Table) -> list[str]:
-        """Lines that say what a procedure did."""
+        """The lines that report what a procedure did."""
         return operations.report(procedure, table, answer.column_names, [tuple(row) for row in answer.rows])
 
     @available.parse_none
     def tablestore_warn_once(self, message: str) -> None:
-        """Say something once in a dbt command, however many models it concerns."""
+        """Show a warning once in a dbt command, for however many models it is given."""
         mine = object()
-        if self._warned.setdefault(message, mine) is not mine:  # atomic: models are built by several threads
+        if self._warned.setdefault(message, mine) is not mine:  # atomic, because several threads build models
             return
         from dbt.adapters.events.types import AdapterEventWarning
         from dbt_common.events.functions import warn_or_error

@@ -1,8 +1,8 @@
-"""How the columns of a data file are encoded: what makes them small, and what makes them quick to read.
+"""How the columns of a data file are encoded, to be small and quick to read.
 
 Every read of a keyed table that has more than one run compares keys, so all of its key columns are decoded for all
-of its rows. Rows are sorted by key: differences between neighbours are small, take few bits, and leave nothing for a
-compression to find, whose work a reader would do for nothing.
+of its rows. Rows are sorted by key: differences between neighbours are small, take few bits, and leave nothing to
+compress, so decompression would be wasted work for readers.
 """
 
 from __future__ import annotations

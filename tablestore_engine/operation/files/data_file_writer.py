@@ -40,7 +40,7 @@ from tablestore_engine.table_state import TableState
 
 ROW_GROUP_ROWS = 1_000_000
 ROW_GROUP_BYTES = 64 << 20  # in memory; a fraction of it on disk
-_SLICE_BYTES = ROW_GROUP_BYTES // 4  # by so much a row group may be larger
+_SLICE_BYTES = ROW_GROUP_BYTES // 4  # how much larger a row group may be
 _DELETES = pa.array([1, 3], pa.int8())
 
 
@@ -117,7 +117,7 @@ class RollingWriter:
 
     def write(self, table: pa.Table) -> None:
         """Append rows in the file layout, which continue the key order of the rows before."""
-        # Rows that come in one piece make no larger row groups and files than others.
+        # One large batch makes no larger row groups and files than many small ones.
         for rows in slices_within(table, _SLICE_BYTES):
             if self._finds_nan(rows):
                 self.roll()
@@ -148,7 +148,7 @@ class RollingWriter:
         return self._files
 
     def abort(self) -> None:
-        """Remove what was written; never raises: the failure that led here matters more."""
+        """Remove what was written; never raises, because the original failure is raised."""
         paths = [f"{self._directory}/{file.file_name}" for file in self._files]
         if self._open is not None:
             self._open.abandon()
@@ -213,7 +213,7 @@ class RollingWriter:
         )
 
     def _fields_with_stats(self, stats: dict[str, ColumnStats]) -> tuple[DataField, ...]:
-        """The columns that the statistics of a file speak of."""
+        """The columns of which a file has statistics."""
         fields = self._schema.fields
         if not self._options.stats_dense_store:
             return fields
@@ -344,7 +344,7 @@ class _OpenFile:
 
 @contextmanager
 def _storage_errors(path: str) -> Iterator[None]:
-    """Arrow writes by itself, so a full disk shows up here and not in the file IO."""
+    """Arrow writes to the file itself, so a full disk is noticed here and not in the file IO."""
     try:
         yield
     except OSError as error:

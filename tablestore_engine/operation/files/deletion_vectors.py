@@ -88,7 +88,7 @@ def read_positions_of(io: FileIO, deleted: Iterable[DeletedRows]) -> Iterator[Po
         if data is None:
             data = files[one.path] = io.read(one.path)
         size = int.from_bytes(data[one.offset : one.offset + 4], "big")
-        # One form counts the size and the checksum into the length, the other does not.
+        # One form includes the size and the checksum in the length, the other does not.
         if one.length not in (size, size + _SIZE_AND_CHECKSUM):
             raise CorruptMetadataError(
                 one.path, f"no deletion vector of {one.length} bytes begins at byte {one.offset}"
@@ -105,7 +105,7 @@ def read_positions_of(io: FileIO, deleted: Iterable[DeletedRows]) -> Iterator[Po
 
 
 def positions_in(io: FileIO, deletions: Deletions, file_name: str) -> Positions | None:
-    """The deleted positions of one file; None when all of its rows are there. Raises as `read_positions_of`."""
+    """The deleted positions of one file; None when no row is deleted. Raises as `read_positions_of`."""
     deleted = deletions.get(file_name)
     return None if deleted is None else next(read_positions_of(io, [deleted]))
 

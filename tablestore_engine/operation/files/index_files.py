@@ -1,4 +1,4 @@
-"""Where index files lie, and which of them snapshots name."""
+"""The paths of index files, and the index files that snapshots name."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Rows that do not fit into memory: sorted runs in one file of this machine.
 
-The file has no name from the moment it is open, so nothing is left of it, however the process ends.
+The file loses its name as soon as it is open, so nothing is left of it, however the process ends.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class SpillFile:
             yield from pa.ipc.open_stream(_Section(self._file.fileno(), run))
 
     def close(self) -> None:
-        """Give the disk back."""
+        """Free the disk space."""
         if self._file is not None:
             self._file.close()
             self._file = None

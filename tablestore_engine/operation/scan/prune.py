@@ -1,7 +1,7 @@
 """Deciding from metadata that a partition, bucket or file holds no row that a predicate accepts.
 
 Everything here answers *may it match?*; in doubt, yes. A constant takes part only when its comparison with the
-column's type is lossless, because the engine that evaluates the query may convert in its own way.
+column's type is lossless, because the engine that evaluates the query may convert differently.
 """
 
 from __future__ import annotations

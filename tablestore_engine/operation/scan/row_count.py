@@ -1,4 +1,4 @@
-"""How many rows a plan holds: from metadata where that says it, by reading keys where little has to merge."""
+"""How many rows a plan holds: from metadata where it is exact, by reading keys where few files have to merge."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RowCount:
 
     @property
     def text(self) -> str:
-        """As a person reads it."""
+        """For messages."""
         return f"{self.rows}" if self.exact else f"{self.rows} at most"
 
 
@@ -61,11 +61,11 @@ def row_count(state: TableState, plan: ScanPlan) -> RowCount:
         unsettled[id(bucket)] = replace(had, files=(*had.files, *section.files))
     if not merging:
         return RowCount(alone, exact=True)
-    # Another format may be no reason to refuse to say how large a table is.
+    # Another file format is no reason to refuse to give a table's size.
     readable = all(f.format == READ_FORMAT for bucket in unsettled.values() for f in bucket.files)
     if merging > READ_ROWS or not readable:
         return RowCount(alone + merging - deletes, exact=False)
-    # Arrow stays out of what only reads metadata.
+    # Code that only reads metadata does not import Arrow.
     from tablestore_engine.operation.scan.arrow_read import read_rows
 
     part = ScanPlan(plan.snapshot, plan.schema, tuple(unsettled.values()))

@@ -62,7 +62,7 @@ class BucketScan:
 
 @dataclass(frozen=True)
 class ScanPlan:
-    """What a read of one snapshot touches. `snapshot` is None for a table without one."""
+    """What a read of one snapshot needs. `snapshot` is None for a table without one."""
 
     snapshot: Snapshot | None
     schema: TableSchema
@@ -90,7 +90,7 @@ class ScanPlan:
 
 
 def sections_of(files: Sequence[DataFileMeta], schema: TableSchema) -> list[Section]:
-    """The sections of a bucket's files; each file by itself where deletion vectors have settled what is to merge."""
+    """The sections of a bucket's files; each file by itself where deletion vectors leave nothing to merge."""
     if schema.reads_files_alone:
         return [Section((SortedRun(f.level, (f,)),)) for f in files]
     return sections(files, [f.type for f in schema.trimmed_key_fields])
@@ -181,8 +181,7 @@ def readable_buckets(
 
 
 def _refuse_retractions(entries: Iterable[ManifestEntry], schema: TableSchema) -> None:
-    """Other writers may have put retractions into tables whose functions cannot take anything back, or which ignore
-    them.
+    """Other writers may have put retractions into tables whose functions cannot retract, or which ignore them.
 
     Here deletes are ignored when they are written; where the option came after them, other readers leave them out.
     """

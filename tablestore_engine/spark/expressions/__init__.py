@@ -1,4 +1,4 @@
-"""Columns and expressions in Spark's words: names, types, casts, folds and bucket hashes as SQL text.
+"""Columns and expressions as Spark SQL text: names, types, casts, folds and bucket hashes.
 
 Nothing here reads a file or runs a query.
 """

@@ -3,8 +3,8 @@
 The bucket hash is murmur3 by words, with seed 42, of the key's BinaryRow: a header of null bits, a slot of eight
 little-endian bytes for each column, and the bytes of long strings behind them. Without strings the words are
 arithmetic on the columns. With strings the BinaryRow is put together from built-in functions, for Spark's `hash()` of
-binary data is this hash: little-endian bytes of a number come from reversing its hexadecimal text, after the two
-digits of every byte have changed places.
+binary data is this hash: little-endian bytes of a number come from reversing its hexadecimal text, after the two digits
+of every byte have been swapped.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def _by_arrow(fields: Sequence[DataField], num_buckets: int | None) -> Column:
 
 
 def _by_pandas(buckets: Callable[..., Any], columns: Sequence[Column]) -> Column:
-    """For PySpark 4.0, which has no Arrow functions: by way of nanoseconds, so from 1677 to 2262 only."""
+    """For PySpark 4.0, which has no Arrow functions: through nanoseconds, so only for the years 1677 to 2262."""
     from pyspark.sql.pandas.functions import PandasUDFType, pandas_udf
 
     def through_pandas(*series):  # type: ignore[no-untyped-def]  # noqa: ANN002, ANN202 - as above

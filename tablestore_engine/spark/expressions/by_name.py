@@ -1,4 +1,4 @@
-"""Nested values fitted by the names of their fields, which is what BY NAME means: a cast goes by position."""
+"""Nested values converted by the names of their fields, as BY NAME means; a cast would match fields by position."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def by_name_sql(value: str, given: T.DataType, wanted: T.DataType, column: str) 
 
 
 def _fitted(value: str, given: T.DataType, wanted: T.DataType, column: str, depth: int) -> str | None:
-    """The SQL where anything moves, None where nothing does."""
+    """The SQL, or None when every field keeps its position."""
     if isinstance(given, T.StructType) and isinstance(wanted, T.StructType):
         return _struct(value, given, wanted, column, depth)
     one = f"one{depth}"

@@ -1,4 +1,4 @@
-"""What a column holds where a statement gives it no value: null, or the default value that another tool gave it."""
+"""The value of a column for which a statement gives none: null, or the default that another tool declared."""
 
 from __future__ import annotations
 

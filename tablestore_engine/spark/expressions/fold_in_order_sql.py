@@ -1,6 +1,7 @@
 """Folds that take the records of a key one after the other, as Spark's higher-order functions.
 
-They are those of which a retraction takes back what the records before it made: products, lists, maps and nested rows.
+These are the functions in which a retraction takes back what earlier records contributed: products, lists, maps and
+nested rows.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def in_order_sql(fold: Fold, field: DataField, column: str, number: str, takes_b
     if fold.function == "collect":
         first = "array_distinct(one.v)" if fold.distinct else "one.v"
         joined = "array_distinct(concat(acc, one.v))" if fold.distinct else "concat(acc, one.v)"
-        return _reduced(records, first, joined, "reduce(one.v, acc, (had, gone) -> " + _without_first() + ")")
+        return _reduced(records, first, joined, "reduce(one.v, acc, (had, removed) -> " + _without_first() + ")")
     rows = "filter(one.v, item -> item IS NOT NULL)"
     given = keyed_sql(rows, fold.nested_key)
     left = _others("acc", rows, fold.nested_key)
@@ -39,8 +40,8 @@ def keyed_sql(elements: str, keys: tuple[str, ...]) -> str:
     if not keys:
         return elements
     # As the element of an array, the expression is evaluated once for all that the lambda does with it.
-    last = f"NOT exists(slice(items, place + 2, size(items)), later -> {_same('item', 'later', keys)})"
-    return f"get(transform(array({elements}), items -> filter(items, (item, place) -> {last})), 0)"
+    last = f"NOT exists(slice(items, nth + 2, size(items)), later -> {_same('item', 'later', keys)})"
+    return f"get(transform(array({elements}), items -> filter(items, (item, nth) -> {last})), 0)"
 
 
 def _same(one: str, other: str, keys: tuple[str, ...]) -> str:
@@ -51,12 +52,12 @@ def _same(one: str, other: str, keys: tuple[str, ...]) -> str:
 
 def _others(elements: str, taken: str, keys: tuple[str, ...]) -> str:
     """The elements that none of others is the same as (of the same key, or else equal)."""
-    return f"filter({elements}, item -> NOT exists({taken}, gone -> {_same('item', 'gone', keys)}))"
+    return f"filter({elements}, item -> NOT exists({taken}, removed -> {_same('item', 'removed', keys)}))"
 
 
 def _without_first() -> str:
-    """The array `had` without the first element that equals `gone`."""
-    at = "array_position(transform(had, each -> each <=> gone), true)"
+    """The array `had` without the first element that equals `removed`."""
+    at = "array_position(transform(had, each -> each <=> removed), true)"
     return (
         f"CASE WHEN {at} > 0 THEN concat(slice(had, 1, cast({at} as int) - 1), slice(had, "
         f"cast({at} as int) + 1, size(had))) ELSE had END"
@@ -70,7 +71,7 @@ def _records(value: str, number: str, takes_back: str) -> str:
 
 
 def _reduced(records: str, first: str, joined: str, left: str) -> str:
-    """Nulls are passed over, and nothing can be taken from a null."""
+    """Nulls are skipped, and nothing can be taken from a null."""
     step = (
         f"CASE WHEN one.v IS NULL THEN acc WHEN acc IS NULL AND one.back THEN acc WHEN acc IS NULL THEN {first} "
         f"WHEN one.back THEN {left} ELSE {joined} END"

@@ -1,4 +1,4 @@
-"""The functions of the merge engines as Spark aggregates: what reading several runs does.
+"""The functions of the merge engines as Spark aggregates, for reads of several runs.
 
 Each expression folds the values of one column over the records of a key. Records are distinguished and ordered by their
 sequence number, which occurs once per key and run; where users say how records are ordered, by their columns first.
@@ -108,7 +108,7 @@ def _retracting(fold: Fold, field: DataField, records: Records, column: str) -> 
     """The fold of records of which some are retractions; see `mergetree.merge.retract`."""
     plain = Records(records.alias, sequence=records.sequence, descending=records.descending)
     if fold.retract_rule is RetractRule.REFUSE:
-        # Then a -D removes the row, and all that is left here are ordinary records.
+        # Then a -D removes the row, and only ordinary records reach this function.
         return fold_sql(fold, field, plain)
     if fold.ignore_retract and fold.function == "last_value":
         return f"{_EXPRESSIONS[fold.function](fold, column, plain)} FILTER (WHERE NOT ({records.takes_back}))"

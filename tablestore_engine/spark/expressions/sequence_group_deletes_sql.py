@@ -1,4 +1,4 @@
-"""Deletes that remove a row where sequence groups say whether they come too late, as SQL; see
+"""Deletes of rows in tables where sequence groups decide whether a delete is late, as SQL; see
 `mergetree.merge.sequence_group_deletes`."""
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _NUMBER = SEQUENCE_NUMBER.name
 
 
 def apply_group_deletes_sql(rows: str, schema: TableSchema, keys: str, system: Sequence[str]) -> str:
-    """Query for the rows from the last removal of each key on; a removal has its kind, its key and sequences only.
+    """Query for the rows from the last delete of each key on; of a delete only the kind, key and sequences are set.
 
     `rows` is a query of rows with the table's columns and those of `system`; `keys` name what the records of a row have
     in common, as columns of `r`.

@@ -110,7 +110,7 @@ class BlockedKeys(_Join):
         matches = []
         for number in range(self.keys.slots):
             parts = enumerate(self.keys.columns)
-            # Of a plain equality Spark would make another key of the join.
+            # Spark would turn a plain equality into another join key.
             same = (f"({column('b')} ^ c.{slot(number, index)}) = 0" for index, column in parts)
             matches.append(f"({' AND '.join(same)})")
         on = f"{self.keys.block('b')} = c.{BLOCK} AND ({' OR '.join(matches)})"

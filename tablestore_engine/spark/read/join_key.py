@@ -1,4 +1,4 @@
-"""What the rows of a table are joined by when their keys are to be compared."""
+"""The join keys of a table: expressions by which rows with equal keys are joined."""
 
 from __future__ import annotations
 

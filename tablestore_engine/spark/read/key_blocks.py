@@ -17,7 +17,7 @@ import pyarrow as pa
 Numbers = npt.NDArray[np.int64]
 BLOCK = "block"
 
-# Below this, looking up every row costs less than reading the changed keys here.
+# Below this number of rows, looking up every row costs less than reading the changed keys here.
 WORTH_ROWS = 4_000_000
 MAX_KEYS_PER_BLOCK = 8
 _KEYS_PER_BLOCK = 0.5

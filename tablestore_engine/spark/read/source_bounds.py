@@ -77,7 +77,7 @@ def bounds_of(source: DataFrame, pairs: list[tuple[str, str]], schema: TableSche
         few = found["rows"] <= FEW_VALUES
         return [*ranges, *_values(source, [p for p in pairs if few or p[0] in schema.partition_keys])]
     except (OverflowError, ValueError):
-        return []  # a time that Python has none for, as after the year 9999
+        return []  # a time that Python cannot represent, as after the year 9999
 
 
 def _values(source: DataFrame, pairs: list[tuple[str, str]]) -> list[Predicate]:

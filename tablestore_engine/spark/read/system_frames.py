@@ -1,4 +1,4 @@
-"""System tables as DataFrames: the rows of `system.system_tables`, and those tables whose rows are data."""
+"""System tables as DataFrames: the rows of `system.system_tables`, and the system tables whose rows are data."""
 
 from __future__ import annotations
 

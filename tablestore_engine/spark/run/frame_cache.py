@@ -1,6 +1,6 @@
-"""Frames of tables that a session read before, so that the next statement on an unchanged table plans nothing anew.
+"""Frames of tables that a session read before, so that the next statement on an unchanged table does not plan it again.
 
-A frame is pinned to one snapshot, whose files never change; what a key names is the same for ever.
+A frame is pinned to one snapshot, whose files never change; so a key always names the same rows.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ATTRIBUTE = "_tablestore_frames"
 
 
 class FrameCache(Generic[T]):
-    """The least recently used values go first; each session has its own. Safe for many threads."""
+    """The least recently used values are dropped first; each session has its own. Safe for many threads."""
 
     def __init__(self, kept: int = _KEPT) -> None:
         self._kept = kept

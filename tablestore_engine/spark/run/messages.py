@@ -16,9 +16,9 @@ from tablestore_engine.schema.types.sql_text import quoted_name
 TEMP_VIEW_NUMBER = r"(\.[^\s`\[\]]+|\b__tablestore_\w+)#\d+(?=[`\]])"  # as Java and Python read it
 
 _TEMP_VIEW = re.compile(r"`((?:[^`\n]|``)*\.(?:[^`\n]|``)*|__tablestore_\w+)#\d+`( AS (`(?:[^`\n]|``)+`|[\w$]+))?")
-# Among the columns that a name may mean.
+# In Spark's list of columns that a name may mean.
 _OWN_COLUMN = re.compile(r"(?:`\w+`\.)?`__tablestore_\w+`, |, (?:`\w+`\.)?`__tablestore_\w+`(?=[\],])")
-_CUT = re.compile(r"`([^`\n]*\.[^`\n#]*)#?\d*\.\.\.$")  # Spark cuts what is behind an excerpt
+_CUT = re.compile(r"`([^`\n]*\.[^`\n#]*)#?\d*\.\.\.$")  # Spark cuts what follows an excerpt
 _PLAIN = re.compile(r"[\w$.]+")
 # What follows the reason: the position, and then the plan, or the statement with a mark at the position.
 _BEHIND = re.compile(r"(SQLSTATE: \w{5})(?:;? \(?line (\d+),? pos (\d+)\)?)?(?:;?\s*\Z|;\n.*|\n\n== SQL.*)", re.DOTALL)
@@ -64,7 +64,7 @@ def excerpt(text: str, offset: int) -> str:
 
 
 def _marked(text: str) -> str:
-    """Lines, each maybe with a mark below, with tables' names, and the marks below the same words as before."""
+    """Lines, some with a mark below, with the names of tables; each mark stays below the same word."""
     lines: list[str] = []
     given = text.split("\n")
     for line, below in zip(given, [*given[1:], ""], strict=True):

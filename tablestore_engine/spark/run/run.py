@@ -1,7 +1,7 @@
 """Running Spark plans so that failures become one clear message.
 
 Spark's errors arrive as Python exceptions that carry Java stacks. `translated` turns them into this engine's errors:
-the error condition and its first sentence for what a user did, the root cause for what went wrong underneath.
+the error condition and its first sentence for mistakes of the user, the root cause for other failures.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _NOT_FOUND = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND")
 _CLASS = re.compile(r"^(?:[a-z][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error|Throwable)?:\s*")
 _STACK = re.compile(r"\n\s*(?:at [\w.$<>]+\(|\.\.\. \d+ more|JVM stacktrace:|Driver stacktrace:)")
 
-# Words of py4j's and of waiting threads' own, behind which the reason is in a cause.
+# Messages of py4j and of waiting threads: the reason is in their cause.
 _CALLING = re.compile(r"^An error occurred while calling [^\n]*\n: ")
 _NOTHING_SAID = re.compile(r"(?:[\w.$]+: )?Exception thrown in awaitResult:\s*")
 _CAUSE = re.compile(r"^Caused by: (.*?)(?=^\s+(?:at |\.\.\. )|\Z)", re.DOTALL | re.MULTILINE)

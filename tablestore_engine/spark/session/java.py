@@ -125,7 +125,7 @@ def _ask(executable: str, environ: Mapping[str, str]) -> str:
     if found is None:
         said = text.strip().splitlines()
         raise JavaNotFoundError(
-            f"{executable} does not tell its version: {said[0] if said else 'it says nothing'}.",
+            f"{executable} does not report its version: {said[0] if said else 'it says nothing'}.",
             hint=_INSTALL_HINT,
         )
     return found.group(1)

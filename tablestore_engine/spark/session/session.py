@@ -91,7 +91,8 @@ def new_session(root: SparkSession) -> SparkSession:
 
 
 def stop_session(root: SparkSession) -> None:
-    """Ends a session that ``start_session`` started, once all who asked for it have; leaves others' alone."""
+    """Ends a session that ``start_session`` started, once all its users have stopped it; never a session that others
+    started."""
     with _lock:
         known = _roots.get(id(root))
         if known is None:
@@ -103,7 +104,7 @@ def stop_session(root: SparkSession) -> None:
 
 
 def prepare_session(spark: SparkSession, settings: Mapping[str, str] | None = None) -> SparkSession:
-    """Sets what the engine needs, and those of ``settings`` that can change at run time, in a running session."""
+    """Sets what the engine needs, and the ``settings`` that can change at run time, in a running session."""
     for key, value in {**REQUIRED_SETTINGS, **(settings or {})}.items():
         if key in REQUIRED_SETTINGS or (key.startswith("spark.sql.") and spark.conf.isModifiable(key)):
             spark.conf.set(key, value)

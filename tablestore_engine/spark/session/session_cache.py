@@ -1,4 +1,4 @@
-"""The user's cache folder: Spark's logs, and small files that Spark wants to read.
+"""The user's cache folder: Spark's logs, and small files that Spark reads.
 
 Vocabulary: the *cache* is ``$XDG_CACHE_HOME/dbt-tablestore`` (``~/.cache/dbt-tablestore``), readable by its owner
 only, because a JVM runs code from it. Invariant: losing or lacking the cache never breaks a start; files in it are

@@ -1,4 +1,4 @@
-"""What a session is asked to be, and the Spark settings that follow from it.
+"""The wanted configuration of a session, and the Spark settings that follow from it.
 
 Vocabulary: the *wish* is a ``SessionConfig``; the *machine* is how many cores and how much memory there are;
 the *settings* are Spark's own ``key: value`` pairs. Invariant: deciding settings is pure, and a setting
@@ -73,7 +73,7 @@ class SessionConfig:
 
 @dataclass(frozen=True)
 class Machine:
-    """What is here to be used: cores, and memory in bytes."""
+    """The cores of this machine, and its memory in bytes."""
 
     cores: int
     memory: int

@@ -9,6 +9,7 @@ Decisions:
 * ``CREATE TABLE … USING x`` is accepted for x = tablestore or paimon only. A table of another format
   would live in Spark's own catalog and vanish with the session, so asking for one is an error that says so.
 * ``BEGIN``, ``COMMIT`` and ``ROLLBACK`` are accepted and do nothing: each statement is its own transaction.
+  ``BEGIN …; END`` is a script.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from tablestore_engine.errors import ParseError, SqlError
-from tablestore_engine.sql.parse import parse_alter, parse_create, parse_foreign, parse_rows, parse_show
+from tablestore_engine.sql.parse import parse_alter, parse_create, parse_foreign, parse_rows, parse_script, parse_show
 from tablestore_engine.sql.statements.schema import DropSchema, Use
+from tablestore_engine.sql.statements.script import ExecuteImmediate
 from tablestore_engine.sql.statements.statement import (
     Explain,
     Noop,
@@ -30,8 +32,10 @@ from tablestore_engine.sql.statements.statement import (
 from tablestore_engine.sql.statements.table import DropTable, RefreshTable, Truncate
 from tablestore_engine.sql.statements.view import DropView
 from tablestore_engine.sql.text.common_tables import skip_ctes
-from tablestore_engine.sql.text.cursor import Cursor, error_at, literal_at
-from tablestore_engine.sql.text.lexer import END, Token, tokenize
+from tablestore_engine.sql.text.cursor import Cursor, error_at, literal_text
+from tablestore_engine.sql.text.hints import refuse_misplaced
+from tablestore_engine.sql.text.lexer import END, Token, tokenize, top_level
+from tablestore_engine.sql.text.scripts import TRANSACTION_WORDS, is_script, is_transaction, second_statement
 
 
 def parse(text: str) -> Statement:
@@ -41,46 +45,24 @@ def parse(text: str) -> Statement:
     when it asks for something that managed tables do not have. What Spark shall judge is not judged here.
     """
     tokens = _one_statement(text, tokenize(text))
+    refuse_misplaced(text, tokens)
     cursor = Cursor(text, tokens)
     if cursor.at_end:
-        return Noop(sql=text, what="EMPTY")
+        return Noop(sql=text)
     handler = _HEADS.get(cursor.key)
     statement = None if handler is None else handler(cursor)
     return PassThrough(sql=text) if statement is None else statement
 
 
-def split_statements(text: str) -> tuple[str, ...]:
-    """The texts of the statements in a script, without their semicolons and without empty ones."""
-    pieces, start = [], 0
-    tokens = tokenize(text)
-    first: Token | None = None
-    for token in tokens:
-        if token.key == ";" or token.kind == END:
-            if first is not None:
-                pieces.append(text[start : token.start].strip())
-            start, first = token.end, None
-        elif first is None:
-            first = token
-    return tuple(pieces)
-
-
 def _one_statement(text: str, tokens: list[Token]) -> list[Token]:
     """The tokens without the semicolons at the end; ParseError when there is a second statement."""
+    second = second_statement(tokens)
+    if second is not None:
+        raise error_at(text, second, "A second statement starts", hint="Send one statement at a time.")
     end = tokens.pop()
     while tokens and tokens[-1].key == ";":
         tokens.pop()
-    if tokens and tokens[0].key not in ("BEGIN", "DECLARE") and not _defines_code(tokens):
-        for index, token in enumerate(tokens):
-            if token.key == ";":
-                raise error_at(
-                    text, tokens[index + 1], "A second statement starts", hint="Send one statement at a time."
-                )
     return [*tokens, end]
-
-
-def _defines_code(tokens: list[Token]) -> bool:
-    keys = {token.key for token in tokens[:6]}
-    return tokens[0].key == "CREATE" and not keys.isdisjoint(("PROCEDURE", "FUNCTION"))
 
 
 # -- heads: each gets the cursor on its keyword, and answers None for "not ours" ---------------------------
@@ -93,13 +75,11 @@ def _query(cursor: Cursor) -> Statement | None:
 
 
 def _from(cursor: Cursor) -> Statement | None:
-    depth = 0
-    for token in cursor.tokens[cursor.i :]:
-        depth += 1 if token.key == "(" else -1 if token.key == ")" else 0
-        if token.key == "INSERT" and depth == 0:
+    for i in top_level(cursor.tokens, cursor.i, len(cursor.tokens)):
+        if cursor.tokens[i].key == "INSERT":
             raise error_at(
                 cursor.text,
-                token,
+                cursor.tokens[i],
                 "FROM … INSERT is not supported",
                 kind=SqlError,
                 hint="Use INSERT … SELECT.",
@@ -131,6 +111,8 @@ def _create(cursor: Cursor) -> Statement | None:
 def _drop(cursor: Cursor) -> Statement | None:
     cursor.expect("DROP")
     parse_create.refuse_kept_up(cursor)
+    if cursor.key == "INDEX":
+        return parse_foreign.index(cursor, "DROP INDEX")
     kind = cursor.accept_one("TABLE", "VIEW", "SCHEMA", "DATABASE", "NAMESPACE")
     if kind is None:
         return None
@@ -178,7 +160,7 @@ def _explain(cursor: Cursor) -> Statement | None:
     inner = parse(cursor.text[offset:])
     if isinstance(inner, Query):
         return QueryInside(sql=cursor.text, kind="EXPLAIN", prefix=prefix, query_sql=inner.query_sql)
-    return Explain(sql=cursor.text, mode=mode, statement=inner)
+    return None if isinstance(inner, PassThrough) else Explain(sql=cursor.text, mode=mode, statement=inner)
 
 
 def _cache(cursor: Cursor) -> Statement | None:
@@ -206,23 +188,12 @@ def _uncache(cursor: Cursor) -> Statement | None:
 
 
 def _execute(cursor: Cursor) -> Statement | None:
-    """EXECUTE IMMEDIATE 'statement': of a literal alone. Variables, and what USING gives, only Spark knows."""
-    if not cursor.accept("EXECUTE", "IMMEDIATE"):
-        return None
-    text, end = literal_at(cursor.tokens, cursor.i)
-    return parse(text) if text and cursor.tokens[end].kind == END else None
-
-
-def _set(cursor: Cursor) -> Statement | None:
-    """SET VAR x = (SELECT …): a query between parentheses at the end; other settings are Spark's."""
-    if cursor.key_at(1) not in ("VAR", "VARIABLE"):
-        return None
-    cursor.until("=")
-    if not (cursor.accept("=") and cursor.key == "(" and cursor.key_at(1) in ("SELECT", "WITH", "FROM")):
-        return None
-    if cursor.closing(cursor.i) != len(cursor.tokens) - 2:
-        return None
-    return _inside(cursor, "SET VARIABLE")
+    """EXECUTE IMMEDIATE: of one literal alone, the statement that it is."""
+    immediate = parse_script.execute_immediate(cursor)
+    if not isinstance(immediate, ExecuteImmediate) or immediate.arguments or immediate.into_sql is not None:
+        return immediate
+    text = literal_text(immediate.text_sql)
+    return parse(text) if text else immediate
 
 
 def _inside(cursor: Cursor, kind: str) -> Statement:
@@ -248,10 +219,9 @@ def _refresh(cursor: Cursor) -> Statement | None:
 
 
 def _transaction(cursor: Cursor) -> Statement | None:
-    what = cursor.key
-    cursor.i += 1
-    cursor.accept_one("TRANSACTION", "WORK")
-    return Noop(sql=cursor.text, what=what) if cursor.at_end else None
+    if is_transaction(cursor.tokens):
+        return Noop(sql=cursor.text)
+    return parse_script.script(cursor, parse) if is_script(cursor.tokens) else None
 
 
 _Head = Callable[[Cursor], "Statement | None"]
@@ -270,7 +240,7 @@ def _ours(parser: _Head) -> _Head:
 _HEADS: Final[Mapping[str, _Head]] = {
     **dict.fromkeys(("SELECT", "VALUES", "TABLE", "MAP", "REDUCE", "("), _query),
     **dict.fromkeys(("INSERT", "UPDATE", "DELETE", "MERGE"), _ours(_rows)),
-    **dict.fromkeys(("BEGIN", "START", "COMMIT", "ROLLBACK", "END"), _transaction),
+    **dict.fromkeys(TRANSACTION_WORDS, _transaction),
     **dict.fromkeys(("DESCRIBE", "DESC"), _describe),
     "FROM": _from,
     "WITH": _with,
@@ -287,7 +257,8 @@ _HEADS: Final[Mapping[str, _Head]] = {
     "EXPLAIN": _explain,
     "CACHE": _cache,
     "UNCACHE": _uncache,
-    "SET": _set,
+    "SET": parse_script.set_variable,
+    "DECLARE": parse_script.declare,
     "EXECUTE": _execute,
     "REFRESH": _refresh,
     **dict.fromkeys(("GRANT", "REVOKE"), parse_foreign.grant),
@@ -295,6 +266,7 @@ _HEADS: Final[Mapping[str, _Head]] = {
     "OPTIMIZE": parse_foreign.optimize,
     "VACUUM": parse_foreign.vacuum,
     "RESTORE": parse_foreign.restore,
+    "LOAD": parse_foreign.load,
 }
 
-__all__ = ["ParseError", "parse", "split_statements"]
+__all__ = ["ParseError", "parse"]

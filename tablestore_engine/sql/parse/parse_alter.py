@@ -127,7 +127,7 @@ def _table(cursor: Cursor, table: TableName) -> Statement:
             cursor.i += 2
             return _drop_columns(cursor, table)
         if cursor.key in ("ALTER", "CHANGE"):
-            return _alter_column(cursor, table)
+            return _one_column(cursor, _alter_column(cursor, table))
     cursor.i = start
     return _unsupported(cursor, table)
 
@@ -222,6 +222,12 @@ def _drop_partitions(cursor: Cursor, table: TableName) -> Statement:
         partitions.append(spec)
     cursor.accept("PURGE")
     return DropPartitions(sql=cursor.text, table=table, partitions=tuple(partitions), if_exists=if_exists)
+
+
+def _one_column(cursor: Cursor, statement: Statement) -> Statement:
+    if cursor.key == ",":
+        raise cursor.error("One column at a time can be altered", kind=SqlError, hint="Send a statement for each.")
+    return statement
 
 
 def _alter_column(cursor: Cursor, table: TableName) -> Statement:

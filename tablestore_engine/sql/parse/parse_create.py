@@ -7,6 +7,8 @@ would answer with an error about something else, or take REFRESH MATERIALIZED VI
 from __future__ import annotations
 
 from tablestore_engine.errors import SqlError
+from tablestore_engine.sql.parse import parse_foreign
+from tablestore_engine.sql.parse.parse_script import create_function
 from tablestore_engine.sql.parse.parse_table import create_table, properties
 from tablestore_engine.sql.statements.schema import CreateSchema
 from tablestore_engine.sql.statements.statement import PassThrough, Statement
@@ -35,9 +37,13 @@ def create(cursor: Cursor) -> Statement | None:
                 hint="Read files by parquet.`path`, or create a temporary view USING their format.",
             )
         return create_table(cursor, replace=replace or must_exist, must_exist=must_exist)
+    if cursor.key == "INDEX":
+        return parse_foreign.index(cursor, "CREATE INDEX")
     is_global = cursor.accept("GLOBAL")
     temporary = cursor.accept_one("TEMPORARY", "TEMP", "LOCAL") is not None
     cursor.accept_one("TEMPORARY", "TEMP")
+    if cursor.accept("FUNCTION"):
+        return create_function(cursor, temporary)
     if cursor.accept("TABLE"):
         raise cursor.error("Temporary tables are not supported", kind=SqlError, hint="Use CREATE TEMPORARY VIEW.")
     if cursor.accept("VIEW"):
@@ -54,6 +60,8 @@ def refuse_kept_up(cursor: Cursor) -> None:
             kind=SqlError,
             hint="Use a VIEW, whose query runs when it is read, or a TABLE … AS SELECT, which keeps its rows.",
         )
+    if cursor.key == "FLOW" and cursor.tokens[cursor.i + 1].is_name:
+        raise cursor.error("A FLOW is not supported", kind=SqlError, hint="INSERT or MERGE what has come since.")
     if cursor.sees("STREAMING", "TABLE"):
         raise cursor.error(
             "Streaming tables are not supported",
@@ -105,11 +113,15 @@ def _create_view(cursor: Cursor, replace: bool, temporary: bool) -> Statement:
         elif cursor.accept("WITH", "SCHEMA"):
             cursor.accept("TYPE")
             cursor.i += 1
+        elif cursor.sees("WITH", "METRICS"):
+            raise cursor.error("Views of metrics are not supported", kind=SqlError, hint="Use a VIEW AS SELECT ….")
         elif cursor.key == "USING" and temporary:
             return PassThrough(sql=cursor.text)
         else:
             raise cursor.error("Expected AS and a query")
     prefix = cursor.text[: cursor.token.start]
+    if not cursor.sees_query():
+        raise cursor.error("Expected a query")
     return CreateView(
         sql=cursor.text,
         view=name,

@@ -71,6 +71,24 @@ def grant(cursor: Cursor) -> Statement | None:
     return None if table is None else _foreign(cursor, verb, table, hint)
 
 
+def load(cursor: Cursor) -> Statement | None:
+    """``LOAD DATA [LOCAL] INPATH 'path' [OVERWRITE] INTO TABLE t``."""
+    while not cursor.at_end and not cursor.accept("INTO", "TABLE"):
+        cursor.i += 1
+    table = None if cursor.at_end else _table(cursor)
+    hint = f"Use INSERT INTO {table} SELECT * FROM parquet.`path`, or another format's name in front of the path."
+    return None if table is None else _foreign(cursor, "LOAD DATA", table, hint)
+
+
+def index(cursor: Cursor, verb: str) -> Statement | None:
+    """``CREATE INDEX i ON [TABLE] t (a)`` and ``DROP INDEX i ON [TABLE] t``."""
+    while not cursor.at_end and not cursor.accept("ON"):
+        cursor.i += 1
+    table = None if cursor.at_end else _table(cursor)
+    hint = "Leave it out: rows are found by the primary key, by partitions and by the statistics of files."
+    return None if table is None else _foreign(cursor, verb, table, hint)
+
+
 def cache(cursor: Cursor, verb: str) -> Statement | None:
     """``CACHE TABLE t`` and ``UNCACHE TABLE t``, from the table's name on."""
     table = _table(cursor)

@@ -28,7 +28,7 @@ from tablestore_engine.sql.statements.statement import (
 )
 from tablestore_engine.sql.text.common_tables import inline_ctes, with_ctes
 from tablestore_engine.sql.text.cursor import OWN_CATALOGS, Cursor
-from tablestore_engine.sql.text.lexer import tokenize
+from tablestore_engine.sql.text.lexer import tokenize, top_level
 
 
 def partition_spec(cursor: Cursor) -> PartitionSpec:
@@ -58,9 +58,12 @@ def insert(cursor: Cursor, with_sql: str | None) -> Statement:
         raise cursor.error("Expected INTO or OVERWRITE")
     if cursor.key in ("DIRECTORY", "LOCAL") and verb == "OVERWRITE":
         return _insert_directory(cursor)
-    if cursor.key == "TABLE" and cursor.tokens[cursor.i + 1].is_name:
+    if cursor.key == "TABLE" and cursor.tokens[cursor.i + 1].is_name and not cursor.sees("TABLE", "VALUES", "("):
         cursor.i += 1
     table = cursor.table_name()
+    if cursor.key == "AS" and cursor.key_at(2) == "REPLACE":
+        cursor.i += 2
+        raise cursor.error("Only REPLACE WHERE is supported", kind=SqlError, hint="Use MERGE INTO.")
     if cursor.sees("WITH", "("):
         raise cursor.error("Options on INSERT are not supported", kind=SqlError)
     if verb == "INTO" and cursor.accept("REPLACE"):
@@ -142,15 +145,8 @@ def _replace_where(cursor: Cursor, table: TableName, with_sql: str | None) -> St
 
 
 def _last_group(cursor: Cursor, start: int) -> int | None:
-    depth, opened = 0, None
-    for i in range(start, len(cursor.tokens)):
-        key = cursor.tokens[i].key
-        if key == "(":
-            opened = i if depth == 0 else opened
-            depth += 1
-        elif key == ")":
-            depth -= 1
-    return opened if opened is not None and opened > start else None
+    groups = [i for i in top_level(cursor.tokens, start + 1, len(cursor.tokens)) if cursor.tokens[i].key == "("]
+    return groups[-1] if groups else None
 
 
 def _insert_directory(cursor: Cursor) -> Statement:
@@ -252,7 +248,8 @@ def _own_column(cursor: Cursor, table: TableName, alias: str | None) -> str:
 
 def merge(cursor: Cursor, with_sql: str | None) -> Statement:
     cursor.expect("MERGE")
-    evolution = cursor.accept("WITH", "SCHEMA", "EVOLUTION")
+    if cursor.sees("WITH", "SCHEMA", "EVOLUTION"):
+        raise SqlError("MERGE WITH SCHEMA EVOLUTION is not supported.", hint="Add the columns first: ALTER TABLE.")
     cursor.expect("INTO")
     target = cursor.table_name()
     target_alias = _alias(cursor, "USING")
@@ -279,7 +276,6 @@ def merge(cursor: Cursor, with_sql: str | None) -> Statement:
         matched=tuple(clauses["MATCHED"]),
         not_matched=tuple(clauses["NOT MATCHED"]),
         not_matched_by_source=tuple(clauses["NOT MATCHED BY SOURCE"]),
-        schema_evolution=evolution,
     )
 
 

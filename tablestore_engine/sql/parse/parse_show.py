@@ -21,7 +21,7 @@ from tablestore_engine.sql.statements.show import (
 from tablestore_engine.sql.statements.statement import Call, QueryInside, Statement, TableName
 from tablestore_engine.sql.statements.tag import ShowTags
 from tablestore_engine.sql.text.cursor import OWN_CATALOGS, Cursor
-from tablestore_engine.sql.text.lexer import STRING
+from tablestore_engine.sql.text.lexer import END, STRING
 from tablestore_engine.sql.text.literals import constant_at
 
 _SCHEMAS = ("SCHEMAS", "DATABASES", "NAMESPACES")
@@ -45,7 +45,8 @@ def show(cursor: Cursor) -> Statement | None:
     elif cursor.accept("TABLE", "EXTENDED"):
         database = _in_database(cursor)
         like = _like(cursor)
-        partition_spec(cursor)
+        if cursor.key == "PARTITION":
+            raise cursor.error("SHOW TABLE EXTENDED … PARTITION is not supported", hint="Use SHOW PARTITIONS.")
         statement = ShowTables(sql=cursor.text, database=database, like=like, extended=True)
     elif cursor.accept("VIEWS"):
         database = _in_database(cursor)
@@ -100,7 +101,9 @@ def _show_columns(cursor: Cursor) -> Statement:
 
 def describe(cursor: Cursor) -> Statement | None:
     """DESCRIBE of a table, a column or a schema, from behind the verb; None for functions and the like."""
-    if cursor.key in ("FUNCTION", "CATALOG", "PROCEDURE") and cursor.tokens[cursor.i + 1].is_name:
+    if cursor.key == "PROCEDURE" and cursor.tokens[cursor.i + 1].is_name:
+        return None
+    if cursor.key == "FUNCTION" and cursor.tokens[cursor.i + 1].kind != END and cursor.key_at(1) != ".":
         return None
     cursor.refuse_unfinished()
     if cursor.key in _SCHEMA and cursor.tokens[cursor.i + 1].is_name:

@@ -10,7 +10,7 @@ from tablestore_engine.errors import SqlError
 from tablestore_engine.sql.statements.statement import ColumnDefinition, Statement, TableName
 from tablestore_engine.sql.statements.table import CreateTable, CreateTableAs, CreateTableLike
 from tablestore_engine.sql.text.cursor import Cursor, string_value
-from tablestore_engine.sql.text.lexer import NUMBER, STRING, SYMBOL
+from tablestore_engine.sql.text.lexer import NUMBER, STRING, SYMBOL, behind, top_level
 
 OWN_PROVIDERS: Final = frozenset(["tablestore", "paimon"])
 
@@ -23,6 +23,7 @@ _REFUSED: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "CLUSTER": ("CLUSTER BY is not a clause of managed tables", "Rows are clustered by the primary key."),
     "SKEWED": ("SKEWED BY is not supported", "Leave it out."),
+    "DEFAULT": ("A default COLLATION is not supported", "Leave it out."),
     "ROW": ("ROW FORMAT is not supported", "Leave it out: managed tables choose their own file format."),
     "STORED": ("STORED AS is not supported", "Write WITH ('file.format' = 'parquet') instead."),
 }
@@ -58,7 +59,7 @@ def create_table(cursor: Cursor, *, replace: bool, must_exist: bool) -> Statemen
             hint="Use CREATE TABLE … AS SELECT * FROM the other table.",
         )
     head = _Head()
-    if cursor.key == "(" and cursor.key_at(1) not in ("SELECT", "WITH", "FROM", "VALUES", "("):
+    if cursor.key == "(" and not _opens_query(cursor):
         _elements(cursor, head)
     _clauses(cursor, head)
     explicit = cursor.accept("AS")
@@ -98,6 +99,20 @@ def create_table(cursor: Cursor, *, replace: bool, must_exist: bool) -> Statemen
         replace=replace,
         must_exist=must_exist,
     )
+
+
+def _opens_query(cursor: Cursor) -> bool:
+    """Whether the parenthesis that comes next is around a query, not around columns (of which one may be called
+    FROM, VALUES or WITH)."""
+    tokens, i = cursor.tokens, cursor.i
+    first, end = cursor.key_at(1), max(tokens[i].partner, i + 1)
+    if first == "FROM":
+        return any(tokens[at].key in ("SELECT", "MAP", "REDUCE", "|>") for at in top_level(tokens, i + 2, end))
+    if first == "VALUES":
+        return not tokens[i + 2].is_name
+    if first == "WITH":
+        return cursor.key_at(3) in ("AS", "(")
+    return first in ("SELECT", "(")
 
 
 def _create_like(cursor: Cursor, table: TableName, if_not_exists: bool) -> Statement:
@@ -202,19 +217,15 @@ def column_definition(cursor: Cursor) -> tuple[ColumnDefinition, bool]:
 
 
 def column_type(cursor: Cursor, column: str) -> str:
-    """The text of a type; angle brackets and parentheses nest."""
-    start, depth = cursor.i, 0
+    """The text of a type. Only here are angles brackets, so they are counted here and have no partners."""
+    start, angles = cursor.i, 0
     while not cursor.at_end:
         token = cursor.token
-        if depth == 0 and (token.key in (",", ")") or token.key in AFTER_TYPE):
+        if angles <= 0 and (token.key in (",", ")") or token.key in AFTER_TYPE or token.kind in (STRING, NUMBER)):
             break
-        if token.key in ("(", ")"):
-            depth += 1 if token.key == "(" else -1
-        elif token.kind == SYMBOL and token.key not in ("->", "=>"):
-            depth += token.key.count("<") - token.key.count(">")
-        elif token.kind in (STRING, NUMBER) and depth == 0:
-            break
-        cursor.i += 1
+        if token.kind == SYMBOL and token.key not in ("->", "=>"):
+            angles += token.key.count("<") - token.key.count(">")
+        cursor.i = behind(cursor.tokens, cursor.i)
     if cursor.i == start:
         raise cursor.error(f"Column {column} has no type")
     return cursor.slice(start, cursor.i)
@@ -222,13 +233,9 @@ def column_type(cursor: Cursor, column: str) -> str:
 
 def _default(cursor: Cursor) -> str:
     """The expression behind DEFAULT: its first token may be any, NULL too; then up to what a column says next."""
-    start, depth = cursor.i, 0
-    while not cursor.at_end:
-        key = cursor.key
-        if depth == 0 and (key in (",", ")") or (cursor.i > start and _says_more(cursor))):
-            break
-        depth += 1 if key in ("(", "[") else -1 if key in (")", "]") else 0
-        cursor.i += 1
+    start = cursor.i
+    while not cursor.at_end and cursor.key not in (",", ")") and not (cursor.i > start and _says_more(cursor)):
+        cursor.i = behind(cursor.tokens, cursor.i)
     if cursor.i == start:
         raise cursor.error("Expected a value behind DEFAULT")
     return cursor.slice(start, cursor.i)

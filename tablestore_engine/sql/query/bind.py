@@ -16,20 +16,20 @@ Spark's parser is the judge of that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from tablestore_engine.errors import SqlError
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.types.sql_text import quoted_name
 from tablestore_engine.sql.query.pushdown import table_predicates
 from tablestore_engine.sql.query.structure import DottedName, Relation, Select, Structure, TimeTravel
 from tablestore_engine.sql.query.table_references import scan_expression, scan_query
 from tablestore_engine.sql.text.cursor import NO_CATALOG, OWN_CATALOGS
-from tablestore_engine.sql.text.lexer import QUOTED, Token, tokenize
+from tablestore_engine.sql.text.lexer import tokenize
 
-_PATTERN_SIGNS: Final = frozenset("()[]{}|*+?^\\")
 FILE_FORMATS: Final = frozenset(
     ["parquet", "orc", "csv", "json", "text", "avro", "xml", "binaryfile", "delta", "iceberg", "hudi"]
 )
@@ -40,8 +40,7 @@ class TableReference:
     """A table that a query reads.
 
     ``database`` is None when the query names none. ``name`` may end in a system table's suffix
-    (``t$snapshots``). ``predicate`` holds on every row that can matter; None says nothing. ``columns`` is
-    a superset, lower-cased, of the column names that the whole query can read; None means any.
+    (``t$snapshots``). ``predicate`` holds on every row that can matter; None says nothing.
     ``without_catalog`` says that the text has nothing for a catalog in front of the database (``None.db.t``,
     ``.db.t``), so that Spark could not know the name.
     """
@@ -50,7 +49,6 @@ class TableReference:
     name: str
     time_travel: TimeTravel | None = None
     predicate: Predicate | None = None
-    columns: frozenset[str] | None = None
     without_catalog: bool = False
 
 
@@ -103,9 +101,16 @@ def bind_expression(expression_sql: str, resolve: Resolver, qualifiers: Qualifie
     return _Rewrite(_analyze(expression_sql, True), expression_sql, resolve, qualifiers or {}).result()
 
 
-def references(query_sql: str) -> tuple[TableReference, ...]:
-    """Every table that a query names, bound or not, temporary views among them."""
-    return tuple(reference for _, reference in _analyze(query_sql, False).tables if reference is not None)
+def references(query_sql: str, asked: Predicate | None = None) -> tuple[TableReference, ...]:
+    """Every table that a query names, bound or not, temporary views among them. ``asked`` is what is asked of the
+    query's output: it says more of the tables' rows."""
+    tables = _analyze(query_sql, False).tables if asked is None else _tables(query_sql, False, asked).tables
+    return tuple(reference for _, reference in tables if reference is not None)
+
+
+def names_table(sql: str, *, is_query: bool) -> bool:
+    """Whether a query, or the subqueries of an expression, name a table."""
+    return any(reference is not None for _, reference in _analyze(sql, not is_query).tables)
 
 
 @dataclass(frozen=True)
@@ -116,31 +121,26 @@ class _Analysis:
 
 @lru_cache(maxsize=512)
 def _analyze(text: str, expression: bool) -> _Analysis:
+    return _tables(text, expression, None)
+
+
+def _tables(text: str, expression: bool, asked: Predicate | None) -> _Analysis:
     tokens = tokenize(text)
-    structure = (scan_expression if expression else scan_query)(tokens, text)
     try:
-        predicates = table_predicates(structure, tokens)
-    except RecursionError:  # a condition nested hundreds of levels deep: it says nothing
-        predicates = [None] * len(structure.tables)
-    columns: frozenset[str] | None = None
-    if not structure.needs_all_columns and not any(_is_pattern(token) for token in tokens):
-        # Any word or string may name a column, so the names of the text are a superset of the columns.
-        columns = frozenset(token.name.lower() if token.is_name else token.text[1:-1].lower() for token in tokens)
+        structure = (scan_expression if expression else scan_query)(tokens, text)
+    except RecursionError:  # FROM ((((a JOIN b) JOIN c) … nested hundreds of levels deep; subqueries may be
+        raise SqlError(
+            "The query nests parentheses in FROM too deeply.", hint="Name parts of it in WITH, or make them views."
+        ) from None
+    predicates = table_predicates(structure, tokens, asked)
     tables = tuple(
-        (table, _reference(table, predicate, columns, text))
+        (table, _reference(table, predicate, text))
         for table, predicate in zip(structure.tables, predicates, strict=True)
     )
     return _Analysis(structure, tables)
 
 
-def _is_pattern(token: Token) -> bool:
-    """Whether a backquoted name may be a regular expression for columns, which Spark can be told to allow."""
-    return token.kind == QUOTED and not _PATTERN_SIGNS.isdisjoint(token.text)
-
-
-def _reference(
-    table: Relation, predicate: Predicate | None, columns: frozenset[str] | None, text: str
-) -> TableReference | None:
+def _reference(table: Relation, predicate: Predicate | None, text: str) -> TableReference | None:
     """The reference, or None for what cannot be ours: a path, or another catalog's table."""
     parts = table.parts
     nothing = text[table.name_span[0]] == "." or (len(parts) == 3 and parts[0].lower() == NO_CATALOG)
@@ -151,7 +151,7 @@ def _reference(
     if len(parts) == 2 and parts[0].lower() in FILE_FORMATS and any(c in parts[1] for c in "/:\\.*"):
         return None
     database = parts[0] if len(parts) == 2 else None
-    return TableReference(database, parts[-1], table.time_travel, predicate, columns, nothing)
+    return TableReference(database, parts[-1], table.time_travel, predicate, nothing)
 
 
 class _Rewrite:
@@ -186,7 +186,7 @@ class _Rewrite:
             self._bind(table)
         self.edits.sort()
         bound = tuple(reference for reference, _ in self.bound.values())
-        return BoundQuery(self._apply(), bound, self.text, tuple(self.edits))
+        return BoundQuery(edited(self.text, self.edits), bound, self.text, tuple(self.edits))
 
     def _bind(self, table: Relation) -> None:
         view = quoted_name(self.bound[table][1].view)
@@ -258,12 +258,14 @@ class _Rewrite:
             return quoted_name(self.bound[relation][1].view)
         return _spelled(relation)
 
-    def _apply(self) -> str:
-        pieces, position = [], 0
-        for start, end, replacement in self.edits:
-            pieces += [self.text[position:start], replacement]
-            position = end
-        return "".join([*pieces, self.text[position:]])
+
+def edited(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
+    """The text with edits (start, end, replacement), which come in order, carried out."""
+    pieces, position = [], 0
+    for start, end, replacement in edits:
+        pieces += [text[position:start], replacement]
+        position = end
+    return "".join([*pieces, text[position:]])
 
 
 def _scopes(select: Select | None) -> Iterator[Select]:

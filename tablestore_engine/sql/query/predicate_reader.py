@@ -22,13 +22,14 @@ from tablestore_engine.schema.table.predicate import (
     conjunction,
     disjunction,
 )
-from tablestore_engine.sql.text.lexer import QUOTED, WORD, Token
+from tablestore_engine.sql.text.lexer import QUOTED, WORD, Token, top_level
 from tablestore_engine.sql.text.literals import constant_at
 
 R = TypeVar("R", bound=Hashable)
 Owner = Callable[[tuple[str, ...]], "tuple[R, str] | None"]
 Facts = dict[R, list[Predicate]]
 
+_BRACKETS: Final = frozenset(["(", ")", "[", "]", "CASE", "END"])
 _FLIPPED: Final = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _NOT_COLUMNS: Final = frozenset(
     [
@@ -144,40 +145,25 @@ class _Reader(Generic[R]):
     def _split(self, start: int, end: int, operator: str) -> list[tuple[int, int]]:
         """The operands of ``operator`` at this level; one operand when the level has none, and none at all
         when the parentheses do not match (a column may be called ``end``)."""
-        parts, first, depth, between = [], start, 0, 0
-        for i in range(start, end):
-            key = self.tokens[i].key
+        parts, first, between = [], start, 0
+        for i in top_level(self.tokens, start, end):
+            token = self.tokens[i]
             if self.tokens[i - 1].key == ".":
                 continue
-            if key in ("(", "[", "CASE"):
-                depth += 1
-            elif key in (")", "]", "END"):
-                depth -= 1
-                if depth < 0:
-                    return []
-            elif depth == 0:
-                if key == "BETWEEN":
-                    between += 1
-                elif key == "AND" and between:
-                    between -= 1
-                elif key == operator:
-                    parts.append((first, i))
-                    first = i + 1
+            if token.key in _BRACKETS and not i < token.partner < end:
+                return []
+            if token.key == "BETWEEN":
+                between += 1
+            elif token.key == "AND" and between:
+                between -= 1
+            elif token.key == operator:
+                parts.append((first, i))
+                first = i + 1
         parts.append((first, end))
-        return parts if depth == 0 else []
+        return parts
 
     def _in_parentheses(self, start: int, end: int) -> bool:
-        return end - start > 2 and self.tokens[start].key == "(" and self._closing(start) == end - 1
-
-    def _closing(self, start: int) -> int:
-        depth, i = 0, start
-        while i < len(self.tokens):
-            key = self.tokens[i].key
-            depth += 1 if key == "(" else -1 if key == ")" else 0
-            if depth == 0:
-                return i
-            i += 1
-        return i
+        return end - start > 2 and self.tokens[start].key == "(" and self.tokens[start].partner == end - 1
 
     def _comparison(self, start: int, end: int) -> tuple[R, Predicate] | None:
         if end - start < 3:

@@ -16,27 +16,57 @@ Everything else says nothing. A table that is sampled, pivoted, piped or read wi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from tablestore_engine.schema.table.predicate import Predicate, conjunction, disjunction, rejects_null
 from tablestore_engine.sql.query.predicate_reader import Facts, read_condition, translate
 from tablestore_engine.sql.query.structure import Cte, Query, Relation, Select, Structure
-from tablestore_engine.sql.text.lexer import END, QUOTED, WORD, Token
+from tablestore_engine.sql.text.lexer import END, QUOTED, WORD, Token, tokenize, top_level
 
 Column = tuple[Relation, str]
 
 
-def table_predicates(structure: Structure, tokens: list[Token]) -> list[Predicate | None]:
-    """One predicate, or None, for each of ``structure.tables``."""
-    pushed = _Pushed(tokens)
+def table_predicates(
+    structure: Structure, tokens: list[Token], asked: Predicate | None = None
+) -> list[Predicate | None]:
+    """One predicate, or None, for each of ``structure.tables``. ``asked`` is what is asked of the query's output.
+
+    A query that nests hundreds of levels deep says nothing.
+    """
+    pushed = _Pushed(tokens, structure.root, asked)
+    try:
+        return _of_tables(structure, pushed)
+    except RecursionError:
+        return [None] * len(structure.tables)
+
+
+def condition_predicate(condition_sql: str, owner: Callable[[tuple[str, ...]], str | None]) -> Predicate | None:
+    """What a condition says of one table's rows; None for nothing. ``owner`` gives the table's column that a dotted
+    name is, or None."""
+    tokens = tokenize(condition_sql)
+
+    def owned(parts: tuple[str, ...]) -> tuple[str, str] | None:
+        column = owner(parts)
+        return None if column is None else ("", column)
+
+    try:
+        return conjunction(read_condition(tokens, 0, len(tokens) - 1, owned).get("", []))
+    except RecursionError:
+        return None
+
+
+def _of_tables(structure: Structure, pushed: _Pushed) -> list[Predicate | None]:
     return [None if table.sampled else pushed.to(table) for table in structure.tables]
 
 
 class _Pushed:
     """Computes, from the outside inwards and on demand, what reaches a relation."""
 
-    def __init__(self, tokens: list[Token]) -> None:
+    def __init__(self, tokens: list[Token], root: Query, asked: Predicate | None) -> None:
         self.tokens = tokens
+        self.root = root
+        self.asked = asked
         self.by_select: dict[int, Facts[Relation]] = {}
         self.by_query: dict[int, Predicate | None] = {}
 
@@ -93,6 +123,8 @@ class _Pushed:
         return self.by_query[key]
 
     def _asked(self, query: Query) -> Predicate | None:
+        if query is self.root:
+            return self.asked
         if isinstance(query.owner, Relation):
             return self.to(query.owner)
         if not isinstance(query.owner, Cte) or query.owner.recursive or query.owner.renames_columns:
@@ -159,11 +191,9 @@ class _Output:
         start, end = self.select.items or (0, 0)
         if self.tokens[start].key in ("DISTINCT", "ALL"):
             start += 1
-        depth, first = 0, start
-        for i in range(start, end):
-            key = self.tokens[i].key
-            depth += 1 if key in ("(", "[") else -1 if key in (")", "]") else 0
-            if key == "," and depth == 0:
+        first = start
+        for i in top_level(self.tokens, start, end):
+            if self.tokens[i].key == ",":
                 self._item(first, i)
                 first = i + 1
         self._item(first, end)

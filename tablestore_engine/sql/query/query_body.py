@@ -10,62 +10,18 @@ from collections.abc import Mapping
 from typing import Final
 
 from tablestore_engine.sql.query.relations import RelationScan
-from tablestore_engine.sql.query.structure import Cte, Query, Relation, Select, Span
+from tablestore_engine.sql.query.structure import Cte, DottedName, Query, Relation, Select, Span
+from tablestore_engine.sql.text.hints import names_in_hints
 from tablestore_engine.sql.text.lexer import BAD, END, WORD
+from tablestore_engine.sql.text.operands import needs_operand
 
 Ctes = Mapping[str, Cte]
 
 _JOIN_WORDS: Final = frozenset(["NATURAL", "INNER", "CROSS", "LEFT", "RIGHT", "FULL", "OUTER", "SEMI", "ANTI", "ASOF"])
 SET_OPERATORS: Final = frozenset(["UNION", "INTERSECT", "EXCEPT", "MINUS", "SETMINUS"])
 _QUERY_STARTS: Final = frozenset(["SELECT", "FROM", "VALUES", "TABLE", "MAP", "REDUCE", "WITH", "("])
-_COLUMN_NAMES: Final = frozenset(["LIMIT", "OFFSET", "WINDOW", "QUALIFY", "MAP", "REDUCE", "APPROX", "EXACT"])
-_BEFORE_OPERAND: Final = frozenset(
-    [
-        "SELECT",
-        "DISTINCT",
-        ",",
-        "(",
-        "=",
-        "<",
-        ">",
-        "<=",
-        ">=",
-        "<>",
-        "!=",
-        "==",
-        "<=>",
-        "+",
-        "-",
-        "/",
-        "%",
-        "||",
-        "|",
-        "&",
-        "^",
-        "~",
-        "!",
-        "->",
-        "=>",
-        "::",
-        "AND",
-        "OR",
-        "NOT",
-        "WHERE",
-        "ON",
-        "HAVING",
-        "BY",
-        "WHEN",
-        "THEN",
-        "ELSE",
-        "CASE",
-        "BETWEEN",
-        "IN",
-        "LIKE",
-        "RLIKE",
-        "ILIKE",
-        "IS",
-        "AS",
-    ]
+_COLUMN_NAMES: Final = frozenset(
+    ["FROM", "WHERE", "HAVING", "LIMIT", "OFFSET", "WINDOW", "QUALIFY", "MAP", "REDUCE", "APPROX", "EXACT"]
 )
 _BY_CLAUSES: Final = frozenset(["ORDER", "SORT", "CLUSTER", "DISTRIBUTE"])
 
@@ -114,7 +70,7 @@ class QueryBody:
                 i = self._word(i)
             elif key == "|>":
                 self._close(i)
-                self.select.opaque = self.scan.structure.needs_all_columns = True
+                self.select.opaque = True
                 self.clause = "pipe"
                 i += 1
             else:
@@ -147,10 +103,14 @@ class QueryBody:
     def _is_column(self, i: int) -> bool:
         """Whether the keyword at ``i`` stands where an operand must stand, or is an implicit alias."""
         tokens = self.scan.tokens
-        before, after = tokens[i - 1].key, tokens[i + 1].key
-        if before == "ALL":
-            return tokens[i - 2].key == "SELECT"
-        return before in _BEFORE_OPERAND or (self.clause == "items" and after in (",", "FROM", "AS"))
+        if self.clause == "start":
+            return False
+        if needs_operand(tokens, i) or self.clause != "items":
+            return needs_operand(tokens, i)
+        after = tokens[i + 1].key
+        if tokens[i].key == "FROM":  # FROM FROM t: an alias and the keyword, but FROM FROM names a table
+            return after == "," or (after == "FROM" and (tokens[i + 2].is_name or tokens[i + 2].key == "("))
+        return after in (",", "FROM", "AS")
 
     # -- clauses: each returns the next index, or None when the word is no keyword here -----------------
 
@@ -170,12 +130,16 @@ class QueryBody:
             self._close(i)
         self.clause, self.clause_start = "items", i + 1
         self.select.items = (i + 1, i + 1)
-        after = self.scan.tokens[i + 1].key
-        if after == "DISTINCT":
-            self.select.distinct = True
-        elif after == "TRANSFORM":
-            self.select.opaque = self.scan.structure.needs_all_columns = True
+        self._hints(i)
+        if self.scan.tokens[i + 1].key == "TRANSFORM":
+            self.select.opaque = True
         return i + 1
+
+    def _hints(self, i: int) -> None:
+        """The tables that a hint behind SELECT names are qualifiers, like the one of ``t.*``."""
+        scan = self.scan
+        for parts, spans in names_in_hints(scan.text, scan.tokens[i].end, scan.tokens[i + 1].start):
+            scan.structure.names.append(DottedName(parts, spans, True, self.select))
 
     def _script(self, i: int) -> int | None:
         """MAP and REDUCE: queries that run a script."""
@@ -193,8 +157,6 @@ class QueryBody:
         if tokens[i - 1].key == "DISTINCT" and tokens[i - 2].key in ("IS", "NOT", "!"):
             return None
         self._close(i)
-        if self.clause == "start":
-            self.scan.structure.needs_all_columns = True
         self.clause = "from"
         return self._relation(i + 1, "inner")
 
@@ -207,8 +169,6 @@ class QueryBody:
             first -= 1
         self._close(first)
         words = {tokens[k].key for k in range(first, i)}
-        if "NATURAL" in words:
-            self.scan.structure.needs_all_columns = True
         if "ASOF" in words:
             self.select.opaque = True
         kinds = [kind for kind in ("semi", "anti", "left", "right", "full") if kind.upper() in words]
@@ -266,7 +226,7 @@ class QueryBody:
         after = self.scan.tokens[i + 1].key
         if self.clause not in ("from", "on", "lateral") or after not in ("(", "INCLUDE", "EXCLUDE"):
             return None
-        self.select.opaque = self.scan.structure.needs_all_columns = True
+        self.select.opaque = True
         return i + 1
 
     def _nearest(self, i: int) -> int | None:
@@ -292,8 +252,7 @@ class QueryBody:
     def _nested_query(self, i: int) -> int:
         """A parenthesized query where a query may start; WITH names stay visible in it."""
         self.clause = "other"
-        end = self.scan.query(i + 1, self.ctes, self.parent, Query())
-        return min(end + 1, len(self.scan.tokens) - 1)
+        return self.scan.later(i, self.ctes, self.parent, Query())
 
     def _relation(self, i: int, join: str) -> int:
         return self.scan.relation(i, self.ctes, self.select, join)

@@ -11,7 +11,7 @@ from typing import Final
 
 from tablestore_engine.sql.query.structure import Cte, Query, Relation, Select, Structure, TimeTravel
 from tablestore_engine.sql.text.cursor import literal_at
-from tablestore_engine.sql.text.lexer import END, NUMBER, QUOTED, STRING, WORD, Token, tokenize
+from tablestore_engine.sql.text.lexer import END, NUMBER, QUOTED, STRING, WORD, Token, behind, tokenize
 
 Ctes = Mapping[str, Cte]
 
@@ -38,7 +38,6 @@ _NEVER_ALIAS: Final = frozenset(
         "USING",
         "LATERAL",
         "SELECT",
-        "FROM",
         "WHEN",
         "SET",
         "AS",
@@ -88,7 +87,10 @@ class RelationScan:
     def parentheses(self, i: int, ctes: Ctes, select: Select) -> int:
         raise NotImplementedError
 
-    def skip_parentheses(self, i: int) -> int:
+    def later(self, i: int, ctes: Ctes, parent: Select | None, query: Query) -> int:
+        raise NotImplementedError
+
+    def behind_parentheses(self, i: int) -> int:
         raise NotImplementedError
 
     def atom(self, i: int, ctes: Ctes, select: Select) -> int:
@@ -102,18 +104,17 @@ class RelationScan:
     def relation(self, i: int, ctes: Ctes, select: Select, join: str) -> int:
         """One relation from its first token, alias included."""
         tokens = self.tokens
-        if tokens[i].key == "LATERAL":
+        if tokens[i].key == "LATERAL" or self._is_stream(i):
             i += 1
         relation = Relation(select, join=join)
         token, after = tokens[i], tokens[i + 1] if tokens[i].kind != END else tokens[i]
         if token.key == "(":
             if not self.starts_query(i + 1):
                 select.opaque = True
-                end = self.nested_relations(i + 1, ctes, select)
+                i = min(self.nested_relations(i + 1, ctes, select) + 1, len(tokens) - 1)
             else:
                 relation.query = Query(owner=relation)
-                end = self.query(i + 1, ctes, select, relation.query)
-            i = min(end + 1, len(tokens) - 1)
+                i = self.later(i, ctes, select, relation.query)
             select.relations.append(relation)
         elif token.key == "VALUES" and after.key != ".":
             select.relations.append(relation)
@@ -130,9 +131,12 @@ class RelationScan:
             return i
         return self._alias(self._suffix(i, relation), relation)
 
+    def _is_stream(self, i: int) -> bool:
+        """Whether the word at ``i`` is STREAM in front of a table, and not a table in front of its alias."""
+        return self.tokens[i].key == "STREAM" and self.tokens[i + 1].is_name and not self._ends_relation(i + 1)
+
     def bare_table(self, i: int, ctes: Ctes, select: Select) -> int:
         """``TABLE name``: a table where no alias is legal."""
-        self.structure.needs_all_columns = True
         relation = Relation(select)
         i = self._name(i, ctes, select, relation)
         relation.alias_at = None
@@ -150,6 +154,8 @@ class RelationScan:
             i += 2
             parts.append(tokens[i].name)
         last = tokens[i]
+        if tokens[i].key == "STREAM" and tokens[i + 1].key == "(" and tokens[i + 2].is_name:
+            return self._name(i + 2, ctes, select, relation) + 1
         if tokens[i + 1].key == "(":  # a table function
             return self.parentheses(i + 1, ctes, select)
         relation.parts = tuple(parts)
@@ -210,12 +216,12 @@ class RelationScan:
             before = tokens[i - 1].end
             i = self._time_travel(i, relation, before)
         if tokens[i].key == "WITH" and tokens[i + 1].key == "(":
-            i = self.skip_parentheses(i + 1)
+            i = self.behind_parentheses(i + 1)
         if tokens[i].key == "TABLESAMPLE" and tokens[i + 1].key == "(":
             relation.sampled = True
-            i = self.skip_parentheses(i + 1)
+            i = self.behind_parentheses(i + 1)
             if tokens[i].key == "REPEATABLE" and tokens[i + 1].key == "(":
-                i = self.skip_parentheses(i + 1)
+                i = self.behind_parentheses(i + 1)
         if tokens[i].key == "WATERMARK" and (end := self._watermark_end(i)):
             i = end
         if relation.alias_at is not None:
@@ -260,7 +266,7 @@ class RelationScan:
             if tokens[end].key == "::" and tokens[end + 1].is_name:
                 end += 2
                 if tokens[end].key == "(":
-                    end = self.skip_parentheses(end)
+                    end = self.behind_parentheses(end)
             if tokens[end].key not in _OPERATORS:
                 return end
             i = end + 1
@@ -273,11 +279,11 @@ class RelationScan:
         if token.kind in (NUMBER, STRING):
             return i + 1
         if token.key == "(":
-            return self.skip_parentheses(i)
+            return self.behind_parentheses(i)
         if token.key == "INTERVAL":
             return self._interval(i + 1)
         if token.key == "CASE":
-            return self._case_end(i)
+            return behind(tokens, i) if token.partner > i else len(tokens) - 1
         if not token.is_name:
             return i
         if tokens[i + 1].kind == STRING:  # DATE '…'
@@ -285,7 +291,7 @@ class RelationScan:
         i += 1
         while tokens[i].key == "." and tokens[i + 1].is_name:
             i += 2
-        return self.skip_parentheses(i) if tokens[i].key == "(" else i
+        return self.behind_parentheses(i) if tokens[i].key == "(" else i
 
     def _interval(self, i: int) -> int:
         """Behind ``INTERVAL``: ``'1' DAY``, ``2 HOURS 3 MINUTES``, ``'1-2' YEAR TO MONTH``, ``'1 day'``."""
@@ -300,16 +306,6 @@ class RelationScan:
                 if tokens[i].key == "TO":
                     i += 2
             if tokens[i].key in ("-", "+"):
-                break
-        return i
-
-    def _case_end(self, i: int) -> int:
-        depth = 0
-        while self.tokens[i].kind != END:
-            key = self.tokens[i].key
-            depth += 1 if key == "CASE" else -1 if key == "END" else 0
-            i += 1
-            if depth == 0:
                 break
         return i
 
@@ -334,7 +330,7 @@ class RelationScan:
         i += 1
         if tokens[i].key == "(":
             relation.renames_columns = True
-            i = self.skip_parentheses(i)
+            i = self.behind_parentheses(i)
         return i
 
     def _ends_relation(self, i: int) -> bool:

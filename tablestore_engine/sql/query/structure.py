@@ -58,7 +58,6 @@ class Select:
     relations: list[Relation] = field(default_factory=list)
     items: Span | None = None
     where: Span | None = None
-    distinct: bool = False
     grouped: bool = False  # GROUP BY, HAVING, QUALIFY
     limited: bool = False  # LIMIT, OFFSET
     opaque: bool = False  # pipes, pivots, nested joins, …: make no conclusions
@@ -101,4 +100,3 @@ class Structure:
     root: Query
     tables: list[Relation] = field(default_factory=list)
     names: list[DottedName] = field(default_factory=list)
-    needs_all_columns: bool = False  # a star, a natural join, …: any column may be read

@@ -1,8 +1,9 @@
 """One pass over the tokens of a query that finds its structure (``structure.py``).
 
 ``QueryBody`` walks the clauses of a query, ``RelationScan`` one item of a FROM list; whatever else stands in a
-query is an expression, of which only subqueries, table arguments and dotted names are looked at. Parentheses
-recurse. No token is ever rejected, so syntax that is not known here costs at most a predicate, not the query.
+query is an expression, of which only subqueries, table arguments and dotted names are looked at. Subqueries
+wait for their turn, so the walk does not nest as they do. No token is ever rejected, so syntax that is not known here
+costs at most a predicate, not the query.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Mapping
 from tablestore_engine.sql.query.query_body import SET_OPERATORS, QueryBody
 from tablestore_engine.sql.query.relations import RelationScan
 from tablestore_engine.sql.query.structure import Cte, DottedName, Query, Select, Structure
-from tablestore_engine.sql.text.lexer import END, QUOTED, WORD, Token
+from tablestore_engine.sql.text.lexer import END, QUOTED, WORD, Token, behind, top_level
 
 Ctes = Mapping[str, Cte]
 
@@ -21,7 +22,7 @@ def scan_query(tokens: list[Token], text: str) -> Structure:
     """The structure of a query text, given its tokens."""
     scan = _Scan(tokens, text)
     scan.query(0, {}, None, scan.structure.root)
-    return scan.structure
+    return scan.finish()
 
 
 def scan_expression(tokens: list[Token], text: str) -> Structure:
@@ -30,12 +31,8 @@ def scan_expression(tokens: list[Token], text: str) -> Structure:
     scan = _Scan(tokens, text)
     select = Select(None, scan.structure.root)
     scan.structure.root.selects.append(select)
-    position = 0
-    while tokens[position].kind != END:
-        position = scan.expression(position, {}, select) + 1
-        if tokens[position - 1].kind == END:
-            break
-    return scan.structure
+    scan.expression(0, len(tokens) - 1, {}, select)
+    return scan.finish()
 
 
 class _Scan(RelationScan):
@@ -45,6 +42,23 @@ class _Scan(RelationScan):
         self.tokens = tokens
         self.text = text
         self.structure = Structure(Query())
+        self.waiting: list[tuple[int, Ctes, Select | None, Query]] = []
+
+    def later(self, i: int, ctes: Ctes, parent: Select | None, query: Query) -> int:
+        """Puts off the query between the parentheses that open at ``i``; returns the index behind them.
+
+        So subqueries do not nest the walk, however deep they nest themselves.
+        """
+        self.waiting.append((i + 1, ctes, parent, query))
+        return self.behind_parentheses(i)
+
+    def finish(self) -> Structure:
+        """The structure, once the queries that were put off are walked as well."""
+        while self.waiting:
+            self.query(*self.waiting.pop())
+        self.structure.tables.sort(key=lambda table: table.name_span[0])
+        self.structure.names.sort(key=lambda name: name.spans[0][0])
+        return self.structure
 
     # -- queries -------------------------------------------------------------------------------------
 
@@ -56,7 +70,7 @@ class _Scan(RelationScan):
 
     def _with(self, i: int, ctes: Ctes, parent: Select | None) -> tuple[int, Ctes]:
         tokens = self.tokens
-        recursive = tokens[i].key == "RECURSIVE" and tokens[i + 1].is_name and tokens[i + 1].key != "AS"
+        recursive = tokens[i].key == "RECURSIVE" and tokens[i + 1].is_name  # WITH RECURSIVE AS (…) names it AS
         if recursive:
             i += 1
         while tokens[i].is_name:
@@ -65,7 +79,7 @@ class _Scan(RelationScan):
             i += 1
             if tokens[i].key == "(" and not self.starts_query(i + 1):
                 cte.renames_columns = True
-                i = self.skip_parentheses(i)
+                i = self.behind_parentheses(i)
             if tokens[i].key == "MAX":
                 while tokens[i].kind != END and tokens[i].key not in ("AS", "("):
                     i += 1
@@ -74,12 +88,12 @@ class _Scan(RelationScan):
             if tokens[i].key != "(":
                 break
             key = cte.name.lower()
-            i = self.query(i + 1, {**ctes, key: cte} if recursive else ctes, parent, cte.query) + 1
+            i = self.later(i, {**ctes, key: cte} if recursive else ctes, parent, cte.query)
             ctes = {**ctes, key: cte}
-            if tokens[min(i, len(tokens) - 1)].key != ",":
+            if tokens[i].key != ",":
                 break
             i += 1
-        return min(i, len(tokens) - 1), ctes
+        return i, ctes
 
     def starts_query(self, i: int) -> bool:
         """Whether the tokens from ``i``, which follow a parenthesis, are a query."""
@@ -96,21 +110,17 @@ class _Scan(RelationScan):
 
     # -- expressions ---------------------------------------------------------------------------------
 
-    def expression(self, i: int, ctes: Ctes, select: Select) -> int:
-        """Expression tokens up to the closing parenthesis of this level, or the end; returns its index."""
-        tokens, depth = self.tokens, 0
-        while True:
-            token = tokens[i]
-            if token.kind == END or (token.key == ")" and depth == 0):
-                return i
-            if token.key in ("(", ")") and not (token.key == "(" and self.starts_query(i + 1)):
-                depth += 1 if token.key == "(" else -1
+    def expression(self, i: int, end: int, ctes: Ctes, select: Select) -> None:
+        """Expression tokens up to ``end`` (exclusive)."""
+        tokens = self.tokens
+        while i < end:
+            key = tokens[i].key
+            if key in ("(", ")") and not (key == "(" and self.starts_query(i + 1)):
                 i += 1
-                continue
-            if token.key == "SELECT" and tokens[i - 1].key in ("ALL", "DISTINCT", *SET_OPERATORS):
+            elif key == "SELECT" and tokens[i - 1].key in ("ALL", "DISTINCT", *SET_OPERATORS):
                 i = self.query(i, ctes, select, Query())
-                continue
-            i = self.atom(i, ctes, select)
+            else:
+                i = self.atom(i, ctes, select)
 
     def atom(self, i: int, ctes: Ctes, select: Select) -> int:
         """One token of an expression, or one parenthesized group, dotted name or table argument."""
@@ -133,17 +143,20 @@ class _Scan(RelationScan):
             return i + 1
         if key == ".":  # a field of a value: ``f(x).from``
             return i + 2 if tokens[i + 1].is_name else i + 1
-        if key == "*" and self._is_star(i):
-            self.structure.needs_all_columns = True
         return i + 1
 
     def parentheses(self, i: int, ctes: Ctes, select: Select) -> int:
         """A group in an expression, from its opening parenthesis; returns the index behind it."""
-        if self.starts_query(i + 1) and self.tokens[i + 1].key != "TABLE":
-            end = self.query(i + 1, ctes, select, Query())
-        else:
-            end = self.expression(i + 1, ctes, select)
-        return min(end + 1, len(self.tokens) - 1)
+        if self.starts_query(i + 1) and (self.tokens[i + 1].key != "TABLE" or self._combines(i)):
+            return self.later(i, ctes, select, Query())
+        after = self.behind_parentheses(i)
+        self.expression(i + 1, after - 1 if self.tokens[i].partner > i else after, ctes, select)
+        return after
+
+    def _combines(self, i: int) -> bool:
+        """Whether queries are combined between the parentheses that open at ``i``: ``(TABLE a EXCEPT TABLE b)``."""
+        inside = top_level(self.tokens, i + 1, max(self.tokens[i].partner, i + 1))
+        return any(self.tokens[at].key in SET_OPERATORS for at in inside)
 
     def nested_relations(self, i: int, ctes: Ctes, select: Select) -> int:
         """``FROM (a JOIN b …)`` from behind the parenthesis; returns the index of the closing one. A set
@@ -151,16 +164,9 @@ class _Scan(RelationScan):
         body = QueryBody(self, select.query, ctes, select.parent, select)
         return body.run(self.relation(i, ctes, select, "inner"))
 
-    def skip_parentheses(self, i: int) -> int:
-        """Behind the group that opens at ``i``, without looking into it."""
-        depth = 0
-        while self.tokens[i].kind != END:
-            key = self.tokens[i].key
-            depth += 1 if key == "(" else -1 if key == ")" else 0
-            i += 1
-            if depth == 0:
-                break
-        return i
+    def behind_parentheses(self, i: int) -> int:
+        """The index behind the group that opens at ``i``; the end when it is never closed."""
+        return behind(self.tokens, i) if self.tokens[i].partner > i else len(self.tokens) - 1
 
     def _dotted_name(self, i: int, select: Select) -> int:
         tokens = self.tokens
@@ -172,13 +178,6 @@ class _Scan(RelationScan):
             i += 2
         star = tokens[i].key == "." and tokens[i + 1].key == "*"
         if star:
-            self.structure.needs_all_columns = True
             i += 2
         self.structure.names.append(DottedName(tuple(parts), tuple(spans), star, select))
         return i
-
-    def _is_star(self, i: int) -> bool:
-        before = self.tokens[i - 1].key
-        if before == "(":
-            return self.tokens[i - 2].key != "COUNT"
-        return before in ("SELECT", "DISTINCT", "ALL", ",")

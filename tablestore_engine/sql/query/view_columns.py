@@ -11,13 +11,13 @@ view.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tablestore_engine.errors import BrokenViewError
 from tablestore_engine.metadata.view import View
-from tablestore_engine.schema.table.predicate import Predicate
+from tablestore_engine.schema.table.predicate import Predicate, conjunction
 from tablestore_engine.sql.query.bind import TableReference, references
-from tablestore_engine.sql.query.predicate_text import predicate_text
+from tablestore_engine.sql.query.predicate_reader import translate
 
 
 def positions(view: str, stored: Sequence[str], found: Sequence[str]) -> tuple[int, ...]:
@@ -52,13 +52,14 @@ def references_of_view(view: View, predicate: Predicate | None) -> tuple[TableRe
         for field, name in zip(view.columns, view.query_columns, strict=True)
         if often[name.lower()] == 1
     }
-    condition = predicate_text(predicate, names)
-    if condition is None:
-        return ()
-    found = references(f"SELECT * FROM (\n{view.sql}\n) AS v WHERE {condition}")
-    own = references(view.sql)
-    same = [(one.database, one.name) for one in found] == [(one.database, one.name) for one in own]
-    return found if same else ()
+    asked = conjunction(translate(predicate, lambda column: _of_query(names, column)).get("", []))
+    return () if asked is None else references(view.sql, asked)
+
+
+def _of_query(names: Mapping[str, str], column: str) -> tuple[str, str] | None:
+    """The column of a view's query that a column of the view is a copy of."""
+    name = names.get(column.lower())
+    return None if name is None else ("", name)
 
 
 def _broken(view: str, name: str, before: int, now: int, found: Sequence[str]) -> BrokenViewError:

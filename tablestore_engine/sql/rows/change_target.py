@@ -24,6 +24,7 @@ from tablestore_engine.spark.read.reader import read_plan, read_positions
 from tablestore_engine.spark.verbs.dml import WriteOutcome
 from tablestore_engine.spark.verbs.keyed_changes import Read, apply_changes
 from tablestore_engine.spark.verbs.multiset_changes import OLD_COLUMN, with_old_rows
+from tablestore_engine.sql.query.pushdown import condition_predicate
 from tablestore_engine.sql.rows.frames import Frames
 from tablestore_engine.table import Table
 
@@ -115,12 +116,20 @@ def check_engine(table: Table, verb: str, *, deletes: bool) -> None:
         )
 
 
-def probe_of(frames: Frames, table: Table, alias: str | None, probe: str) -> Predicate | None:
-    """What the query `probe` says of the rows of `{target}` that it looks at; None when that is nothing."""
-    database, name = table.identifier
-    as_alias = f" AS {quoted_name(alias)}" if alias else ""
-    named = f"{quoted_name(database)}.{quoted_name(name)}{as_alias}"
-    return frames.predicate_of(probe.replace("{target}", named, 1), table)
+def predicate_on(table: Table, alias: str | None, condition_sql: str, *, alone: bool = True) -> Predicate | None:
+    """What a condition of the statement says of the table's rows; None for nothing.
+
+    `alone`: no other relation is in scope, so a column without a qualifier is the table's.
+    """
+    database, name = (part.lower() for part in table.identifier)
+    called = [[alias.lower()]] if alias else [[name], [database, name]]
+
+    def owner(parts: tuple[str, ...]) -> str | None:
+        *qualifier, column = parts
+        own = [part.lower() for part in qualifier] in called if qualifier else alone
+        return column if own else None
+
+    return condition_predicate(condition_sql, owner)
 
 
 def target_of(

@@ -12,7 +12,7 @@ from tablestore_engine.schema.types.sql_text import quoted_name
 from tablestore_engine.spark.verbs.dml import WriteOutcome, truncate
 from tablestore_engine.spark.verbs.keyed_changes import ACTION_COLUMN
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.rows.change_target import ChangeTarget, check_engine, probe_of, target_of
+from tablestore_engine.sql.rows.change_target import ChangeTarget, check_engine, predicate_on, target_of
 from tablestore_engine.sql.rows.execute_rows import RowContext, result_of
 from tablestore_engine.sql.rows.frames import Frames
 from tablestore_engine.sql.statements.row import Delete, Update
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def _target(frames: Frames, table: Table, alias: str | None, where_sql: str | None) -> ChangeTarget:
     """The target, without files that hold no row on which WHERE is true."""
-    predicate = probe_of(frames, table, alias, f"SELECT * FROM {{target}} WHERE {where_sql}") if where_sql else None
+    predicate = predicate_on(table, alias, where_sql) if where_sql else None
     return target_of(frames, table, alias, predicate)
 
 

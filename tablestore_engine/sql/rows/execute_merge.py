@@ -31,7 +31,7 @@ from tablestore_engine.spark.verbs.dml import WriteOutcome
 from tablestore_engine.spark.verbs.keyed_changes import ACTION_COLUMN
 from tablestore_engine.spark.verbs.multiset_changes import OLD_COLUMN
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.rows.change_target import ChangeTarget, check_engine, target_of
+from tablestore_engine.sql.rows.change_target import ChangeTarget, check_engine, predicate_on, target_of
 from tablestore_engine.sql.rows.execute_rows import RowContext, result_of
 from tablestore_engine.sql.rows.frames import Frames
 from tablestore_engine.sql.rows.merge_clauses import (
@@ -42,7 +42,7 @@ from tablestore_engine.sql.rows.merge_clauses import (
     clause_rows,
     value_column,
 )
-from tablestore_engine.sql.rows.merge_keys import equal_columns, target_predicate
+from tablestore_engine.sql.rows.merge_keys import equal_columns
 from tablestore_engine.sql.statements.row import Merge, MergeClause
 from tablestore_engine.table import Table
 
@@ -57,8 +57,6 @@ _NUMBER = "__tablestore_number"
 
 def execute_merge(statement: Merge, context: RowContext) -> StatementResult:
     """MERGE INTO with all of Spark's clauses."""
-    if statement.schema_evolution:
-        raise SqlError("MERGE WITH SCHEMA EVOLUTION is not supported.", hint="Add the columns first: ALTER TABLE.")
 
     def attempt() -> WriteOutcome:
         table = context.table(statement.target)
@@ -90,7 +88,7 @@ def _read_once(statement: Merge, frames: Frames, table: Table) -> Iterator[tuple
 
     Where the target is large, the source is computed first and kept, and its keys tell more of those files.
     """
-    others = [_of_unmatched(clause, statement) for clause in statement.not_matched_by_source]
+    others = [_of_unmatched(clause, table, statement) for clause in statement.not_matched_by_source]
 
     def target_where(*conditions: Predicate | None) -> ChangeTarget:
         matched = conjunction([c for c in conditions if c is not None])
@@ -99,7 +97,7 @@ def _read_once(statement: Merge, frames: Frames, table: Table) -> Iterator[tuple
         predicate = disjunction(known) if len(known) == len(looked_at) else None
         return target_of(frames, table, statement.target_alias, predicate, merging=True)
 
-    on = target_predicate(statement, statement.on_sql, alone=False)
+    on = predicate_on(table, statement.target_alias, statement.on_sql, alone=False)
     target = target_where(on)
     frame = frames.query(f"SELECT * FROM {statement.source_sql}" + _source_alias(statement))
     pairs = []
@@ -114,9 +112,10 @@ def _read_once(statement: Merge, frames: Frames, table: Table) -> Iterator[tuple
         yield target_where(on, *bounds_of(rows, pairs, table.schema)), source
 
 
-def _of_unmatched(clause: MergeClause, statement: Merge) -> Predicate | None:
+def _of_unmatched(clause: MergeClause, table: Table, statement: Merge) -> Predicate | None:
     """What a clause of rows that the source does not match says of them."""
-    return target_predicate(statement, clause.condition_sql, alone=True) if clause.condition_sql else None
+    condition = clause.condition_sql
+    return None if condition is None else predicate_on(table, statement.target_alias, condition)
 
 
 def _removed_once(statement: Merge, target: ChangeTarget, changes: DataFrame) -> DataFrame:

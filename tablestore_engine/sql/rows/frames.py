@@ -24,9 +24,10 @@ from tablestore_engine.spark.run.messages import excerpt
 from tablestore_engine.spark.run.run import translated
 from tablestore_engine.spark.run.temp_views import TempViews, is_temporary
 from tablestore_engine.sql.catalog import information_schema
-from tablestore_engine.sql.query.bind import Binding, BoundQuery, TableReference, bind, bind_expression
+from tablestore_engine.sql.query.bind import Binding, BoundQuery, TableReference, bind, bind_expression, edited
 from tablestore_engine.sql.query.structure import TimeTravel
 from tablestore_engine.sql.query.view_columns import positions, references_of_view
+from tablestore_engine.sql.statements.script import QueriesInside
 from tablestore_engine.system.system_tables import DATA_TABLES
 from tablestore_engine.table import Table
 
@@ -85,28 +86,31 @@ class Frames:
         better = iter(known)
         return bind(sql, lambda reference: self._resolve(next(better, reference), current))
 
+    def pieces(self, statement: QueriesInside) -> BoundQuery:
+        """A statement's text with each of its pieces bound."""
+        sql = statement.sql
+        if _FILES.search(sql):
+            self._unknown = True
+        edits: list[tuple[int, int, str]] = []
+        found: list[TableReference] = []
+        for piece in statement.pieces:
+            read = bind if piece.is_query else bind_expression
+            bound = read(sql[piece.start : piece.end], lambda reference: self._resolve(reference, self.database))
+            edits += [(start + piece.start, end + piece.start, text) for start, end, text in bound.edits]
+            found += bound.references
+        return BoundQuery(edited(sql, edits), tuple(found), sql, tuple(edits))
+
     def expression(self, sql: str, qualifiers: Mapping[tuple[str, str], str]) -> str:
         """An expression with the tables of its subqueries bound."""
         if _FILES.search(sql):
             self._unknown = True
         return bind_expression(sql, lambda reference: self._resolve(reference, self.database), qualifiers).text
 
-    def predicate_of(self, sql: str, table: Table) -> Predicate | None:
-        """The pruning predicate that a query puts on its first reference to a table."""
-        found: list[Predicate | None] = []
-
-        def look(reference: TableReference) -> None:
-            if not found:
-                found.append(reference.predicate)
-
-        bind(sql, look)
-        return found[0] if found else None
-
-    def run(self, bound: BoundQuery | str, prefix: str = "", suffix: str = "") -> DataFrame:
-        """Give a bound query to Spark, with what is said around it, or a text of the engine's own."""
+    def run(self, bound: BoundQuery | str, prefix: str = "") -> DataFrame:
+        """Give a bound query to Spark, with what is in front of it, or a text of the engine's own."""
         if isinstance(bound, str):
             bound = BoundQuery(bound, (), "")
-        text = f"{prefix}{bound.text}{suffix}"
+        text = f"{prefix}{bound.text}"
         try:
             with translated(text, lambda offset: _position(bound, offset - len(prefix))):
                 return self.spark.sql(text)

@@ -1,11 +1,10 @@
-"""What the conditions of a MERGE say of its target: which rows they look at, and which columns equal the source's."""
+"""Which columns of a MERGE's target have the values of columns of its source in matched rows, as ON says."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tablestore_engine.schema.table.predicate import Predicate, conjunction
-from tablestore_engine.sql.query.predicate_reader import read_condition, read_equalities
+from tablestore_engine.sql.query.predicate_reader import read_equalities
 from tablestore_engine.sql.statements.row import Merge
 from tablestore_engine.sql.text.lexer import tokenize
 
@@ -26,25 +25,6 @@ def equal_columns(statement: Merge, target: Sequence[str], source: Sequence[str]
     tokens = tokenize(statement.on_sql)
     pairs = [dict(pair) for pair in read_equalities(tokens, 0, len(tokens) - 1, owner)]
     return [(pair["target"], pair["source"]) for pair in pairs if len(pair) == 2]
-
-
-def target_predicate(statement: Merge, condition_sql: str, *, alone: bool) -> Predicate | None:
-    """What a condition demands of the rows of the target; None when that is nothing.
-
-    A bare name is certain only where the target is `alone` in the condition's scope.
-    """
-    qualifiers = _qualifiers(statement, "target")
-
-    def owner(parts: tuple[str, ...]) -> tuple[str, str] | None:
-        *qualifier, column = parts
-        own = [part.lower() for part in qualifier] in qualifiers if qualifier else alone
-        return ("target", column) if own else None
-
-    tokens = tokenize(condition_sql)
-    try:
-        return conjunction(read_condition(tokens, 0, len(tokens) - 1, owner).get("target", []))
-    except RecursionError:  # nested hundreds of levels deep
-        return None
 
 
 def _qualifiers(statement: Merge, side: str) -> list[list[str]]:

@@ -77,7 +77,6 @@ class Merge(Statement):
     matched: tuple[MergeClause, ...] = ()
     not_matched: tuple[MergeClause, ...] = ()
     not_matched_by_source: tuple[MergeClause, ...] = ()
-    schema_evolution: bool = False
 
     @property
     def unaliased_source(self) -> TableName | None:

@@ -74,15 +74,14 @@ class Query(Statement):
 
 @dataclass(frozen=True, kw_only=True)
 class QueryInside(Statement):
-    """A statement of Spark's around a query: bind ``query_sql`` and run ``prefix + bound + suffix``.
+    """A statement of Spark's around a query: bind ``query_sql`` and run ``prefix + bound``.
 
-    ``kind`` is EXPLAIN, DESCRIBE QUERY, CACHE TABLE, SET VARIABLE, INSERT DIRECTORY.
+    ``kind`` is EXPLAIN, DESCRIBE QUERY, CACHE TABLE, INSERT DIRECTORY.
     """
 
     kind: str
     prefix: str
     query_sql: str
-    suffix: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,9 +99,7 @@ class PassThrough(Statement):
 
 @dataclass(frozen=True, kw_only=True)
 class Noop(Statement):
-    """BEGIN, COMMIT, ROLLBACK, or no statement at all: accepted, without effect. ``what`` is its verb."""
-
-    what: str
+    """BEGIN, COMMIT, ROLLBACK, or no statement at all: accepted, without effect."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,15 +6,17 @@ values of the others, so that every text of the statement stands on its own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tablestore_engine.sql.text.cursor import Cursor
-from tablestore_engine.sql.text.lexer import tokenize
+from tablestore_engine.sql.text.lexer import Token, tokenize
 
 
 def skip_ctes(cursor: Cursor) -> None:
     """Behind ``WITH a AS (…), b AS (…)``; the cursor does not move when this is not what follows."""
     start = cursor.i
     cursor.expect("WITH")
-    if cursor.key == "RECURSIVE" and cursor.key_at(1) != "AS":
+    if cursor.key == "RECURSIVE" and cursor.tokens[cursor.i + 1].is_name:
         cursor.i += 1
     while cursor.token.is_name:
         cursor.i += 1
@@ -38,7 +40,7 @@ def with_ctes(with_sql: str | None, query_sql: str) -> str:
     tokens = tokenize(query_sql)
     if tokens[0].key != "WITH":
         return f"{with_sql} {query_sql}"
-    first = tokens[2] if tokens[1].key == "RECURSIVE" and tokens[2].key != "AS" else tokens[1]
+    first = tokens[2] if tokens[1].key == "RECURSIVE" and tokens[2].is_name else tokens[1]
     recursive = first is tokens[2] and tokenize(with_sql)[1].key != "RECURSIVE"
     head = "WITH RECURSIVE" + with_sql[len("WITH") :] if recursive else with_sql
     return f"{head}, {query_sql[first.start :]}"
@@ -48,20 +50,20 @@ def inline_ctes(with_sql: str | None, expression_sql: str) -> str:
     """An expression whose outermost subqueries each begin with the common table expressions."""
     if with_sql is None:
         return expression_sql
-    pieces, position, depth, inside = [], 0, 0, 0
+    pieces, position, i = [], 0, 0
     tokens = tokenize(expression_sql)
-    for i, token in enumerate(tokens):
-        if token.key == "(":
-            depth += 1
-            after = tokens[i + 1].key
-            if not inside and (after in ("SELECT", "WITH") or (after == "FROM" and tokens[i - 1].key != "TRIM")):
-                inside = depth
-                pieces.append(expression_sql[position : token.end])
-                position = token.end
-        elif token.key == ")":
-            if inside == depth:
-                pieces.append(with_ctes(with_sql, expression_sql[position : token.start]))
-                position, inside = token.start, 0
-            depth -= 1
+    while i < len(tokens):
+        if tokens[i].partner > i and _opens_query(tokens, i):
+            opening, i = tokens[i], tokens[i].partner
+            pieces.append(expression_sql[position : opening.end])
+            pieces.append(with_ctes(with_sql, expression_sql[opening.end : tokens[i].start]))
+            position = tokens[i].start
+        i += 1
     pieces.append(expression_sql[position:])
     return "".join(pieces)
+
+
+def _opens_query(tokens: Sequence[Token], i: int) -> bool:
+    """Whether a parenthesis in an expression opens a subquery."""
+    after = tokens[i + 1].key
+    return tokens[i].key == "(" and (after in ("SELECT", "WITH") or (after == "FROM" and tokens[i - 1].key != "TRIM"))

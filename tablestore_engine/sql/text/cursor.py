@@ -11,7 +11,8 @@ from typing import Final
 
 from tablestore_engine.errors import ParseError, SqlError
 from tablestore_engine.sql.statements.statement import TableName
-from tablestore_engine.sql.text.lexer import BAD, END, STRING, Token, position_of, tokenize
+from tablestore_engine.sql.text.lexer import BAD, END, STRING, Token, behind, position_of, tokenize
+from tablestore_engine.sql.text.operands import needs_operand
 
 NO_CATALOG: Final = "none"  # what `{{ this.database }}` is when a relation has no database
 OWN_CATALOGS: Final = (NO_CATALOG, "spark_catalog", "paimon", "tablestore")
@@ -168,14 +169,10 @@ class Cursor:
 
     def closing(self, start: int) -> int:
         """The index of the parenthesis that closes the one at ``start``."""
-        depth = 0
-        for i in range(start, len(self.tokens)):
-            key = self.tokens[i].key
-            depth += 1 if key == "(" else -1 if key == ")" else 0
-            if depth == 0:
-                return i
-        self.i = start
-        raise self.error("This parenthesis is never closed")
+        if self.tokens[start].partner < 0:
+            self.i = start
+            raise self.error("This parenthesis is never closed")
+        return self.tokens[start].partner
 
     def slice(self, start: int, end: int) -> str:
         """The user's text of the tokens ``start`` to ``end`` (exclusive)."""
@@ -191,21 +188,24 @@ class Cursor:
         return self.slice(start, self.i)
 
     def until(self, *keys: str, what: str = "an expression") -> str:
-        """The text of an expression up to one of the keys, at this level of parentheses and outside of
-        CASE, or to the end or the closing parenthesis of this level."""
-        start, depth, cases = self.i, 0, 0
-        while not self.at_end:
-            key = self.key
-            if self.tokens[self.i - 1].key != "." or self.i == start:
-                compares = key == "FROM" and self.tokens[self.i - 1].key == "DISTINCT"  # IS DISTINCT FROM
-                if depth == 0 and cases == 0 and (key in keys or key == ")") and not compares:
-                    break
-                depth += 1 if key in ("(", "[") else -1 if key in (")", "]") else 0
-                cases += 1 if key == "CASE" else -1 if key == "END" and cases else 0
-            self.i += 1
+        """The text of an expression up to one of the keys, at this level of brackets and outside of CASE, or to
+        the end or the closing parenthesis of this level."""
+        start = self.i
+        while not self.at_end and self.key != ")" and not (self.key in keys and self._is_keyword(start)):
+            self.i = behind(self.tokens, self.i)
         if self.i == start:
             raise self.error(f"Expected {what}")
         return self.slice(start, self.i)
+
+    def _is_keyword(self, start: int) -> bool:
+        """Whether the next token, a keyword or a comma behind the expression that begins at ``start``, ends it: it
+        may also be a name (``SET v = where WHERE …``) or a part of an operator."""
+        before = self.tokens[self.i - 1].key
+        if self.key == "FROM" and before == "DISTINCT":  # IS DISTINCT FROM
+            return False
+        if self.key == ",":
+            return True
+        return self.i > start and before != "." and not needs_operand(self.tokens, self.i) and self.key_at(1) != "."
 
     # -- complaining -----------------------------------------------------------------------------------
 
@@ -228,6 +228,13 @@ def literal_at(tokens: list[Token], i: int) -> tuple[str, int]:
         pieces.append(string_value(tokens[i].text))
         i += 2 if tokens[i + 1].key == "||" and tokens[i + 2].kind == STRING else 1
     return "".join(pieces), i
+
+
+def literal_text(expression_sql: str) -> str | None:
+    """The value of an expression that is no more than string literals; None for any other."""
+    tokens = tokenize(expression_sql)
+    text, end = literal_at(tokens, 0)
+    return text if end and tokens[end].kind == END else None
 
 
 def error_at(

@@ -1,8 +1,12 @@
-"""Spark SQL text cut into tokens that know where they stand.
+"""Spark SQL text cut into tokens that know their offsets and their brackets.
 
 A *token* is a word, a backquoted name, a string, a number or a symbol, with its character offsets in
 the text; comments and hints are skipped. Invariant: ``text[token.start:token.end]`` is exactly what the
-user wrote, so whoever edits a text can replace one token and leave every other character alone.
+user wrote, so an edit can replace one token and leave every other character alone.
+
+A token that opens or closes a *group* (parentheses, square brackets, CASE … END) has the index of its
+partner. Nobody counts nesting levels: ``behind`` steps over a group, ``top_level`` lists the tokens of one
+level.
 
 The rules are Spark's own lexer rules where they matter to finding names: nested block comments, a line
 comment continued by a backslash, doubled backquotes, raw strings, double quotes around strings (not
@@ -13,6 +17,8 @@ becomes a symbol: judging the text stays with Spark.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 WORD: Final = "word"
@@ -26,13 +32,15 @@ END: Final = "end"  # the sentinel behind the last token
 
 class Token(NamedTuple):
     """One token. ``key`` is the upper-cased word or the symbol itself, and empty for names in backquotes,
-    strings and numbers, so that ``token.key == "SELECT"`` can only be the keyword."""
+    strings and numbers, so that ``token.key == "SELECT"`` can only be the keyword. ``partner`` is the index
+    of the token that closes or opens the same group; -1 for none."""
 
     kind: str
     key: str
     start: int
     end: int
     text: str
+    partner: int = -1
 
     @property
     def is_name(self) -> bool:
@@ -66,6 +74,9 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
+_CACHED_LENGTH: Final = 10_000
+_OPENING: Final = {")": "(", "]": "[", "END": "CASE"}
+_GROUP_KEYS: Final = frozenset(["(", ")", "[", "]", "CASE", "END", ";"])
 _KINDS = {"raw": STRING, "string": STRING, "dollar": STRING, "quoted": QUOTED, "number": NUMBER, "bad": BAD}
 
 
@@ -74,6 +85,16 @@ def tokenize(text: str) -> list[Token]:
 
     Never fails: what has no end (a quote, a block comment) becomes one ``BAD`` token up to the end.
     """
+    # A statement is parsed, and then its query is bound: often the same text.
+    return list(_cached(text)) if len(text) <= _CACHED_LENGTH else _tokenize(text)
+
+
+@lru_cache(maxsize=64)
+def _cached(text: str) -> tuple[Token, ...]:
+    return tuple(_tokenize(text))
+
+
+def _tokenize(text: str) -> list[Token]:
     tokens: list[Token] = []
     append = tokens.append
     match = _TOKEN.match
@@ -100,7 +121,66 @@ def tokenize(text: str) -> list[Token]:
             append(Token(_KINDS[group or "bad"], "", position, end, found.group()))
         position = end
     append(Token(END, "", length, length, ""))
+    _pair(tokens)
     return tokens
+
+
+def _pair(tokens: list[Token]) -> None:
+    """Gives each token that opens or closes a group its partner.
+
+    CASE and END are words that may also be names: they are a group only within one pair of parentheses, and not
+    behind a dot.
+    """
+    opened: dict[str, list[int]] = {"(": [], "[": [], "CASE": []}
+    cases_outside: list[list[int]] = []
+    for i, token in enumerate(tokens):
+        key = token.key
+        if key not in _GROUP_KEYS:
+            continue
+        if key == ";":  # a group does not reach from one statement into the next
+            opened, cases_outside = {"(": [], "[": [], "CASE": []}, []
+            continue
+        if key in ("CASE", "END") and i and tokens[i - 1].key in (".", "END" if key == "CASE" else "."):
+            continue  # ``a.end``, and the END CASE of a script
+        if key in opened:
+            opened[key].append(i)
+            if key == "(":
+                cases_outside.append(opened["CASE"])
+                opened["CASE"] = []
+            continue
+        waiting = opened[_OPENING[key]]
+        if not waiting:
+            continue
+        first = waiting.pop()
+        tokens[first] = Token(*tokens[first][:-1], i)
+        tokens[i] = Token(*token[:-1], first)
+        if key == ")":
+            opened["CASE"] = cases_outside.pop()
+
+
+def behind(tokens: Sequence[Token], i: int) -> int:
+    """The index behind token ``i``, or behind the whole group when it opens one."""
+    return max(tokens[i].partner, i) + 1
+
+
+def top_level(tokens: Sequence[Token], start: int, end: int) -> Iterator[int]:
+    """The indexes of the tokens from ``start`` to ``end`` (exclusive) that are in no group which opens there. The
+    token that opens a group is one of them, the rest of the group is not."""
+    i = start
+    while i < end:
+        yield i
+        i = behind(tokens, i)
+
+
+def comments(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
+    """Offset and text of each block comment between two tokens."""
+    while start < end:
+        found = _TOKEN.match(text, start)
+        behind_it = found.end() if found else end
+        if found is not None and found.lastgroup == "block":
+            behind_it = _end_of_comment(text, start)
+            yield start, text[start:behind_it]
+        start = behind_it
 
 
 def _end_of_comment(text: str, start: int) -> int:

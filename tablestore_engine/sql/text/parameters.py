@@ -16,6 +16,13 @@ from tablestore_engine.schema.types.sql_text import literal, quoted_text
 from tablestore_engine.schema.types.types import AtomicType
 from tablestore_engine.sql.text.lexer import NUMBER, STRING, WORD, Token, tokenize
 
+
+class SqlText(str):
+    """A value that is a literal already."""
+
+    __slots__ = ()
+
+
 Parameters = Mapping[str, Any] | Sequence[Any]
 
 
@@ -62,6 +69,8 @@ def _is_operand(token: Token) -> bool:
 
 
 def _literal(value: Any, name: str) -> str:
+    if isinstance(value, SqlText):
+        return value
     try:
         if isinstance(value, str):
             return quoted_text(value)  # also where the grammar allows no expression

@@ -24,7 +24,7 @@ from dbt_common.contracts.metadata import CatalogTable, ColumnMetadata, StatsIte
 STATS = {
     "row_count": (
         "Row Count",
-        "Number of rows, as of the last commit; updates that wait for a compaction may count",
+        "Number of rows at the last commit; updates that are not compacted yet may count",
         AnyFloat(),
     ),
     "bytes": ("Approximate Size", "Bytes of the table's live data files", AnyFloat()),

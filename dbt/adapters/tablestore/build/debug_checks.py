@@ -1,4 +1,4 @@
-"""What `dbt debug` checks: the few things without which no run can succeed."""
+"""The checks of `dbt debug`: what every run needs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def check_environment(credentials: TableStoreCredentials) -> None:
-    """Raise an error that says what to do, unless models can be built with this profile."""
+    """Raise an error that says what to do, unless the warehouse can be written and Java is found where it is needed."""
     check_warehouse(credentials.warehouse)
     if not credentials.remote:
         from tablestore_engine.spark.session.java import find_java
@@ -22,10 +22,10 @@ def check_environment(credentials: TableStoreCredentials) -> None:
 
 
 def check_warehouse(path: str) -> None:
-    """Raise unless a folder can be made in the warehouse, or in the nearest one above it that exists.
+    """Raise unless a folder can be created in the warehouse or, if that does not exist, in its nearest existing parent.
 
-    It is tried rather than asked: to an administrator every folder seems writable, also one of a file system that
-    takes nothing.
+    The check creates one, because permissions do not tell: an administrator may write every folder, but a file system
+    may still be read-only.
     """
     existing = path
     while not os.path.lexists(existing):

@@ -1,4 +1,4 @@
-"""Decisions about incremental models, apart from running them.
+"""The decisions about incremental models; `verbs` carries them out.
 
 Vocabulary: *source columns* are those of the model's query, *target columns* those of its table. Invariant:
 columns are matched by name, without regard to case, never by position.
@@ -22,7 +22,7 @@ from tablestore_engine.sql.text.lexer import tokenize
 
 @dataclass(frozen=True)
 class SchemaChange:
-    """How the columns of a query differ from those of its table. False in a condition when they do not."""
+    """How the columns of a query differ from those of its table. It is false when they do not differ."""
 
     source_columns: tuple[TableStoreColumn, ...]
     target_columns: tuple[TableStoreColumn, ...]
@@ -60,7 +60,7 @@ class SchemaChange:
         return "; ".join(parts)
 
     def rewritten(self) -> list[str]:
-        """The select list that turns the table into one with exactly the source columns."""
+        """The select list that rewrites the table with exactly the source columns."""
         retyped = {one.name.lower() for one in self.retyped}
         added = {one.name.lower() for one in self.added}
         items = []
@@ -83,24 +83,24 @@ def is_plain_upsert(
     columns: Sequence[TableStoreColumn],
     predicates: Any,
 ) -> bool:
-    """Whether writing the rows into the keyed table is all there is to do, without reading it first."""
+    """Whether the rows can simply be written to the keyed table, without reading the table first."""
     if predicates or config.get("merge_update_columns") or config.get("merge_exclude_columns"):
         return False
     if not is_keyed_by(table_keys, unique_keys(config)):
         return False
     if engine.kept is not Kept.NEWEST:
-        return True  # its engine merges what is written, column by column
+        return True  # the merge engine merges what is written, column by column
     return {one.name.lower() for one in columns} >= {one.name.lower() for one in table_columns}
 
 
 def is_keyed_by(table_keys: Sequence[str], keys: Sequence[str]) -> bool:
-    """Whether the columns or expressions that identify a row are the primary key of its table, in any order."""
+    """Whether the columns or expressions that identify a row are the table's primary key, in any order."""
     named = {one.strip().strip("`").lower() for one in keys}
     return bool(named) and named == {one.lower() for one in table_keys}
 
 
 def update_columns(config: Mapping[str, Any], columns: Sequence[TableStoreColumn]) -> list[str]:
-    """The columns, quoted, that a MERGE updates: all, or as `merge_update_columns` / `merge_exclude_columns` say.
+    """The quoted columns that a MERGE updates: all, unless `merge_update_columns` or `merge_exclude_columns` is set.
 
     Raises DbtRuntimeError when both are set, or one names a column that is not written.
     """
@@ -123,7 +123,7 @@ def update_columns(config: Mapping[str, Any], columns: Sequence[TableStoreColumn
 
 
 def qualified(expression: str, columns: Sequence[TableStoreColumn], alias: str) -> str:
-    """The expression with `alias.` before each bare name that is one of the columns."""
+    """The expression, with `alias.` before each unqualified name that is one of the columns."""
     names = {one.name.lower() for one in columns}
     tokens = tokenize(expression)
     text, position = [], 0

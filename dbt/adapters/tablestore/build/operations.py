@@ -1,6 +1,6 @@
-"""What `dbt run-operation` can do to a table: one call of a procedure, and a line or two that say what happened.
+"""Operations of `dbt run-operation` on a table: the CALL of a procedure, and a few lines that report its result.
 
-Invariant: everything here is text in, text out. The macros in `operations.sql` find the table and run the statement.
+Invariant: functions here map values to texts. The macros in `operations.sql` find the table and run the statement.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def call_sql(procedure: str, table: str, arguments: Mapping[str, Any]) -> str:
         if value is None:
             continue
         try:
-            # YAML reads a time without quotes as one; a procedure wants its text.
+            # YAML reads an unquoted time as a time; procedures expect its text.
             plain = str(value) if isinstance(value, (date, datetime, float)) else value
             given.append(f"{name} => {quoted_text(plain) if isinstance(plain, str) else literal(plain)}")
         except TypeError:
@@ -37,7 +37,7 @@ def call_sql(procedure: str, table: str, arguments: Mapping[str, Any]) -> str:
 
 
 def report(procedure: str, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
-    """Lines for the console: what a procedure answered."""
+    """The lines that report a procedure's result on the console."""
     head = f"{procedure} {table}"
     if procedure == "compact":
         return [f"{head}: {'compacted' if rows and rows[0][0] else 'nothing to compact'}"]

@@ -1,7 +1,7 @@
-"""Python models, run in this process: `model(dbt, session)` returns a frame, the engine writes it.
+"""Python models, which run in this process: `model(dbt, session)` returns a frame, and the engine writes it.
 
-The frame (Spark, pandas or Arrow) becomes a temporary view, and the model goes on as the query `select * from` it:
-every materialization and strategy works for Python as for SQL.
+The frame (Spark, pandas, Arrow or polars) becomes a temporary view. From there on the model is the query `select *
+from` that view, so every materialization and strategy works for Python as for SQL.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def run(store: TableStore, name: str, compiled_code: str) -> str:
     Raises DbtRuntimeError when the code defines no `model`, or returns nothing that is a frame.
     """
     session = store.spark
-    # `spark` stands for the session, as it does in a notebook.
+    # `spark` is the session, as in a notebook.
     module: dict[str, Any] = {"__name__": f"dbt_python_model_{name}", "spark": session}
     exec(compile(compiled_code, f"<python model {name}>", "exec"), module)  # noqa: S102 - the user's own model
     function = module.get("model")
@@ -42,11 +42,11 @@ def run(store: TableStore, name: str, compiled_code: str) -> str:
 
 
 def as_frame(session: SparkSession, result: Any, name: str) -> DataFrame:
-    """A Spark DataFrame of what a model returned."""
+    """The frame that a model returned, as a Spark DataFrame of this session."""
     if hasattr(result, "to_spark"):  # pandas API on Spark
         result = result.to_spark()
     if hasattr(result, "createOrReplaceTempView"):
-        # A frame of another session cannot be named in ours.
+        # A view in this session cannot read a frame of another one.
         return result if result.sparkSession is session else session.createDataFrame(result.toArrow())
     kind = type(result).__module__.split(".")[0]
     if kind in ("pandas", "pyarrow"):

@@ -1,8 +1,8 @@
-"""Seeds: a CSV file's rows as a typed Arrow table, and the statement that makes a table of it.
+"""Seeds: the rows of a CSV file as a typed Arrow table, and the types of the table that is made of them.
 
-Invariant: a value reaches the table as it stands in the file: text columns (all those with a configured type) keep
-every character until Spark casts them, whole numbers stay whole at any size, a number of no told precision keeps its
-fraction, an empty field is null.
+Invariant: values reach the table as they are in the file. Text columns (all columns with a configured type) keep every
+character until Spark casts them, whole numbers of any size stay exact, a decimal without a given precision keeps its
+fraction, and an empty field is null.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class SeedColumn:
 
     @property
     def item(self) -> str:
-        """The select item that gives the column its type."""
+        """The select item that casts the column to its type."""
         name = quoted_name(self.name)
         return f"cast({name} as {self.type}) as {name}"
 
@@ -42,7 +42,7 @@ class SeedColumn:
 def columns_of(
     table: agate.Table, column_types: Mapping[str, str], inferred: Callable[[agate.Table, int], str | None]
 ) -> list[SeedColumn]:
-    """The seed's columns. column_types: the configured types by column name, which come first."""
+    """The seed's columns. column_types: the configured types by column name, used in place of the inferred ones."""
     import agate
 
     columns = []
@@ -56,15 +56,15 @@ def columns_of(
 
 
 def _decimal_of(values: Iterable[Any]) -> str:
-    """The decimal type of 38 digits that keeps the fractions of these numbers, at least six digits of them."""
+    """The decimal type of 38 digits that keeps the fractions of these numbers, with at least six fractional digits."""
     fractions = [_FRACTION.search(str(one)) for one in values if one is not None]
     return f"decimal(38,{min(38, max([6, *(len(one[1]) for one in fractions if one)]))})"
 
 
 def check_names(columns: list[SeedColumn], quote_columns: bool | None) -> None:
-    """Refuse names that only quotes make possible where the seed says that they shall not be quoted.
+    """Refuse names that need quotes, if the seed sets `quote_columns: false`.
 
-    Such a name is nearly always a whole header line, read with the wrong delimiter. Raises DbtRuntimeError.
+    Such a name is nearly always a whole header line that was read with the wrong delimiter. Raises DbtRuntimeError.
     """
     if quote_columns is not False:
         return
@@ -77,7 +77,7 @@ def check_names(columns: list[SeedColumn], quote_columns: bool | None) -> None:
 
 
 def arrow_table(table: agate.Table, columns: list[SeedColumn]) -> pa.Table:
-    """The rows, typed so that Spark's cast to each column's type loses nothing."""
+    """The rows, with types from which Spark's cast to each column's type loses nothing."""
     import pyarrow as pa
 
     arrays = [_array(table.columns[index].values(), column) for index, column in enumerate(columns)]
@@ -100,12 +100,12 @@ def _array(values: Any, column: SeedColumn) -> pa.Array:
         return pa.array(list(values), pa.date32())
     if kind == "timestamp":
         return pa.array(list(values), _instants(values))
-    # Anything else goes as text, which every type can be cast from.
+    # All others are passed as text, which can be cast to every type.
     return pa.array([None if one is None else str(one) for one in values], pa.string())
 
 
 def _instants(values: Any) -> pa.DataType:
-    """Times with a zone are instants; times without one are read in the session's zone."""
+    """Times with a zone are instants; times without one are in the session's zone."""
     import pyarrow as pa
 
     aware = any(one is not None and one.tzinfo is not None for one in values)

@@ -1,6 +1,6 @@
-"""A model's `compaction`: when its table is compacted, as options of the table.
+"""The config `compaction`: when a model's table is compacted, translated to options of the table.
 
-A word, or a mapping with settings: `compaction: scheduled`, or
+It is a word, or a mapping with settings: `compaction: scheduled`, or
 `compaction: {mode: scheduled, delta_commits: 10, trigger: 8}`.
 """
 
@@ -20,7 +20,7 @@ _TRIGGER = "num-sorted-run.compaction-trigger"
 
 
 def compaction_options(compaction: Any) -> dict[str, str]:
-    """The table options that a `compaction` config stands for; none for None.
+    """The table options that a `compaction` config means; none for None.
 
     Raises DbtRuntimeError for an unknown mode. Unknown settings become unknown options, which the engine refuses.
     """

@@ -1,7 +1,7 @@
-"""Enforced contracts: constraints checked while the table is written, so that a bad row keeps the old table.
+"""Enforced contracts: constraints are checked while the table is written, so a bad row leaves the old table in place.
 
-A NOT NULL column fails on its first null, a CHECK on the first row for which it is false; both by an expression
-that Spark evaluates as it writes. A primary key constraint becomes the table's key.
+A NOT NULL column fails at its first null, a CHECK at the first row for which it is false. Both are expressions that
+Spark evaluates during the write. A primary key constraint becomes the table's primary key.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tablestore_engine.schema.types.sql_text import quoted_name, quoted_text
 
 
 def select_list(model: Mapping[str, Any]) -> list[str]:
-    """The columns of the contract as select items, each with the checks that it has."""
+    """The columns of the contract as select items, each with its checks."""
     items = []
     for column in model["columns"].values():
         name = quoted_name(str(column["name"]))

@@ -1,10 +1,10 @@
-"""Configs that models carry for other adapters: public packages set those of several at once.
+"""Configs for other adapters. Public packages set those of several adapters on one model.
 
-Vocabulary: a *foreign key* is a config that another adapter reads and this one does not; a *foreign property* is an
-entry of `tblproperties` for another table format. A *notice* is one sentence about something that is left out, equal
-for all models that it concerns, so that it can be said once in a run.
+Vocabulary: a *foreign key* is a config key that another adapter reads and this one does not. A *foreign property* is an
+entry of `tblproperties` for another table format. A *notice* is one sentence about a config that is ignored. It is the
+same for all models that set the config, so that it is shown once in a run.
 
-Invariant: what is left out never changes which rows a statement replaces; where it would, it is an error.
+Invariant: a config that decides which rows a statement changes is never ignored; it is an error.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tablestore_engine.errors import nearest
 from tablestore_engine.options import OPTIONS, find_option
 
 FOREIGN_KEYS: Mapping[str, str] = {
-    # how rows lie: BigQuery, Snowflake, Databricks, Redshift, Postgres, DuckDB
+    # the order and distribution of rows: BigQuery, Snowflake, Databricks, Redshift, Postgres, DuckDB
     "cluster_by": "`clustered_by` with `buckets`",
     "liquid_clustered_by": "`clustered_by` with `buckets`",
     "auto_liquid_cluster": "",
@@ -43,7 +43,7 @@ FOREIGN_KEYS: Mapping[str, str] = {
     "order_by": "",
     "engine": "",
     "settings": "`table_options`",
-    # in which files, and where
+    # file formats and locations
     "format": "",
     "table_format": "",
     "table_type": "",
@@ -55,7 +55,7 @@ FOREIGN_KEYS: Mapping[str, str] = {
     "merge_with_schema_evolution": "`on_schema_change`",
     "immutable_where": "",
     "partitions": "",
-    # how long rows stay, and who sees them
+    # expiration and access
     "ttl": "the table option `partition.expiration-time`",
     "partition_expiration_days": "the table option `partition.expiration-time`",
     "hours_to_expiration": "",
@@ -63,7 +63,7 @@ FOREIGN_KEYS: Mapping[str, str] = {
     "row_access_policy": "",
     "grant_access_to": "",
 }
-"""Foreign keys that say something about the table or its rows, and what says the like here; empty when nothing does."""
+"""Foreign keys about the table or its rows, and the equivalent config of this adapter; empty when there is none."""
 
 MERGE_KEYS = (
     "matched_condition", "not_matched_condition", "not_matched_by_source_action", "not_matched_by_source_condition",
@@ -85,7 +85,7 @@ _PARTITION_NOTICE = (
 
 
 def notices(config: Mapping[str, Any]) -> tuple[str, ...]:
-    """What of a model's config is left out, a sentence for each; nothing for keys without a value."""
+    """One sentence for each config of a model that is ignored; none for keys without a value."""
     found = []
     for key, here in FOREIGN_KEYS.items():
         own = re.fullmatch(r"`(\w+)`.*", here)
@@ -106,7 +106,7 @@ def notices(config: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def is_foreign_property(key: str) -> bool:
-    """Whether an entry of `tblproperties` is meant for another table format or for people, not a misspelt option."""
+    """Whether an entry of `tblproperties` is for another table format or for human readers, not a misspelt option."""
     if find_option(key) is not None:
         return False
     if _FOREIGN_PROPERTIES.fullmatch(key):
@@ -117,7 +117,7 @@ def is_foreign_property(key: str) -> bool:
 
 
 def partition_column(partition_by: Mapping[str, Any]) -> str | None:
-    """The column of BigQuery's `partition_by` that is a partition column as it stands: a date by day.
+    """The column of BigQuery's `partition_by` where it can be used unchanged as a partition column: a date by day.
 
     None for hours, months and ranges, which are computed from a column, and for the time of ingestion.
 
@@ -136,7 +136,7 @@ def partition_column(partition_by: Mapping[str, Any]) -> str | None:
 
 
 def check_merge(config: Mapping[str, Any]) -> None:
-    """Refuse a merge that another adapter would narrow or widen. Raises DbtRuntimeError."""
+    """Refuse a merge in which another adapter would change fewer or more rows. Raises DbtRuntimeError."""
     asked = next((key for key in MERGE_KEYS if config.get(key)), None)
     if asked is not None:
         raise DbtRuntimeError(
@@ -147,9 +147,9 @@ def check_merge(config: Mapping[str, Any]) -> None:
 
 
 def check_overwrite(config: Mapping[str, Any]) -> None:
-    """Refuse `insert_overwrite` of a model whose partitions are said in another adapter's words only.
+    """Refuse `insert_overwrite` of a model whose partitions are only set by a config of another adapter.
 
-    Without partitions it replaces the whole table, which such a model does not mean. Raises DbtRuntimeError.
+    Without partitions it replaces the whole table, which such a model does not intend. Raises DbtRuntimeError.
     """
     asked = next((key for key in ("partition_by", *_FOREIGN_PARTITIONS) if config.get(key)), None)
     if asked is None:

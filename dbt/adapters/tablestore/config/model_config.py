@@ -1,11 +1,11 @@
-"""What a model says about its table, as one checked value.
+"""The config of a model's table, as one checked value.
 
-Vocabulary: the *layout* of a table is its primary key, partition columns and options: everything of a model's
-config that CREATE TABLE writes down. `TableStoreConfig` declares the config keys to dbt; `TableLayout.of` reads
-them from a model and refuses what it does not understand.
+Vocabulary: the *layout* of a table is its primary key, partition columns and options: all of a model's config that
+CREATE TABLE states. `TableStoreConfig` declares the config keys to dbt; `TableLayout.of` reads them from a model and
+refuses what it does not know.
 
-Invariant: a `TableLayout` that exists renders to clauses that the engine can parse; a misspelt key or option is
-reported by name, with the nearest right one.
+Invariant: the engine can parse the clauses of every `TableLayout`. A misspelt key or option is reported by name, with
+the nearest correct one.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LOOSE_KEY_HINT = (
     "This key is the model's `unique_key`. Where it may be null, set `enforce_key: false`; where it may stand twice, "
     "`incremental_strategy: delete+insert`. Run once with --full-refresh if the table exists."
 )
-"""What to do about rows whose key is null or stands twice, where the key comes from `unique_key`."""
+"""What to do about rows whose key is null or occurs twice, if the key comes from `unique_key`."""
 
 KEY_STRATEGIES = ("upsert", "merge")
 """Incremental strategies for which `unique_key` becomes the table's primary key."""
@@ -44,7 +44,7 @@ KEY_STRATEGIES = ("upsert", "merge")
 
 @dataclass
 class TableStoreConfig(AdapterConfig):
-    """The keys that models, seeds and snapshots may set beside dbt's own."""
+    """The keys that models, seeds and snapshots may set in addition to dbt's own."""
 
     primary_key: Names = None
     partition_by: Optional[Union[str, List[str], Dict[str, Any]]] = None  # noqa: UP006,UP007,UP045
@@ -66,7 +66,7 @@ class TableStoreConfig(AdapterConfig):
 
 OWN_KEYS = tuple(one.name for one in fields(TableStoreConfig))
 
-# Keys of dbt's own without which an incremental model silently does something else.
+# Keys of dbt that change what an incremental model does, so that a misspelling would go unnoticed.
 _DECISIVE_KEYS = (
     "unique_key",
     "incremental_strategy",
@@ -76,7 +76,7 @@ _DECISIVE_KEYS = (
     "full_refresh",
 )
 
-# Keys of dbt-spark projects that say how Spark stores a table; managed tables store themselves.
+# Keys of dbt-spark projects about how Spark stores a table; the engine stores managed tables in its own way.
 IGNORED_SPARK_KEYS = ("file_format", "location_root", "options")
 
 _PLAIN_NAME = re.compile(r"^\w+$|^`(?:[^`]|``)+`$")
@@ -86,8 +86,8 @@ _PLAIN_NAME = re.compile(r"^\w+$|^`(?:[^`]|``)+`$")
 class TableLayout:
     """Primary key, partition columns and options of the table that a model builds.
 
-    keys_move: whether a key may change partition, because partition columns are not part of it; the table then gets
-    buckets by need when it is created.
+    keys_move: whether a key may move to another partition, because partition columns are not part of it. The table is
+    then created with dynamic buckets.
     """
 
     primary_key: tuple[str, ...] = ()
@@ -99,7 +99,7 @@ class TableLayout:
     def of(cls, model: Mapping[str, Any], primary_key: tuple[str, ...] = ()) -> TableLayout:
         """The layout that the config of a dbt node asks for.
 
-        primary_key: what the materialization itself needs, where the user sets none.
+        primary_key: the key that the materialization needs, used if the user sets none.
 
         Raises DbtRuntimeError for a misspelt key, a key set twice, or an option the engine refuses.
         """
@@ -158,10 +158,10 @@ def _contract_key(model: Mapping[str, Any]) -> tuple[str, ...]:
 def _key_and_moves(
     config: Mapping[str, Any], partition_by: tuple[str, ...], options: Mapping[str, str]
 ) -> tuple[tuple[str, ...], bool]:
-    """The primary key that a config sets, and whether a key may change partition.
+    """The primary key that a config sets, and whether a key may move to another partition.
 
-    Other adapters keep `unique_key` and `partition_by` apart, so models that come from there partition by columns
-    outside the key. An explicit `primary_key` is taken as it stands, and so is a layout of buckets.
+    In other adapters `unique_key` and `partition_by` are independent, so models written for them partition by columns
+    outside the key. An explicit `primary_key` is used unchanged, and so are explicit options of buckets.
     """
     explicit = column_names(config, "primary_key")
     keys = explicit or key_of_upserts(config)
@@ -175,7 +175,7 @@ def _key_and_moves(
 
 
 def key_of_upserts(config: Mapping[str, Any]) -> tuple[str, ...]:
-    """The columns of `unique_key` where it becomes the primary key: where rows are upserted by it."""
+    """The columns of `unique_key` if it becomes the primary key, because rows are upserted by it."""
     if column_names(config, "primary_key") or config.get("enforce_key") is False:
         return ()
     if config.get("materialized") == "incremental" and strategy_of(config) in KEY_STRATEGIES:
@@ -206,7 +206,7 @@ def strategy_of(config: Mapping[str, Any]) -> str:
 
 
 def check_key(config: Mapping[str, Any]) -> None:
-    """Refuse an upsert of rows that have no key. `merge` without one only inserts, as on other adapters.
+    """Refuse an upsert of rows that have no key. `merge` without one only inserts, as in other adapters.
 
     Raises DbtRuntimeError.
     """
@@ -217,7 +217,7 @@ def check_key(config: Mapping[str, Any]) -> None:
 
 
 def check_spelling(config: Mapping[str, Any]) -> None:
-    """Refuse a config key that nobody reads and that is nearly one that decides what becomes of the rows."""
+    """Refuse a config key that is not read and resembles one that changes what is written."""
     known = set(OWN_KEYS) | set(IGNORED_SPARK_KEYS) | {*FOREIGN_KEYS, *MERGE_KEYS} | _dbt_keys()
     for key, value in config.items():
         if key in known or value is None:
@@ -295,7 +295,7 @@ def _text(value: Any) -> str:
 
 
 def partition_columns(config: Mapping[str, Any]) -> tuple[str, ...]:
-    """The columns of `partition_by`; that of BigQuery's mapping where it is a partition column as it stands."""
+    """The columns of `partition_by`; of BigQuery's mapping the column, if it can be a partition column unchanged."""
     given = config.get("partition_by")
     if not isinstance(given, Mapping):
         return column_names(config, "partition_by")
@@ -304,7 +304,7 @@ def partition_columns(config: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def column_names(config: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    """The columns that a config names, in a list or a text like `a, b`, without backquotes, each once.
+    """The columns that a config names in a list or a text like `a, b`, without backquotes and repetitions.
 
     Raises DbtRuntimeError for anything else.
     """

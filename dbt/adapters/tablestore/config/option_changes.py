@@ -1,4 +1,4 @@
-"""What to do when a model's config asks for other options than the table has that it made earlier."""
+"""The options to change when a model's config no longer matches the options of its existing table."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from dbt_common.exceptions import DbtRuntimeError
 from tablestore_engine.options import find_option, spellings
 from tablestore_engine.options.merge_options import COUNT_ENGINE
 
-# What a table is made with for good when the model does not say: its absence in a config asks for nothing.
+# The engine sets these when it creates a table and the model does not. A config without them asks for no change.
 _CHOSEN_BY_THE_ENGINE = ("bucket", "partition.legacy-name")
 _RESCALE = ", rescale it (ALTER TABLE … CLUSTERED INTO n BUCKETS)"
 
 
 def option_changes(table: Mapping[str, str], model: Mapping[str, str]) -> dict[str, str]:
-    """The options to set on a table so that it fits its model's.
+    """The options to set on a table so that it matches its model's config.
 
-    Options that a model no longer names stay as they are, except those that say what its rows mean.
+    Options that the model no longer sets are kept.
 
-    Raises DbtRuntimeError when one is fixed for the life of a table.
+    Raises DbtRuntimeError when a fixed option would have to change, or is no longer set by the model.
     """
     changed = {key: text for key, text in model.items() if _value(table, key) != _value(model, key)}
     fixed = [key for key in changed if _is_fixed(key)]
@@ -41,7 +41,7 @@ def option_changes(table: Mapping[str, str], model: Mapping[str, str]) -> dict[s
 
 
 def _is_the_engines(key: str, text: str) -> bool:
-    # A table without a key began to count its rows when the first retraction came.
+    # A table without a key counts its rows since its first retraction.
     return key in _CHOSEN_BY_THE_ENGINE or (key == "merge-engine" and text == COUNT_ENGINE)
 
 
@@ -51,7 +51,7 @@ def _is_fixed(key: str) -> bool:
 
 
 def _value(options: Mapping[str, str], key: str) -> object:
-    """The parsed value of an option, under any of its spellings; its default when it is not set."""
+    """The parsed value of an option, under any of its keys; its default when it is not set."""
     option = find_option(key)
     if option is None:
         return options.get(key)

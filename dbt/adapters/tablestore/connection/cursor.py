@@ -20,8 +20,9 @@ from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.tablestore.connection import results
 from dbt.adapters.tablestore.connection.errors import StatementCancelledError
 from dbt.adapters.tablestore.connection.response import response
-from dbt.adapters.tablestore.connection.statements import changes_session, split
+from dbt.adapters.tablestore.connection.statements import changes_session
 from tablestore_engine.operation.write.write_intent import PLAIN, WriteIntent
+from tablestore_engine.sql.text.scripts import split
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

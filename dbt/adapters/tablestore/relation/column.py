@@ -1,4 +1,4 @@
-"""Columns with Spark's types, and what other warehouses call them.
+"""Columns with Spark's types, and the names of these types in other warehouses.
 
 A column's `dtype` is the type as Spark writes it (`decimal(10,2)`, `struct<a:int>`), so two columns have the same
 type exactly when their `dtype` is the same text.
@@ -22,7 +22,7 @@ _DECIMAL = re.compile(r"^(?:decimal|dec|numeric)\s*\(\s*(\d+)\s*(?:,\s*(-?\d+)\s
 _FOREIGN_SIZED = re.compile(r"^(?:NUMBER|BIGNUMERIC|(?P<text>NVARCHAR|CHARACTER VARYING)) ?(?P<size>\([\d, ]+\))$")
 
 ANY_DECIMAL = "decimal(38,6)"
-"""An exact number of no told precision. Spark's own `decimal` is `decimal(10,0)`, which rounds fractions away."""
+"""The type of exact numbers whose precision is not given. Spark's `decimal` is `decimal(10,0)`, without fractions."""
 
 _INTEGERS = ("tinyint", "byte", "smallint", "short", "int", "integer", "bigint", "long")
 _FLOATS = ("float", "real", "double")
@@ -30,7 +30,7 @@ _FLOATS = ("float", "real", "double")
 
 @dataclass
 class TableStoreColumn(Column):
-    """One column: name, Spark type and, when it came from the catalog, its comment."""
+    """One column: its name, its Spark type and, if it comes from the catalog, its comment."""
 
     TYPE_LABELS: ClassVar[Dict[str, str]] = {  # noqa: UP006
         "TEXT": "string",
@@ -67,7 +67,7 @@ class TableStoreColumn(Column):
 
     @classmethod
     def translate_type(cls, dtype: str) -> str:
-        """Spark's name of a type, given by that name or by another warehouse's; unknown ones as they are."""
+        """The Spark type for a type's name in Spark or another warehouse. Unknown names are returned unchanged."""
         words = " ".join(dtype.upper().split())
         if words in cls.TYPE_LABELS:
             return cls.TYPE_LABELS[words]
@@ -78,7 +78,7 @@ class TableStoreColumn(Column):
 
     @classmethod
     def numeric_type(cls, dtype: str, precision: Any, scale: Any) -> str:
-        """`decimal(28,6)`: the one exact numeric type."""
+        """`decimal(28,6)`: the only exact numeric type with fractions."""
         if precision is None or scale is None:
             return ANY_DECIMAL if dtype.lower() in ("numeric", "decimal") else dtype
         return f"decimal({precision},{scale})"
@@ -117,7 +117,7 @@ class TableStoreColumn(Column):
         return int(match[1]) if match else 2**31 - 1
 
     def can_expand_to(self, other_column: Column) -> bool:
-        """Whether values of this column all fit the other one's larger character limit."""
+        """Whether the other column has a larger character limit, so that all values of this one fit."""
         if not self.is_string() or not other_column.is_string():
             return False
         return other_column.string_size() > self.string_size()

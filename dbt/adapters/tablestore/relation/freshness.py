@@ -1,8 +1,8 @@
 """The newest value of a column, read from a table's files without Spark.
 
-`dbt source freshness` asks for `max(loaded_at_field)`. Where that is a plain date or time column of a table of
-moderate size, one column of its files answers at once; anything else (a view, an expression, a filter, a big table) is
-left to a query. A date stands for the beginning of its day in UTC.
+`dbt source freshness` asks for `max(loaded_at_field)`. If that is a plain date or time column of a table of moderate
+size, this module reads the one column from its files. For anything else (a view, an expression, a filter, a large
+table) dbt runs a query. A date means the beginning of its day in UTC.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from tablestore_engine.catalog import Catalog
 
 MAX_ROWS = 20_000_000
-"""Above this a query in Spark is the better way."""
+"""Above this number of rows a query in Spark is faster."""
 
 _NAME = re.compile(r"^\s*`?(\w+)`?\s*$")
 
 
 @dataclass(frozen=True)
 class Newest:
-    """The greatest value, aware or meant as UTC; None when the table has no rows or only nulls."""
+    """The greatest value, with a time zone or else in UTC; None when the table has no rows or only nulls."""
 
     value: datetime | None
 
 
 def newest(catalog: Catalog, schema: str, name: str, field: str) -> Newest | None:
-    """The greatest value of a date or time column; None when a query has to find out."""
+    """The greatest value of a date or time column; None when a query is needed."""
     match = _NAME.match(field)
     if match is None or catalog.object_kind(schema, name) != "table":
         return None

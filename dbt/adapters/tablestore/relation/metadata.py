@@ -1,7 +1,7 @@
-"""What dbt asks about relations, answered from the catalog: no SQL, no Spark.
+"""Metadata of relations, read from the catalog without SQL or Spark: lists, columns, statistics, dbt's catalog.
 
 A *description* is what the catalog knows of one table or view. Invariant: a missing schema or relation gives an empty
-answer, anything that cannot be read raises; nothing is ever left out silently.
+answer; metadata that cannot be read is an error. Nothing is left out silently.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from tablestore_engine.catalog import Catalog
 
 STATS = ("row_count", "bytes", "last_modified", "files", "snapshots", "primary_key", "partitions", "buckets")
-"""The ids under which `dbt docs` shows what is known of a table."""
+"""The ids of the statistics that `dbt docs` shows of a table."""
 
 _LABELS = {
     "row_count": (
         "Row Count",
-        "Number of rows, as of the last commit; updates that wait for a compaction may count",
+        "Number of rows at the last commit; updates that are not compacted yet may count",
     ),
     "bytes": ("Approximate Size", "Bytes of the table's live data files"),
     "last_modified": ("Last Modified", "Time of the last commit that changed data"),
@@ -44,7 +44,7 @@ _COLUMNS = ("table_database", "table_schema", "table_name", "table_type", "table
 
 @dataclass(frozen=True)
 class Description:
-    """One table or view: names as stored, columns in order, and stats by id (empty for a view)."""
+    """One table or view: names as stored, columns in order, statistics by id (none for a view)."""
 
     schema: str
     name: str
@@ -55,7 +55,7 @@ class Description:
 
 
 def list_relations(catalog: Catalog, schema: str) -> list[TableStoreRelation]:
-    """All tables and views of a schema; empty when there is no such schema."""
+    """All tables and views of a schema; empty when the schema does not exist."""
     if not catalog.database_exists(schema):
         return []
     kinds = (
@@ -114,9 +114,9 @@ def describe(catalog: Catalog, schema: str, name: str) -> Description | None:
 
 
 def last_modified(catalog: Catalog, schema: str, name: str) -> datetime | None:
-    """When data was last committed to a table; None for one that never got any.
+    """When data was last committed to a table; None if it never was.
 
-    A system table is as fresh as its table. Raises the engine's TableNotFound when it is not a table.
+    A system table is as fresh as its table. Raises the engine's TableNotFound for anything but a table.
     """
     base, _, system = name.partition("$")
     if system and not catalog.table_exists(schema, name):
@@ -126,7 +126,7 @@ def last_modified(catalog: Catalog, schema: str, name: str) -> datetime | None:
 
 
 def catalog_table(descriptions: Iterable[Description]) -> agate.Table:
-    """The rows that dbt builds its catalog from: one for each column of each relation."""
+    """The table that dbt builds its catalog from: one row for each column of each relation."""
     import agate
     from dbt_common.clients.agate_helper import Integer, Number
 
@@ -141,7 +141,7 @@ def catalog_table(descriptions: Iterable[Description]) -> agate.Table:
 
 
 def stats_of(description: Description) -> dict[str, Any]:
-    """The stats that have a value, as dbt's catalog contract wants them."""
+    """The statistics that have a value, in the form of dbt's catalog contract."""
     from dbt_common.contracts.metadata import StatsItem
 
     known = {key: value for key, value in description.stats.items() if value is not None}

@@ -1,7 +1,7 @@
-"""Names of tables and views as dbt handles them.
+"""The names of tables and views in dbt.
 
-Invariants: a relation has no database, so a name renders as `` `schema`.`name` `` whatever was put in; names are
-compared without regard to case, as the catalog does.
+Invariants: a relation has no database, so its name always renders as `` `schema`.`name` ``. Names are compared without
+regard to case, as in the catalog.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ Self = TypeVar("Self", bound="TableStoreRelation")
 
 @dataclass
 class TableStoreQuotePolicy(Policy):
+    """Which parts of a name are quoted."""
+
     database: bool = False
     schema: bool = True
     identifier: bool = True
@@ -27,6 +29,8 @@ class TableStoreQuotePolicy(Policy):
 
 @dataclass
 class TableStoreIncludePolicy(Policy):
+    """Which parts of a name are written."""
+
     database: bool = False
     schema: bool = True
     identifier: bool = True
@@ -34,6 +38,8 @@ class TableStoreIncludePolicy(Policy):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TableStoreRelation(BaseRelation):
+    """The name of a table or view, with its type if it is known."""
+
     quote_policy: Policy = field(default_factory=TableStoreQuotePolicy)
     include_policy: Policy = field(default_factory=TableStoreIncludePolicy)
     quote_character: str = "`"
@@ -61,18 +67,18 @@ class TableStoreRelation(BaseRelation):
         type: Optional[RelationType] = None,  # noqa: UP045
         **kwargs: Any,
     ) -> Self:
-        """See `BaseRelation.create`. Packages pass on `target.database`, which is empty or undefined here."""
+        """See `BaseRelation.create`. Packages pass `target.database`, which is empty or undefined for this adapter."""
         known = database if isinstance(database, str) and database else None
         return super().create(known, schema, identifier, type, **kwargs)  # type: ignore[misc,no-any-return]
 
     @property
     def is_managed(self) -> bool:
-        """Whether this is a table that the engine stores (a view stores nothing)."""
+        """Whether this is a table, whose rows the engine stores."""
         return self.type == RelationType.Table
 
     @property
     def is_session_name(self) -> bool:
-        """Whether the name stands for something in the session, such as a temporary view."""
+        """Whether the name has no schema: it means a temporary view or another object of the session."""
         return self.schema is None or not self.include_policy.schema
 
     def quoted(self, identifier: Any) -> str:
@@ -84,7 +90,7 @@ class TableStoreRelation(BaseRelation):
         schema: str | None = None,
         identifier: Optional[str] = None,  # noqa: UP045
     ) -> bool:
-        """Whether the parts that are given name this relation; case and quotes do not matter."""
+        """Whether the given parts of a name are those of this relation, without regard to case and quotes."""
         if schema is None and identifier is None:
             raise DbtRuntimeError("Tried to match relation, but no search path was passed!")
         wanted = {ComponentName.Schema: schema, ComponentName.Identifier: identifier}

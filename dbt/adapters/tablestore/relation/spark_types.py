@@ -1,4 +1,4 @@
-"""The engine's data types as Spark writes them, without Spark."""
+"""The names of the engine's data types in Spark, found without Spark."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-{# Care for tables, by hand or in a schedule: dbt run-operation compact --args '{table: orders}'.
+{# Maintenance of tables, by hand or on a schedule: dbt run-operation compact --args '{table: orders}'.
 
-   `table` is the name of a model, seed or snapshot, `source_name.table_name` of a source, or `schema.name`; in macros of
-   your own also a relation. Each macro is one statement, says what it did and renders as nothing, so that it can stand in
-   a hook; a macro of the same name in a project comes before it. #}
+   `table` is the name of a model, seed or snapshot, `source_name.table_name` for a source, or `schema.name`; in your own
+   macros it may also be a relation. Each macro runs one statement, reports what it did and renders as nothing, so it can
+   be used in a hook. A macro of the same name in a project takes precedence. #}
 
 {% macro compact(table, partitions=none) %}
   {% do tablestore_call('compact', table, {'partitions': partitions}) %}
@@ -41,7 +41,8 @@
       'timestamp_pattern': timestamp_pattern, 'expire_strategy': expire_strategy, 'max_expires': max_expires}) %}
 {% endmacro %}
 
-{# Any procedure, with its arguments as a mapping; returns the rows of its answer: {procedure: rename_tag, table: orders, arguments: {tag: a, target_tag: b}} #}
+{# Call any procedure, with its arguments as a mapping, and return the rows of its result:
+   {procedure: rename_tag, table: orders, arguments: {tag: a, target_tag: b}} #}
 {% macro tablestore_call(procedure, table, arguments={}) %}
   {% if execute %}
     {% set relation = tablestore_find(table) %}
@@ -54,7 +55,7 @@
   {% endif %}
 {% endmacro %}
 
-{# The relation that a name means; see above. #}
+{# The relation of a name; see the top of this file. #}
 {% macro tablestore_find(table) %}
   {% if table is not string %}
     {% do return(table) %}

@@ -19,10 +19,10 @@ UPDATE s.t SET s.t.a = 1, t.b = s.t.c
 -- ours: UPDATE with backquotes
 UPDATE `s`.`t` SET `a b` = `c``d`
 
--- todo ours: UPDATE of columns called like keywords
+-- ours: UPDATE of columns called like keywords
 UPDATE t SET from = where, set = 1, values = 2 WHERE from = 3
 
--- todo ours: UPDATE of a value called where
+-- ours: UPDATE of a value called where
 UPDATE t SET v = where
 
 -- ours: UPDATE with CASE
@@ -107,7 +107,7 @@ WITH c AS (SELECT * FROM a) MERGE INTO t USING c ON t.id = c.id WHEN MATCHED THE
 -- ours: MERGE of a common table expression in a subquery
 WITH c AS (SELECT * FROM a) MERGE INTO t USING (SELECT * FROM c JOIN b) q ON t.id = q.id WHEN MATCHED THEN DELETE
 
--- todo ours: MERGE with an alias that is a keyword
+-- ours: MERGE with an alias that is a keyword
 MERGE INTO t when USING a then ON when.id = then.id WHEN MATCHED THEN UPDATE SET n = then.n
 
 -- ours: MERGE of the target itself
@@ -116,7 +116,7 @@ MERGE INTO s.t x USING s.t y ON x.id = y.parent WHEN MATCHED THEN UPDATE SET n =
 -- ours: MERGE with backquotes
 MERGE INTO `s`.`t` AS `x y` USING `a b` ON `x y`.id = `a b`.id WHEN MATCHED THEN UPDATE SET `n m` = `a b`.`n m`
 
--- ours: MERGE WITH SCHEMA EVOLUTION
+-- refused "SCHEMA EVOLUTION is not supported": MERGE WITH SCHEMA EVOLUTION
 MERGE WITH SCHEMA EVOLUTION INTO t USING a ON t.id = a.id WHEN NOT MATCHED THEN INSERT *
 
 -- ours: MERGE of a version of a table

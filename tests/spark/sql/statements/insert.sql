@@ -4,7 +4,7 @@ INSERT INTO t VALUES (1, 'a'), (2, 'b')
 -- ours: the word TABLE
 INSERT INTO TABLE s.t SELECT * FROM a
 
--- todo ours: a table called table
+-- ours: a table called table
 INSERT INTO table VALUES (1)
 
 -- ours: without INTO's optional words and with backquotes
@@ -97,7 +97,7 @@ INSERT INTO t WITH ('write.split-size' = 10) SELECT * FROM a
 -- refused "REPLACE": REPLACE USING
 INSERT INTO t REPLACE USING (day) SELECT * FROM a
 
--- todo refused "REPLACE": REPLACE ON
+-- refused "REPLACE": REPLACE ON
 INSERT INTO t AS x REPLACE ON x.id = a.id SELECT * FROM a
 
 -- ours: WITH SCHEMA EVOLUTION
@@ -124,10 +124,10 @@ FROM (SELECT * FROM a JOIN b) q INSERT OVERWRITE TABLE t SELECT q.x INSERT OVERW
 -- refused "FROM … INSERT is not supported": several inserts behind common table expressions
 WITH c AS (SELECT * FROM a) FROM c INSERT INTO t SELECT x INSERT INTO u SELECT y
 
--- todo ours: files
+-- ours: files
 LOAD DATA INPATH '/tmp/x' INTO TABLE t
 
--- todo ours: local files into a partition
+-- ours: local files into a partition
 LOAD DATA LOCAL INPATH '/tmp/x' OVERWRITE INTO TABLE s.t PARTITION (day = '2024-01-31')
 
 -- ours: a comment between all words

@@ -49,7 +49,7 @@ WITH RECURSIVE r MAX RECURSION LEVEL 50 AS (SELECT 1 AS n UNION ALL SELECT n + 1
 -- ours: several recursive common table expressions
 WITH RECURSIVE r AS (SELECT 1 AS n), t(n) AS (TABLE r UNION ALL SELECT n + 1 FROM t WHERE n < 3) SELECT * FROM t, a
 
--- todo ours: a common table expression called recursive is one called AS
+-- ours: a common table expression called recursive is one called AS
 WITH recursive AS (SELECT * FROM a) SELECT * FROM recursive
 
 -- ours: a common table expression called like a keyword
@@ -130,7 +130,7 @@ SELECT x FROM a MINUS DISTINCT SELECT x FROM s.b INTERSECT ALL TABLE c
 -- ours: set operations of FROM and VALUES
 FROM a UNION ALL VALUES (1) UNION ALL TABLE b
 
--- todo ours: set operations in a subquery
+-- ours: set operations in a subquery
 SELECT * FROM (SELECT x FROM a UNION ALL (SELECT x FROM b LIMIT 1)) t WHERE x IN (TABLE c EXCEPT TABLE d)
 
 -- ours: a set operation that begins with parentheses in FROM

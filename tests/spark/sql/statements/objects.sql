@@ -61,7 +61,7 @@ ALTER VIEW v WITH SCHEMA EVOLUTION
 -- ours: DROP VIEW
 DROP VIEW IF EXISTS s.v
 
--- todo refused "FLOW": CREATE FLOW
+-- refused "FLOW": CREATE FLOW
 CREATE FLOW f AS INSERT INTO t BY NAME SELECT * FROM STREAM(a)
 
 -- refused "Materialized views": CREATE MATERIALIZED VIEW
@@ -76,7 +76,7 @@ CREATE OR REFRESH STREAMING TABLE t AS SELECT * FROM STREAM a
 -- unread: DROP MATERIALIZED VIEW
 DROP MATERIALIZED VIEW v
 
--- todo refused "Views of metrics are not supported": a view of metrics
+-- refused "Views of metrics are not supported": a view of metrics
 CREATE VIEW v WITH METRICS LANGUAGE YAML AS $$
 version: 0.1
 source: a
@@ -121,10 +121,10 @@ CREATE OR REPLACE TEMPORARY FUNCTION f AS 'org.example.F'
 -- spark: CREATE TEMPORARY FUNCTION of an expression
 CREATE TEMPORARY FUNCTION f(x INT, y INT DEFAULT 2) RETURNS INT RETURN x + y
 
--- todo refused "function": a function whose body reads a table
+-- ours: a function whose body reads a table
 CREATE FUNCTION f(x INT) RETURNS INT RETURN (SELECT max(a) + x FROM t)
 
--- todo refused "function": a temporary function whose body reads a table
+-- ours: a temporary function whose body reads a table
 CREATE OR REPLACE TEMPORARY FUNCTION f(x INT) RETURNS TABLE (a INT) RETURN SELECT a FROM s.t WHERE b = x
 
 -- spark: a function with all characteristics
@@ -142,7 +142,7 @@ DECLARE OR REPLACE VARIABLE x INT DEFAULT 3
 -- spark: DECLARE without VARIABLE
 DECLARE x = 'FROM a'
 
--- todo ours: DECLARE VARIABLE with a subquery
+-- refused "cannot hold a subquery": DECLARE VARIABLE with a subquery
 DECLARE VARIABLE x INT DEFAULT (SELECT max(a) FROM t)
 
 -- spark: SET VARIABLE
@@ -154,7 +154,7 @@ SET VAR x = y + 1, z = DEFAULT
 -- ours: SET VAR with a subquery
 SET VAR x = (SELECT max(a) FROM t)
 
--- todo ours: SET VAR with a subquery in an expression
+-- ours: SET VAR with a subquery in an expression
 SET VAR x = 1 + (SELECT max(a) FROM t), y = (SELECT min(b) FROM s.u)
 
 -- ours: SET VAR of several from one query
@@ -169,16 +169,16 @@ EXECUTE IMMEDIATE 'SELECT * FROM t'
 -- ours: EXECUTE IMMEDIATE of a statement
 EXECUTE IMMEDIATE 'INSERT INTO s.t SELECT * FROM a'
 
--- spark: EXECUTE IMMEDIATE of a variable
+-- ours: EXECUTE IMMEDIATE of a variable
 EXECUTE IMMEDIATE x USING 1, 'a' AS b
 
--- todo refused "EXECUTE IMMEDIATE": EXECUTE IMMEDIATE of a literal with values
+-- ours: EXECUTE IMMEDIATE of a literal with values
 EXECUTE IMMEDIATE 'SELECT * FROM t WHERE a = ?' USING 1
 
--- todo refused "EXECUTE IMMEDIATE": EXECUTE IMMEDIATE INTO
+-- ours: EXECUTE IMMEDIATE INTO
 EXECUTE IMMEDIATE 'SELECT max(a) FROM t' INTO x
 
--- todo refused "EXECUTE IMMEDIATE": EXECUTE IMMEDIATE of an expression
+-- ours: EXECUTE IMMEDIATE of an expression
 EXECUTE IMMEDIATE 'SELECT * ' || tail
 
 -- unread: CREATE VIEW without a query

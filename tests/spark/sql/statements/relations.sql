@@ -127,10 +127,10 @@ SELECT * FROM f(TABLE(VALUES (1), (2))), a
 -- ours: a subquery as the argument of a table function
 SELECT * FROM range((SELECT max(x) FROM a)) JOIN b
 
--- todo ours: a stream
+-- ours: a stream
 SELECT * FROM STREAM a
 
--- todo ours: a stream in parentheses
+-- ours: a stream in parentheses
 SELECT * FROM STREAM(s.a)
 
 -- ours: a file

@@ -1,9 +1,9 @@
--- todo refused "script": an INSERT
+-- ours: an INSERT
 BEGIN
   INSERT INTO t VALUES (1);
 END
 
--- todo refused "script": a query
+-- ours: a query
 BEGIN SELECT * FROM t; END
 
 -- spark: no statement
@@ -22,13 +22,13 @@ BEGIN
   SELECT x;
 END
 
--- todo refused "script": a variable from a subquery
+-- refused "cannot hold a subquery": a variable from a subquery
 BEGIN
   DECLARE x INT DEFAULT (SELECT max(a) FROM t);
   SELECT x;
 END
 
--- todo refused "script": IF
+-- refused "script with variables": IF
 BEGIN
   IF (SELECT count(*) FROM t) > 1 THEN
     DELETE FROM t;
@@ -44,7 +44,7 @@ BEGIN
   IF 1 = 1 THEN SELECT 1; ELSE SELECT 2; END IF;
 END
 
--- todo refused "script": WHILE
+-- refused "script with variables": WHILE
 BEGIN
   DECLARE n INT DEFAULT 0;
   again: WHILE n < 3 DO
@@ -65,14 +65,14 @@ BEGIN
   END LOOP l;
 END
 
--- todo refused "script": FOR
+-- refused "script with variables": FOR
 BEGIN
   FOR r AS SELECT * FROM a JOIN s.b USING (id) DO
     INSERT INTO t VALUES (r.id);
   END FOR;
 END
 
--- todo refused "script": CASE
+-- refused "script with variables": CASE
 BEGIN
   CASE (SELECT max(x) FROM a)
     WHEN 1 THEN SELECT * FROM b;
@@ -85,7 +85,7 @@ BEGIN
   CASE WHEN 1 > 2 THEN SELECT 1; WHEN true THEN SELECT CASE WHEN true THEN 1 END; ELSE SELECT 3; END CASE;
 END
 
--- todo refused "script": a handler
+-- refused "script with variables": a handler
 BEGIN
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN INSERT INTO errors VALUES ('x'); END;
   SELECT 1 / 0;
@@ -98,20 +98,20 @@ BEGIN
   SELECT 1;
 END
 
--- todo refused "script": nested blocks with labels
+-- refused "script with variables": nested blocks with labels
 BEGIN
-  inner: BEGIN
+  block: BEGIN
     CREATE OR REPLACE TABLE t AS SELECT * FROM a;
-  END inner;
+  END block;
   DROP TABLE IF EXISTS b;
 END
 
--- todo refused "script": EXECUTE IMMEDIATE inside
+-- ours: EXECUTE IMMEDIATE inside
 BEGIN
   EXECUTE IMMEDIATE 'SELECT * FROM t';
 END
 
--- todo refused "script": MERGE, DELETE and common table expressions
+-- ours: MERGE, DELETE and common table expressions
 BEGIN
   WITH c AS (SELECT * FROM a) MERGE INTO t USING c ON t.id = c.id WHEN MATCHED THEN DELETE;
   DELETE FROM s.t WHERE x IN (SELECT x FROM b);

@@ -41,7 +41,7 @@ SELECT * FROM orders first, items last, customers array, refunds map1
 -- ours: keywords as names of columns
 SELECT date, year, values, first, last, `from`, interval FROM sales.orders
 
--- todo ours: FROM and TO as columns
+-- ours: FROM and TO as columns
 SELECT from, to FROM mails
 
 -- ours: FROM as a qualified column
@@ -208,7 +208,7 @@ SELECT * FROM identifier JOIN orders
 -- ours: grouping sets behind columns
 SELECT a, b FROM orders GROUP BY a, b GROUPING SETS ((a), (b))
 
--- todo ours: a column called FROM that gets the name of a table
+-- ours: a column called FROM that gets the name of a table
 SELECT a, FROM orders
 
 -- ours: ONLY is a table

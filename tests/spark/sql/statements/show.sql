@@ -10,7 +10,7 @@ SHOW TABLES FROM s 'a*'
 -- ours: SHOW TABLE EXTENDED
 SHOW TABLE EXTENDED IN s LIKE 'a*'
 
--- todo refused "PARTITION": SHOW TABLE EXTENDED of a partition
+-- refused "PARTITION": SHOW TABLE EXTENDED of a partition
 SHOW TABLE EXTENDED LIKE 't' PARTITION (day = '2024-01-31')
 
 -- ours: SHOW VIEWS
@@ -118,10 +118,10 @@ DESCRIBE (SELECT * FROM a)
 -- spark: DESCRIBE FUNCTION
 DESCRIBE FUNCTION EXTENDED s.f
 
--- todo spark: DESCRIBE FUNCTION of an operator
+-- spark: DESCRIBE FUNCTION of an operator
 DESC FUNCTION +
 
--- todo ours: DESCRIBE CATALOG is a column of a table
+-- ours: DESCRIBE CATALOG is a column of a table
 DESCRIBE CATALOG spark_catalog
 
 -- ours: DESCRIBE HISTORY is a column of a table
@@ -151,7 +151,7 @@ EXPLAIN LOGICAL VALUES (1)
 -- ours: EXPLAIN of CREATE TABLE AS
 EXPLAIN CREATE TABLE t AS SELECT * FROM a
 
--- todo spark: EXPLAIN of a statement of Spark's
+-- spark: EXPLAIN of a statement of Spark's
 EXPLAIN SHOW FUNCTIONS
 
 -- unread: SHOW of nothing

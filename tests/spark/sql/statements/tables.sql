@@ -13,7 +13,7 @@ REPLACE TABLE t (id INT) TBLPROPERTIES ('bucket' = '4')
 -- ours: CREATE TABLE with nested types
 CREATE TABLE t (a ARRAY<STRUCT<x: INT, y: MAP<STRING, DOUBLE>>>, b STRUCT<z INT NOT NULL COMMENT 'c'>)
 
--- todo ours: CREATE TABLE of columns called like keywords
+-- ours: CREATE TABLE of columns called like keywords
 CREATE TABLE t (from INT, `select x` STRING, order DATE, table TIMESTAMP, comment STRING COMMENT 'text')
 
 -- ours: CREATE TABLE with partitions
@@ -70,7 +70,7 @@ CREATE TABLE t (id INT, a_id INT, CONSTRAINT f FOREIGN KEY (a_id) REFERENCES a (
 -- refused "ROW FORMAT": CREATE TABLE of Hive's
 CREATE TABLE t (id INT) ROW FORMAT DELIMITED FIELDS TERMINATED BY ',' STORED AS textfile
 
--- todo refused "COLLATION": CREATE TABLE with a default collation
+-- refused "COLLATION": CREATE TABLE with a default collation
 CREATE TABLE t (id INT) DEFAULT COLLATION UNICODE
 
 -- ours: CREATE TABLE AS
@@ -160,7 +160,7 @@ ALTER TABLE s.t ALTER COLUMN a DROP NOT NULL
 -- ours: ALTER TABLE ALTER COLUMN default
 ALTER TABLE t ALTER COLUMN a SET DEFAULT 3
 
--- todo refused "One column at a time": ALTER TABLE ALTER COLUMN several
+-- refused "One column at a time": ALTER TABLE ALTER COLUMN several
 ALTER TABLE t ALTER COLUMN a TYPE BIGINT, b COMMENT 'x'
 
 -- ours: ALTER TABLE CHANGE COLUMN
@@ -235,10 +235,10 @@ MSCK REPAIR TABLE s.t SYNC PARTITIONS
 -- ours: REPAIR TABLE
 REPAIR TABLE t
 
--- todo ours: CREATE INDEX
+-- ours: CREATE INDEX
 CREATE INDEX i ON TABLE t (a, b) OPTIONS ('x' = 'y')
 
--- todo ours: DROP INDEX
+-- ours: DROP INDEX
 DROP INDEX IF EXISTS i ON TABLE s.t
 
 -- unread: CREATE TABLE with a column without a type

@@ -83,5 +83,5 @@ def test_a_java_that_is_too_old(install, says, version):
 
 def test_a_java_that_does_not_run(install):
     home = install(says="error while loading shared libraries: libz.so.1", exit_code=127)
-    with pytest.raises(JavaNotFoundError, match="does not tell its version: error while loading shared libraries"):
+    with pytest.raises(JavaNotFoundError, match="does not report its version: error while loading shared libraries"):
         find_java({"JAVA_HOME": str(home)}, None)

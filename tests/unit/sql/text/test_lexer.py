@@ -96,3 +96,22 @@ def test_every_token_is_a_slice_and_nothing_overlaps(text: str) -> None:
 
 def test_positions() -> None:
     assert position_of("ab\ncd", 4) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "groups"),
+    [
+        ("(a [b] c)", ["(a [b] c)", "[b]"]),
+        ("case when (case a end) then b end", ["case when (case a end) then b end", "(case a end)", "case a end"]),
+        ("case when (a end) then b", ["(a end)"]),
+        ("t.case, t.end, (end) end", ["(end)"]),
+        ("(a; b)", []),
+        ("case a when 1 then select 1; end case; case b end", ["case b end"]),
+        ("([)]", ["([)", "[)]"]),
+        (") ] ( [ '(' `)` -- )", []),
+    ],
+)
+def test_tokens_know_their_partners(text: str, groups: list[str]) -> None:
+    tokens = tokenize(text)
+    assert [text[t.start : tokens[t.partner].end] for i, t in enumerate(tokens) if t.partner > i] == groups
+    assert all(tokens[t.partner].partner == i for i, t in enumerate(tokens) if t.partner >= 0)

@@ -10,7 +10,7 @@
   {% do tablestore__alter_relation_add_remove_columns(relation, columns, none) %}
 {%- endmacro %}
 
-{# Docs are written with the table (comment) and, for columns, right after it. #}
+{# The table's comment is written with the table, those of its columns right afterwards. #}
 {% macro tablestore__persist_docs(relation, model, for_relation, for_columns) -%}
   {% if not relation.is_view %}
     {% if for_relation and config.persist_relation_docs() and model.description %}
@@ -26,7 +26,7 @@
 {% macro tablestore__apply_grants(relation, grant_config, should_revoke=true) -%}
   {% if grant_config %}
     {% do adapter.tablestore_warn_once(
-      'grants are ignored: tables are files in a warehouse folder, whose permissions say who may read them.'
+      'grants are ignored: tables are files in a warehouse folder, and its permissions decide who may read them.'
     ) %}
   {% endif %}
 {%- endmacro %}

@@ -1,4 +1,4 @@
-{# CREATE statements. A table is replaced atomically: a build that fails leaves the old one. #}
+{# CREATE statements. A table is replaced atomically: after a failed build the old table is still there. #}
 
 {% macro tablestore__create_table_as(temporary, relation, compiled_code, language='sql') -%}
   {%- if language == 'python' -%}
@@ -48,7 +48,7 @@
   {% do return(none) %}
 {%- endmacro %}
 
-{# `name` comment '…' for each column of the query, when docs of columns are to be kept; else an empty list. #}
+{# `name` comment '…' for each column of the query if the docs of columns are persisted, otherwise an empty list. #}
 {% macro tablestore_column_comments(sql) -%}
   {% set specs = [] %}
   {% if config.persist_column_docs() and model.columns %}
@@ -62,7 +62,7 @@
   {% do return(specs) %}
 {%- endmacro %}
 
-{# Descriptions by lower-cased column name, for the documented columns that exist; warns about the others. #}
+{# The descriptions of documented columns that exist, by lower-case name. Warns about the others. #}
 {% macro tablestore_documented_columns(relation, column_dict, existing_names) -%}
   {% set found = validate_doc_columns(relation, column_dict, existing_names) %}
   {% set descriptions = {} %}
@@ -72,7 +72,7 @@
   {% do return(descriptions) %}
 {%- endmacro %}
 
-{# Columns of an enforced contract, in the contract's order, each checked while the table is written. #}
+{# The columns of an enforced contract in its order, each checked while the table is written. #}
 {% macro tablestore__get_select_subquery(sql) -%}
   select {{ adapter.tablestore_contract_columns(model) | join(',\n    ') }}
   from (

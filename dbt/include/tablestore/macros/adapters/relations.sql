@@ -1,4 +1,4 @@
-{# Names: no database, temporary relations live in the session. #}
+{# Names: there is no database, and temporary relations belong to the session. #}
 
 {% macro tablestore__generate_database_name(custom_database_name=none, node=none) -%}
   {% do return(none) %}

@@ -51,7 +51,7 @@
 {% endmaterialization %}
 
 
-{# What a strategy reads: the model's query in place, so that it runs once; a temporary view for the user's own macros. #}
+{# The source of a strategy: the model's query itself, which then runs once; a temporary view for the user's macros. #}
 {% macro tablestore_source(strategy, query, target_relation) -%}
   {%- if adapter.tablestore_is_builtin(strategy) -%}
     {% do return('(\n' ~ query ~ '\n)') %}
@@ -62,7 +62,7 @@
 {%- endmacro %}
 
 
-{# The columns to write. The table's own, unless on_schema_change makes the query's columns count. #}
+{# The columns to write: those of the table, or those of the query if on_schema_change adapts the table to them. #}
 {% macro tablestore_dest_columns(on_schema_change, query, target_relation) -%}
   {%- set target_columns = adapter.get_columns_in_relation(target_relation) -%}
   {%- if on_schema_change == 'ignore' -%}

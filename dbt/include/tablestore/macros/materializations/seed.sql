@@ -11,7 +11,7 @@
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
-  {# One atomic step: the old rows can be read until the new ones stand. #}
+  {# One atomic step: the old rows can be read until the new ones are committed. #}
   {%- set loaded = adapter.tablestore_load_seed(target_relation, agate_table, model, tablestore_relation_comment()) -%}
   {%- set rows_affected = agate_table.rows | length -%}
   {% call noop_statement('main', loaded.message, loaded.code, rows_affected) %}

@@ -1,4 +1,4 @@
-{# Snapshots: a table keyed by dbt_scd_id, grown by one MERGE that reads the staging query in place. #}
+{# Snapshots: a table with the key dbt_scd_id, to which one MERGE adds. The staging query is the source of the MERGE. #}
 {% materialization snapshot, adapter='tablestore' %}
 
   {%- set target_table = model.get('alias', model.get('name')) -%}

@@ -1,4 +1,4 @@
-{# Incremental strategies. Each is one statement, so it is atomic, and evaluates the model's query once. #}
+{# Incremental strategies. Each is one statement: it is atomic and evaluates the model's query once. #}
 
 {% macro get_incremental_upsert_sql(arg_dict) -%}
   {{ return(adapter.dispatch('get_incremental_upsert_sql', 'dbt')(arg_dict)) }}
@@ -13,7 +13,7 @@
   {%- if adapter.tablestore_is_plain_upsert(arg_dict['target_relation'], model.config, columns, arg_dict['incremental_predicates']) -%}
     {% do return(tablestore_insert_sql(arg_dict['target_relation'], arg_dict['temp_relation'], columns)) %}
   {%- elif config.get('row_kind') and not adapter.tablestore_keys(model.config) -%}
-    {#- Rows without a key that say what they do: all of it is in the rows. -#}
+    {#- Without a key, rows that carry their own kind need no MERGE. -#}
     {% do return(tablestore_insert_sql(arg_dict['target_relation'], arg_dict['temp_relation'], columns)) %}
   {%- endif -%}
   {% do return(tablestore_merge_sql(arg_dict)) %}
@@ -40,11 +40,11 @@
   {%- if not keys -%}
     {% do return(tablestore__get_incremental_append_sql(arg_dict)) %}
   {%- elif adapter.tablestore_replaces_by(arg_dict['target_relation'], keys) -%}
-    {#- A table of this key holds one row for each: replacing it is an upsert. -#}
+    {#- The key is the table's primary key, so each key has one row, and replacing that row is an upsert. -#}
     {% do return(tablestore__get_incremental_upsert_sql(arg_dict)) %}
   {%- endif -%}
   {%- set columns = arg_dict['dest_columns'] | map(attribute='quoted') | list -%}
-  {#- A row of the source stands twice in it when it is the first of its key: once to delete, once to insert. -#}
+  {#- The first source row of each key is repeated: one copy deletes the old rows of the key, the other is inserted. -#}
   merge into {{ arg_dict['target_relation'].render() }} as DBT_INTERNAL_DEST
   using (
     select {{ columns | join(', ') }}, __dbt_delete
@@ -65,8 +65,8 @@
   when not matched and not DBT_INTERNAL_SOURCE.__dbt_delete then {{ tablestore_merge_insert(columns) }}
 {%- endmacro %}
 
-{# One batch replaces the rows of its time window. dbt filters the source by plain texts, so the window of the target is
-   written the same way: Spark makes of them what the column is (DATE, TIMESTAMP, TIMESTAMP_NTZ), on both sides alike. #}
+{# A batch replaces the rows of its time window. dbt filters the source by plain texts, and the window of the target is
+   written in the same way, so that Spark casts both to the column's type (DATE, TIMESTAMP, TIMESTAMP_NTZ). #}
 {% macro tablestore__get_incremental_microbatch_sql(arg_dict) -%}
   {%- set target = arg_dict['target_relation'] -%}
   {%- set columns = arg_dict['dest_columns'] | map(attribute='quoted') | list -%}
@@ -91,7 +91,7 @@
   when not matched then {{ tablestore_merge_insert(columns) }}
   when not matched by source and {{ window | join(' and ') }} then delete
   {%- else %}
-  {#- The source gets one row more, which matches the whole window and is never inserted. #}
+  {#- The source gets one additional row, which matches the whole window and is never inserted. #}
   merge into {{ target.render() }} as DBT_INTERNAL_DEST
   using (
     select * from {{ arg_dict['temp_relation'] }} as dbt_source
@@ -107,15 +107,15 @@
 {% macro tablestore_merge_insert(columns) -%}
   {%- if config.get('row_kind') -%}
     {% do exceptions.raise_compiler_error(
-      'Config `row_kind` goes with `append`, `insert_overwrite` and an upsert by the primary key of whole rows: the MERGE '
-      'that this model needs would take deletes for rows.'
+      'Config `row_kind` is supported with `append`, `insert_overwrite` and an upsert of whole rows by the primary key. '
+      'The MERGE that this model needs would insert deletes as rows.'
     ) %}
   {%- endif -%}
   insert ({{ columns | join(', ') }})
     values ({% for column in columns %}DBT_INTERNAL_SOURCE.{{ column }}{{ ', ' if not loop.last }}{% endfor %})
 {%- endmacro %}
 
-{# The columns that an INSERT names: with `row_kind`, also the one that says what each row does. #}
+{# The columns that an INSERT names; with `row_kind` also the column that holds the kind of each row. #}
 {% macro tablestore_written_columns(dest_columns) -%}
   {%- set names = dest_columns | map(attribute='quoted') | list -%}
   {%- if config.get('row_kind') -%}
@@ -131,7 +131,7 @@
   from {{ source }} as dbt_source
 {%- endmacro %}
 
-{# Some columns are kept, or predicates narrow the match: a full MERGE. #}
+{# A MERGE, for when some columns are not updated or predicates restrict the match. #}
 {% macro tablestore_merge_sql(arg_dict) -%}
   {%- set keys = adapter.tablestore_keys(model.config) -%}
   {%- set predicates = arg_dict['incremental_predicates'] or [] -%}
@@ -161,7 +161,7 @@
   when not matched then {{ tablestore_merge_insert(columns | map(attribute='quoted') | list) }}
 {%- endmacro %}
 
-{# dbt's signature, for strategies of the user's own: dbt_spark has another macro of this name. #}
+{# With dbt's signature, for the user's own strategies; dbt-spark has a different macro of this name. #}
 {% macro get_insert_into_sql(target_relation, temp_relation, dest_columns) -%}
   {{ tablestore_insert_sql(target_relation, temp_relation, dest_columns) }}
 {%- endmacro %}

@@ -19,7 +19,7 @@
 {% endmaterialization %}
 
 
-{# Create or replace a table, as the statement `main`. A view of that name goes only when the table stands. #}
+{# Create or replace a table, as the statement `main`. A view of the same name is dropped only after that succeeds. #}
 {% macro tablestore_build_table(existing_relation, target_relation, compiled_code, language='sql') -%}
   {%- if existing_relation is not none and not existing_relation.is_table -%}
     {%- set building = make_intermediate_relation(target_relation) -%}

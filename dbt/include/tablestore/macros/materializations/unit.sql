@@ -1,4 +1,4 @@
-{# Unit tests: the model's column types come from analysing its query, no temporary table is made. #}
+{# Unit tests. The model's column types come from analysing its query; no temporary table is created. #}
 {% materialization unit, adapter='tablestore' %}
 
   {%- set columns = adapter.get_column_schema_from_query(get_empty_subquery_sql(sql)) -%}

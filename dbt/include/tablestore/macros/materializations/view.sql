@@ -8,7 +8,7 @@
 
   {%- set build_sql = get_create_view_as_sql(target_relation, sql) -%}
   {%- if existing_relation is not none and not existing_relation.is_view -%}
-    {# The table goes only when the view's query is known to work. #}
+    {# The table is dropped only after the view's query is known to be valid. #}
     {% do adapter.get_column_schema_from_query(sql) %}
     {{ log("Dropping relation " ~ existing_relation.render() ~ " because it is of type " ~ existing_relation.type) }}
     {% do adapter.drop_relation(existing_relation) %}

@@ -1,4 +1,4 @@
-{# `float` means 64 bits to most warehouses; Spark's own float has 32. #}
+{# `float` has 64 bits in most warehouses; Spark's float has 32. #}
 {% macro tablestore__type_float() -%}
   {% do return('double') %}
 {%- endmacro %}

@@ -6,7 +6,7 @@
   timestampadd({{ tablestore_datepart(datepart, 'dateadd') }}, cast({{ interval }} as int), cast({{ from_date_or_timestamp }} as timestamp))
 {%- endmacro %}
 
-{# How many times the boundary of a datepart lies between two points in time, as in most warehouses. #}
+{# The number of datepart boundaries between two points in time, as in most warehouses. #}
 {% macro tablestore__datediff(first_date, second_date, datepart) -%}
   {%- set part = tablestore_datepart(datepart, 'datediff') -%}
   {%- if part == 'WEEK' -%}

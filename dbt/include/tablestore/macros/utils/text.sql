@@ -10,7 +10,7 @@
   any_value({{ expression }})
 {%- endmacro %}
 
-{# Null for a text that is no value of the type, whatever the session's ANSI mode. #}
+{# Null for a text that is not a value of the type, in ANSI mode and without it. #}
 {% macro tablestore__safe_cast(field, type) -%}
   {%- if field is string and cast_from_string_unsupported_for(type) -%}
     cast({{ field.strip('"').strip("'") }} as {{ type }})
@@ -22,14 +22,14 @@
 {% macro tablestore__listagg(measure, delimiter_text, order_by_clause, limit_num) -%}
   {%- set within = ' within group (' ~ order_by_clause ~ ')' if order_by_clause else '' -%}
   {%- if limit_num -%}
-    {#- Join by a character that texts do not have, cut, and join by the delimiter. -#}
+    {#- Join by a character that does not occur in texts, cut the list, and join it by the delimiter. -#}
     array_join(slice(split(listagg({{ measure }}, '\u0001'){{ within }}, '\u0001'), 1, {{ limit_num }}), {{ delimiter_text }})
   {%- else -%}
     listagg({{ measure }}, {{ delimiter_text }}){{ within }}
   {%- endif -%}
 {%- endmacro %}
 
-{# For use inside of a literal: backslashes are Spark's escape character. #}
+{# For use within a literal. The backslash is Spark's escape character. #}
 {% macro tablestore__escape_single_quotes(expression) -%}
 {{ expression | replace('\\', '\\\\') | replace("'", "\\'") }}
 {%- endmacro %}

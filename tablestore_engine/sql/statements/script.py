@@ -1,0 +1,44 @@
+"""Statements that hold statements, or expressions with queries: scripts, EXECUTE IMMEDIATE, SET VAR, functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tablestore_engine.sql.statements.statement import Statement
+
+
+@dataclass(frozen=True, kw_only=True)
+class Script(Statement):
+    """BEGIN … END of plain statements, which are executed one after the other."""
+
+    statements: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Characters of a statement that are a query, or an expression that may hold subqueries."""
+
+    start: int
+    end: int
+    is_query: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueriesInside(Statement):
+    """A statement of Spark's with queries in several places: bind each of ``pieces``, and run it.
+
+    ``kind`` is SCRIPT (one with variables or control flow), SET VARIABLE, CREATE FUNCTION, CREATE TEMPORARY FUNCTION.
+    """
+
+    kind: str
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExecuteImmediate(Statement):
+    """EXECUTE IMMEDIATE: ``text_sql`` gives the statement's text, ``arguments`` (expression, name) its parameters,
+    and ``into_sql`` is the list of the variables that take its one row."""
+
+    text_sql: str
+    arguments: tuple[tuple[str, str | None], ...] = ()
+    into_sql: str | None = None

@@ -1,0 +1,20 @@
+"""Names in double quotes, which Spark reads under ``spark.sql.ansi.doubleQuotedIdentifiers``.
+
+They become names in backquotes before anything else reads the text, so that only this module knows the setting's
+effect. Every other character stays where it is, unless a name holds a quote.
+"""
+
+from __future__ import annotations
+
+from tablestore_engine.schema.types.sql_text import quoted_name
+from tablestore_engine.sql.text.lexer import STRING, tokenize
+
+
+def with_backquotes(text: str) -> str:
+    """The text with backquotes around the names that are in double quotes."""
+    pieces, position = [], 0
+    for token in tokenize(text):
+        if token.kind == STRING and token.text[0] == '"':
+            pieces += [text[position : token.start], quoted_name(token.text[1:-1].replace('""', '"'))]
+            position = token.end
+    return "".join([*pieces, text[position:]])

@@ -1,0 +1,74 @@
+"""Hints: comments that begin with a plus sign, ``SELECT /*+ BROADCAST(t) */ …``.
+
+Spark reads them right behind SELECT and nowhere else. They are no tokens here; the few questions about them are
+answered from the text between two tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from tablestore_engine.errors import SqlError
+from tablestore_engine.sql.text.cursor import error_at
+from tablestore_engine.sql.text.lexer import SYMBOL, Token, comments, tokenize
+
+_MARK: Final = "/*+"
+Spans = tuple[tuple[int, int], ...]
+
+
+def refuse_misplaced(text: str, tokens: Sequence[Token]) -> None:
+    """Raises SqlError for a hint that neither Spark nor the engine would follow: OPTIONS, and any that is not behind
+    SELECT."""
+    if _MARK not in text:
+        return
+    for before, start, content in _hints(text, tokens):
+        token = Token(SYMBOL, _MARK, start, start + len(_MARK), text[start : start + 40])
+        if any(one.key == "OPTIONS" for one in tokenize(content[len(_MARK) : -2])):
+            raise error_at(
+                text,
+                token,
+                "The hint OPTIONS is not supported",
+                kind=SqlError,
+                hint="Read an older version by VERSION AS OF or TIMESTAMP AS OF, and set options by "
+                "ALTER TABLE … SET TBLPROPERTIES ('key' = 'value').",
+            )
+        if before != "SELECT":
+            raise error_at(text, token, "A hint is not read here", kind=SqlError, hint="Write it behind SELECT.")
+
+
+def names_in_hints(text: str, start: int, end: int) -> Iterator[tuple[tuple[str, ...], Spans]]:
+    """The dotted names, with their spans in the text, that the hints between two offsets have for arguments."""
+    if text.find(_MARK, start, end) < 0:
+        return
+    for at, content in comments(text, start, end):
+        if not content.startswith(_MARK):
+            continue
+        offset = at + len(_MARK)
+        tokens = tokenize(content[len(_MARK) : -2])
+        for opening, token in enumerate(tokens):
+            if token.key == "(" and token.partner > opening:
+                yield from _names(tokens[opening + 1 : token.partner], offset)
+
+
+def _names(tokens: Sequence[Token], offset: int) -> Iterator[tuple[tuple[str, ...], Spans]]:
+    """The dotted names among the arguments of one hint."""
+    i = 0
+    while i < len(tokens):
+        first = i
+        while tokens[i].is_name and i + 2 < len(tokens) and tokens[i + 1].key == "." and tokens[i + 2].is_name:
+            i += 2
+        if tokens[first].is_name:
+            parts = tokens[first : i + 1 : 2]
+            yield tuple(p.name for p in parts), tuple((p.start + offset, p.end + offset) for p in parts)
+        i += 1
+
+
+def _hints(text: str, tokens: Sequence[Token]) -> Iterator[tuple[str, int, str]]:
+    """The key of the token before each hint, the offset of the hint, and its text."""
+    key, position = "", 0
+    for token in tokens:
+        for start, content in comments(text, position, token.start):
+            if content.startswith(_MARK):
+                yield key, start, content
+        key, position = token.key, token.end
