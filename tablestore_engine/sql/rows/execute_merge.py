@@ -34,6 +34,7 @@ from tablestore_engine.sql.rows.frames import Frames
 from tablestore_engine.sql.rows.merge_clauses import (
     CLAUSE_COLUMN,
     ClauseScope,
+    ClauseScopes,
     Side,
     clause_rows,
     value_column,
@@ -157,9 +158,11 @@ def _merge_changes(statement: Merge, target: ChangeTarget, read: _Source) -> Dat
         source=Side(alias, _IN_SOURCE, tuple(n for n in source.columns if source_names.count(n.lower()) == 1)),
         types=tuple(target.sql_type(f.name) for f in fields),
         extra=tuple(target.source_columns()),
-        matched=scope(f"{_IN_TARGET} AND {_IN_SOURCE}", kinds[0], firsts[0]),
-        not_matched=scope(f"{_IN_SOURCE} AND {_IN_TARGET} IS NULL", kinds[1], firsts[1]),
-        not_matched_by_source=scope(f"{_IN_TARGET} AND {_IN_SOURCE} IS NULL", kinds[2], firsts[2]),
+        scopes=ClauseScopes(
+            matched=scope(f"{_IN_TARGET} AND {_IN_SOURCE}", kinds[0], firsts[0]),
+            not_matched=scope(f"{_IN_SOURCE} AND {_IN_TARGET} IS NULL", kinds[1], firsts[1]),
+            not_matched_by_source=scope(f"{_IN_TARGET} AND {_IN_SOURCE} IS NULL", kinds[2], firsts[2]),
+        ),
     )
     removes = ", ".join(str(i) for i, c in enumerate(itertools.chain(*kinds)) if c.action == "DELETE") or "-1"
     action = f"CASE WHEN {CLAUSE_COLUMN} IN ({removes}) THEN {DELETE_KIND} ELSE 0 END AS {ACTION_COLUMN}"

@@ -70,6 +70,15 @@ class ClauseScope:
         return f"CASE {number} {cases} ELSE {otherwise} END" if cases else otherwise
 
 
+@dataclass(frozen=True)
+class ClauseScopes:
+    """All clauses of a MERGE, by kind."""
+
+    matched: ClauseScope
+    not_matched: ClauseScope
+    not_matched_by_source: ClauseScope
+
+
 def value_column(index: int) -> str:
     """The column with the value of the target's column at an index."""
     return f"__tablestore_value_{index}"
@@ -82,18 +91,17 @@ def clause_rows(
     source: Side,
     types: Sequence[str],
     extra: Sequence[str],
-    matched: ClauseScope,
-    not_matched: ClauseScope,
-    not_matched_by_source: ClauseScope,
+    scopes: ClauseScopes,
 ) -> str:
     """A query with `CLAUSE_COLUMN` (null where no clause applies), the values of the target's columns, and `extra`.
 
     join_sql: the item of the FROM list that joins both sides under their aliases.
     types: SQL types of the target's columns.
     extra: columns of the target that are passed on as they are.
+    scopes: the clauses.
     """
     values = [value_column(i) for i in range(len(types))]
-    later = [(not_matched, source), (not_matched_by_source, target)]
+    later = [(scopes.not_matched, source), (scopes.not_matched_by_source, target)]
     later = [(scope, side) for scope, side in later if scope.conditions]
 
     def items(scope: ClauseScope, level: int, otherwise: str | None) -> list[str]:
@@ -108,7 +116,8 @@ def clause_rows(
     passed = [*extra, target.flag, source.flag]
     carried = [item for _, side in later for item in side.carried()]
     own = [f"{target.alias}.{c} AS {c}" for c in extra]
-    text = f"SELECT {', '.join([*items(matched, 0, None), *own, target.flag, source.flag, *carried])} FROM {join_sql}"
+    first = [*items(scopes.matched, 0, None), *own, target.flag, source.flag, *carried]
+    text = f"SELECT {', '.join(first)} FROM {join_sql}"
     for level, (scope, side) in enumerate(later, 1):
         before = f"{CLAUSE_COLUMN}_{level - 1}"
         waiting = [name for _, other in later[level:] for name in other.hidden()]
