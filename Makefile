@@ -63,11 +63,12 @@ demo: $(VENV)/.demo  ## Play the year 2013 of New York's flights through dbt (2 
 
 # Two processes, each with a Spark session; a class, or a module, makes its fixtures in one of them.
 SIDE_BY_SIDE := --numprocesses 2 --dist loadscope
+SLOWEST      := --durations=25
 
 .PHONY: test
-test: $(VENV)/.dev  ## Run the default suite: unit, functional and fault tests
+test: $(VENV)/.dev  ## Run the default suite, and list the 25 slowest tests
 	@sh scripts/check_java.sh
-	$(PY) -m pytest $(SIDE_BY_SIDE) -m 'not variant' tests/unit tests/spark tests/property tests/functional tests/fault $(PYTEST)
+	$(PY) -m pytest $(SIDE_BY_SIDE) $(SLOWEST) tests/unit tests/spark tests/property tests/functional tests/fault $(PYTEST)
 
 .PHONY: test-unit
 test-unit: $(VENV)/.dev  ## Run the unit tests only

@@ -1,9 +1,9 @@
 """The catalog: the warehouse directory itself.
 
 `<warehouse>/<database>.db/<table>/` is a table when it has a schema; a view is a JSON file in the database's hidden
-`.views` directory. A name whose directory begins with a dot is being built or removed and is never listed.
+`.views` directory. A directory whose name begins with a dot is being built or removed, and is never listed.
 Creating a table fills a hidden directory and renames it, dropping renames and then removes: each is one atomic step
-with cleanable leftovers. Names are looked up without regard to case, as Spark does; new ones are lower-cased.
+whose leftovers can be removed. Names are case-insensitive, as in Spark; new ones are lower-cased.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Catalog:
         return next((one for one in self.list_databases() if one.lower() == lowered), None)
 
     def require_database(self, name: str) -> str:
-        """The stored name. Raises DatabaseNotFound, which says which there are."""
+        """The stored name. Raises DatabaseNotFound, whose message lists the existing ones."""
         found = self._database(name)
         if found is None:
             raise DatabaseNotFound(
@@ -97,7 +97,7 @@ class Catalog:
         return found
 
     def create_database(self, name: str, if_not_exists: bool = False) -> None:
-        """Make a database. Raises DatabaseAlreadyExists, StorageError when the warehouse is not writable."""
+        """Create a database. Raises DatabaseAlreadyExists, StorageError when the warehouse is not writable."""
         check_name("schema", name)
         if self.database_exists(name):
             if not if_not_exists:
@@ -106,11 +106,11 @@ class Catalog:
         self.io.mkdirs(self.paths.database_dir(name.lower()))
 
     def drop_database(self, name: str, cascade: bool = False, if_exists: bool = False) -> None:
-        """Remove a database; with `cascade` also what is in it.
+        """Remove a database; with `cascade` also its content.
 
         Raises:
-            DatabaseNotFound: there is none, unless `if_exists`.
-            DependencyError: it is not empty, or files of others lie in its folder, and `cascade` is not set.
+            DatabaseNotFound: it does not exist, unless `if_exists`.
+            DependencyError: it is not empty, or its folder has other files, and `cascade` is not set.
         """
         found = self._database(name)
         if found is None:
@@ -128,7 +128,7 @@ class Catalog:
             strange = self._files_of_others(self.paths.database_dir(found))
             if strange:
                 raise DependencyError(
-                    f"Files that belong to no table lie in the folder of schema '{found}': {', '.join(strange[:10])}.",
+                    f"The folder of schema '{found}' has files that belong to no table: {', '.join(strange[:10])}.",
                     hint="Move them away, or remove them too by DROP SCHEMA … CASCADE.",
                 )
         removed = f"{self.warehouse}/.{found}.{self._new_id()}"
@@ -137,7 +137,7 @@ class Catalog:
             self.io.delete_tree(removed)
 
     def _files_of_others(self, directory: str) -> list[str]:
-        """Paths of what lies in the folder of a database that has no tables; empty folders are nothing to lose."""
+        """Paths of other files in the folder of a database without tables; empty folders are ignored."""
         found: list[str] = []
         for one in self.io.list(directory):
             if is_hidden(one.name):
@@ -178,7 +178,7 @@ class Catalog:
         """A table with its current schema.
 
         Raises:
-            DatabaseNotFound, TableNotFound: there is none.
+            DatabaseNotFound, TableNotFound: it does not exist.
             NotAManagedTableError: the directory is something else.
         """
         path = self._table_dir(database, name)
@@ -217,11 +217,11 @@ class Catalog:
         return Table(TableState(identifier, self.io, paths, schema, schemas, snapshots))
 
     def create_table(self, database: str, name: str, schema: TableSchema, if_not_exists: bool = False) -> Table:
-        """Make an empty table.
+        """Create an empty table.
 
         Raises:
             DatabaseNotFound, TableAlreadyExists
-            NotAManagedTableError: a directory of another program is in the way.
+            NotAManagedTableError: a directory of another program has the name.
         """
         found = self.require_database(database)
         if self._in_the_way(found, name, if_not_exists):
@@ -235,7 +235,7 @@ class Catalog:
         return self.load_table(found, name)
 
     def _in_the_way(self, database: str, name: str, if_not_exists: bool) -> bool:
-        # Looked for before what it is, for another process may make the table in between.
+        # Checked before its kind is read, because another process may create the table in between.
         directory = self._table_dir(database, name)
         kind = self.object_kind(database, name)
         if kind == "table" and if_not_exists:
@@ -253,7 +253,7 @@ class Catalog:
         return False
 
     def stage_table(self, database: str, name: str, schema: TableSchema) -> Table:
-        """Make a table in a hidden directory, to be filled and then published."""
+        """Create a table in a hidden directory, to be filled and then published."""
         path = self.paths.hidden_table_dir(database, name.lower(), self._new_id())
         SchemaStore(self.io, TablePaths(path)).try_create(schema)
         return self._open(path, (database, name.lower()))
@@ -276,7 +276,7 @@ class Catalog:
             moved = self.io.rename(path, removed)
         except StorageError as error:
             if error.missing:
-                return  # somebody else dropped it
+                return  # another process dropped it
             raise
         if moved:
             self.io.delete_tree(removed)
@@ -305,12 +305,12 @@ class Catalog:
         """
         table = self.load_table(database, name)
         for attempt in range(_ALTER_ATTEMPTS):
-            # Listed before the schema that counts is chosen: a version that came between makes the create fail.
+            # Listed before the current schema is chosen: a version created in between makes the create fail.
             newest = table.schemas.list_ids()[-1]
             table = self.load_table(database, name)
             has_data = table.latest_snapshot() is not None
             changed = apply_changes(table.schema, changes, self._now_millis(), has_data=has_data)
-            # A version that is void takes those made from it along; `base` says where to look.
+            # Versions derived from a void version are void, too; `base` names the version to derive from.
             direct = table.schema.id == newest and table.schema.base is None
             base = None if direct else table.schema.id
             if table.schemas.try_create(replace(changed, id=newest + 1, base=base)):

@@ -1,7 +1,7 @@
-"""The command `tablestore`: look into a warehouse and run SQL in it.
+"""The command `tablestore`: inspect a warehouse and run SQL in it.
 
-Exit codes: 0 done; 1 the request is wrong (SQL, names, options); 2 the command line is; 3 the machine or the storage
-failed; 75 another writer won, and trying again may help; 130 interrupted. An error is one red line on stderr.
+Exit codes: 0 done; 1 wrong request (SQL, names, options); 2 wrong command line; 3 the machine or the storage failed;
+75 another writer won, and a retry may help; 130 interrupted. An error is one red line on stderr.
 Invariant: only commands that read or write rows start Spark, and `--help` imports neither Spark nor Arrow.
 """
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 WRONG, FAILED, RETRY, INTERRUPTED = 1, 3, 75, 130
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
-_PIPE_WIDTH = 10_000  # lines in a file or pipe are not broken
+_PIPE_WIDTH = 10_000  # lines in a file or pipe are not wrapped
 
 
 class _Commands(click.Group):
-    """A group whose commands end in one line when they fail."""
+    """A group whose commands print one line when they fail."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -59,10 +59,10 @@ def _complain(text: str) -> None:
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--debug", is_flag=True, help="Show where an error comes from.")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.version_option(package_name="dbt-tablestore", prog_name="tablestore")
 def main(debug: bool) -> None:
-    """Managed tables in a warehouse folder: look at them, run SQL on them."""
+    """Managed tables in a warehouse folder: inspect them, run SQL on them."""
 
 
 def _warehouse(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -72,7 +72,7 @@ def _warehouse(command: Callable[..., Any]) -> Callable[..., Any]:
         envvar="TABLESTORE_WAREHOUSE",
         required=True,
         type=click.Path(file_okay=False),
-        help="Folder of the warehouse; $TABLESTORE_WAREHOUSE when left out.",
+        help="Folder of the warehouse; by default $TABLESTORE_WAREHOUSE.",
     )(command)
 
 
@@ -108,9 +108,9 @@ def sql(warehouse: str, schema: str, limit: int, text: str) -> None:
 @click.argument("table", required=False)
 @click.pass_context
 def compact(ctx: click.Context, warehouse: str, schema: str, everything: bool, full: bool, table: str | None) -> None:
-    """Run the compactions of TABLE that are due: scheduled ones, and those that its thresholds ask for."""
+    """Run the compactions of TABLE that are due: scheduled ones, and those that its thresholds require."""
     if everything == (table is not None):
-        raise click.UsageError("Name a table, or say --all.")
+        raise click.UsageError("Name a table, or use --all.")
     catalog = _catalog(warehouse)
     tables = [_resolved(catalog, schema, table)] if table is not None else _all_tables(catalog)
     store = _open(warehouse, schema)
@@ -133,7 +133,7 @@ def tables(warehouse: str, schema: str | None) -> None:
                 found = catalog.load_table(database, name)
                 stats = found.statistics()
             except TableStoreError as error:
-                # One that another tool made, with what is not known here, hides none of the others.
+                # An unreadable table, for example of another tool, must not hide the others.
                 _complain(f"{database}.{name}: {error}")
                 rows.append((database, name, "table", "", "", "", "", ""))
                 continue
@@ -190,7 +190,7 @@ def _open(warehouse: str, schema: str) -> TableStore:
 
 
 def _catalog(warehouse: str) -> Catalog:
-    """The catalog of a warehouse that exists: looking at one never makes it."""
+    """The catalog of an existing warehouse: inspecting one never creates it."""
     from tablestore_engine.catalog import Catalog
 
     catalog = Catalog(warehouse)
@@ -228,7 +228,7 @@ def _all_tables(catalog: Catalog) -> list[tuple[str, str]]:
 
 
 def _compact_each(store: TableStore, tables: Sequence[tuple[str, str]], full: bool) -> int:
-    """Compact tables one after the other, and tell one line for each. Returns the exit code: the gravest of all."""
+    """Compact tables one after the other, and print one line for each. Returns the exit code: the worst of all."""
     from rich.console import Console
     from rich.markup import escape
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -252,7 +252,7 @@ def _compact_each(store: TableStore, tables: Sequence[tuple[str, str]], full: bo
 
 
 def _compact_one(store: TableStore, identifier: tuple[str, str], full: bool) -> tuple[str, int]:
-    """What was done, and the exit code for it."""
+    """A description of what was done, and its exit code."""
     from tablestore_engine.spark.compact.compact_due import compact_due
 
     try:
@@ -268,7 +268,7 @@ def _compact_one(store: TableStore, identifier: tuple[str, str], full: bool) -> 
 
 @contextmanager
 def _waiting(text: str) -> Iterator[None]:
-    """Show on a terminal that something takes a while; no trace of it stays."""
+    """Show a spinner on a terminal; it disappears afterwards."""
     from rich.console import Console
 
     with Console(stderr=True).status(text):
@@ -276,7 +276,7 @@ def _waiting(text: str) -> Iterator[None]:
 
 
 def _answered(result: StatementResult, limit: int | None = None) -> Callable[[], None]:
-    """Get the rows of a result. Returns what prints them, or the line that says what was done."""
+    """Fetch the rows of a result. Returns a function that prints them, or a line that says what was done."""
     if result.dataframe is not None:
         frame = result.dataframe
         rows = (frame if limit is None else frame.limit(limit + 1)).collect()

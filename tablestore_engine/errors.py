@@ -2,32 +2,32 @@
 
     TableStoreError                    everything the engine raises on purpose
     ├── UserError                      the request is wrong; repeating it does not help
-    │   ├── OptionError                unknown table option, or a value it cannot take
+    │   ├── OptionError                unknown table option, or an invalid value
     │   ├── SchemaError                columns, keys or a change that do not fit the table
     │   ├── UnsupportedTypeError       a type that the table format cannot hold
-    │   ├── PrimaryKeyError            null or missing key values
-    │   │   └── DuplicateKeyError      … or a key that stands twice in the rows of one write
-    │   ├── RowKindError               a row kind that is unknown, or that the table cannot take
-    │   ├── NegativeCountError         a row of a table without a key was removed more often than it was added
+    │   ├── PrimaryKeyError            null, duplicate or missing key values
+    │   │   └── DuplicateKeyError      … a key occurs twice in the rows of one write
+    │   ├── RowKindError               an unknown row kind, or one that the table cannot take
+    │   ├── NegativeCountError         a row of a multiset table was removed more often than it was added
     │   ├── SqlError                   a statement that cannot be run
     │   │   ├── ParseError             … because it cannot be parsed
     │   │   └── BrokenViewError        … because it reads a view whose own query no longer runs
     │   ├── NotFoundError              DatabaseNotFound, TableNotFound, ViewNotFound, SnapshotNotFound,
     │   │                              TagNotFound, ColumnNotFound
     │   ├── AlreadyExistsError         DatabaseAlreadyExists, TableAlreadyExists, TagAlreadyExists
-    │   ├── NotAManagedTableError      a directory or relation that is not one of our tables
-    │   ├── DependencyError            dropping what others read
+    │   ├── NotAManagedTableError      a directory or relation that is not a managed table
+    │   ├── DependencyError            dropping something that others read
     │   └── ReadOnlyError              writing to a view
-    ├── ConflictError                  another commit won; nothing of ours is visible; **retryable**
-    │   └── CommitTimeoutError         … for as long as a commit may take: not run again by itself
-    ├── CommitOutcomeUnknownError      the commit may or may not be visible: clean up nothing, look first
+    ├── ConflictError                  another commit won; nothing of this one is visible; **retryable**
+    │   └── CommitTimeoutError         … until the time of the commit was over
+    ├── CommitOutcomeUnknownError      the commit may or may not be visible: remove nothing, check first
     ├── CorruptMetadataError           a metadata file is damaged; names the file
     ├── StorageError                   the file system refused; names the path and the reason
     ├── EnvironmentProblem             JavaNotFoundError, JavaTooOldError
     └── ExecutionError                 Spark failed while running a plan; carries the short cause
 
-Invariants: ``str(error)`` is one message for a person, hint included; ``retryable`` is true only when the
-same call may succeed unchanged; every error survives pickling, because executors send them home.
+Invariants: ``str(error)`` is one readable message, hint included; ``retryable`` is true only when the
+same call may succeed unchanged; every error can be pickled, because executors return them.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from collections.abc import Collection
 
 
 def nearest(given: str, known: Collection[str]) -> str | None:
-    """The known name that is most like the given one, without regard to case; None when none is like it."""
+    """The known name that is most similar to the given one, ignoring case; None when none is similar."""
     by_lower = {one.lower(): one for one in known}
     near = difflib.get_close_matches(given.lower(), by_lower, n=1)
     return by_lower[near[0]] if near else None
 
 
 def did_you_mean(given: str, known: Collection[str]) -> str | None:
-    """The hint at the name that was meant: the nearest one, or all there are; None when there is none."""
+    """A hint at the name that was meant: the nearest one, or all; None when there is none."""
     near = nearest(given, known)
     if near is not None:
         return f"Did you mean '{near}'?"
@@ -64,7 +64,7 @@ class TableStoreError(Exception):
     def __str__(self) -> str:
         if not self.hint:
             return self.message
-        return self.message + ("\n" if self.message.endswith("^") else " ") + self.hint  # ^ marks a place above it
+        return self.message + ("\n" if self.message.endswith("^") else " ") + self.hint  # ^ marks a position above
 
 
 class UserError(TableStoreError):
@@ -72,7 +72,7 @@ class UserError(TableStoreError):
 
 
 class OptionError(UserError):
-    """A table option is unknown, has a value that it cannot take, or cannot be changed any more."""
+    """A table option is unknown, has an invalid value, or cannot be changed any more."""
 
 
 class SchemaError(UserError):
@@ -88,15 +88,15 @@ class PrimaryKeyError(UserError):
 
 
 class DuplicateKeyError(PrimaryKeyError):
-    """A key that stands twice in the rows of one write, where that is an error."""
+    """A key that occurs twice in the rows of one write, if that is an error."""
 
 
 class RowKindError(UserError):
-    """A row's kind is unknown, or asks of a table what it cannot do."""
+    """A row kind is unknown, or the table cannot take it."""
 
 
 class NegativeCountError(UserError):
-    """A row of a table without a key was removed more often than it was added; the message shows it."""
+    """A row of a multiset table was removed more often than it was added; the message shows it."""
 
 
 class SqlError(UserError):
@@ -108,7 +108,7 @@ class ParseError(SqlError):
 
 
 class BrokenViewError(SqlError):
-    """A view whose query cannot be run; names that view, however many others stand above it."""
+    """A view whose query cannot be run; names that view, however many other views read it."""
 
 
 class NotFoundError(UserError):
@@ -128,11 +128,11 @@ class ViewNotFound(NotFoundError):
 
 
 class SnapshotNotFound(NotFoundError):
-    """The snapshot does not exist; the message says which do."""
+    """The snapshot does not exist; the message lists the existing ones."""
 
 
 class TagNotFound(NotFoundError):
-    """The tag does not exist; the message says which do."""
+    """The tag does not exist; the message lists the existing ones."""
 
 
 class ColumnNotFound(NotFoundError):
@@ -168,13 +168,13 @@ class ReadOnlyError(UserError):
 
 
 class ConflictError(TableStoreError):
-    """Another commit won the race and ours no longer fits. Nothing of ours became visible."""
+    """Another commit won the race and this one no longer fits. Nothing of it became visible."""
 
     retryable = True
 
 
 class CommitTimeoutError(ConflictError):
-    """Others won until the time that a commit may take was over: the statement is not run again by itself."""
+    """Others won until the time of the commit was over: the statement is not repeated automatically."""
 
 
 class CommitOutcomeUnknownError(TableStoreError):

@@ -46,7 +46,7 @@ class TableStore:
     """SQL and tables of one warehouse.
 
     Args:
-        warehouse: directory of the warehouse; made when the first schema or table is.
+        warehouse: directory of the warehouse; created with the first schema or table.
         spark: a running session; without one, `session_factory` (default: an embedded session) starts one when needed.
         database: the current database.
     """
@@ -80,12 +80,12 @@ class TableStore:
         return self._spark
 
     def sql(self, text: str, args: Parameters | None = None) -> DataFrame:
-        """Run one statement. Queries give a lazy DataFrame; other statements have run when this returns.
+        """Run one statement. Queries return a lazy DataFrame; other statements have run when this returns.
 
         `args` are the values of its parameters: a mapping for `:name`, a sequence for `?`.
 
         Raises:
-            TableStoreError: one of its kinds, with a message for a person.
+            TableStoreError: with a readable message.
         """
         from tablestore_engine.sql.result_frame import result_frame
 
@@ -101,15 +101,15 @@ class TableStore:
         properties: Mapping[str, str] | None = None,
         intent: WriteIntent | None = None,
     ) -> StatementResult:
-        """Run one statement and say what it did; starts Spark only when rows are needed.
+        """Run one statement and return what it did; starts Spark only when rows are needed.
 
         Args:
             text: one statement.
             args: values of its parameters: a mapping for `:name`, a sequence for `?`.
-            refuse_duplicates: a key that stands twice in the rows to write is an error instead of an update.
-            row_kinds: whether the rows of a new table must say their kind (`_row_kind`), or must not; None for either.
-            properties: stored with the snapshot that the statement makes.
-            intent: the last three, and who commits, in one value; it is used instead of them.
+            refuse_duplicates: a key that occurs twice in the rows to write is an error instead of an update.
+            row_kinds: whether the rows of a new table must have a row kind (`_row_kind`), or must not; None for either.
+            properties: stored with the snapshot of the statement.
+            intent: the last three and the committing user, in one value, which replaces them.
         """
         text = text if args is None else with_parameters(text, args)
         statement = parse(self._with_backquotes(text))
@@ -130,7 +130,7 @@ class TableStore:
                 )
             return result
         if isinstance(statement, Use):
-            # There is one catalog, so whoever asks for it by one of its names has it already.
+            # There is only one catalog, so setting it by any of its names changes nothing.
             if statement.database.lower() not in OWN_CATALOGS or self.catalog.database_exists(statement.database):
                 self.use(statement.database)
             return StatementResult("USE")
@@ -148,7 +148,7 @@ class TableStore:
             now_millis=now_millis,
         )
         if self._is_of_temporary(statement):
-            # As in Spark, a session's temporary view hides what the catalog has under the name.
+            # As in Spark, a temporary view of the session hides a table or view of the same name.
             statement = PassThrough(sql=text)
         answered = execute_catalog(statement, context)
         if answered is not None:
@@ -181,7 +181,7 @@ class TableStore:
         return named.database is None and self.is_temporary(named.name)
 
     def is_temporary(self, name: str) -> bool:
-        """Whether a bare name is that of a temporary view of the session. Starts no session: it would have none."""
+        """Whether a name without schema is a temporary view of the session. Starts no session."""
         if self._spark is None:
             return False
         from tablestore_engine.spark.run.temp_views import is_temporary
@@ -222,7 +222,7 @@ class TableStore:
         comment: str | None = None,
         if_not_exists: bool = False,
     ) -> Table:
-        """Make an empty table. Column types are table types or Spark type texts (`"decimal(10, 2)"`).
+        """Create an empty table. Column types are table types or Spark type texts (`"decimal(10, 2)"`).
 
         `primary_key` and `partition_by` are one column or several.
 
@@ -264,11 +264,11 @@ class TableStore:
     ) -> int:
         """Append a DataFrame by column name, or upsert it by key; returns the number of rows given.
 
-        It has all columns of the table, unless a merge engine keeps the values of those that it leaves out.
+        It has all columns of the table, unless a merge engine keeps the values of missing ones.
 
         Raises:
             SchemaError: rows of another kind, or columns that do not fit. PrimaryKeyError: null or duplicate keys.
-            ConflictError: others changed the table every time that this was tried.
+            ConflictError: others changed the table at every attempt.
         """
         from tablestore_engine.operation.commit.replace import everything
         from tablestore_engine.operation.transaction.transaction import with_retry
@@ -304,13 +304,13 @@ def _check_frame(rows: object) -> None:
 
     if not isinstance(rows, DataFrame):
         raise SchemaError(
-            f"Rows come as a DataFrame of Spark, and this is a {type(rows).__name__}.",
-            hint="`store.spark.createDataFrame(...)` makes one; `store.table(...).write(...)` takes Arrow tables.",
+            f"Rows must be a Spark DataFrame, and this is a {type(rows).__name__}.",
+            hint="`store.spark.createDataFrame(...)` creates one; `store.table(...).write(...)` takes Arrow tables.",
         )
 
 
 def _check_complete(frame: DataFrame, table: Table) -> None:
-    """A column that is left out would be set to null in rows that are there."""
+    """Refuse missing columns: they would be set to null in existing rows."""
     given = {name.lower() for name in frame.columns}
     missing = [name for name in table.schema.field_names if name.lower() not in given]
     if missing and not table.schema.merge_engine.folds:

@@ -44,9 +44,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TableStats:
-    """What the latest snapshot says of a table. Sizes in bytes.
+    """Figures of a table's latest snapshot. Sizes in bytes.
 
-    Where much has to merge, `row_count` is not exact: it counts a row for each update since its last compaction.
+    If many rows have to merge, `row_count` is not exact: it counts a row for each update since the last compaction.
     """
 
     row_count: int
@@ -60,7 +60,7 @@ class TableStats:
 
     @property
     def row_count_text(self) -> str:
-        """The number of rows as a person reads it."""
+        """The number of rows as readable text."""
         return RowCount(self.row_count, self.row_count_exact).text
 
 
@@ -87,7 +87,7 @@ class Table:
 
     @property
     def io(self) -> FileIO:
-        """What reads and writes its files."""
+        """The file access."""
         return self.state.io
 
     @property
@@ -138,14 +138,14 @@ class Table:
         return list(self.snapshot_store.iter())
 
     def snapshot(self, snapshot_id: int) -> Snapshot:
-        """One snapshot. Raises SnapshotNotFound, which says which there are."""
+        """One snapshot. Raises SnapshotNotFound, whose message lists the existing ones."""
         return self.snapshot_store.load(snapshot_id)
 
     def snapshot_at(self, time_millis: int) -> Snapshot:
         """The newest snapshot committed at or before a time (milliseconds since 1970).
 
         Raises:
-            SnapshotNotFound: the table has none that old; the message says when the oldest was committed.
+            SnapshotNotFound: all snapshots are later; the message says when the oldest was committed.
         """
         found = self.snapshot_store.at_or_before(time_millis)
         if found is not None:
@@ -179,7 +179,7 @@ class Table:
         return index_entries(self.manifests, snapshot or self.latest_snapshot())
 
     def statistics(self) -> TableStats:
-        """Row count, size and the like: from metadata, and from the keys of few rows that have to merge."""
+        """Row count, sizes and other figures: from metadata, and from the keys if few rows have to merge."""
         snapshot = self.latest_snapshot()
         if snapshot is None:
             return TableStats(0, 0, 0, None, 0, 0, 0)
@@ -205,7 +205,7 @@ class Table:
     def plan_of(self, entries: Sequence[ManifestEntry], snapshot: Snapshot | None = None) -> ScanPlan:
         """A read of some live files of a snapshot (default: the latest), which are whole buckets or partitions."""
         schema = self.schema
-        # Of tables with deletion vectors alone it matters which snapshot it is.
+        # The snapshot matters only for tables with deletion vectors.
         if snapshot is None and schema.core_options.deletion_vectors:
             snapshot = self.latest_snapshot()
         return ScanPlan(None, schema, tuple(readable_buckets(self.state, snapshot, entries)))
@@ -223,12 +223,12 @@ class Table:
         return snapshot.time_millis
 
     def committer(self, schema: TableSchema | None = None) -> Committer:
-        """What commits to this table, with `schema` when a new one comes with the commit."""
+        """The committer of this table, with `schema` if the commit publishes a new one."""
         return Committer(self.state.with_schema(schema or self.schema))
 
     def write_target(self, schema: TableSchema | None = None) -> WriteTarget:
-        """Where a new write puts its files. Raises OptionError: the table has options under which nothing is
-        written."""
+        """The target of a new write. Raises OptionError: the table has options under which this engine cannot
+        write."""
         return write_target(self.state.with_schema(schema or self.schema))
 
     def to_arrow(
@@ -256,8 +256,8 @@ class Table:
         """Append rows, or upsert them by key, without Spark.
 
         `rows` has the table's columns, in any order. A table is in memory; of batches (a `RecordBatchReader`, or any
-        iterable) no more than `write-buffer-total-size` is, and the rest waits on local disk. Returns the snapshot
-        that holds them. What is due then is compacted, where that is little work, by a commit of its own.
+        iterable) at most `write-buffer-total-size` is, and the rest is spilled to local disk. Returns the snapshot
+        that holds them. Small due compactions run afterwards, by a separate commit.
 
         Raises:
             SchemaError: columns that do not fit. PrimaryKeyError: a null in a key.
@@ -292,7 +292,7 @@ class Table:
         return self.create_tag(name, snapshot_id, retained_millis)
 
     def tag_lifetime(self, retained_millis: int | None = None) -> Lifetime | None:
-        """How long a tag lives that is made now; None: until it is deleted."""
+        """The time to live of a new tag; None: until it is deleted."""
         kept = self.options.tag_default_time_retained_millis if retained_millis is None else retained_millis
         return None if kept is None else Lifetime(clock.now_millis(), kept)
 
@@ -301,7 +301,7 @@ class Table:
         delete_tag(self.state, name)
 
     def roll_back(self, version: str | int) -> Snapshot | None:
-        """Give the table the rows of a snapshot or tag, as a new snapshot; None when it has them already.
+        """Restore the rows of a snapshot or tag as a new snapshot; None when the table has them already.
 
         Raises:
             SnapshotNotFound, TagNotFound
@@ -313,18 +313,18 @@ class Table:
         return with_retry(lambda: roll_back(self.state, self.version(version)))
 
     def statistics_of(self, snapshot: Snapshot | None) -> Statistics | None:
-        """What ANALYZE TABLE found out for a snapshot or an earlier one; None when it was never run."""
+        """The statistics of ANALYZE TABLE for a snapshot or an earlier one; None if it was never run."""
         if snapshot is None or snapshot.statistics is None:
             return None
         try:
             return self.state.statistics.read(snapshot.statistics)
         except StorageError as error:
-            if error.missing:  # they are not needed to read the table, so others may have removed them
+            if error.missing:  # not needed to read the table, so others may have removed them
                 return None
             raise
 
     def expire_snapshots(self, retention: Retention | None = None, now_millis: int | None = None) -> int:
-        """Remove old snapshots, by default as the table's options say. Returns how many went."""
+        """Remove old snapshots, by default as the table's options define. Returns their number."""
         now = clock.now_millis() if now_millis is None else now_millis
         return expire_snapshots(self.state, now, retention or Retention.of(self.options))
 

@@ -1,7 +1,7 @@
-"""The state of one managed table: its schema, and the stores of everything else that it keeps in its folder.
+"""The state of one managed table: its schema, and the stores of everything else in its folder.
 
-It is what the operations take. A state is a view of the moment when the table was loaded: the schema is frozen,
-snapshots, tags and plans are looked up when they are asked for. It decides nothing; `tablestore_engine.table.Table`
+It is what the operations take. A state belongs to the moment when the table was loaded: the schema is frozen;
+snapshots, tags and plans are read on demand. It decides nothing; `tablestore_engine.table.Table`
 is the same for users, with verbs.
 """
 
@@ -56,7 +56,7 @@ class TableState:
 
     @cached_property
     def statistics(self) -> StatisticsStore:
-        """What ANALYZE TABLE found out."""
+        """The statistics of ANALYZE TABLE."""
         return StatisticsStore(self.io, self.paths)
 
     @cached_property

@@ -115,7 +115,7 @@ def _create_view(statement: CreateView, context: RowContext) -> StatementResult:
         if ends_with_session(frames.spark, one):
             raise SqlError(
                 f"View '{database}.{name}' cannot read the temporary view '{one}', which ends with the session.",
-                hint=f"Make '{one}' a view or a table, or this one a temporary view.",
+                hint=f"Create '{one}' as a view or a table, or this one as a temporary view.",
             )
     if frames.reads_view(database, name):
         raise SqlError(f"View '{database}.{name}' would read itself.", hint="Read what it reads, or use another name.")
@@ -144,7 +144,7 @@ def _create_view(statement: CreateView, context: RowContext) -> StatementResult:
 
 
 def _check_once(names: Sequence[str]) -> None:
-    """Raise a SchemaError for two columns of a view that nobody could tell apart."""
+    """Raise a SchemaError for two columns of a view with the same name."""
     seen: set[str] = set()
     for name in names:
         if name.lower() in seen:

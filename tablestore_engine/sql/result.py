@@ -1,4 +1,4 @@
-"""What a statement gives back: rows to fetch, or a word on what it did."""
+"""The result of a statement: rows to fetch, or a summary of what it did."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class StatementResult:
 
     @property
     def message(self) -> str:
-        """One line for a person: `UPSERT 1,204 rows`."""
+        """One readable line: `UPSERT 1,204 rows`."""
         if self.rows_affected is None:
             return self.kind
         return f"{self.kind} {self.rows_affected:,} row{'' if self.rows_affected == 1 else 's'}"

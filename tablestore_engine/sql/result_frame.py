@@ -1,4 +1,4 @@
-"""A statement's result as a DataFrame, for those who call `TableStore.sql`."""
+"""A statement's result as a DataFrame, for callers of `TableStore.sql`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def result_frame(spark: SparkSession, result: StatementResult) -> DataFrame:
-    """Rows of a query or of SHOW; `num_affected_rows` for a statement that changed rows; else no columns' rows."""
+    """Rows of a query or of SHOW; `num_affected_rows` for a statement that changed rows; otherwise no columns."""
     if result.dataframe is not None:
         return result.dataframe
     if result.rows is not None and result.columns is not None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 from support.interop.compare import assert_same
-from support.interop.ours import OurTable, new_identity, rows_of
+from support.interop.ours import OurTable, rows_of
 from support.interop.readers import EVERY_READER
 
-from tablestore_engine.operation.commit.replace import next_schema, replace_all, schema_publisher
+from tablestore_engine.operation.commit.replace import everything, next_schema, replace_all
+from tablestore_engine.operation.transaction.transaction import begin, publish
 from tablestore_engine.operation.write.write import write_table
-from tablestore_engine.operation.write.write_job import WriteJob
+from tablestore_engine.operation.write.write_intent import PLAIN
 from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import AtomicType
@@ -24,11 +25,9 @@ ROWS = [{"id": 1, "text": 7, "new": "x"}, {"id": 2, "text": None, "new": "y"}]
 def _replace(table: OurTable, wanted: TableSchema, rows) -> None:
     now = table.table
     schema = next_schema(now.schema, wanted, now.schemas.list_ids()[-1])
-    job = WriteJob(now.write_target(schema), schema.core_options.bucket, 100)
+    job = begin(now.state, PLAIN, now.latest_snapshot(), removes=everything, schema=schema)
     result = write_table(job, rows_of(schema, rows))
-    publisher = schema_publisher(now.schemas, now.schema, schema)
-    change = replace_all(now.schema, schema, tuple(result.entries))
-    now.committer(schema).commit(change, new_identity(), new_schema=publisher)
+    publish(now.state, job, result, replace_all(now.schema, schema), follow_ups=())
 
 
 @pytest.mark.parametrize("key", [[], ["id"]], ids=["append", "keyed"])

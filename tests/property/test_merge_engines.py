@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support import naive_folds as naive
-from support.histories import PROFILE
+from support.histories import THOROUGH
 from support.merge_engine_histories import (
     AFTER,
     ANY_ORDER,
@@ -102,7 +102,7 @@ def draw_aggregation(data, folds):
     )
 
 
-@PROFILE
+@THOROUGH
 @given(st.data(), st.sampled_from([FOLDS, PLAIN]))
 def test_aggregation(data, folds):
     chosen, ignoring, retractable = draw_aggregation(data, folds)
@@ -122,7 +122,7 @@ def test_aggregation(data, folds):
     play({f"v{i}": one[1] for i, one in enumerate(chosen)}, options, history, expected)
 
 
-@PROFILE
+@THOROUGH
 @given(st.data())
 def test_changelogs_of_rows(data):
     """What a database tells of its rows: each change takes back the row that was there."""
@@ -150,7 +150,7 @@ def test_changelogs_of_rows(data):
     )
 
 
-@PROFILE
+@THOROUGH
 @given(st.data(), st.booleans())
 def test_records_in_the_order_of_a_column(data, descending):
     """With `sequence.field`, late records are put where they belong."""
@@ -175,7 +175,7 @@ def test_records_in_the_order_of_a_column(data, descending):
     play({"at": "INT", **{f"v{i}": one[1] for i, one in enumerate(chosen)}}, options, history, expected)
 
 
-@PROFILE
+@THOROUGH
 @given(histories({"v0": TEXTS, "v1": st.integers(0, 3)}, [INSERT, AFTER, BEFORE, DELETE]), st.booleans())
 def test_partial_update(history, removes):
     """Deletes are left out, or remove the row."""
@@ -234,7 +234,7 @@ def with_groups(records, removing=()):
     return row if shows else None
 
 
-@PROFILE
+@THOROUGH
 @given(
     histories({n: one for n, (_, one) in GROUP_COLUMNS.items()}, [INSERT, AFTER, BEFORE, DELETE]),
     st.sampled_from([(), (("g",),), (("h", "i"),), (("g",), ("h", "i"))]),
@@ -249,7 +249,7 @@ def test_sequence_groups(history, removing):
     play(columns, options, history, lambda records: with_groups(records, removing))
 
 
-@PROFILE
+@THOROUGH
 @given(histories({"v0": TEXTS}, [INSERT, AFTER, BEFORE, DELETE]))
 def test_first_row(history):
     def expected(records):
@@ -259,7 +259,7 @@ def test_first_row(history):
     play({"v0": "STRING"}, {"merge-engine": "first-row", "ignore-delete": "true"}, history, expected)
 
 
-@PROFILE
+@THOROUGH
 @given(histories({"v0": TEXTS}, [INSERT, AFTER, BEFORE, DELETE]))
 def test_updates_before_left_out(history):
     def expected(records):

@@ -7,9 +7,6 @@ number of rows and its older snapshots equal a `Counter` that did the same. `mak
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
 import uuid
 from collections import Counter
 from datetime import date
@@ -21,9 +18,20 @@ from unittest import mock
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import given, note, settings
 from hypothesis import strategies as st
-from support.tables import arrow_rows, check_invariants, compact, identity, make_table, read
+from support.histories import EXAMPLES, THOROUGH
+from support.tables import (
+    arrow_rows,
+    check_invariants,
+    check_snapshots,
+    compact,
+    identity,
+    live_entries,
+    make_table,
+    read,
+    scratch_directory,
+)
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import NegativeCountError
@@ -38,11 +46,6 @@ from tablestore_engine.spark.read import multiset_hidden_rows
 from tablestore_engine.spark.session.session import new_session
 from tablestore_engine.store import TableStore
 
-PROFILE = settings(
-    max_examples=int(os.environ.get("TABLESTORE_SOAK", "40")),
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
 INTS = {"type": "ARRAY", "element": "INT"}
 PAIR = {
     "type": "ROW",
@@ -175,13 +178,13 @@ def compact_some(table, random):
     table.committer().commit(Change("COMPACT", added, removed), identity("compact"))
 
 
-@PROFILE
+@THOROUGH
 @given(histories())
 def test_a_table_is_a_multiset(history):
     (columns, partition, options), steps, random = history
-    directory = tempfile.mkdtemp(prefix="counting-")
-    there, before = [], []
-    try:
+    there, files, rows_of, live_of, last = [], {}, {}, {}, None
+    in_parts = mock.patch.object(retractions, "PART_ROWS", random.choice([1, 500_000]))
+    with scratch_directory("multiset-") as directory, in_parts:
         make_table(directory, columns, [], partition, options)
         for number, (verb, changes) in enumerate(steps):
             table = Catalog(directory).load_table("default", "t")
@@ -193,37 +196,39 @@ def test_a_table_is_a_multiset(history):
                 elif rows:
                     write_around(table, rows, partial(compact_some, table, random))
             elif verb == "some":
-                with mock.patch.object(retractions, "PART_ROWS", random.choice([1, 500_000])):
-                    compact_some(table, random)
+                compact_some(table, random)
             else:
                 compact(table, full=verb == "full")
             note(f"{number}: {verb}, {len(there)} rows")
             table = Catalog(directory).load_table("default", "t")
-            assert as_multiset(read(table)) == as_multiset(there)
+            latest, wanted = table.latest_snapshot(), as_multiset(there)
+            if verb != "full" and latest is not None and latest.id == last and number < len(steps) - 1:
+                assert wanted == rows_of[last], "a step without a commit changed nothing"
+                continue
+            assert as_multiset(read(table)) == wanted
             assert table.statistics().row_count == len(there)
-            check_invariants(table)
+            check_invariants(table, files)
             if verb == "full":
                 assert not any(e.file.delete_row_count for e in table.live_files())
-            before.append((table.latest_snapshot(), as_multiset(there)))
-        for snapshot, rows in before:
-            if snapshot is not None:
-                assert as_multiset(read(table, snapshot=snapshot)) == rows
+            if latest is not None:
+                last = latest.id
+                rows_of[last], live_of[last] = wanted, live_entries(table)
+        check_snapshots(table, live_of, files)
+        for snapshot in [one for one in table.snapshots() if one.id in rows_of][:1]:
+            assert as_multiset(read(table, snapshot=snapshot)) == rows_of[snapshot.id]
         assert table.schema.merge_engine.is_multiset == any(
             e.file.delete_row_count for s in table.snapshots() for e in table.live_files(s)
         )
-    finally:
-        shutil.rmtree(directory)
 
 
 @pytest.mark.spark
-@settings(PROFILE, max_examples=max(PROFILE.max_examples // 10, 3))
+@settings(THOROUGH, max_examples=max(EXAMPLES // 4, 3))
 @given(histories())
 def test_spark_reads_a_multiset_however_it_looks_for_rows(spark, history):
     """By place or by hash, and by few columns first or by all at once."""
     (columns, partition, options), steps, random = history
-    directory = tempfile.mkdtemp(prefix="counting-")
     there = []
-    try:
+    with scratch_directory("multiset-") as directory:
         make_table(directory, columns, [], partition, options)
         for verb, changes in steps:
             table = Catalog(directory).load_table("default", "t")
@@ -241,20 +246,17 @@ def test_spark_reads_a_multiset_however_it_looks_for_rows(spark, history):
             ):
                 found = TableStore(directory, new_session(spark)).sql("SELECT * FROM t").toArrow()
             assert as_multiset(found.to_pylist()) == as_multiset(there), (enough, held)
-    finally:
-        shutil.rmtree(directory)
 
 
-@PROFILE
+@THOROUGH
 @given(
     st.lists(st.lists(st.tuples(st.integers(0, 2), st.sampled_from("+-")), min_size=1, max_size=4), max_size=5),
     st.randoms(),
 )
 def test_what_is_missing_is_found_and_may_still_come(batches, random):
     """Totals below zero are errors that name a row and change nothing; adding what is missing heals the table."""
-    directory = tempfile.mkdtemp(prefix="counting-")
     totals = Counter()
-    try:
+    with scratch_directory("multiset-") as directory:
         make_table(directory, {"v": "INT"})
         for given_changes in [*batches, None]:
             batch = given_changes
@@ -276,8 +278,6 @@ def test_what_is_missing_is_found_and_may_still_come(batches, random):
                     assert any(f"(total {totals[v]}): {{'v': {v}}}" in str(raised.value) for v in missing)
             else:
                 assert as_multiset(read(table)) == as_multiset([{"v": v} for v, n in totals.items() for _ in range(n)])
-    finally:
-        shutil.rmtree(directory)
 
 
 def joined(orders, customers):
@@ -288,13 +288,12 @@ def joined(orders, customers):
 EVENTS = st.tuples(st.sampled_from(["order", "cancel", "come", "go"]), st.sampled_from("ab"), st.sampled_from("xy"))
 
 
-@PROFILE
+@THOROUGH
 @given(st.lists(st.lists(EVENTS, min_size=1, max_size=4), min_size=1, max_size=6), st.randoms())
 def test_the_changelog_of_a_left_join(batches, random):
     """What a left join takes back and adds, event by event, gives the join of what there is at last."""
-    directory = tempfile.mkdtemp(prefix="counting-")
     orders, customers = [], {}
-    try:
+    with scratch_directory("multiset-") as directory:
         make_table(directory, {"item": "STRING", "who": "STRING"}, options={"compaction.min.file-num": "2"})
         for batch in batches:
             changes = []
@@ -319,5 +318,3 @@ def test_the_changelog_of_a_left_join(batches, random):
             if random.random() < 0.3:
                 compact(Catalog(directory).load_table("default", "t"), full=random.random() < 0.3)
             assert as_multiset(read(table)) == as_multiset(joined(orders, customers))
-    finally:
-        shutil.rmtree(directory)

@@ -17,11 +17,14 @@ from support.player import Player, steps_of
 from support.tables import make_table
 
 EXAMPLES = int(os.environ.get("TABLESTORE_SOAK", "16"))
+MANY = int(os.environ.get("TABLESTORE_SOAK", "200"))
 PROFILE = settings(
     max_examples=EXAMPLES,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
+THOROUGH = settings(PROFILE, max_examples=MANY)
+"""Of what has many cases and cheap histories: merge engines, multisets."""
 
 INTS = {"type": "ARRAY", "element": "INT"}
 NUMBERED = {"type": "MAP", "key": "STRING", "value": "INT"}

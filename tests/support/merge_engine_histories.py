@@ -73,10 +73,14 @@ ANY_ORDER = [
 
 @st.composite
 def histories(draw, columns, kinds):
-    """Options, steps, and how many rows come to the writer at a time."""
+    """Options, steps, and how many rows come to the writer at a time.
+
+    Most tables have one partition and few buckets: the keys are the same four, and each folds more records.
+    """
     values = {name: st.none() | one for name, one in columns.items()}
-    row = st.fixed_dictionaries({"p": st.integers(0, 1), "id": st.integers(0, 3), **values})
-    rows = st.lists(st.tuples(row, st.sampled_from(kinds)), max_size=8)
+    partitions = draw(st.sampled_from([1, 1, 1, 2]))
+    key = {"p": st.integers(0, partitions - 1), "id": st.integers(0, 3)}
+    rows = st.lists(st.tuples(st.fixed_dictionaries({**key, **values}), st.sampled_from(kinds)), max_size=8)
     options = {
         **draw(bucket_options()),
         "num-sorted-run.compaction-trigger": str(draw(st.integers(2, 4))),

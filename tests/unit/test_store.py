@@ -137,7 +137,7 @@ def test_one_column_is_a_name_and_options_are_values(store):
 )
 def test_rows_that_are_no_arrow(store, rows):
     table = store.create_table("t", {"id": "int"})
-    with pytest.raises(SchemaError, match=rf"this is a {type(rows).__name__}\. pyarrow makes a table of it"):
+    with pytest.raises(SchemaError, match=rf"this is a {type(rows).__name__}\. pyarrow creates a table"):
         table.write(rows)
     assert table.latest_snapshot() is None
 

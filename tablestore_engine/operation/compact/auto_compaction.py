@@ -1,8 +1,8 @@
-"""Compaction right after a write: what the triggers ask for in the buckets that it wrote to, as a commit of its own.
+"""Compaction right after a write: merges the written buckets that reached their triggers, by a separate commit.
 
-Invariants: the write has happened, so nothing that goes wrong here is its failure: the next write, or an explicit
-COMPACT, tries again; `write-only` tables are left to a job; buckets in which a scheduled compaction is at work are left
-to that. Who runs the tasks is an argument: executors, or this process.
+Invariants: the write has succeeded, so a failure here is not its failure: the next write, or an explicit COMPACT, tries
+again; `write-only` tables are left to a job; buckets of a running scheduled compaction are left to it. An argument
+decides where the tasks run: in executors, or in this process.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from tablestore_engine.storage.clock import now_millis
 from tablestore_engine.table_state import TableState
 
 LOCAL_BYTES = 32 << 20
-"""Bytes of files that are merged where a table is written, and not by Spark: that takes about a second."""
+"""Bytes of files that the writing process merges itself, without Spark: about a second."""
 
 Execute = Callable[[Sequence[CompactTask]], list[ManifestEntry]]
 
 
 def execute_small(tasks: Sequence[CompactTask]) -> list[ManifestEntry]:
-    """Run the smallest of some tasks in this process, `LOCAL_BYTES` in all. What is larger waits for Spark."""
+    """Run the smallest tasks in this process, up to `LOCAL_BYTES`. Larger ones are left to Spark."""
     smallest = sorted(tasks, key=size_of)
     totals = accumulate(map(size_of, smallest))
     return execute_here([one for one, total in zip(smallest, totals, strict=True) if total <= LOCAL_BYTES])
@@ -45,7 +45,7 @@ def execute_small(tasks: Sequence[CompactTask]) -> list[ManifestEntry]:
 def compact_written(
     state: TableState, written: Collection[tuple[bytes, int]], execute: Execute = execute_small
 ) -> Snapshot | None:
-    """Merge where runs have piled up past the trigger, or schedule that; `written` are partitions and bucket numbers.
+    """Merge buckets whose runs exceed the trigger, or schedule that; `written` are partitions and bucket numbers.
 
     Returns the snapshot; None when nothing was merged.
 
@@ -62,14 +62,14 @@ def compact_written(
 
 
 def run_and_commit(state: TableState, tasks: Sequence[CompactTask], execute: Execute) -> Snapshot | None:
-    """Carry out tasks, of one write target, and commit what they did, if anything. On failure their files are removed.
+    """Run tasks of one write target, and commit their results. On failure their files are removed.
 
-    A bucket in which another process was faster is left as it is, and so is one of which a task fails; the others are
-    not held up by it.
+    A bucket that another process compacted first is left as it is, and so is one whose task fails; other buckets are
+    not affected.
 
     Raises:
-        ConflictError: others were faster in every bucket.
-        TableStoreError: what went wrong with a task or the commit; other tasks may have been committed.
+        ConflictError: other processes compacted every bucket first.
+        TableStoreError: the error of a task or of the commit; other tasks may have been committed.
     """
     target = tasks[0].target
     try:
@@ -94,10 +94,10 @@ def run_and_commit(state: TableState, tasks: Sequence[CompactTask], execute: Exe
 
 
 def _by_halves(state: TableState, tasks: Sequence[CompactTask], execute: Execute) -> Snapshot | None:
-    """Carry out tasks of which one has failed, until that one is alone. Raises its error when all others are done."""
+    """Run tasks of which one has failed, until only that one is left. Raises its error when all others are done."""
     snapshot, failure = None, None
     for half in (tasks[: len(tasks) // 2], tasks[len(tasks) // 2 :]):
-        write_id = str(uuid.uuid4())  # by which files of a failure are found
+        write_id = str(uuid.uuid4())  # by which the files of a failed task are found
         own = [replace(one, target=replace(one.target, write_id=write_id)) for one in half]
         try:
             snapshot = run_and_commit(state, own, execute) or snapshot
@@ -117,7 +117,7 @@ def _commit_what_fits(state: TableState, target: WriteTarget, done: NewFiles) ->
             latest = state.snapshots.latest()
             left = fitting(state.schema, live_entries(state.manifests, latest) if latest else [], done)
             if not left.removed or len(left.removed) == len(done.removed):
-                raise  # nothing of it fits, or this is no matter of single buckets
+                raise  # no bucket of it fits, or the conflict is not about single buckets
         kept = {e.identifier for e in left.added}
         remove_written(target, WriteResult([e for e in done.added if e.identifier not in kept]))
         done = left
@@ -134,6 +134,6 @@ def _due(state: TableState, written: Collection[tuple[bytes, int]]) -> list[Comp
     tasks = plan_compaction(buckets, target, state.schemas.load, full=False)
     if not tasks:
         return []
-    # What a scheduled compaction merges just now would be merged in vain, by the one or the other.
+    # One of two compactions of the same bucket would be in vain.
     busy = state.timeline.busy_buckets(now_millis())
     return [one for one in tasks if (one.partition, one.bucket) not in busy]

@@ -2,7 +2,7 @@
 
 A *task* is a frozen description that travels to an executor; executing it touches no metadata. Its result names
 files to remove and to add, which the driver commits as one COMPACT snapshot. A file that overlaps no other
-needs no rewriting when it is big enough and holds no delete that must go: it is *upgraded* to the new level.
+is not rewritten if it is big enough and holds no delete that must be dropped: it is *upgraded* to the new level.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _merge_keyed(task: CompactTask, task_name: str) -> list[ManifestEntry]:
     try:
         for section in sections(task.files, [f.type for f in schema.trimmed_key_fields]):
             if _can_upgrade(task, section):
-                writer.roll()  # a file must not span the interval of one that it does not hold
+                writer.roll()  # a file must not span the key interval of a file that it does not contain
                 file = section.files[0]
                 if file.level != task.output_level:
                     removed.append(file)
@@ -107,10 +107,10 @@ def _merged(task: CompactTask, section: Section, task_name: str) -> Iterator[pa.
 
 
 def _pass(task: CompactTask, oldest_first: Sequence[Files], name: str, between: list[RollingWriter]) -> Files:
-    """Merge some of too many sequences into files that are only there until all are merged; kept in `between`.
+    """Merge some of too many sequences into temporary files, kept in `between` until all are merged.
 
-    Of rows of which one stays it does not matter which are compared first. A fold may need all records of a key at
-    once: they are only brought together, each as it is.
+    If only one row of a key is kept, the order of merging does not matter. A fold may need all records of a key at
+    once: these are only merged into one sequence, unchanged.
     """
     schema = task.target.schema
     one_stays = schema.merge_engine.keeps_one_record
@@ -154,8 +154,7 @@ def _without_deletes(table: pa.Table) -> pa.Table:
 
 
 def batch_rows(sequences: int) -> int:
-    """Rows to hold of each of some sequences that are merged, unless they are wide: together those of a few full
-    batches."""
+    """Rows to hold of each merged sequence, unless rows are wide: a few full batches in total."""
     return max(_LEAST_ROWS, min(BATCH_ROWS, _FULL_BATCHES * BATCH_ROWS // max(sequences, 1)))
 
 

@@ -49,9 +49,9 @@ def plan_compaction(
 ) -> list[CompactTask]:
     """A task for each bucket that needs one: `full` merges all runs, else the thresholds decide.
 
-    With `unmerged`, where they ask for nothing, what writes have left at level 0 is merged.
+    With `unmerged`, files at level 0 are merged even if the thresholds do not require it.
 
-    The time that they ask for is that of the target, at which the compaction began.
+    The current time is that of the target, at which the compaction began.
     """
     tasks = []
     for bucket in buckets:
@@ -71,7 +71,7 @@ def knowing(
 ) -> WriteTarget:
     """A target whose schema has all columns of some live files.
 
-    Others may have added a column, and written to it, after the table was loaded: a merge must not leave it out.
+    Others may have added a column and written to it after the table was loaded: a merge must keep it.
     """
     newest = max((f.schema_id for f in files), default=target.schema.id)
     return target if newest <= target.schema.id else replace(target, schema=load_schema(newest))
@@ -80,7 +80,7 @@ def knowing(
 def task_of(
     bucket: BucketScan, unit: CompactionUnit, target: WriteTarget, load_schema: Callable[[int], TableSchema]
 ) -> CompactTask:
-    """The task that carries out a merge in a bucket."""
+    """The task that executes a merge in a bucket."""
     files = tuple(f for run in unit.runs for f in run.files)
     rest = rest_of(target.schema, files, bucket.files)
     return CompactTask(
@@ -98,7 +98,7 @@ def task_of(
 
 
 def rest_of(schema: TableSchema, merged: Collection[DataFileMeta], live: Iterable[DataFileMeta]) -> Files:
-    """The live files of a bucket that a task must know besides those that it merges; see `CompactTask.rest`."""
+    """The other live files of a bucket that a task must know; see `CompactTask.rest`."""
     if not schema.merge_engine.may_outgrow:
         return ()
     chosen = {f.file_name for f in merged}

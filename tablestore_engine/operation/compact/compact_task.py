@@ -16,8 +16,8 @@ Files = tuple[DataFileMeta, ...]
 class CompactTask:
     """Merge `files` of one bucket into `output_level`. `schemas` holds the schemas the files were written with.
 
-    `rest` are the other files of the bucket where a sum of some records may not fit its column, and that of all does:
-    then all are merged.
+    `rest` are the other files of the bucket, for sums that do not fit their column in part but do as a whole: then all
+    files are merged.
     """
 
     target: WriteTarget

@@ -1,8 +1,8 @@
-"""Compaction of one bucket of a table that counts rows: retractions take rows from the plain files beside them.
+"""Compaction of one bucket of a multiset table: applies retractions to plain files.
 
-A plain file that is small, or that a row is taken from, is rewritten; every other one stays, which takes reading it
-once unless its statistics tell. What is left of the retractions, because the rows that they mean lie in other files,
-becomes a retraction file again; where there are no other files it is an error.
+A plain file that is small, or that contains a retracted row, is rewritten. Every other one is kept; if its statistics
+do not decide this, it is read once. Retractions that remain, because their rows are in other files, become a retraction
+file again; if there are no other files, this is an error.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class _Cancellation:
         ]
 
     def _to_rewrite(self) -> list[DataFileMeta]:
-        """The plain files that are small or that a retraction may take rows from."""
+        """The plain files that are small or may contain retracted rows."""
         schema = self._task.target.schema
         size = schema.core_options.target_file_size
         chosen = {f.file_name for f in self._plain if is_small(f, size)}

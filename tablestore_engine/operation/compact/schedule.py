@@ -1,8 +1,7 @@
-"""Scheduling compactions: deciding now what to merge, for whoever carries it out later.
+"""Scheduling compactions: deciding now what to merge, for a process that executes it later.
 
-A bucket that a pending plan merges in is left out, so that plans can be carried out in any order and side by side.
-Nothing of the table changes: a plan names files, and is void, and in nobody's way, as soon as one of them is no longer
-live.
+Buckets of a pending plan are left out, so plans can be executed in any order and in parallel. The table does not
+change: a plan names files, and is void, without blocking others, as soon as one of them is no longer live.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from tablestore_engine.table_state import TableState
 
 STRATEGIES = ("minor", "full")
 KEPT_PLANS = 100
-"""Plans that are done and stay on the timeline."""
+"""The number of finished plans that stay on the timeline."""
 _MAINTENANCE = ("COMPACT", "ANALYZE")
 _ATTEMPTS = 20
 
@@ -43,11 +42,11 @@ _ATTEMPTS = 20
 def schedule(
     state: TableState, strategy: str, now_millis: int, chosen: PartitionFilter | None = None
 ) -> CompactionPlan | None:
-    """Write a plan of what is due. Returns it, None when nothing is.
+    """Write a plan of due compactions. Returns it, None when nothing is due.
 
     Args:
         state: the table.
-        strategy: `minor` merges where the thresholds ask for it, and what writes have left at level 0; `full` makes
+        strategy: `minor` merges where the thresholds require it, and files at level 0; `full` makes
             every bucket one run.
         now_millis: the time now.
         chosen: only these partitions.
@@ -68,7 +67,7 @@ def schedule(
 
 
 def _standing(state: TableState, latest: Snapshot) -> list[CompactionPlan]:
-    """The pending plans but for those that are void: whoever takes one of these up only notes that."""
+    """The pending plans that are not void; executing a void plan only records that."""
     pending = [one.plan for one in state.timeline.pending()]
     if not pending:
         return []
@@ -77,7 +76,7 @@ def _standing(state: TableState, latest: Snapshot) -> list[CompactionPlan]:
 
 
 def schedule_after_commit(state: TableState, now_millis: int) -> CompactionPlan | None:
-    """Write a plan when as many commits as `compaction.delta-commits` says came since the last one."""
+    """Write a plan if `compaction.delta-commits` commits were made since the last one."""
     latest = state.snapshots.latest()
     if latest is None:
         return None
@@ -95,9 +94,9 @@ def enough_commits(kinds: Iterable[str | None], most: int, wanted: int) -> bool:
     """Whether `wanted` of the newest `most` snapshots are writes.
 
     Args:
-        kinds: kinds of the snapshots, newest first, looked at as far as needed; None for one that has expired, which
-            counts, as do all before it.
-        most: how many snapshots are looked at.
+        kinds: kinds of the snapshots, newest first, read as far as needed; None for an expired one, which counts as a
+            write, as do all before it.
+        most: how many snapshots are read.
         wanted: how many writes are enough.
     """
     count = 0
@@ -133,7 +132,7 @@ def _written(
         )
         for task in tasks
     )
-    # Whoever carries the plan out commits as the same user, so that nobody commits it twice.
+    # All attempts at the plan commit as the same user, so it is committed at most once.
     scheduler = new_identity(state.schema.core_options, "compact").user
     for _ in range(_ATTEMPTS):
         last = max(state.timeline.instants(), default=None)
@@ -147,7 +146,8 @@ def _written(
 
 
 def _gives_way(state: TableState, latest: Snapshot, made: CompactionPlan, now_millis: int) -> bool:
-    """Of two plans for one bucket, made at one time by two processes, the older one stays. Whether this one goes."""
+    """Whether an older plan for the same bucket was made at the same time by another process, so that this one is
+    void."""
     for other in _standing(state, latest):
         if other.instant < made.instant and other.bucket_ids & made.bucket_ids:
             message = f"plan {other.instant}, made at the same time, merges in the same buckets"
@@ -169,7 +169,7 @@ def plan_tasks(
     target: WriteTarget,
     load_schema: Callable[[int], TableSchema],
 ) -> list[CompactTask] | str:
-    """The tasks of a plan when all its files are among the live ones; else what speaks against it. Pure."""
+    """The tasks of a plan when all its files are among the live ones; else the reason against it. Pure."""
     files = {(e.partition, e.bucket, e.file.file_name, e.file.level): e for e in live if e.kind == FileKind.ADD}
     engine, keyed = target.schema.merge_engine, bool(target.schema.primary_keys)
     by_bucket: dict[tuple[bytes, int], list[ManifestEntry]] = defaultdict(list)
@@ -194,7 +194,7 @@ def plan_tasks(
         if older is not None:
             name = older.file.file_name
             return f"File {name} came since then, and holds older records than the plan merges."
-        # Where rows are counted, files that came since then may hold what retractions of the plan mean.
+        # In a multiset table, newer files may hold the rows that retractions of the plan remove.
         all_there = not engine.is_multiset or len(bucket) == len(found)
         merged = tuple(e.file for e in found)
         rest = rest_of(target.schema, merged, (e.file for e in bucket))
@@ -216,9 +216,9 @@ def plan_tasks(
 
 
 def _older_file(merged: Sequence[ManifestEntry], stay: Iterable[ManifestEntry]) -> ManifestEntry | None:
-    """A file at level 0 of the bucket that a merge of newer records would leave behind; None without one.
+    """A file at level 0 of the bucket with older records than a merge would contain; None if there is none.
 
-    A write may take its number before a plan is made and commit after it.
+    A write may draw its sequence number before a plan is made and commit after it.
     """
     newest = max(e.file.max_sequence_number for e in merged)
     level_0 = (e for e in stay if e.file.level == 0)

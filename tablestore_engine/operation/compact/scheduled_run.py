@@ -1,16 +1,17 @@
-"""Carrying out scheduled compactions: once, whole or not at all, by whichever process is alive.
+"""Executing scheduled compactions: exactly once, completely or not at all, by any process.
 
 A process takes a plan by the atomic create of an attempt, renews the attempt's lease while it works, and commits all
-groups as one snapshot under the plan's own commit user, by which the commit is found again when the process dies before
-it could note it.
+groups as one snapshot under the plan's own commit user. By this user the commit is found again if the process is killed
+before it could record it.
 
-An attempt whose lease ran out may belong to a process that sleeps and would commit later. So it is *revoked* first, and
-then *fenced off* by a commit of nothing: every try to commit looks for the revocation after it has read the newest
-snapshot, and creates the one after that. A try that looked before the revocation aims at a snapshot that is taken, at
-the latest, by the fence. Only then is the attempt looked for in the state, and only when it is not there are its files
-removed. The clock decides when to suspect a process, never whether an answer is right.
+An attempt whose lease ran out may belong to a process that is only suspended and would commit later. So it is first
+*revoked*, and then *fenced off* by an empty commit: every attempt to commit checks for the revocation after it has read
+the newest snapshot, and creates the snapshot after that. If it checked before the revocation, the number of its
+snapshot is taken, at the latest by the fence. Only then the attempt's commit is searched, and only if it does not
+exist, the attempt's files are removed. The clock decides when a process is suspected, never whether a result is
+correct.
 
-A plan that keeps failing in one way is given up: it is cancelled, so that its buckets can be planned anew.
+A plan that keeps failing with the same error is given up: it is cancelled, so that its buckets can be planned again.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ Execute = Callable[[Sequence[CompactTask]], list[ManifestEntry]]
 
 @dataclass(frozen=True)
 class PlanResult:
-    """What became of a plan that was taken up: completed or cancelled."""
+    """The outcome of a plan: completed or cancelled."""
 
     plan: CompactionPlan
     outcome: Outcome
@@ -70,7 +71,7 @@ class PlanResult:
 
 @dataclass(frozen=True)
 class PlanFailure:
-    """A plan that was taken up in vain, and why. It can be taken up again, unless it was given up for that."""
+    """A failed attempt at a plan, and why. It can be tried again, unless the plan was given up."""
 
     plan: CompactionPlan
     error: TableStoreError
@@ -84,17 +85,17 @@ def execute_here(tasks: Sequence[CompactTask]) -> list[ManifestEntry]:
 def run_next(
     state: TableState, owner: str, now_millis: Callable[[], int], execute: Execute = execute_here
 ) -> PlanResult | None:
-    """Take up the oldest plan that nobody works on, and carry it out. None when there is none.
+    """Execute the oldest unclaimed plan. None when there is none.
 
     Args:
         state: the table.
-        owner: who this process is, for people who look at the timeline.
-        now_millis: gives the time now.
-        execute: runs tasks and returns their entries; when it fails, files that it wrote may be left.
+        owner: a name of this process, shown in the timeline.
+        now_millis: returns the current time.
+        execute: runs tasks and returns their entries; on failure, files may be left.
 
     Raises:
         CommitOutcomeUnknownError: the storage failed in the commit; the plan is settled when its lease has run out.
-        TableStoreError: the attempt failed and was rolled back; the plan can be taken up again, unless it was given up.
+        TableStoreError: the attempt failed and was rolled back; the plan can be tried again, unless it was given up.
     """
     for taken in run_each(state, owner, now_millis, execute):
         if isinstance(taken, PlanFailure):
@@ -106,7 +107,7 @@ def run_next(
 def run_each(
     state: TableState, owner: str, now_millis: Callable[[], int], execute: Execute = execute_here
 ) -> Iterator[PlanResult | PlanFailure]:
-    """Take up every plan that nobody works on, each once, those first that have not failed yet. See `run_next`.
+    """Execute every unclaimed plan once, those without failures first. See `run_next`.
 
     Raises:
         TableStoreError: the timeline cannot be read.
@@ -152,7 +153,7 @@ def _attempt(
         try:
             entries = _executed(state, plan, attempt, execute)
         except BaseException as error:
-            # Nothing can have been committed yet, whatever this is: also when the user interrupts.
+            # Nothing can have been committed yet, whatever the error is, also an interrupt by the user.
             return _failed(state, found, attempt, now_millis, error)
         try:
             snapshot = _committed(state, plan, attempt, entries)
@@ -193,7 +194,7 @@ def _failed(
     now_millis: Callable[[], int],
     error: BaseException,
 ) -> PlanResult:
-    """Roll back the own attempt, which will commit nothing. Raises its error, unless the plan turns out to be over."""
+    """Roll back this process's attempt, which will not commit. Raises its error, unless the plan is finished."""
     remove_files(_target(state, attempt))
     result = None
     with suppress(StorageError):
@@ -220,10 +221,10 @@ def _rolled_back(
     reason: str,
     kind: str,
 ) -> PlanResult | None:
-    """Note that nothing is left of an attempt. A result when the plan is given up for it."""
+    """Record that an attempt is rolled back. Returns a result if the plan is given up."""
     result = None
     if found.is_hopeless(kind):
-        # Before the attempt is over, so that nobody begins another one.
+        # Before the attempt ends, so that no other one begins.
         message = f"Given up after {attempt.number} attempts. {reason}"
         result = _finished(state, found.plan, Outcome(PlanState.CANCELLED, now_millis(), message=message))
     state.timeline.roll_back(found.plan.instant, attempt.number, reason, kind)
@@ -232,7 +233,7 @@ def _rolled_back(
 
 @contextmanager
 def beating(beat: Callable[[], None], every_seconds: float) -> Iterator[None]:
-    """Call `beat` again and again while the block runs; a beat that fails is made up for by the next one."""
+    """Call `beat` again and again while the block runs; the next beat makes up for a failed one."""
     stop = Event()
 
     def run() -> None:
@@ -249,13 +250,13 @@ def beating(beat: Callable[[], None], every_seconds: float) -> Iterator[None]:
         thread.join()
 
 
-# -- what others have left -----------------------------------------------------------------------------
+# -- attempts of other processes -----------------------------------------------------------------------
 
 
 def _settle(state: TableState, found: ScheduledCompaction, now_millis: Callable[[], int]) -> PlanResult | None:
-    """See to it that nothing is left of the last attempt.
+    """Settle the last attempt: remove its files, unless it was committed.
 
-    A result when it turns out to have been committed, or when the plan is given up because too many were lost.
+    Returns a result if it was committed, or if the plan is given up because too many attempts were lost.
     """
     last, plan = found.last, found.plan
     if last is None or last.failure is not None:
@@ -277,15 +278,15 @@ def _settle(state: TableState, found: ScheduledCompaction, now_millis: Callable[
 
 
 def _fence_off(state: TableState) -> None:
-    """Take the snapshot that a try to commit may aim at which has not seen the revocation."""
+    """Commit the snapshot number that an attempt which has not seen the revocation would use."""
     identity = new_identity(state.schema.core_options, "fence")
-    # Who loses the race for it has seen others take it, and a table that was replaced conflicts with the attempt, too.
+    # If another commit takes the number first, that is enough; a replaced table conflicts with the attempt, too.
     with suppress(ConflictError):
         Committer(state).commit(Change("COMPACT"), identity)
 
 
 def _verdict(state: TableState, plan: CompactionPlan, now_millis: Callable[[], int]) -> PlanResult | None:
-    """How a plan ends that cannot be carried out: somebody has committed it, or it is void. None when it can."""
+    """The outcome of a plan that need not run: it was committed already, or is void. None when it can run."""
     obstacle = tasks_of(plan, state)
     if not isinstance(obstacle, str):
         return None

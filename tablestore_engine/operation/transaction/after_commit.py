@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from typing import TypeVar
 
 from tablestore_engine.errors import TableStoreError
@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Committed:
-    """A commit: the table with the schema of its snapshot, and the buckets (partition, number) that it added rows to.
+    """A commit to a table, and the buckets (partition, number) that it added rows to.
 
     `execute` runs the compactions that are due in them.
     """
@@ -76,9 +76,25 @@ FOLLOW_UPS = (
 
 
 def follow(done: Committed, follow_ups: Sequence[FollowUp] = FOLLOW_UPS) -> None:
-    """Run the follow-ups of a commit. Never raises an `Exception`: it warns."""
+    """Do what follows a commit, with the schema that came with it. Never raises an `Exception`: it warns.
+
+    A compaction is itself what follows a write, so nothing follows it.
+    """
+    if done.snapshot.commit_kind == "COMPACT":
+        return
+    name = done.state.name
+    now = warned_of(f"Table {name} was not looked after when it had been written to", lambda: _with_its_schema(done))
+    if now is None:
+        return
     for one in follow_ups:
-        warned_of(one.failure.format(table=done.state.name), lambda one=one: one.step(done))  # type: ignore[misc]
+        warned_of(one.failure.format(table=name), partial(one.step, now))
+
+
+def _with_its_schema(done: Committed) -> Committed:
+    state, schema_id = done.state, done.snapshot.schema_id
+    if schema_id == state.schema.id:
+        return done
+    return replace(done, state=state.with_schema(state.schemas.load(schema_id)))
 
 
 def warned_of(failure: str, step: Callable[[], T]) -> T | None:

@@ -63,8 +63,8 @@ def _batches(rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in rows if isinstance(rows, Iterable) else [rows]:
         if not isinstance(batch, pa.RecordBatch):
             raise SchemaError(
-                f"Rows come as an Arrow table or as record batches, and this is a {type(rows).__name__}.",
-                hint="pyarrow makes a table of it: pa.table(columns), "
+                f"Rows must be an Arrow table or record batches, and this is a {type(rows).__name__}.",
+                hint="pyarrow creates a table: pa.table(columns), "
                 "pa.Table.from_pylist(rows), pa.Table.from_pandas(frame).",
             )
         yield batch

@@ -109,7 +109,7 @@ def publish(
         schema, publisher = _schema_to_commit(state, job.schema, result.entries)
         snapshot = _commit(state.with_schema(schema), whole, job.intent, publisher)
     buckets = frozenset((e.partition, e.bucket) for e in result.entries) if change.kind == "APPEND" else frozenset()
-    _follow(state, snapshot, Committed(state, snapshot, buckets, execute), follow_ups)
+    follow(Committed(state, snapshot, buckets, execute), follow_ups)
     return snapshot
 
 
@@ -126,7 +126,7 @@ def publish_change(
     schema = schema or state.schema
     publisher = schema_publisher(state.schemas, state.schema, schema)
     snapshot = _commit(state.with_schema(schema), change, intent, publisher)
-    _follow(state, snapshot, Committed(state, snapshot, frozenset(), execute_small), FOLLOW_UPS)
+    follow(Committed(state, snapshot), FOLLOW_UPS)
     return snapshot
 
 
@@ -142,13 +142,7 @@ def _schema_to_commit(
     if written is not state.schema:
         schema = as_multiset(written) if enables_retractions(written, added) else written
         return schema, schema_publisher(state.schemas, state.schema, schema)
+    if not enables_retractions(written, added):
+        return written, None
     latest = state.snapshots.latest()
     return schema_to_commit(state.schemas, written, latest.schema_id if latest else None, added)
-
-
-def _follow(state: TableState, snapshot: Snapshot, committed: Committed, follow_ups: Sequence[FollowUp]) -> None:
-    if snapshot.commit_kind == "COMPACT":
-        return  # a compaction is itself a follow-up, and has none
-    if snapshot.schema_id != state.schema.id:
-        committed = replace(committed, state=state.with_schema(state.schemas.load(snapshot.schema_id)))
-    follow(committed, follow_ups)

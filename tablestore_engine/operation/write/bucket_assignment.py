@@ -26,10 +26,10 @@ Positions = np.ndarray[Any, np.dtype[np.int64]]
 
 
 def row_buckets(job: WriteJob, rows: pa.Table) -> tuple[WriteJob, Buckets]:
-    """The bucket of each row, and the job with what it came to know of the index.
+    """The bucket of each row, and the job with what it learned about the index.
 
     Raises:
-        OptionError: new keys have no place.
+        OptionError: new keys do not fit into the allowed buckets.
         StorageError, CorruptMetadataError: an index file cannot be read.
     """
     schema = job.schema
@@ -46,9 +46,9 @@ def row_buckets(job: WriteJob, rows: pa.Table) -> tuple[WriteJob, Buckets]:
 
 
 class BucketStream:
-    """Gives buckets to rows that come in several tables of one write; `job` knows what came to light on the way.
+    """Assigns buckets to the rows of several tables of one write; `job` collects what is learned about the index.
 
-    Of dynamic buckets the index of each partition that rows fall into stays in memory (see `KnownKeys`).
+    For dynamic buckets, the index of each written partition stays in memory (see `KnownKeys`).
     """
 
     def __init__(self, job: WriteJob) -> None:
@@ -96,7 +96,7 @@ def _hashed_buckets(job: WriteJob, rows: pa.Table) -> Buckets:
 
 
 def partition_groups(rows: pa.Table, schema: TableSchema) -> Iterator[tuple[bytes, Positions]]:
-    """Each partition (a BinaryRow) of the rows, and where its rows are."""
+    """Each partition (a BinaryRow) of the rows, and the indices of its rows."""
     partition_format = PartitionFormat(schema)
     if not rows.num_rows:
         return

@@ -1,8 +1,7 @@
-"""The files of one task of a write: rows that come bucket by bucket, each bucket into files of its own.
+"""The files of one task of a write: rows sorted by bucket, each bucket into its own files.
 
-Invariant: only the files of one bucket are open, and a bucket whose turn is over does not come again. Rows of a layer
-(`mergetree.merge.sequence_layers`), and retractions of a table without a key, get files apart from the others of their
-bucket.
+Invariant: only the files of one bucket are open, and a bucket that was closed is not opened again. Rows of a sequence
+layer (`mergetree.merge.sequence_layers`), and retractions of a multiset table, are written to separate files.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _RETRACTIONS = 1  # the layer after that of the rows
 
 
 class BucketSwitch:
-    """Sends groups to the writer of their bucket; only those of one bucket are open, because groups come in order."""
+    """Sends groups to the writer of their bucket; only one bucket is open, because groups are sorted."""
 
     def __init__(self, job: WriteJob, task: str) -> None:
         self.result = WriteResult()
@@ -80,7 +79,7 @@ class BucketSwitch:
             self._write_layer(group.filter(pa.array(layers == layer)), layer)
 
     def _write_unkeyed(self, group: pa.Table) -> None:
-        """Write the rows that a group adds, and what it takes away besides."""
+        """Write the rows that a group adds, and its retractions."""
         taken = None
         if ROW_KIND_COLUMN in group.column_names:
             retracts = pc.equal(pc.bit_wise_and(group.column(ROW_KIND_COLUMN), 1), 1).to_numpy()

@@ -1,4 +1,4 @@
-"""Removing what a write that failed has left."""
+"""Removing the files of a failed write."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tablestore_engine.operation.write.write_job import WriteResult
 def removed_unless_committed(target: WriteTarget, written: WriteResult | None = None) -> Iterator[None]:
     """Remove the files of a write when it or its commit fails, but never what a snapshot may name.
 
-    `written` is what the write made, where that is known: then nothing is looked for.
+    `written` is the result of the write, if known; otherwise its files are searched.
     """
     try:
         yield
@@ -35,26 +35,26 @@ def removed_unless_committed(target: WriteTarget, written: WriteResult | None = 
 
 
 def remove_written(target: WriteTarget, written: WriteResult) -> None:
-    """Remove the files that a write made and tells of. What tasks left that Spark ran twice are orphans."""
+    """Remove the files in the result of a write. Files of tasks that Spark ran twice are orphans."""
     partition_format = PartitionFormat(target.schema)
     paths = [
         target.paths.data_file(partition_format.path_of(one.partition), one.bucket, one.file.file_name)
         for one in written.entries
-        # A file that was only moved to another level is not of this write.
+        # A file that was only moved to another level does not belong to this write.
         if one.kind == FileKind.ADD and target.write_id in one.file.file_name
     ]
     paths += [index_path(target.paths, target.schema, one) for one in written.index if target.write_id in one.file_name]
     for path in paths:
-        with suppress(TableStoreError):  # orphans are harmless; the failure that led here matters more
+        with suppress(TableStoreError):  # orphans are harmless; the original failure matters more
             target.io.delete(path)
 
 
 def remove_files(target: WriteTarget) -> None:
-    """Remove every file of a write that failed, also those of tasks whose answer was lost: looks into every bucket."""
+    """Remove every file of a write that failed, also those of tasks whose result was lost: lists every bucket."""
     try:
         _remove_below(target, target.paths.root, depth=len(target.schema.partition_keys) + 1)
     except TableStoreError:
-        return  # orphans are harmless; the failure that led here matters more
+        return  # orphans are harmless; the original failure matters more
 
 
 def _remove_below(target: WriteTarget, directory: str, depth: int) -> None:

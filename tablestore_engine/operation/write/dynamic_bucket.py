@@ -1,10 +1,10 @@
-"""Dynamic buckets of a keyed table: which bucket a key has, and which one a new key gets.
+"""Dynamic buckets of a keyed table: the bucket of a known key, and the choice for a new one.
 
 Vocabulary: the *index* maps the hash of a key to its bucket: for each bucket a HASH index file with the hashes of all
-keys that it was ever given. A key is *known* when its hash stands in the index of its partition.
+keys that were ever assigned to it. A key is *known* when its hash is in the index of its partition.
 
 Invariants: a known key stays in its bucket, so all records of a key are in one bucket; hashes that collide share one.
-Looking keys up costs one bucket's index at a time, and only those of partitions that rows fall into are read.
+A lookup reads one bucket's index at a time, and only for partitions of the written rows.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ Buckets = np.ndarray[Any, np.dtype[np.int32]]
 class DynamicBuckets:
     """What a write knows of a table's dynamic buckets when it begins, on snapshot `snapshot_id` (0: there is none).
 
-    `entries` are the HASH index files of the partitions that stay; `unindexed` are the live files of buckets that have
-    none; `repaired` are index files that this write made for such buckets. `sought` are the partitions in whose index
-    the keys of the rows were looked up beforehand; None: they are looked up row by row.
+    `entries` are the HASH index files of the partitions that the write keeps; `unindexed` are the live files of buckets
+    without one; `repaired` are index files that this write made for such buckets. `sought` are the partitions in whose
+    index the keys of the rows were looked up beforehand; None: they are looked up row by row.
     """
 
     rule: FillRule
@@ -59,13 +59,13 @@ class DynamicBuckets:
         return self._by_partition.get(partition, {}).get(bucket)
 
     def check_sought(self, partition: bytes, name: str) -> None:
-        """Refuse rows of a partition where their keys may be known, but were not looked up: they have any bucket.
+        """Refuse rows of a partition whose keys may be known but were not looked up: their bucket would be arbitrary.
 
-        `name` is the partition's, for the message. Rows come twice from a query, to be looked up and to be written,
-        and one that depends on time or chance may give others the second time.
+        `name` is the partition's, for the message. A query runs twice, for the lookup and for the write; if it depends
+        on time or chance, the second run may yield other partitions.
 
         Raises:
-            ConflictError: it is such a partition; looked up anew, the rows may be written.
+            ConflictError: it is such a partition; another attempt may succeed.
         """
         if self.sought is None or partition in self.sought:
             return
@@ -84,7 +84,7 @@ class DynamicBuckets:
 
 
 def fill_rule(options: CoreOptions) -> FillRule:
-    """How a table's options fill its buckets."""
+    """The rule by which new keys fill buckets, from a table's options."""
     most = options.dynamic_bucket_max_buckets
     return FillRule(
         options.dynamic_bucket_target_row_num,
@@ -135,7 +135,7 @@ def assigned_buckets(buckets: DynamicBuckets, target: WriteTarget, partition: by
 
 
 def repaired(buckets: DynamicBuckets, target: WriteTarget, partitions: Sequence[bytes]) -> DynamicBuckets:
-    """The same with an index file for every bucket of these partitions: where one lacks, it is made from the keys."""
+    """The same with an index file for every bucket of these partitions; missing ones are built from the keys."""
     wanted = set(partitions)
     bucket_ids = {(e.partition, e.bucket) for e in buckets.unindexed if e.partition in wanted}
     if not bucket_ids:
@@ -164,7 +164,7 @@ def _indexed(target: WriteTarget, buckets: DynamicBuckets, bucket_id: tuple[byte
 
 
 def write_index_file(target: WriteTarget, bucket_id: tuple[bytes, int], hashes: Hashes, name: str) -> IndexEntry:
-    """Write the index file of a bucket; `name` tells it from others of the same write."""
+    """Write the index file of a bucket; `name` distinguishes it from others of the same write."""
     partition, bucket = bucket_id
     file_name = target.paths.new_index_file_name(target.write_id, name)
     entry = IndexEntry(partition, bucket, HASH, file_name, 0, len(hashes))
@@ -173,20 +173,20 @@ def write_index_file(target: WriteTarget, bucket_id: tuple[bytes, int], hashes: 
 
 
 class KnownKeys:
-    """The index of one partition in memory, for rows that come in several tables: keys keep the bucket they got before.
+    """The index of one partition in memory, for rows in several tables: keys keep the bucket they were assigned first.
 
     Eight bytes for each key of the partition.
     """
 
     def __init__(self, buckets: DynamicBuckets, target: WriteTarget, partition: bytes) -> None:
-        """Read what the index says. Raises StorageError, CorruptMetadataError."""
+        """Read the index. Raises StorageError, CorruptMetadataError."""
         entries = buckets.of(partition)
         parts = [read_hashes(target.io, index_path(target.paths, target.schema, e)) for e in entries]
         hashes = np.concatenate([NO_HASHES, *parts])
         numbers = np.repeat(
             np.array([e.bucket for e in entries], dtype=np.int32), np.array([len(p) for p in parts], dtype=np.int64)
         )
-        # Where another writer put a hash into two buckets, the first one counts, as it does in `known_buckets`.
+        # If another writer put a hash into two buckets, the first one is used, as it does in `known_buckets`.
         self._hashes, first = np.unique(hashes, return_index=True)
         self._buckets: Buckets = numbers[first]
         self._rows = {e.bucket: e.row_count for e in entries}
@@ -210,7 +210,7 @@ class KnownKeys:
 
 
 class BucketIndex:
-    """Grows the index of one bucket while its rows are written."""
+    """Extends the index of one bucket while its rows are written."""
 
     def __init__(self, target: WriteTarget, bucket_id: tuple[bytes, int], before: IndexEntry | None) -> None:
         self._target = target
@@ -219,11 +219,11 @@ class BucketIndex:
         self._given: list[Hashes] = []
 
     def add(self, rows: pa.Table) -> None:
-        """Take the keys of rows that were written."""
+        """Add the keys of written rows."""
         self._given.append(key_hashes(rows, self._target.schema))
 
     def close(self, name: str) -> IndexEntry | None:
-        """The bucket's new index file; None when it would say what the old one says."""
+        """The bucket's new index file; None when the old one has all keys."""
         given = np.unique(np.concatenate([NO_HASHES, *self._given]))
         if self._before is not None:
             path = index_path(self._target.paths, self._target.schema, self._before)

@@ -1,11 +1,11 @@
-"""Homes of keys that cross partitions, looked up in this process for rows that are few.
+"""Locations of keys that cross partitions, looked up in this process for small writes.
 
-Vocabulary: a *home* is the number of the bucket scan where a key is now, `NOWHERE` when it is in none. A *record* is a
-key as a file holds it, with the number of its bucket scan, its sequence number and its kind; the last record of a key
-in a bucket says whether it still is there.
+Vocabulary: a *location* is the number of the bucket scan that holds a key now, `NOWHERE` when none does. A *record* is
+a key as a file holds it, with the number of its bucket scan, its sequence number and its kind; the last record of a key
+in a bucket decides whether the key exists there.
 
-Only files whose interval of keys holds one of the keys are looked at, and of these only the key columns and what says
-which record is the last; what is held are the records of the keys sought.
+Only files whose key interval contains one of the keys are read, and of these only the key columns and what orders the
+records; only the records of the sought keys are kept in memory.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from tablestore_engine.table_state import TableState
 
 MAX_ROWS = 4_000_000
 MAX_FILES = 10_000
-"""Of files to look at here; more are read by Spark."""
+"""Limits for reading files in this process; beyond them Spark reads."""
 LOCATION_COLUMN = "__location"
 NOWHERE = -1
 
@@ -130,7 +130,7 @@ def _records(state: TableState, one: Numbered, sought: Mapping[str, pa.Array]) -
 
 
 def locations_of(rows: pa.Table, records: pa.Table, schema: TableSchema) -> Locations:
-    """The home of each row's key, where `records` are all of these keys in the table."""
+    """The location of each row's key; `records` are all records of these keys in the table."""
     ids = _key_ids([rows, records], schema)
     given, found = ids[: rows.num_rows], ids[rows.num_rows :]
     number = records.column(LOCATION_COLUMN).to_numpy()
@@ -139,13 +139,13 @@ def locations_of(rows: pa.Table, records: pa.Table, schema: TableSchema) -> Loca
     last = np.append((np.diff(found) != 0) | (np.diff(number) != 0), True)[: len(found)]
     alive = last & np.isin(records.column(VALUE_KIND.name).to_numpy()[order], live_kinds(schema.merge_engine))
     locations: Locations = np.full(int(ids.max(initial=-1)) + 1, NOWHERE, np.int64)
-    # Backwards: of several homes the first one counts.
+    # Backwards: of several locations the first one is used.
     locations[found[alive][::-1]] = number[alive][::-1]
     return locations[given]
 
 
 def _key_ids(tables: Sequence[pa.Table], schema: TableSchema) -> npt.NDArray[np.int64]:
-    """Numbers that keys have in common exactly when they are equal."""
+    """Numbers that are equal exactly when keys are equal."""
     keys = [
         t.select(list(schema.primary_keys)).cast(pa.schema(list(_record_schema(schema))[: len(schema.primary_keys)]))
         for t in tables
@@ -155,9 +155,9 @@ def _key_ids(tables: Sequence[pa.Table], schema: TableSchema) -> npt.NDArray[np.
 
 
 def live_kinds(engine: MergeEngine) -> tuple[int, ...]:
-    """The kinds of a key's last record in a bucket with which the key is there.
+    """The kinds of a key's last record in a bucket with which the key exists there.
 
-    Where records fold, a retraction ends no row.
+    If records fold, a retraction does not remove the row.
     """
     if engine.kept is Kept.NEWEST:
         return 0, 2
@@ -165,7 +165,7 @@ def live_kinds(engine: MergeEngine) -> tuple[int, ...]:
 
 
 def rows_by_bucket(buckets: Sequence[BucketScan]) -> dict[bytes, dict[int, int]]:
-    """For each partition how many rows its buckets hold: the new keys of the partition are spread by that."""
+    """The number of rows of the buckets of each partition, by which new keys are distributed."""
     counts: dict[bytes, dict[int, int]] = {}
     for one in buckets:
         counts.setdefault(one.partition_row, {})[one.bucket] = sum(f.row_count for f in one.files)
@@ -173,7 +173,7 @@ def rows_by_bucket(buckets: Sequence[BucketScan]) -> dict[bytes, dict[int, int]]
 
 
 def refuse_repeated(keys: pa.Table) -> None:
-    """Raise a DuplicateKeyError for keys that stand twice in the rows of a write, if there are any."""
+    """Raise a DuplicateKeyError for keys that occur twice in the rows of a write, if there are any."""
     if keys.num_rows:
         sample = keys.slice(0, _SAMPLE).to_pylist()
         shown = "; ".join(", ".join(f"{k}={v!r}" for k, v in key.items()) for key in sample)
@@ -184,7 +184,7 @@ def refuse_repeated(keys: pa.Table) -> None:
 
 
 def duplicates_in(rows: pa.Table, job: WriteJob) -> pa.Table:
-    """One row for each key that stands twice, which is more than `job` allows: its key columns."""
+    """One row for each key that occurs more often than `job` allows: its key columns."""
     ids = _key_ids([rows], job.schema)
     additions = ids[_kinds(rows) == 0] if job.changes else ids
     twice = np.flatnonzero(np.bincount(additions, minlength=1) > 1)
@@ -193,12 +193,12 @@ def duplicates_in(rows: pa.Table, job: WriteJob) -> pa.Table:
 
 
 def one_of_each(rows: pa.Table, job: WriteJob) -> pa.Table:
-    """The last row of each key, the first one where that stays, or all of them where they fold; in their order."""
+    """The last row of each key, the first one for first-row, or all rows if they fold; in their order."""
     engine = job.schema.merge_engine
     if not (engine.keeps_one_record) or not rows.num_rows:
         return rows
     ids, order_given = _key_ids([rows], job.schema), np.arange(rows.num_rows)
-    # Of changes, a row that takes the place of a deleted one comes after it.
+    # In a changelog, a row that replaces a deleted one comes after it.
     order = np.lexsort((order_given, -_kinds(rows) if job.changes else order_given, ids))
     differs = np.diff(ids[order]) != 0
     chosen = np.append(differs, True) if engine.kept is Kept.NEWEST else np.append(True, differs)
@@ -211,12 +211,12 @@ def _kinds(rows: pa.Table) -> npt.NDArray[np.int8]:
 
 
 def route(rows: pa.Table, locations: Locations, buckets: Sequence[BucketScan], schema: TableSchema) -> pa.Table:
-    """Rows of which each key stands once, or is to be folded, with `BUCKET_COLUMN`: where each belongs.
+    """Rows with the `BUCKET_COLUMN` of their key's location; each key occurs once, or its rows fold.
 
-    Rows that move leave a delete at their home.
+    Rows that move leave a delete at their old location.
 
     Raises:
-        OptionError: new keys have no place.
+        OptionError: new keys do not fit into the allowed buckets.
     """
     engine = schema.merge_engine
     known = locations != NOWHERE
@@ -241,7 +241,7 @@ def _where(rows: pa.Table, chosen: Mask) -> pa.Table:
 
 
 def _partition_columns(locations: Locations, buckets: Sequence[BucketScan], schema: TableSchema) -> dict[str, pa.Array]:
-    """The partition of each home; null for those that are nowhere."""
+    """The partition of each location; null for `NOWHERE`."""
     used, at = np.unique(locations, return_inverse=True)
     columns = {}
     for i, field in enumerate(schema.partition_fields):
@@ -278,7 +278,7 @@ def _together(rows: pa.Table, schema: TableSchema) -> pa.Table:
 
 
 def _opened(rows: pa.Table, buckets: Sequence[BucketScan], schema: TableSchema) -> pa.Table:
-    """Rows of keys that are new in their partition, in the buckets that are open there."""
+    """Rows of keys that are new in their partition, in buckets with room."""
     numbers: Buckets = np.zeros(rows.num_rows, np.int32)
     if rows.num_rows:
         counts = rows_by_bucket(buckets)
@@ -291,7 +291,7 @@ def _opened(rows: pa.Table, buckets: Sequence[BucketScan], schema: TableSchema) 
 
 
 def with_kinds(rows: pa.Table) -> pa.Table:
-    """Rows that all say what they do; those that did not are put."""
+    """Rows with `ROW_KIND_COLUMN`, which is +I if missing."""
     if ROW_KIND_COLUMN in rows.column_names:
         return rows
     return rows.append_column(ROW_KIND_COLUMN, pa.repeat(pa.scalar(0, pa.int8()), rows.num_rows))

@@ -1,4 +1,4 @@
-"""Starting a write: the identity, sequence number and job that every write of a table begins with."""
+"""Starting a write: its sequence number and job."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _RANDOM_BITS = 10
 def new_sequence_number(entries: Iterable[ManifestEntry]) -> int:
     """A sequence number above those of all `entries`, and different from that of any concurrent write.
 
-    Microseconds since 1970 with ten random bits below: two writers that start on the same snapshot do not tie, also
-    where the numbers of a table are ahead of the clock. As many numbers are left for the layers of a write
+    Microseconds since 1970 with ten random low bits: two writers that start on the same snapshot get different numbers,
+    even if the numbers of a table are ahead of the clock. As many numbers are reserved for the layers of a write
     (`mergetree.merge.sequence_layers`).
     """
     global _last_number  # noqa: PLW0603 - one clock for the process
@@ -68,7 +68,7 @@ def new_job(
         total_buckets=total,
         sequence_number=new_sequence_number(live),
         occupied=frozenset((e.partition, e.bucket) for e in staying),
-        # Other merge engines are there to fold records of one key.
+        # Other merge engines fold records of one key.
         unique_keys=intent.refuse_duplicates and target.schema.merge_engine.kept is Kept.NEWEST,
         partition_buckets={p: n for p, n in numbers.items() if n != total},
         dynamic=dynamic,

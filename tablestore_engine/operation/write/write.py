@@ -1,9 +1,9 @@
-"""Writing rows that come sorted by partition, bucket and key: what one task of a write does.
+"""One task of a write: writes rows sorted by partition, bucket and key.
 
 The task removes duplicates of a key (the merge engine folds them, or they are an error), gives all rows the job's
-sequence number and streams them into files. One number for the whole write is enough, since a key stands in a write
-once; it makes the write win or lose against another one as a whole. Only rows that must stay apart from others
-of their key make layers (`mergetree.merge.sequence_layers`), each with files and a number of its own.
+sequence number and streams them into files. One number for the whole write is enough, because a key occurs once in a
+write; the write then wins or loses against another one as a whole. Only rows that must not be merged with others of
+their key make sequence layers (`mergetree.merge.sequence_layers`), each with its own files and number.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _SHOWN = 40  # characters of a value in a message
 
 
 def write_table(job: WriteJob, rows: pa.Table, task: str = "") -> WriteResult:
-    """Write rows that are in memory and in arrival order (later rows win)."""
+    """Write rows that are in memory, in their order: later rows win."""
     job = job.of_rows(rows.column_names)
     schema = job.schema
     if BUCKET_COLUMN not in rows.column_names:
@@ -62,7 +62,7 @@ def write_table(job: WriteJob, rows: pa.Table, task: str = "") -> WriteResult:
 def with_bucket(job: WriteJob, rows: pa.Table) -> pa.Table:
     """Rows of one bucket with their `BUCKET_COLUMN`, and without `ORDINAL_COLUMN`.
 
-    Rows that have no `BUCKET_COLUMN` are all of the bucket of the first one.
+    Rows without `BUCKET_COLUMN` all belong to the bucket of the first one.
 
     Raises:
         PrimaryKeyError, SchemaError: a null in a NOT NULL column.
@@ -87,7 +87,7 @@ def write_sorted(job: WriteJob, tables: Iterable[pa.Table], task: str) -> WriteR
 
     Raises:
         PrimaryKeyError: a null in a key column.
-        DuplicateKeyError: a key that stands twice, where the job refuses that.
+        DuplicateKeyError: a key occurs twice, and the job refuses that.
         SchemaError: a null in a NOT NULL column, a text that is too long for its column.
     """
     writer = BucketSwitch(job, task)
@@ -134,7 +134,7 @@ def check_lengths(rows: pa.Table, schema: TableSchema) -> None:
 
 
 def _deduplicated(job: WriteJob, tables: Iterable[pa.Table], result: WriteResult) -> Iterator[pa.Table]:
-    """Tables with one row per key, folded as the merge engine says; a table's last key waits for the next table."""
+    """Tables with one row per key, folded by the merge engine; a table's last key is held back for the next table."""
     schema = job.schema
     keys = [*schema.partition_keys, BUCKET_COLUMN, *schema.trimmed_primary_keys]
     engine = schema.merge_engine
@@ -170,7 +170,7 @@ def _deduplicated(job: WriteJob, tables: Iterable[pa.Table], result: WriteResult
 
 
 def _needs_layers(rows: pa.Table, engine: MergeEngine) -> bool:
-    """Whether rows of one key may have to stay apart."""
+    """Whether rows of one key may need several sequence layers."""
     return engine.folds_in_order or (engine.stores_retractions and _kinds_of(rows) is not None)
 
 
@@ -184,7 +184,7 @@ def _begin_of_last_key(table: pa.Table, keys: Sequence[str]) -> int:
 
 
 def _records(job: WriteJob, rows: pa.Table) -> pa.Table:
-    """What the rows become, each by itself; see `mergetree.merge.normalize_records`."""
+    """The normalized records of the rows; see `mergetree.merge.normalize_records`."""
     schema = job.schema
     if schema.primary_keys:
         if job.changes and schema.merge_engine.removing_groups:
@@ -196,7 +196,7 @@ def _records(job: WriteJob, rows: pa.Table) -> pa.Table:
 
 
 def _checked_kinds(rows: pa.Table, schema: TableSchema) -> pa.Table:
-    """Rows of a table without a key; without their kinds when none retracts, for then they say nothing.
+    """Rows of a table without a key; without their kinds if there is no retraction.
 
     Raises:
         RowKindError: a retraction for a table that cannot take it.
@@ -213,7 +213,7 @@ def _checked_kinds(rows: pa.Table, schema: TableSchema) -> pa.Table:
 
 
 def _only_replaced(table: pa.Table, last: np.ndarray[Any, np.dtype[np.bool_]]) -> bool:
-    """Whether a key stands twice only where one row is removed and another one put in its place."""
+    """Whether keys occur twice only where one row is removed and another one replaces it."""
     kinds = table.column(ROW_KIND_COLUMN).to_numpy()
     first = np.flatnonzero(~last)
     return bool((kinds[first] == DELETE_KIND).all() and (kinds[first + 1] == 0).all())

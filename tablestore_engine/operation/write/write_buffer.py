@@ -1,16 +1,15 @@
 """The two-level write buffer: rows in any order in, data files out, in bounded memory.
 
-Vocabulary: a *place* is one bucket of one partition. Each place has a buffer, and all together have a bound. A buffer
-that reaches `write-buffer-size` is spilled: sorted by key and put on local disk as one run. When all buffers together
-reach `write-buffer-total-size`, the largest are spilled first, because they make the fewest and longest runs. In the
-end the runs of each place are merged into its files, place by place. After the two-level buffer of Hudi's Flink writer.
+Each bucket of a partition has a buffer, and all buffers together have a bound. A buffer that reaches
+`write-buffer-size` is spilled: sorted by key and written to local disk as one run. When all buffers together reach
+`write-buffer-total-size`, the largest are spilled first, because they make the fewest and longest runs. At the end the
+runs of each bucket are merged into its files, bucket by bucket. After the two-level buffer of Hudi's Flink writer.
 
-Invariants: no more than the total size is held between two calls of `add`, and sorting takes as much again for the
-buffer that is spilled; merging holds a part of the total, however many runs there are, because batches of a run are
-small and only some runs are merged at once; rows of one key keep their order of arrival; in a run, rows of one key
-stand in one batch, without which a merge of runs would tear them apart. Besides, a file that is written holds a row
-group, and where buckets are dynamic, the keys of the partitions that rows fall into are held
-(`operation.write.bucket_assignment`).
+Invariants: at most the total size is held between two calls of `add`, and sorting takes as much again for the buffer
+that is spilled; merging holds a part of the total, however many runs there are, because batches of a run are small and
+only some runs are merged at once; rows of one key keep their order; in a run, all rows of a key are in one batch, so
+that a merge of runs does not separate them. In addition, a file that is written holds a row group, and with dynamic
+buckets the keys of the written partitions are held (`operation.write.bucket_assignment`).
 """
 
 from __future__ import annotations
@@ -41,14 +40,14 @@ _BATCHES = 4 * MOST_RUNS
 
 @dataclass(frozen=True)
 class BufferSizes:
-    """Bounds in bytes of Arrow memory: of one place, and of all places together."""
+    """Bounds in bytes of Arrow memory: of one bucket, and of all buckets together."""
 
     bucket: int
     total: int
 
     @classmethod
     def of(cls, options: CoreOptions) -> BufferSizes:
-        """What a table's options say."""
+        """The bounds that a table's options define."""
         return cls(options.write_buffer_size, options.write_buffer_total_size)
 
 
@@ -101,7 +100,7 @@ class WriteBuffer:
         Raises:
             PrimaryKeyError, SchemaError: a null in a NOT NULL column.
             StorageError: the disk to spill to is full, or an index of buckets cannot be read.
-            OptionError: new keys have no place.
+            OptionError: new keys do not fit into the allowed buckets.
         """
         if rows.num_rows == 0:
             return
@@ -124,13 +123,13 @@ class WriteBuffer:
             self.abort()
 
     def abort(self) -> None:
-        """Forget the rows."""
+        """Drop the rows."""
         self._rows_by_bucket.clear()
         self._held = 0
         self._spill.close()
 
     def _parts(self, rows: pa.Table) -> Iterator[tuple[tuple[bytes, int], pa.Table]]:
-        """The rows of each place, as copies: a slice would keep the memory of all rows that came with it."""
+        """The rows of each bucket, as copies: a slice would keep the memory of the whole table."""
         schema = self._job.schema
         several = bool(schema.partition_keys) or self._job.total_buckets > 1 or self._job.dynamic is not None
         ordered = (
@@ -158,7 +157,7 @@ class WriteBuffer:
         self.spilled_runs += 1
 
     def _sorted(self, bucket: _BucketRows) -> pa.Table:
-        """The rows in memory, which the place gives away, by key and arrival."""
+        """The rows of a bucket, sorted by key and order; the buffer is empty afterwards."""
         rows = pa.concat_tables(bucket.tables)
         self._held -= bucket.bytes
         bucket.tables, bucket.bytes = [], 0
@@ -177,7 +176,7 @@ class WriteBuffer:
             start = end
 
     def _merged(self) -> Iterator[pa.Table]:
-        """All rows, place by place; those of a keyed table sorted by key and arrival."""
+        """All rows, bucket by bucket; those of a keyed table sorted by key and order."""
         for bucket in self._rows_by_bucket.values():
             if bucket.tables and bucket.runs:
                 self._spill_bucket(bucket)  # then one batch of it is in memory, as of the runs before it

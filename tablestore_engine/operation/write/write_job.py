@@ -1,8 +1,8 @@
-"""What the tasks of one write share, and what they answer.
+"""What the tasks of one write share, and what they return.
 
 A *write job* is everything a task must know; it travels to executors. Rows are the table's columns plus
-`BUCKET_COLUMN` and, when they are not all inserts, `ROW_KIND_COLUMN` (0 +I, 1 -U, 2 +U, 3 -D); `ORDINAL_COLUMN` says
-in which order they came. A *write result* names the files that a task made; nobody sees them before a commit.
+`BUCKET_COLUMN` and, when they are not all inserts, `ROW_KIND_COLUMN` (0 +I, 1 -U, 2 +U, 3 -D); `ORDINAL_COLUMN` keeps
+their order. A *write result* names the files of a task; readers do not see them before a commit.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ class WriteJob:
     """What the tasks of one write share.
 
     `total_buckets` is the number of buckets of a partition (-1: dynamic, or none); `partition_buckets` holds that of
-    partitions that have another one. `dynamic` is what is known of dynamic buckets, None for tables without an index.
-    `intent` is what the caller wants, and `base_snapshot_id` the snapshot that the write began on (0: there was none):
-    the commit needs them.
+    partitions that have another one. `dynamic` is the index of dynamic buckets, None for tables without one.
+    `intent` is what the caller asks for, and `base_snapshot_id` the snapshot that the write is based on (0: none); the
+    commit needs both.
     """
 
     target: WriteTarget
     total_buckets: int
     sequence_number: int
     occupied: frozenset[tuple[bytes, int]] = frozenset()
-    unique_keys: bool = False  # a key that stands twice in the rows is an error
-    changes: bool = False  # rows that were computed from the table: a key stands once, or leaves and comes back
-    settled: bool = False  # rows that the table itself holds, to be written again: they are records already
+    unique_keys: bool = False  # a key that occurs twice in the rows is an error
+    changes: bool = False  # rows computed from the table: a key occurs once, or is removed and added again
+    settled: bool = False  # rows of the table itself, which are rewritten: they are records already
     partition_buckets: Mapping[bytes, int] = field(default_factory=dict)
     dynamic: DynamicBuckets | None = None
     intent: WriteIntent = PLAIN
@@ -55,7 +55,7 @@ class WriteJob:
         return self.target.schema
 
     def of_rows(self, columns: Sequence[str]) -> WriteJob:
-        """The job for rows with these columns: in a changelog, a key may stand any number of times."""
+        """The job for rows with these columns: in a changelog, a key may occur any number of times."""
         is_changelog = ROW_KIND_COLUMN in columns and not self.changes
         return replace(self, unique_keys=False) if is_changelog else self
 
@@ -64,7 +64,7 @@ class WriteJob:
         return self.partition_buckets.get(partition, self.total_buckets)
 
     def level_of(self, partition: bytes, bucket: int) -> int:
-        """Rows of an empty bucket land at the top level at once, others at level 0."""
+        """Rows of an empty bucket are written to the top level, others to level 0."""
         if not self.schema.primary_keys or (partition, bucket) in self.occupied:
             return 0
         return self.schema.core_options.num_levels - 1
@@ -81,7 +81,7 @@ class WriteResult:
 
     @property
     def rows_kept(self) -> int:
-        """How many rows a table that has only these files shows."""
+        """The number of rows of a table that has only these files."""
         return sum(e.file.row_count - (e.file.delete_row_count or 0) for e in self.entries)
 
     def add(self, other: WriteResult) -> None:
@@ -92,7 +92,7 @@ class WriteResult:
         self.rows_out += other.rows_out
 
     def add_repaired(self, job: WriteJob) -> None:
-        """Take the index files that the write had to make for buckets without one, but for those that it replaced."""
+        """Add the index files that the write made for buckets without one, unless it replaced them."""
         bucket_ids = {e.bucket_id for e in self.index}
         for made in job.dynamic.repaired if job.dynamic else ():
             if made.bucket_id not in bucket_ids:
@@ -103,9 +103,9 @@ class WriteResult:
 
 
 def order_of_key(job: WriteJob) -> list[SortColumn]:
-    """What says, of rows of one key in one write, which is the last: sequence fields, and then their arrival.
+    """The columns that order the rows of one key in one write: sequence fields, then the order of the rows.
 
-    Changes have no order of arrival; a row that takes the place of a deleted one comes after it.
+    Changes have no order of their own; a row that replaces a deleted one comes after it.
     """
     kinds = [SortColumn(ROW_KIND_COLUMN, descending=True)] if job.changes else []
     return [*sequence_columns(job.schema), *kinds]

@@ -43,7 +43,7 @@ def table_rows(rows: pa.Table, schema: TableSchema) -> pa.Table:
             column = column if column.type == target else _cast(column, target)
         except pa.ArrowException as error:
             raise SchemaError(f"Column '{field.name}' cannot be written as {field.type}: {error}.") from error
-        # Of one key there is one row, in the bucket that its bytes say: 0.0 and -0.0 are the same key.
+        # Equal keys must have equal bytes, which choose the bucket: 0.0 and -0.0 are the same key.
         arrays.append(same_floats(column) if field.name in schema.primary_keys else column)
         names.append(field.name)
     if ROW_KIND_COLUMN in rows.column_names:
@@ -54,7 +54,7 @@ def table_rows(rows: pa.Table, schema: TableSchema) -> pa.Table:
 
 def _cast(column: pa.ChunkedArray, target: pa.DataType) -> pa.ChunkedArray:
     if pa.types.is_integer(column.type) and pa.types.is_decimal(target):
-        # Arrow wants room for all integers of the type; whether these fit, the second cast says.
+        # Arrow requires room for all integers of the type; the second cast checks whether these fit.
         column = column.cast(pa.decimal256(20 + target.scale, target.scale))
     return column.cast(target)
 

@@ -1,4 +1,4 @@
-"""Compaction with Spark: tasks of a plan side by side, sorting, z-order, and what is due.
+"""Compaction with Spark: parallel tasks of a plan, sorting, z-order, and due compactions.
 
 Knows `read` and `write`.
 """

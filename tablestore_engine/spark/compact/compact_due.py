@@ -1,5 +1,4 @@
-"""What is due in one table when somebody comes to compact it: scheduled plans first, then what the thresholds ask
-for."""
+"""The due compactions of one table: scheduled plans first, then those that the thresholds require."""
 
 from __future__ import annotations
 
@@ -17,14 +16,14 @@ from tablestore_engine.table import Table
 
 
 def compact_due(spark: Callable[[], SparkSession], table: Table, *, full: bool = False) -> list[str]:
-    """Carry out every scheduled compaction that nobody works on, and compact the buckets that are left.
+    """Execute every unclaimed scheduled compaction, and compact the other buckets.
 
-    `full` makes every bucket one run, due or not. Buckets in which another process merges just now are left to it.
-    A plan that fails stops neither the others nor other buckets. Returns what was done, a few words for each step.
+    `full` makes every bucket one run, due or not. Buckets that another process is merging are left to it. A plan that
+    fails stops neither other plans nor other buckets. Returns a short description of each step.
 
     Raises:
         ConflictError, ExecutionError: steps failed, which the message names; all others are done.
-        TableStoreError: there was but one step to do, or the timeline cannot be read.
+        TableStoreError: the only step failed, or the timeline cannot be read.
     """
     done, failed = [], []
     for taken in run_each(table.state, owner(), now_millis, lambda chosen: execute_tasks(spark, chosen)):
@@ -49,8 +48,8 @@ def compact_due(spark: Callable[[], SparkSession], table: Table, *, full: bool =
 def _compact_rest(
     spark: Callable[[], SparkSession], table: Table, failed: Sequence[PlanFailure], *, full: bool
 ) -> Snapshot | None:
-    """Compact what no plan is for. Where a plan has failed, a full compaction may succeed; the thresholds ask for much
-    the same as the plan did.
+    """Compact buckets without a plan. If a plan has failed, a full compaction may succeed; the thresholds would require
+    much the same as the plan.
     """
     unfit = () if full else (bucket_id for one in failed for bucket_id in one.plan.bucket_ids)
     busy = table.state.timeline.busy_buckets(now_millis())
@@ -60,7 +59,7 @@ def _compact_rest(
 def _failure(errors: Sequence[tuple[str, TableStoreError]], done: Sequence[str]) -> TableStoreError:
     text = " ".join(f"{what}: {error}" for what, error in errors)
     kind = ConflictError if all(error.retryable for _, error in errors) else ExecutionError
-    return kind(text, hint=f"Done besides: {', '.join(done)}." if done else None)
+    return kind(text, hint=f"Also done: {', '.join(done)}." if done else None)
 
 
 def _rendered(result: PlanResult) -> str:

@@ -1,7 +1,7 @@
 """Compacting tables: in executors, one task per bucket, or in this process when there is little to do.
 
-All tasks of a compaction share one write id, which is part of the names of its files: whatever goes wrong, they are
-found and removed by it, also those of tasks whose answer was lost.
+All tasks of a compaction share one write id, which is part of the names of its files: on any failure they are
+found and removed by it, also those of tasks whose result was lost.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def compact_table(
     full: bool = True,
     skip: Collection[tuple[bytes, int]] = (),
 ) -> Snapshot | None:
-    """Merge every bucket into one sorted run; unless `full`, only what the thresholds ask for.
+    """Merge every bucket into one sorted run; unless `full`, only what the thresholds require.
 
     Buckets (by partition and number) in `skip` are left alone. Returns the snapshot, None when there was nothing to do.
 
@@ -82,7 +82,7 @@ def _bucket_ids(table: Table, snapshot: Snapshot) -> set[tuple[bytes, int]]:
 
 
 def run_scheduled(spark: Callable[[], SparkSession], table: Table) -> PlanResult | None:
-    """Carry out the oldest scheduled compaction that nobody works on. None when there is none.
+    """Execute the oldest unclaimed scheduled compaction. None when there is none.
 
     Raises:
         TableStoreError: it failed and was rolled back.
@@ -91,7 +91,7 @@ def run_scheduled(spark: Callable[[], SparkSession], table: Table) -> PlanResult
 
 
 def owner() -> str:
-    """Who carries out a compaction, for people who look at the timeline."""
+    """The name of this process as owner of a compaction, shown in the timeline."""
     return f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
 
 
@@ -117,7 +117,7 @@ def _run_one(task: CompactTask) -> Any:
 
 
 def _run_in_executors(spark: SparkSession, tasks: Sequence[CompactTask]) -> list[Any]:
-    """One Spark task for each, the largest first; each is told its number by the range that it gets."""
+    """One Spark task for each, the largest first; each gets its number from its range."""
     pickled = [pickle.dumps(task) for task in sorted(tasks, key=size_of, reverse=True)]
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

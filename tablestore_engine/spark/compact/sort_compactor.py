@@ -1,8 +1,8 @@
-"""Sort compaction: rewriting a table without a key so that rows which queries ask for together stand together.
+"""Sort compaction: rewriting a table without a key so that rows with similar values are in the same files.
 
-The rows are cut into ranges of the sort columns, one task for each, sorted there and written anew; the statistics of
+The rows are divided into ranges of the sort columns, one task for each, sorted there and rewritten; the statistics of
 the new files are narrow, so queries skip more of them. It is a commit of kind COMPACT: the rows stay the same, and a
-statement that took away one of the files meanwhile wins.
+concurrent statement that removed one of the files wins.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _MOST_TASKS = 10_000
 
 @dataclass(frozen=True)
 class SortOrder:
-    """By what rows are sorted: `strategy` is `ORDER` (column by column) or `Z_ORDER` (all alike)."""
+    """The order of the rows: `strategy` is `ORDER` (column by column) or `Z_ORDER` (all columns equally)."""
 
     strategy: str
     columns: tuple[str, ...]
@@ -72,7 +72,7 @@ class SortOrder:
         names = tuple(field.name for field in fields)
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            raise SqlError(f"Column '{twice}' stands twice in order_by.")
+            raise SqlError(f"Column '{twice}' occurs twice in order_by.")
         if self.strategy == Z_ORDER and len(names) > MAX_COLUMNS:
             raise SqlError(f"A z-order takes {MAX_COLUMNS} columns at most; {len(names)} were named.")
         return replace(self, columns=names)
@@ -87,7 +87,7 @@ def sort_compact(
     """Rewrite the table, or some partitions, sorted. Returns the snapshot, None when there are no rows.
 
     Raises:
-        SqlError, ColumnNotFound: the table cannot be sorted so; nothing was touched.
+        SqlError, ColumnNotFound: the table cannot be sorted so; nothing was changed.
         ConflictError: others keep replacing the files.
     """
     order = order.of(table.schema)
@@ -138,7 +138,7 @@ def _check_complete(plan: ScanPlan, result: WriteResult) -> None:
     rows = sum(multiset_row_count(f) for bucket in plan.buckets for f in bucket.files)
     if result.rows_out != rows:
         raise ExecutionError(
-            f"The sorted files hold {result.rows_out:,} rows instead of {rows:,}, so they were thrown away."
+            f"The sorted files hold {result.rows_out:,} rows instead of {rows:,}, so they were discarded."
         )
 
 

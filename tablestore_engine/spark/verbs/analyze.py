@@ -1,4 +1,4 @@
-"""What the rows of a table are like: counts, distinct values, bounds and lengths, in one Spark job."""
+"""Statistics of a table's rows: counts, distinct values, bounds and lengths, in one Spark job."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tablestore_engine.table import Table
 # Bytes of a value, as Spark's own statistics count them.
 _SIZES = {"BOOLEAN": 1, "TINYINT": 1, "SMALLINT": 2, "INT": 4, "DATE": 4, "FLOAT": 4}
 _SIZE = 8
-_DISTINCT_ERROR = 0.01  # small numbers come out right then
+_DISTINCT_ERROR = 0.01  # exact for small numbers
 
 
 def analyze(
@@ -26,7 +26,7 @@ def analyze(
 ) -> Statistics:
     """Statistics of a snapshot and of some of its columns, which are atomic.
 
-    Spark starts only when rows have to be read: for columns, and where metadata does not know how many rows merge.
+    Spark starts only if rows have to be read: for columns, or if metadata does not determine the number of rows.
     """
     entries = table.live_files(snapshot)
     counted = table.count_rows(entries, snapshot)
@@ -37,7 +37,7 @@ def analyze(
 
 
 def known(table: Table, snapshot: Snapshot) -> Statistics:
-    """Statistics of a snapshot without looking at rows: those that metadata knows."""
+    """Statistics of a snapshot from metadata alone."""
     counted = table.count_rows(table.live_files(snapshot), snapshot)
     return _statistics(table, snapshot, counted.rows if counted.exact else None, {})
 
@@ -81,7 +81,7 @@ def _column(column: DataField, found: dict[str, Any], rows: int) -> ColumnStatis
     longest, average = found.get("longest", size), found.get("average", size)
     return ColumnStatistics(
         column.id,
-        # An estimate may exceed what there is.
+        # An estimate may exceed the number of rows.
         min(int(found["distinct"]), given),
         value_text(found.get("least"), column.type),
         value_text(found.get("greatest"), column.type),

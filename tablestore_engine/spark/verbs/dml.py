@@ -1,4 +1,4 @@
-"""The verbs on a table's rows: insert, overwrite, truncate, and what ends every other verb (`finish`).
+"""The verbs on a table's rows: insert, overwrite, truncate, and the last step of every other verb (`finish`).
 
 Every verb writes files first and publishes them by one commit (`operation.transaction.transaction`). A verb that read
 the table before it wrote (delete, update, merge) conflicts with others that changed what it read; `with_retry` runs it
@@ -37,10 +37,10 @@ class WriteOutcome:
 
 
 def insert(spark: SparkSession, table: Table, rows: Rows, intent: WriteIntent = PLAIN) -> WriteOutcome:
-    """Append rows, or upsert them by key. Blind: it reads nothing of the table, so it hardly ever conflicts.
+    """Append rows, or upsert them by key. It reads nothing of the table, so it rarely conflicts.
 
     Raises:
-        ConflictError: the table was replaced, or a row-level change overtook this write; run it again.
+        ConflictError: the table was replaced, or a row-level change was committed first; run it again.
     """
     snapshot = table.latest_snapshot()
     job = begin(table.state, intent, snapshot)
@@ -53,7 +53,7 @@ def insert(spark: SparkSession, table: Table, rows: Rows, intent: WriteIntent = 
 def write_files(spark: SparkSession, table: Table, snapshot: Snapshot | None, job: WriteJob, rows: Rows) -> WriteResult:
     """Write rows into files. Those whose key may be in another partition are routed first.
 
-    `snapshot` says where keys are now; None when the write leaves nothing of the table.
+    Keys are located in `snapshot`; None when the write replaces the whole table.
     """
     if job.schema.crosses_partitions:
         return write_routed(spark, table, snapshot, job, rows)
@@ -63,7 +63,8 @@ def write_files(spark: SparkSession, table: Table, snapshot: Snapshot | None, jo
 def finish(
     spark: SparkSession, table: Table, job: WriteJob, result: WriteResult, change: Change, rows: int | None = None
 ) -> WriteOutcome:
-    """Publish what a write made, unless that is nothing. `rows` are those that count, by default those given."""
+    """Publish the files of a write, if there are any. `rows` is the reported number of rows, by default of those
+    given."""
     counted = result.rows_in if rows is None else rows
     removes = change.removed or change.restarts or change.replaces is not None
     if not result.entries and not removes and job.intent.properties is None:
@@ -82,7 +83,7 @@ def overwrite(
     replaces: Callable[[ManifestEntry], bool] | None,
     intent: WriteIntent = PLAIN,
 ) -> WriteOutcome:
-    """Replace files by rows. `replaces` None: those of the partitions that the rows fall into."""
+    """Replace files by rows. `replaces` None: those of the partitions of the rows."""
     snapshot = table.latest_snapshot()
     _check_overwrite(table, snapshot, replaces)
     job = begin(table.state, intent, snapshot, removes=replaces or everything)
@@ -96,7 +97,7 @@ def overwrite(
 
 
 def _check_overwrite(table: Table, snapshot: Snapshot | None, replaces: Callable[[ManifestEntry], bool] | None) -> None:
-    """Keys that cross partitions may be in those that stay."""
+    """Refuse keys across partitions: they may be in a partition that is kept."""
     if not table.schema.crosses_partitions or snapshot is None:
         return
     if replaces is None or not all(replaces(entry) for entry in table.live_files(snapshot)):
@@ -108,7 +109,7 @@ def _check_overwrite(table: Table, snapshot: Snapshot | None, replaces: Callable
 
 
 def truncate(spark: Callable[[], SparkSession], table: Table, chosen: Callable[[ManifestEntry], bool]) -> WriteOutcome:
-    """Remove the chosen files: a metadata change. Spark only counts their rows, where many have to merge."""
+    """Remove the chosen files: a metadata change. Spark only counts their rows, if many have to merge."""
     live = [e for e in table.live_files() if chosen(e)]
     if not live:
         return WriteOutcome(None, 0)

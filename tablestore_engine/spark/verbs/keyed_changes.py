@@ -1,8 +1,8 @@
-"""Applying a set of changed rows: what DELETE, UPDATE and MERGE have in common.
+"""Applying a set of changed rows: the common part of DELETE, UPDATE and MERGE.
 
-A *change* is a row with the table's columns and `ACTION_COLUMN`: 0 puts the row, 3 removes it. On a table without a
-key it also says by `FILE_COLUMN` and `POSITION_COLUMN` which row it takes the place of (null for a new one), and on one
-that counts rows by `OLD_COLUMN` (see `retracting`).
+A *change* is a row with the table's columns and `ACTION_COLUMN`: 0 puts the row, 3 removes it. On an append
+table, `FILE_COLUMN` and `POSITION_COLUMN` identify the row that it replaces (null for a new one), on a multiset table
+`OLD_COLUMN` does (see `multiset_changes`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Row-level changes of a table that counts rows: each old row is retracted, each new one added.
+"""Row-level changes of a multiset table: each old row is retracted, each new one added.
 
-Rows of one content cannot be told apart there, so a change carries its old row whole (`OLD_COLUMN`, null for a new
-row). Where one row may be changed twice, as by MERGE, it also carries `POSITION_COLUMN`, a number of the target's row.
+Equal rows cannot be distinguished, so a change carries its whole old row (`OLD_COLUMN`, null for a new row). If one row
+may be changed twice, as by MERGE, it also carries `POSITION_COLUMN`, a number of the target's row.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ OLD_COLUMN = "__tablestore_old"
 def with_old_rows(rows: DataFrame, *, positions: bool) -> DataFrame:
     """The rows of a table, each with itself in `OLD_COLUMN` and, if asked for, a number in `POSITION_COLUMN`."""
     old = F.struct(*[F.col(quoted_name(name)) for name in rows.columns]).alias(OLD_COLUMN)
-    # A number costs Spark the freedom to filter below it.
+    # With a number, Spark cannot push filters below it.
     numbers = [F.monotonically_increasing_id().alias(POSITION_COLUMN)] if positions else []
     return rows.select("*", old, *numbers)
 
 
 def count_changes(changes: DataFrame) -> int:
-    """How many rows are changed. Raises SqlError when a row of the target is changed twice."""
+    """The number of changed rows. Raises SqlError when a row of the target is changed twice."""
     counts = [F.count(F.lit(1)).alias("rows")]
     if POSITION_COLUMN in changes.columns:
         counts += [

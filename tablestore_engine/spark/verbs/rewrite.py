@@ -1,9 +1,8 @@
-"""Rewriting a table's rows in another layout, as one atomic commit: other buckets, or under a primary key.
+"""Rewriting a table's rows in another layout, as one atomic commit: with other buckets, or with a primary key.
 
-The rows as they are read now, and the deletes that must outlive them, become new files, which take the place of those
-that they were read from. The commit conflicts when anything else was added or removed there meanwhile; then the whole
-is done again. A schema that changes with the layout counts once the snapshot is there (`schema.table.layout`), so a
-rewrite that dies leaves the table as it was.
+The current rows, and the deletes that must be kept, become new files, which replace those that were read. The commit
+conflicts if files were added or removed there meanwhile; then the rewrite starts again. A schema that changes with the
+layout is valid only once the snapshot exists (`schema.table.layout`), so a killed rewrite leaves the table unchanged.
 """
 
 from __future__ import annotations
@@ -37,12 +36,13 @@ def rescale(
     *,
     now_millis: Callable[[], int],
 ) -> WriteOutcome:
-    """Rewrite partitions into `number` buckets each (None: as the table's option says, -1: dynamic).
+    """Rewrite partitions into `number` buckets each (None: the table's option, -1: dynamic).
 
-    Without `chosen` it is all partitions, and new ones will have as many. Partitions that have them are left alone.
+    Without `chosen`, all partitions are rewritten, and new ones will have the same number. Partitions that have it
+    already are left unchanged.
 
     Raises:
-        OptionError, SchemaError: the table cannot have so many.
+        OptionError, SchemaError: the table cannot have this number.
         ConflictError: others changed the rows every time.
     """
 
@@ -78,10 +78,11 @@ def add_primary_key(
     *,
     now_millis: Callable[[], int],
 ) -> WriteOutcome:
-    """Rewrite a table without a key under a primary key. Its buckets go by its size, unless its options say.
+    """Rewrite a table without a key under a primary key. The number of buckets follows from its size, unless its
+    options set it.
 
     Raises:
-        PrimaryKeyError: a key that is null, a key that stands twice (they are named), or the table has a key.
+        PrimaryKeyError: a null or duplicate key, which the message shows, or the table has a key.
         SchemaError, OptionError: the key does not fit the table.
         ConflictError: others changed the rows every time.
     """
@@ -107,7 +108,7 @@ def _rewrite(
     whole: bool,
     unique: bool = False,
 ) -> WriteOutcome:
-    """Write the rows of a plan anew, with a schema and a number of buckets in each partition."""
+    """Rewrite the rows of a plan with a schema and a number of buckets in each partition."""
     state = table.state
     base = plan.snapshot.id if plan.snapshot else 0
     if not plan.buckets:
@@ -122,7 +123,7 @@ def _rewrite(
         removes=lambda entry: entry.partition in rewritten,
         schema=schema,
     )
-    # Rows of a table that has its key already are what its merge engine made of them.
+    # Rows of a table that already has the key are merged records.
     job = replace(job, settled=not unique)
     if not whole:
         job = replace(job, partition_buckets={**job.partition_buckets, **dict.fromkeys(rewritten, number)})
@@ -146,5 +147,5 @@ def _removed(buckets: tuple[BucketScan, ...]) -> list[ManifestEntry]:
 
 
 def _bucket_ids(buckets: tuple[BucketScan, ...]) -> frozenset[tuple[bytes, int]]:
-    """All buckets of these partitions, also those that have no files yet."""
+    """All buckets of these partitions, also those without files."""
     return frozenset((b.partition_row, n) for b in buckets for n in range(max(b.total_buckets, b.bucket + 1)))

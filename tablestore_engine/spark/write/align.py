@@ -37,12 +37,12 @@ def align(
     Args:
         frame: the query's result.
         schema: the table's.
-        columns: names that the query's columns stand for, in order; the table's own without.
-        static: values of the columns that the query does not give, by lower-case name.
+        columns: the column list for the query's columns, in order; without, the table's columns.
+        static: values of the columns of the PARTITION clause, by lower-case name.
         by_name: match by name instead of by position, the fields of nested values, too.
 
     Raises:
-        SchemaError: the columns do not fit; says which.
+        SchemaError: the columns do not fit; the message names them.
     """
     static = static or {}
     given = list(frame.columns)
@@ -54,7 +54,7 @@ def align(
         sources = _by_name([given[i] for i in rest], schema, set(static))
     else:
         columns = [c for c in columns if c != kind]
-        # A list that is too short or too long is told by its own check.
+        # A list that is too short or too long is reported by its own check.
         sources = _by_position([given[i] for i in rest], schema, columns, set(static))
     sources = {name: rest[i] for name, i in sources.items()}
     # Names of a query's columns may repeat, so columns are taken by position.

@@ -1,14 +1,14 @@
-"""The bucket of each row of a DataFrame, where hashing the key is not all there is to it.
+"""The bucket of each row of a DataFrame, if it is not just a hash of the key.
 
-Vocabulary: a *place* is the number of a partition among those that the rows fall into; its *bounds* cut the hashes into
-as many ranges as buckets are *open* to its new keys, in proportion to what each shall take. So the bucket of a new key
-is a function of its hash, and no list of new keys has to be made.
+Vocabulary: the *partition number* numbers the partitions of the rows; *bounds* divide the hashes of a partition into as
+many ranges as buckets are *open* to its new keys, in proportion to the number of keys each bucket takes. So the bucket
+of a new key is a function of its hash, and no list of new keys is needed.
 
-A query runs for each of these passes anew. Should it give a partition only in the last one, the tasks that write refuse
-it (`DynamicBuckets.check_sought`); other keys that were not counted are of no harm.
+The query runs once for each of these passes. If it yields a partition only in the last pass, the tasks that write
+refuse it (`DynamicBuckets.check_sought`); other keys that were not counted do no harm.
 
-Cost, for tables with an index: one more pass over the key columns counts the keys of each partition, and where
-partitions have an index already, a join of the rows with the index of those partitions, which tasks read.
+Cost for tables with an index: one more pass over the key columns, which counts the keys of each partition, and, if
+partitions have an index already, a join of the rows with their index, which tasks read.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ _PARTITION_NUMBER, _BOUNDS, _OPEN = "__partition_number", "__bounds", "__open"
 _KNOWN, _NUMBER, _KEYS = "__known", "__number", "__keys"
 
 OPENING_TYPES = f"{_BOUNDS} array<int>, {_OPEN} array<int>"
-# SQL of the bucket of a new key, beside the openings of its partition.
+# SQL of the bucket of a new key, from the openings of its partition.
 NEW_BUCKET = f"get({_OPEN}, size(filter({_BOUNDS}, one -> {HASH_COLUMN} >= one)))"
 
-# For each partition: its place, and what stands in the columns beside it.
+# For each partition: the values of the lookup's columns.
 Lookup = Mapping[bytes, Mapping[str, Any]]
 
 
 def with_buckets(spark: SparkSession, job: WriteJob, frame: DataFrame) -> tuple[WriteJob, DataFrame]:
-    """The rows with their `BUCKET_COLUMN` where it takes more than one hash for all, and what the job came to know."""
+    """The rows, with `BUCKET_COLUMN` if it is not one hash for all, and the job with what it learned of the index."""
     if BUCKET_COLUMN in frame.columns:
         return job, frame
     if job.dynamic is not None:
@@ -101,7 +101,7 @@ def _dynamic(
 
 def openings(rows: Mapping[int, int], new: int, rule: FillRule) -> dict[str, Any]:
     """The buckets that take the new keys of a partition, by ranges of the hash (see `shares`)."""
-    # Should a key come that was not counted, any bucket of the partition will do.
+    # For a key that was not counted, any bucket of the partition will do.
     given = shares(rows, new, rule) or [(min(rows, default=0), 1)]
     ends = list(accumulate(number for _, number in given))
     bounds = [end * 2**32 // ends[-1] - 2**31 for end in ends[:-1]]
@@ -109,7 +109,7 @@ def openings(rows: Mapping[int, int], new: int, rule: FillRule) -> dict[str, Any
 
 
 def key_counts(keys: DataFrame, schema: TableSchema) -> dict[bytes, int]:
-    """About how many different keys each partition has."""
+    """The approximate number of distinct keys of each partition."""
     key_totals = F.approx_count_distinct(HASH_COLUMN, 0.02).alias(_KEYS)
     rows = collect_arrow(keys.groupBy(*_partition(schema)).agg(key_totals))
     types = [to_arrow_type(f.type) for f in schema.partition_fields]
@@ -122,7 +122,7 @@ def key_counts(keys: DataFrame, schema: TableSchema) -> dict[bytes, int]:
 def _index(
     spark: SparkSession, job: WriteJob, dynamic: DynamicBuckets, numbers: Mapping[bytes, int]
 ) -> DataFrame | None:
-    """The known keys of some partitions: place, hash and bucket; None when there are none."""
+    """The known keys of some partitions: partition number, hash and bucket; None when there are none."""
     paths, schema = job.target.paths, job.schema
     files = [
         (number, e.bucket, index_path(paths, schema, e), e.row_count)
@@ -156,7 +156,7 @@ def _reader(io: FileIO) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.Reco
 
 
 def join_lookup(spark: SparkSession, frame: DataFrame, schema: TableSchema, lookup: Lookup, types: str) -> DataFrame:
-    """The frame with what a lookup says of each row's partition; null for partitions that it does not know.
+    """The frame with the lookup's columns for each row's partition; null for other partitions.
 
     `types` are the Spark types of the lookup's columns, in their order.
     """

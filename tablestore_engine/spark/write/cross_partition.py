@@ -1,15 +1,14 @@
 """Keys that cross partitions: the primary key leaves partition columns out, so a key is in one partition at a time.
 
-What becomes of a row whose key is in another partition already, by merge engine: *deduplicate* deletes it there and
+A row whose key is in another partition already is treated by merge engine: *deduplicate* deletes it there and
 puts the row into its own partition; *partial-update* and *aggregation* fold the row into the old partition; *first-row*
 drops it.
 
-Vocabulary: a *home* is the partition and bucket where a key is now. Homes are found by reading the keys of the table,
-of few rows only those of files that may hold one of their keys; the write conflicts with whatever was committed
-meanwhile.
+Vocabulary: the *location* of a key is the partition and bucket that hold it now. Locations are found by reading the
+keys of the table; for small writes, only files that may hold one of their keys. The write conflicts with any concurrent
+commit.
 
-Two ways: rows that are few are collected and sent home in this process (`operation.write.key_locations`), others by
-joins.
+Small writes are collected and routed in this process (`operation.write.key_locations`), larger ones by joins.
 """
 
 from __future__ import annotations
@@ -76,7 +75,7 @@ _SAMPLE = 5
 
 @dataclass(frozen=True)
 class KeyLocations:
-    """Where keys are: a snapshot of a table, or nothing for one that is made anew."""
+    """The locations of keys in a snapshot of a table; no snapshot for a table that is created anew."""
 
     spark: SparkSession
     table: Table
@@ -92,9 +91,9 @@ class KeyLocations:
 def write_routed(
     spark: SparkSession, table: Table, snapshot: Snapshot | None, job: WriteJob, rows: Rows
 ) -> WriteResult:
-    """`write_rows`, after rows whose key may be in another partition were sent to where they belong.
+    """`write_rows`, after rows whose key may be in another partition were routed to its location.
 
-    `snapshot` says where keys are now; None when the write leaves nothing of the table.
+    Keys are located in `snapshot`; None when the write replaces the whole table.
     """
     job = job.of_rows(rows.frame.columns)
     locations = KeyLocations(spark, table, snapshot)
@@ -108,14 +107,14 @@ def write_routed(
         if number <= small_rows(job.schema):
             return _write_few(locations, job, collect_arrow(frame))
         routed = _route(locations, job, frame, kept)
-        # What is left has each key once in a bucket, but for those that the merge engine folds.
+        # Now each key occurs once in a bucket, unless the merge engine folds it.
         result = write_rows(spark, replace(job, unique_keys=False), Rows(routed, rows.input_bytes))
         result.rows_in = number  # without the deletes of rows that move
         return result
 
 
 def _kept(frame: DataFrame, kept: ExitStack) -> DataFrame:
-    """The frame, of which Spark keeps the rows for as long as the stack is open."""
+    """The frame, whose rows Spark keeps as long as the stack is open."""
     frame = frame.persist()
     kept.callback(frame.unpersist)
     return frame
@@ -141,7 +140,7 @@ def _write_few(locations: KeyLocations, job: WriteJob, given: pa.Table) -> Write
 
 
 def _records(locations: KeyLocations, schema: TableSchema, buckets: Sequence[BucketScan], rows: pa.Table) -> pa.Table:
-    """What the files of the table hold of the keys of some rows: see `locations_of`."""
+    """The records of the keys of some rows in the table: see `locations_of`."""
     files = files_with(buckets, schema, rows)
     table = locations.table
     if are_few(files):
@@ -164,7 +163,7 @@ def _route(locations: KeyLocations, job: WriteJob, frame: DataFrame, kept: ExitS
     """The rows with their `BUCKET_COLUMN` and kind, and deletes for those that move away.
 
     Raises:
-        DuplicateKeyError: a key that stands twice, where the job refuses that.
+        DuplicateKeyError: a key occurs twice, and the job refuses that.
     """
     schema = job.schema
     frame = frame.withColumn(ORDINAL_COLUMN, F.monotonically_increasing_id())
@@ -173,7 +172,7 @@ def _route(locations: KeyLocations, job: WriteJob, frame: DataFrame, kept: ExitS
     if job.unique_keys:
         _check_unique(frame, job)
     buckets = locations.plan.buckets
-    # Looking homes up reads the keys of the table, and what follows goes over the rows several times.
+    # The lookup reads the keys of the table, and the rows are used several times after it.
     found = _kept(_with_locations(locations, schema, _one_each(frame, job), buckets), kept)
     return _routed(locations, schema, found, buckets)
 
@@ -190,7 +189,7 @@ def _check_unique(frame: DataFrame, job: WriteJob) -> None:
 
 
 def _one_each(frame: DataFrame, job: WriteJob) -> DataFrame:
-    """The last row of each key, the first one where that stays, or all of them where they fold."""
+    """The last row of each key, the first one for first-row, or all rows if they fold."""
     engine = job.schema.merge_engine
     if not (engine.keeps_one_record):
         return frame
@@ -233,7 +232,7 @@ def _together(schema: TableSchema, rows: DataFrame) -> DataFrame:
 def _opened(
     locations: KeyLocations, schema: TableSchema, rows: DataFrame, columns: list[str], buckets: tuple[BucketScan, ...]
 ) -> DataFrame:
-    """Rows of keys that are new in their partition, in the buckets that are open there."""
+    """Rows of keys that are new in their partition, in buckets with room."""
     counts = rows_by_bucket(buckets)
     hashed = rows.withColumn(HASH_COLUMN, hash_column(schema.bucket_fields))
     new = key_counts(hashed, schema)
@@ -251,7 +250,8 @@ def _old(position: int) -> str:
 def _with_locations(
     locations: KeyLocations, schema: TableSchema, rows: DataFrame, buckets: tuple[BucketScan, ...]
 ) -> DataFrame:
-    """The rows with the number of their key's home (null: none), its partition, its bucket, and whether they move."""
+    """The rows with the number of their key's location (null: none), its partition and bucket, and whether they
+    move."""
     fields = schema.partition_fields
     arrays: list[Any] = [
         pa.array(range(len(buckets)), pa.int32()),
@@ -277,7 +277,7 @@ def _with_locations(
 
 
 def _live_keys(locations: KeyLocations, schema: TableSchema, buckets: tuple[BucketScan, ...]) -> DataFrame:
-    """Each key of the table and the number of the bucket scan that it is in."""
+    """Each key of the table and the number of the bucket scan that holds it."""
     files = [(number, bucket, file) for number, bucket in enumerate(buckets) for file in bucket.files]
     # Names of files are unique in a table.
     names = locations.spark.createDataFrame(

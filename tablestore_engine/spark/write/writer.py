@@ -3,7 +3,7 @@
 Two ways, one writer (`operation.write.write`). A small result is collected as Arrow and written in this process: one
 Spark job, no Python worker, no shuffle. Anything else is shuffled so that each bucket is one task's, sorted by Spark
 (which spills), and streamed through `mapInArrow` into files; a task returns the metadata of its files. Errors of the
-engine travel home as values, so that a wrong row does not become a stack trace.
+engine are returned as values, so that a wrong row does not become a stack trace.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def write_rows(spark: SparkSession, job: WriteJob, rows: Rows) -> WriteResult:
     """Write rows. On failure the files of the write are removed.
 
     Raises:
-        TableStoreError: what a task found wrong with the rows.
+        TableStoreError: a task found wrong rows.
         ExecutionError: Spark failed.
     """
     try:
@@ -86,12 +86,12 @@ def _write_rows(spark: SparkSession, job: WriteJob, rows: Rows) -> WriteResult:
 
 
 def few_rows(rows: Rows, schema: TableSchema) -> pa.Table | None:
-    """All rows, where they come from a small input and are few enough to be written in this process; else None."""
-    # How much is read is asked of the frame that may be collected: Spark optimises the query of each frame by itself.
+    """All rows, if the input is small and they are few enough to be written in this process; else None."""
+    # The size of the input is that of the frame that may be collected: Spark optimises each frame separately.
     most = small_rows(schema)
     few = rows.frame.limit(most + 1)
     size = input_bytes(few) if rows.input_bytes is None else rows.input_bytes
-    # Trying is worth it: it costs at most one pass over a small input.
+    # Trying costs at most one pass over a small input.
     return _collected(few, most) if size <= SMALL_INPUT_BYTES else None
 
 
@@ -110,7 +110,7 @@ def _with_same_keys(frame: DataFrame, schema: TableSchema) -> DataFrame:
 
 
 def _in_arrival_order(rows: pa.Table, schema: TableSchema) -> pa.Table:
-    """Collected rows as the table holds them, and the bucket that each may have been given."""
+    """Collected rows in the table's types, with their bucket if it was assigned."""
     if ORDINAL_COLUMN in rows.column_names:
         rows = rows.sort_by(ORDINAL_COLUMN).drop_columns([ORDINAL_COLUMN])
     if BUCKET_COLUMN not in rows.column_names:
@@ -120,7 +120,8 @@ def _in_arrival_order(rows: pa.Table, schema: TableSchema) -> pa.Table:
 
 
 def write_arranged(job: WriteJob, frame: DataFrame) -> WriteResult:
-    """Write rows that were given to tasks already: with their `BUCKET_COLUMN`, and in each task in order of buckets.
+    """Write rows that are distributed to tasks already: with their `BUCKET_COLUMN`, and in each task in order of
+    buckets.
 
     On failure files may be left. Raises TableStoreError.
     """
@@ -128,14 +129,14 @@ def write_arranged(job: WriteJob, frame: DataFrame) -> WriteResult:
 
 
 def small_rows(schema: TableSchema) -> int:
-    """How many rows are written in this process: the more, the narrower they are."""
+    """How many rows are written in this process: more if they are narrow."""
     width = sum(fixed_width(to_arrow_type(field.type)) or _WIDE_BYTES for field in schema.fields)
     return max(SMALL_ROWS, min(_SMALL_NARROW_ROWS, _SMALL_BYTES // width))
 
 
 def _collected(few: DataFrame, most: int) -> pa.Table | None:
-    """All rows of a frame that was cut behind `most`, unless it was, or they are more than Spark lets a driver
-    collect (`spark.driver.maxResultSize`)."""
+    """All rows of a frame with a limit of `most` + 1; None if there are more, or more than Spark lets a driver collect
+    (`spark.driver.maxResultSize`)."""
     try:
         rows = collect_arrow(few)
     except ExecutionError as error:
@@ -146,7 +147,7 @@ def _collected(few: DataFrame, most: int) -> pa.Table | None:
 
 
 def input_bytes(frame: DataFrame) -> int:
-    """Bytes of the local files that a DataFrame reads; 0 when that cannot be told."""
+    """Bytes of the local files that a DataFrame reads; 0 if unknown."""
     import os
     from urllib.parse import unquote, urlparse
 
@@ -160,7 +161,7 @@ def input_bytes(frame: DataFrame) -> int:
         try:
             total += os.path.getsize(path)
         except OSError:
-            total += SMALL_INPUT_BYTES  # not on this machine: take it for big
+            total += SMALL_INPUT_BYTES  # not on this machine: assume that it is large
     return total
 
 
@@ -168,7 +169,7 @@ def _distributed(job: WriteJob, frame: DataFrame) -> WriteResult:
     if not job.schema.primary_keys or job.unique_keys:
         return _run(job, frame)
     if not job.occupied and not sequence_columns(job.schema) and ROW_KIND_COLUMN not in frame.columns:
-        # The keys of a bulk load are nearly always unique, and then it does not matter which row came last: telling
+        # The keys of a bulk load are nearly always unique, and then the order of rows does not matter: keeping it
         # that needs another column, which costs a tenth of the load. Should they not be, the first task that sees it
         # stops the others.
         try:
@@ -181,7 +182,7 @@ def _distributed(job: WriteJob, frame: DataFrame) -> WriteResult:
 
 
 def _run(job: WriteJob, frame: DataFrame, *, stop_at_duplicates: bool = False) -> WriteResult:
-    """Give each bucket's rows to one task, sorted, and write them there."""
+    """Send each bucket's rows to one task, sorted, and write them there."""
     schema = job.schema
     partitions = [F.col(quoted_name(k)) for k in schema.partition_keys]
     bucketed = bool(schema.bucket_keys) and job.total_buckets > 0
@@ -193,18 +194,18 @@ def _run(job: WriteJob, frame: DataFrame, *, stop_at_duplicates: bool = False) -
         columns = [*partitions, F.col(BUCKET_COLUMN)]
         frame = frame.repartition(*columns)
     elif bucketed:
-        # Each task has one bucket, which it finds out from its first row: rows need not carry it.
+        # Each task has one bucket, which follows from its first row: rows need no column for it.
         frame = frame.repartition(job.total_buckets, task_column(bucket, job.total_buckets))
     order = [*columns, *_order(job)]
     if order:
         frame = frame.sortWithinPartitions(*order)
-    # The columns that only order the rows are left to the task to drop: here that would copy every row.
+    # The task drops the columns that only order the rows: here that would copy every row.
     payloads = collect_arrow(frame.mapInArrow(_task(job, stop_at_duplicates), "payload binary"))
     return _gather(payloads)
 
 
 def _order(job: WriteJob) -> list[Column]:
-    """What rows of one bucket are sorted by: the key, and what makes a row the last of its key."""
+    """The sort columns of a bucket: the key, and the columns that order the rows of a key."""
     schema = job.schema
     if not schema.primary_keys:
         return []
@@ -236,11 +237,11 @@ def _task(job: WriteJob, stop_at_duplicates: bool) -> Callable[[Iterable[pa.Reco
     def tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         for rows in _chunked(batches):
             if stop_at_duplicates and job.target.io.exists(stop):
-                raise DuplicateKeyError("Another task of this write found a key that stands twice.")
+                raise DuplicateKeyError("Another task of this write found a duplicate key.")
             yield with_bucket(job, rows)
 
     def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        # A retried task writes under another name: what a lost attempt left is an orphan, never a duplicate.
+        # A retried task writes under another name: files of a lost attempt are orphans, never duplicates.
         task = f"{uuid.uuid4().hex[:8]}-"
         outcome: Any
         try:
@@ -255,7 +256,7 @@ def _task(job: WriteJob, stop_at_duplicates: bool) -> Callable[[Iterable[pa.Reco
 
 
 def _chunked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Several batches as one table, without copying: the writer's work per table is paid less often."""
+    """Several batches as one table, without copying: this saves work per table in the writer."""
     held: list[pa.RecordBatch] = []
     rows = size = 0
     for batch in batches:

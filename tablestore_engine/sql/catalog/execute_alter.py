@@ -103,7 +103,7 @@ def _check_set(statement: UnsetTableProperties, options: Mapping[str, str], comm
 
 
 def _check_bucket_columns(schema: TableSchema, options: Mapping[str, str], touched: Mapping[str, str]) -> None:
-    """Options that say where a row goes must fit the columns, as they must in CREATE TABLE."""
+    """Check that options about buckets fit the columns, as in CREATE TABLE."""
     if not {option.key for key in touched if (option := find_option(key))}.intersection(_BUCKET_OPTIONS):
         return
     bucket_options = {key: value for key, value in options.items() if key in _BUCKET_OPTIONS}
@@ -122,7 +122,7 @@ def _store(name: TableName, view: View, context: CatalogContext) -> StatementRes
 
 
 def comment_on(statement: CommentOn, context: CatalogContext) -> StatementResult:
-    """COMMENT ON, and the ALTER TABLE that means the same."""
+    """COMMENT ON, and the equivalent ALTER TABLE."""
     if statement.kind == "SCHEMA":
         return comment_schema(statement.database or context.database, statement.comment, context)
     name = statement.table
@@ -157,7 +157,7 @@ def _commented(view: View, name: TableName, column: str | None, comment: str | N
 
 
 def drop_columns(statement: DropColumns, context: CatalogContext) -> StatementResult:
-    """ALTER TABLE … DROP COLUMNS; with IF EXISTS it may have nothing to do."""
+    """ALTER TABLE … DROP COLUMNS; with IF EXISTS a missing column is not an error."""
     schema = context.table(statement.table, "ALTER TABLE").schema
     if statement.if_exists and not any(schema.has_field(one) for one in statement.columns):
         return done("ALTER TABLE")

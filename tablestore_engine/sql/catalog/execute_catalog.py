@@ -1,7 +1,7 @@
-"""Statements that only need the catalog, executed: one function per kind of statement.
+"""Executes the statements that only need the catalog: one function per kind of statement.
 
-The functions live by topic in the other `execute_*` modules; this is the list of them and the way in. Invariant:
-all of it works without a JVM, and each statement is one atomic step of the catalog or none.
+The functions are in the other `execute_*` modules, by topic; this module lists them. Invariant: all of them work
+without a JVM, and each statement is one atomic step of the catalog or none.
 """
 
 from __future__ import annotations
@@ -98,8 +98,8 @@ def execute(statement: Statement, context: CatalogContext) -> StatementResult | 
     """Execute a statement; None when it is not one that the catalog alone can answer.
 
     Raises:
-        UserError: what was asked is not possible; nothing has changed.
-        ConflictError: somebody else changed the same thing meanwhile.
+        UserError: the request is not possible; nothing has changed.
+        ConflictError: another process changed the same object meanwhile.
         StorageError: the warehouse cannot be read or written.
     """
     executor = _EXECUTORS.get(type(statement))

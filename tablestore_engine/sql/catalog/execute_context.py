@@ -1,7 +1,7 @@
-"""What the executors of catalog statements share: where they run, and how they answer.
+"""What the executors of catalog statements share: context and results.
 
-Invariant: nothing here or in the other ``execute_*`` modules of the catalog needs Spark. Temporary views are unknown
-here: whoever has a session asks it first.
+Invariant: nothing here or in the other ``execute_*`` modules of the catalog needs Spark. Temporary views are not known
+here: a caller with a session checks them first.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ SESSION_PREFIXES = ("table-storage.", "tablestore.")
 
 @dataclass(frozen=True)
 class CatalogContext:
-    """Where a statement runs.
+    """The context of a statement.
 
     `database` is the current one. `session_options` are defaults for the options of new tables, with or without one
-    of the `SESSION_PREFIXES`. `now_millis` dates what is created.
+    of the `SESSION_PREFIXES`. `now_millis` is the creation time of new objects.
     """
 
     catalog: Catalog
@@ -43,18 +43,18 @@ class CatalogContext:
         identifier = self.identifier(name)
         found = self.catalog.object_kind(*identifier)
         if found is None:
-            self.catalog.load_table(*identifier)  # knows what is wrong, and what was perhaps meant
+            self.catalog.load_table(*identifier)  # raises the right error, with a hint at similar names
         return found or "table"
 
     def table(self, name: TableName, what: str) -> Table:
-        """The table that a statement of the verb `what` is about. Raises SqlError when it is a view."""
+        """The table of a statement of the verb `what`. Raises SqlError when it is a view."""
         database, bare = self.identifier(name)
         if self.kind(name) == "view":
             raise SqlError(f"'{database}.{bare}' is a view, and {what} is for tables.", hint=_instead(what))
         return self.catalog.load_table(database, bare)
 
     def view(self, name: TableName, what: str) -> View:
-        """The view that a statement of the verb `what` is about. Raises SqlError when it is a table."""
+        """The view of a statement of the verb `what`. Raises SqlError when it is a table."""
         database, bare = self.identifier(name)
         if self.kind(name) == "table":
             raise SqlError(f"'{database}.{bare}' is a table, and {what} is for views.", hint=_instead(what))
@@ -63,7 +63,7 @@ class CatalogContext:
     def table_defaults(self, *, bucketed: bool) -> dict[str, str]:
         """The session's options for a new table, without prefixes.
 
-        `bucketed` says that the table has columns to hash: a default number of buckets means nothing to others.
+        `bucketed`: the table has columns to hash; only then a default number of buckets applies.
         """
         found = {}
         for key, value in self.session_options.items():
@@ -75,7 +75,7 @@ class CatalogContext:
 
 
 def done(kind: str, **metrics: int) -> StatementResult:
-    """The result of a statement that did something and has no rows."""
+    """The result of a statement without rows."""
     return StatementResult(kind, metrics=metrics)
 
 

@@ -1,6 +1,6 @@
 """DESCRIBE of tables, views, columns and partitions, with Spark's result columns.
 
-A *section* is what stands below a row `# Title`; an empty row stands before each.
+A *section* is a row `# Title` and the rows below it; an empty row precedes each section.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _column(statement: Describe, column: str, context: CatalogContext) -> Statem
 
 
 def _column_statistics(statement: Describe, field: DataField, context: CatalogContext) -> list[tuple[str, str]]:
-    """What ANALYZE TABLE found out about a column, as Spark names it."""
+    """The statistics of ANALYZE TABLE for a column, by Spark's names."""
     if context.kind(statement.table) == "view":
         return []
     table = context.catalog.load_table(*context.identifier(statement.table))
@@ -163,7 +163,7 @@ def _table_details(table: Table) -> list[tuple[str, str]]:
 
 
 def _partition_details(table: Table, spec: PartitionSpec) -> list[tuple[str, str]]:
-    """Also the check that the partition exists."""
+    """The rows of a partition; also checks that it exists."""
     schema = table.schema
     wanted = static_values(schema, spec)
     missing = [name for name in schema.partition_keys if name not in wanted]
@@ -188,7 +188,7 @@ def _partition_details(table: Table, spec: PartitionSpec) -> list[tuple[str, str
 
 
 def _bucket_text(entries: Sequence[ManifestEntry]) -> str:
-    """How many buckets a partition has."""
+    """The number of buckets of a partition."""
     number = entries[0].total_buckets
     return str(number) if number > 0 else f"{len({one.bucket for one in entries})} (dynamic)"
 

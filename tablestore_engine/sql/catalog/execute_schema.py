@@ -29,14 +29,14 @@ _FILE = ".schema.json"
 
 @dataclass(frozen=True)
 class SchemaNotes:
-    """What is noted of a schema besides its name."""
+    """The comment and properties of a schema."""
 
     comment: str | None = None
     properties: Mapping[str, str] = field(default_factory=dict)
 
 
 def load_notes(catalog: Catalog, database: str) -> SchemaNotes:
-    """The notes of a schema. Raises DatabaseNotFound, CorruptMetadataError."""
+    """The comment and properties of a schema. Raises DatabaseNotFound, CorruptMetadataError."""
     path = _path(catalog, database)
     try:
         data = json.loads(catalog.io.read(path))
@@ -82,7 +82,7 @@ def alter_schema(statement: AlterSchema, context: CatalogContext) -> StatementRe
 def drop_schema(statement: DropSchema, context: CatalogContext) -> StatementResult:
     """DROP SCHEMA; without CASCADE only an empty one."""
     if statement.database.lower() == DEFAULT_DATABASE:
-        raise SqlError(f"The schema '{DEFAULT_DATABASE}' exists always, so it cannot be dropped.")
+        raise SqlError(f"The schema '{DEFAULT_DATABASE}' always exists, so it cannot be dropped.")
     if not statement.cascade and context.catalog.database_exists(statement.database):
         _refuse_strangers(context.catalog, statement.database)
     context.catalog.drop_database(statement.database, statement.cascade, statement.if_exists)
@@ -90,7 +90,7 @@ def drop_schema(statement: DropSchema, context: CatalogContext) -> StatementResu
 
 
 def _refuse_strangers(catalog: Catalog, database: str) -> None:
-    """Directories that are no tables would be lost without having been seen in any listing."""
+    """Refuse to drop directories that are not tables, because no listing shows them."""
     directory = catalog.paths.database_dir(catalog.require_database(database))
     ours = set(catalog.list_tables(database))
     strangers = [one.name for one in catalog.io.list(directory) if not is_hidden(one.name) and one.name not in ours]

@@ -24,7 +24,7 @@ _LISTING = {"namespace": "string", "tableName": "string", "isTemporary": "boolea
 
 
 def show_tables(statement: ShowTables, context: CatalogContext) -> StatementResult:
-    """SHOW TABLES and SHOW TABLE EXTENDED; views are among them, as in Spark."""
+    """SHOW TABLES and SHOW TABLE EXTENDED, including views, as in Spark."""
     catalog = context.catalog
     database = catalog.require_database(statement.database or context.database)
     names = matching([*catalog.list_tables(database), *catalog.list_views(database)], statement.like)
@@ -43,7 +43,7 @@ def show_views(statement: ShowViews, context: CatalogContext) -> StatementResult
 
 
 def _information(database: str, name: str, context: CatalogContext) -> str:
-    """The text that Spark gives of a table or view, line by line."""
+    """The description of a table or view as in Spark, line by line."""
     lines = [f"Database: {database}", f"Table: {name}"]
     if context.catalog.object_kind(database, name) == "view":
         view = context.catalog.load_view(database, name)
@@ -53,7 +53,7 @@ def _information(database: str, name: str, context: CatalogContext) -> str:
         table = context.catalog.load_table(database, name)
         found = table.statistics()
     except TableStoreError as error:
-        # One that another tool made, with what is not known here, hides none of the others.
+        # An unreadable table, for example of another tool, must not hide the others.
         return "\n".join([*lines, "Type: MANAGED", f"Problem: {error.message}", ""])
     lines += ["Type: MANAGED", "Provider: tablestore", *_comment(table.schema.comment)]
     lines += [f"Location: {table.path}", f"Statistics: {found.bytes} bytes, {found.row_count_text} rows"]
@@ -101,7 +101,7 @@ def properties_of(name: TableName, context: CatalogContext) -> Mapping[str, str]
 
 
 def show_properties(statement: ShowTblProperties, context: CatalogContext) -> StatementResult:
-    """SHOW TBLPROPERTIES; one that is asked for and not set is said to be missing, as Spark does."""
+    """SHOW TBLPROPERTIES; a requested property that is not set is reported as missing, as in Spark."""
     found = properties_of(statement.table, context)
     key = statement.key
     if key is None:

@@ -1,4 +1,4 @@
-"""SHOW CREATE TABLE: a text that gives an equal table or view when it is executed."""
+"""SHOW CREATE TABLE: a statement that creates an equal table or view."""
 
 from __future__ import annotations
 

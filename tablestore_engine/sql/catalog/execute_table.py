@@ -81,7 +81,7 @@ def new_schema(
     comment: str | None,
     context: CatalogContext,
 ) -> TableSchema:
-    """The schema of a new table: what the statement says, on top of the session's defaults.
+    """The schema of a new table: from the statement and the session's defaults.
 
     The property `comment` is the table's comment. Raises SchemaError, OptionError.
     """
@@ -157,7 +157,7 @@ def refresh(statement: RefreshTable, context: CatalogContext) -> StatementResult
 
 
 def foreign(statement: ForeignStatement, context: CatalogContext) -> None:
-    """A statement that tables here do not have. Raises SqlError where it names one; None leaves it to Spark."""
+    """A statement that is not supported. Raises SqlError for a managed table; None leaves it to Spark."""
     database, name = context.identifier(statement.table)
     kind = context.catalog.object_kind(database, name)
     if kind is not None:

@@ -11,7 +11,7 @@ from tablestore_engine.sql.statements.tag import CreateTag, DeleteTag, RenameTag
 
 
 def create_tag(statement: CreateTag, context: CatalogContext) -> StatementResult:
-    """ALTER TABLE … CREATE [OR REPLACE] TAG and REPLACE TAG, which keeps a snapshot that it does not name.
+    """ALTER TABLE … CREATE [OR REPLACE] TAG and REPLACE TAG, which keep a snapshot when they name none.
 
     Raises:
         SnapshotNotFound, TagAlreadyExists, TagNotFound
@@ -55,6 +55,6 @@ def rename_tag(statement: RenameTag, context: CatalogContext) -> StatementResult
 
 
 def show_tags(statement: ShowTags, context: CatalogContext) -> StatementResult:
-    """SHOW TAGS; more about them is in the system table `t$tags`."""
+    """SHOW TAGS; the system table `t$tags` has more columns."""
     names = context.table(statement.table, "SHOW TAGS").tags.names()
     return answer("SHOW TAGS", {"tag": "string"}, [(name,) for name in names])

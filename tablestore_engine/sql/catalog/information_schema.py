@@ -1,6 +1,6 @@
-"""INFORMATION_SCHEMA: what the catalog holds, as the rows of a few views that SQL standardised.
+"""INFORMATION_SCHEMA: the content of the catalog as rows of a few views of the SQL standard.
 
-dbt packages look relations up here. Names of schemas and tables are as they are stored.
+dbt packages look relations up here. Names of schemas and tables are the stored ones.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ _VIEWS: Final[dict[str, tuple[str, Callable[[Catalog], Rows]]]] = {
 
 
 def rows_of(catalog: Catalog, view: str) -> tuple[str, Rows]:
-    """Spark's schema text and the rows of a view. Raises TableNotFound, which says which views there are."""
+    """Spark's schema text and the rows of a view. Raises TableNotFound, whose message lists the views."""
     if view.lower() not in _VIEWS:
         raise TableNotFound(f"'{NAME}.{view}' does not exist.", hint=did_you_mean(view, _VIEWS))
     schema, rows = _VIEWS[view.lower()]

@@ -22,7 +22,7 @@ def static_values(schema: TableSchema, spec: PartitionSpec) -> dict[str, Any]:
 
     Raises:
         ColumnNotFound: a column that the table does not have.
-        SqlError: the table has no partitions or no such partition column, a column stands twice, or a value is
+        SqlError: the table has no partitions or no such partition column, a column occurs twice, or a value is
             missing or not a constant of the column's type.
     """
     if not schema.partition_keys:
@@ -37,7 +37,7 @@ def static_values(schema: TableSchema, spec: PartitionSpec) -> dict[str, Any]:
                 hint=did_you_mean(one.column, schema.partition_keys),
             )
         if name in found:
-            raise SqlError(f"The partition column '{name}' stands twice.")
+            raise SqlError(f"The partition column '{name}' occurs twice.")
         if one.value_sql is None:
             raise SqlError(f"The partition column '{name}' needs a value.", hint=f"Write {name} = value.")
         found[name] = _value(one.value_sql, schema.field(name).type, name)
@@ -45,7 +45,7 @@ def static_values(schema: TableSchema, spec: PartitionSpec) -> dict[str, Any]:
 
 
 def clause_values(schema: TableSchema, spec: PartitionSpec) -> dict[str, Any]:
-    """The same of a clause that may be left out, and then gives none."""
+    """The values of a clause that may be missing."""
     return static_values(schema, spec) if spec else {}
 
 
@@ -70,7 +70,7 @@ def live_partitions(schema: TableSchema, partitions: set[bytes], wanted: dict[st
 
 
 def chosen_partitions(schema: TableSchema, wanted: Sequence[Mapping[str, Any]]) -> PartitionFilter:
-    """Chooses the partitions that have all values of one of these, by the stored names of columns."""
+    """Chooses the partitions that match one of these specs, by the stored names of columns."""
     keys = schema.partition_keys
     choices = [{keys.index(name): value for name, value in one.items()} for one in wanted]
     return lambda values: any(all(values[i] == v for i, v in one.items()) for one in choices)

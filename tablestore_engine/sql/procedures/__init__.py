@@ -1,4 +1,4 @@
-"""The procedures of CALL: what each takes, does and answers.
+"""The procedures of CALL: parameters, execution and results.
 
 Knows `rows`, whose context procedures run in.
 """

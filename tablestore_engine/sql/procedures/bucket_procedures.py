@@ -1,4 +1,4 @@
-"""The procedure that gives a table other buckets: CALL sys.rescale."""
+"""The procedure that changes the number of buckets: CALL sys.rescale."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from tablestore_engine.table import Table
 
 
 def _rescale(table: Table, arguments: Arguments, context: RowContext) -> Rows:
-    """Rewrites the rows into `bucket_num` buckets, -1 being dynamic ones; as many as the table's option says when it is
-    not given.
+    """Rewrites the rows into `bucket_num` buckets (-1: dynamic buckets); by default the number in the table's option.
 
-    `partition` (or `partitions`, 'dt=2024-01-01;dt=2024-01-02') chooses the partitions; without it, those that come
-    later will have as many buckets, too. Partitions that have them are left alone. The same as
+    `partition` (or `partitions`, 'dt=2024-01-01;dt=2024-01-02') chooses the partitions; without it, new partitions will
+    have this number, too. Partitions that have it already are not rewritten. The same as
     `ALTER TABLE … CLUSTERED INTO n BUCKETS`.
     """
     number = arguments.get("bucket_num")

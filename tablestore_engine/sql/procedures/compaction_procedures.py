@@ -1,6 +1,6 @@
 """The procedures that compact: CALL sys.compact, sys.schedule_compaction and sys.run_compaction.
 
-Arguments are named as Paimon's where it has them. All are checked before anything is touched.
+Arguments have Paimon's names where it has them. All are checked before anything is changed.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ _RUN_COLUMNS = {"instant": "string", "state": "string", "snapshot_id": "bigint",
 
 
 def _compact(table: Table, arguments: Arguments, context: RowContext) -> Rows:
-    """Merges the files of every bucket into one sorted run, or of some partitions only, and says whether there was
-    work.
+    """Merges the files of every bucket, or of some partitions, into one sorted run, and returns whether it did
+    anything.
 
     Partitions are chosen by a list ('dt=2024-01-01,hr=1;dt=2024-01-02'), by a condition on their columns (`where`), or
-    by how long they have got no rows (`partition_idle_time` => '1 d'). `compact_strategy` => 'minor' merges only what
-    the table's thresholds ask for. `order_strategy` 'order' or 'zorder' sorts a table without a key by the columns of
-    `order_by`. `options` ('target-file-size=64 mb,…') hold for this compaction only.
+    by idle time (`partition_idle_time` => '1 d'). `compact_strategy` => 'minor' merges only what the table's thresholds
+    require. `order_strategy` 'order' or 'zorder' sorts a table without a key by the columns of
+    `order_by`. `options` ('target-file-size=64 mb,…') apply to this compaction only.
     """
     strategy = _strategy(arguments, default="full")
     order = _order(arguments)
@@ -69,7 +69,7 @@ def _compact(table: Table, arguments: Arguments, context: RowContext) -> Rows:
 def _schedule(table: Table, arguments: Arguments, context: RowContext) -> Rows:
     """Writes a plan of what to compact on the table's timeline, for `run_compaction`; no row when nothing is due.
 
-    `strategy` is 'minor' (what the table's thresholds ask for, the default) or 'full'.
+    `strategy` is 'minor' (what the table's thresholds require, the default) or 'full'.
     """
     strategy = _strategy(arguments, default="minor")
     chosen = _listed(table, arguments)
@@ -78,7 +78,7 @@ def _schedule(table: Table, arguments: Arguments, context: RowContext) -> Rows:
 
 
 def _run(table: Table, arguments: Arguments, context: RowContext) -> Rows:
-    """Carries out the oldest plan on the timeline; no row when there is none that nobody works on."""
+    """Executes the oldest unclaimed plan on the timeline; no row when there is none."""
     result = run_scheduled(context.spark, table)
     if result is None:
         return []
@@ -99,7 +99,7 @@ def _strategy(arguments: Arguments, default: str) -> str:
     if strategy not in STRATEGIES:
         raise SqlError(
             f"strategy is full or minor, not '{strategy}'.",
-            hint="full makes every bucket one run; minor merges where the table's thresholds ask for it.",
+            hint="full makes every bucket one run; minor merges where the table's thresholds require it.",
         )
     return strategy
 
@@ -114,7 +114,7 @@ def _order(arguments: Arguments) -> SortOrder | None:
     if strategy not in (ORDER, Z_ORDER):
         raise SqlError(
             f"order_strategy is none, {ORDER} or {Z_ORDER}, not '{strategy}'.",
-            hint=f"'{Z_ORDER}' keeps rows together that are near each other in several columns.",
+            hint=f"'{Z_ORDER}' keeps rows together that are close to each other in several columns.",
         )
     return SortOrder(strategy, columns)
 
@@ -145,7 +145,7 @@ def _where(table: Table, condition: str, context: RowContext) -> PartitionFilter
 
 
 def _idle(table: Table, since: str, now_millis: int) -> PartitionFilter:
-    """Partitions that have got no rows for a time; what compactions wrote does not count."""
+    """Partitions without new rows for a time; files of compactions do not count."""
     _check_partitioned(table, "partition_idle_time")
     try:
         idle = parse_duration(since)

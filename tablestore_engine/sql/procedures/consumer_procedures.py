@@ -1,4 +1,4 @@
-"""Procedures on consumers: readers that note, in the table, the next snapshot that they want."""
+"""Procedures on consumers: readers that record in the table the next snapshot that they read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tablestore_engine.table import Table
 
 
 def _reset(table: Table, arguments: Arguments, context: RowContext) -> Rows:
-    """Lets a consumer go on at a snapshot, which does not expire then; without one the consumer is forgotten."""
+    """Sets the next snapshot of a consumer, which then does not expire; without one the consumer is removed."""
     name = str(arguments["consumer_id"])
     if "next_snapshot_id" in arguments:
         set_consumer(table.io, table.paths, name, count("next_snapshot_id", arguments, 1))
@@ -21,7 +21,7 @@ def _reset(table: Table, arguments: Arguments, context: RowContext) -> Rows:
 
 
 def _clear(table: Table, arguments: Arguments, context: RowContext) -> Rows:
-    """Forgets consumers, so that the snapshots they waited for may expire.
+    """Removes consumers, so that the snapshots they keep may expire.
 
     All of them, or those whose whole name the regular expression `including_consumers` matches and
     `excluding_consumers` does not.

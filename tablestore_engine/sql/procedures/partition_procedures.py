@@ -42,7 +42,7 @@ def listed_partitions(schema: TableSchema, listed: str) -> PartitionFilter:
 
 
 def _values(spec: Mapping[str, str], schema: TableSchema) -> dict[str, Any]:
-    """The values that the texts of a list mean. Raises ColumnNotFound, SchemaError, SqlError."""
+    """The values of the texts of a list. Raises ColumnNotFound, SchemaError, SqlError."""
     found: dict[str, Any] = {}
     for column, value in spec.items():
         field = partition_field(column, schema)
@@ -54,8 +54,8 @@ def _values(spec: Mapping[str, str], schema: TableSchema) -> dict[str, Any]:
 
 
 def _drop(table: Table, arguments: Arguments, context: RowContext) -> Rows:
-    """Removes partitions with their rows: 'dt=2024-01-01,hr=1;dt=2024-01-02'. Those that are not there are passed
-    over."""
+    """Removes partitions with their rows: 'dt=2024-01-01,hr=1;dt=2024-01-02'. Missing ones are
+    ignored."""
     chosen = listed_partitions(table.schema, str(arguments["partitions"]))
     partition_format = PartitionFormat(table.schema)
     drop_partitions(
@@ -65,12 +65,11 @@ def _drop(table: Table, arguments: Arguments, context: RowContext) -> Rows:
 
 
 def _expire(table: Table, arguments: Arguments, context: RowContext) -> Rows:
-    """Removes partitions that are older than `expiration_time`, such as '30 d', and says which.
+    """Removes partitions that are older than `expiration_time`, such as '30 d', and returns their names.
 
-    How old a partition is, its values tell (`expire_strategy` => 'values-time', the default) or the time when it was
-    last changed ('update-time'). `timestamp_pattern` says which columns make up the time, such as '$dt $hr:00:00';
-    `timestamp_formatter` how it is written, such as 'yyyyMMdd'. What is not given is as the table's options
-    `partition.*` say. A partition that has no time stays.
+    The age of a partition is that of its values (`expire_strategy` => 'values-time', the default) or of its last change
+    ('update-time'). `timestamp_pattern` defines the columns of the time, such as '$dt $hr:00:00'; `timestamp_formatter`
+    its format, such as 'yyyyMMdd'. Defaults are the table's options `partition.*`. A partition without a time is kept.
     """
     options = table.options
     expiration = duration("expiration_time", arguments)

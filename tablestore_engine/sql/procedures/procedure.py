@@ -1,7 +1,7 @@
 """What a procedure of CALL sys.… is, and the kinds of arguments that procedures take.
 
-Arguments come as constants: texts, numbers, booleans, dates and times. Each function here turns one of them into the
-value that is meant, or raises an SqlError that names the argument and what would have been accepted.
+Arguments are constants: texts, numbers, booleans, dates and times. Each function here converts one of them, or raises
+an SqlError that names the argument and the accepted values.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""CALL sys.…: the list of all procedures, named as Paimon's, and the way into them.
+"""CALL sys.…: the list of all procedures, with Paimon's names, and how they are called.
 
-The procedures live by topic in the other `*_procedures` modules. A name of an argument may be written with or without
-underscores and in any case: Paimon's own engines differ in that.
+The procedures are in the other `*_procedures` modules, by topic. Names of arguments may be written with or without
+underscores and in any case, because Paimon's own engines differ in this.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tablestore_engine.sql.statements.statement import Call, TableName
 
 
 def execute_call(statement: Call, context: RowContext) -> StatementResult:
-    """Run a procedure. Raises SqlError for one that does not exist or arguments that it does not take."""
+    """Run a procedure. Raises SqlError for one that does not exist or invalid arguments."""
     procedure = PROCEDURES.get(statement.procedure)
     if procedure is None:
         raise SqlError(
@@ -41,7 +41,7 @@ def execute_call(statement: Call, context: RowContext) -> StatementResult:
 
 
 def _given(statement: Call, procedure: Procedure) -> dict[str, Any]:
-    """The arguments of a call by the procedure's own names of them."""
+    """The arguments of a call by the procedure's parameter names."""
     name = f"sys.{statement.procedure}"
     if len(statement.positional) > len(procedure.parameters):
         raise SqlError(f"{name} takes {len(procedure.parameters)} arguments.", hint=procedure.example)

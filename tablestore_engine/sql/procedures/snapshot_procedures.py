@@ -17,8 +17,8 @@ _YOUNG = timedelta(hours=1)
 def _expire(table: Table, arguments: Arguments, context: RowContext) -> Rows:
     """Removes old snapshots, and the files that only they needed.
 
-    The newest `retain_min` snapshots stay, and of the others those that were the newest after `older_than`; but at most
-    `retain_max`. What is not given is as the table's options say.
+    The newest `retain_min` snapshots are kept, and others that were the newest after `older_than`, but at most
+    `retain_max`. Defaults are the table's options.
     """
     usual = Retention.of(table.options)
     most = count("retain_max", arguments, usual.most)
@@ -35,10 +35,10 @@ def _expire(table: Table, arguments: Arguments, context: RowContext) -> Rows:
 
 
 def _roll_back(table: Table, arguments: Arguments, context: RowContext) -> Rows:
-    """Gives the table the rows that it had at a snapshot or tag, as a new snapshot.
+    """Restores the rows of a snapshot or tag, as a new snapshot.
 
-    `version` is either; `snapshot` and `tag` say which. Later snapshots stay until they expire, so that this can be
-    undone and nobody who reads them fails.
+    `version` is either; `snapshot` and `tag` are explicit. Later snapshots are kept until they expire, so their readers
+    do not fail, and the rollback can itself be rolled back.
     """
     named = [name for name in ("version", "snapshot", "tag") if text(name, arguments) is not None]
     if len(named) != 1:
@@ -52,13 +52,13 @@ def _roll_back(table: Table, arguments: Arguments, context: RowContext) -> Rows:
 
 
 def _roll_back_as_latest(table: Table, arguments: Arguments, context: RowContext) -> Rows:
-    """The same as `sys.rollback`, by the name that Paimon has for a rollback which cuts nothing off."""
+    """The same as `sys.rollback`, by Paimon's name for a rollback that keeps later snapshots."""
     names = {"tag": "tag", "snapshot_id": "snapshot"}
     return _roll_back(table, {names[n]: value for n, value in arguments.items() if n in names}, context)
 
 
 def _roll_back_to_time(table: Table, arguments: Arguments, context: RowContext) -> Rows:
-    """Gives the table the rows that it had at a time, as a new snapshot: those of the latest snapshot until then."""
+    """Restores the rows of a time, as a new snapshot: those of the latest snapshot until then."""
     at = millis("timestamp", arguments)
     assert at is not None
     return _rolled_back(table, str(table.snapshot_at(at).id))
@@ -74,17 +74,17 @@ def _rolled_back(table: Table, version: str) -> Rows:
 
 
 def _remove_orphans(table: Table, arguments: Arguments, context: RowContext) -> Rows:
-    """Removes files that no snapshot and no tag names, left behind by writers that were killed.
+    """Removes files that no snapshot and no tag names, such as leftovers of killed writers.
 
     Only files that were last changed before `older_than`, by default a day ago, at the latest an hour ago: younger ones
-    may belong to a commit under way. `dry_run` only lists them.
+    may belong to a running commit. `dry_run` only lists them.
     """
     older_than = millis("older_than", arguments)
     if older_than is None:
         older_than = context.now_millis() - int(_ORPHAN_AGE.total_seconds() * 1000)
     if older_than > context.now_millis() - int(_YOUNG.total_seconds() * 1000):
         raise SqlError(
-            f"older_than is too late: {arguments['older_than']}. Younger files may belong to a commit under way.",
+            f"older_than is too late: {arguments['older_than']}. Younger files may belong to a running commit.",
             hint="Give a time that is an hour ago at least.",
         )
     return [(path,) for path in table.remove_orphan_files(older_than, dry_run=flag("dry_run", arguments))]

@@ -12,10 +12,10 @@ from tablestore_engine.table import Table
 
 
 def _create(table: Table, arguments: Arguments, context: RowContext) -> Rows:
-    """Names a snapshot, by default the latest, so that it stays.
+    """Names a snapshot, by default the latest, so that it does not expire.
 
-    It stays until the tag is deleted, or for `time_retained`, such as '30 d'; without it as the option
-    `tag.default-time-retained` says.
+    It is kept until the tag is deleted, or for `time_retained`, such as '30 d'; the default is the option
+    `tag.default-time-retained`.
     """
     snapshot = count("snapshot", arguments, 1) if "snapshot" in arguments else None
     table.create_tag(str(arguments["tag"]), snapshot, duration("time_retained", arguments))
@@ -40,7 +40,7 @@ def _first_since(table: Table, at: int) -> Snapshot:
 
 
 def _replace(table: Table, arguments: Arguments, context: RowContext) -> Rows:
-    """Lets a tag name another snapshot, or keep it for another time. Files that only the tag kept go."""
+    """Changes the snapshot of a tag, or its time to live. Files that only the old tag kept are removed."""
     name = str(arguments["tag"])
     snapshot = table.tags.load(name)
     if "snapshot" in arguments:
@@ -51,7 +51,7 @@ def _replace(table: Table, arguments: Arguments, context: RowContext) -> Rows:
 
 
 def _rename(table: Table, arguments: Arguments, context: RowContext) -> Rows:
-    """Gives a tag another name."""
+    """Renames a tag."""
     table.tags.rename(str(arguments["tag"]), str(arguments["target_tag"]))
     return [(True,)]
 
@@ -67,7 +67,7 @@ def _delete(table: Table, arguments: Arguments, context: RowContext) -> Rows:
 
 
 def _expire(table: Table, arguments: Arguments, context: RowContext) -> Rows:
-    """Removes the tags whose `time_retained` is over, and all that were made before `older_than`."""
+    """Removes the tags whose `time_retained` is over, and all that were created before `older_than`."""
     removed = expire_tags(table.state, context.now_millis(), millis("older_than", arguments))
     return [(name,) for name in removed]
 

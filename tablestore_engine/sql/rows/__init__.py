@@ -1,4 +1,4 @@
 """Statements that read or write rows: queries, INSERT, UPDATE, DELETE, MERGE, ANALYZE, rewrites.
 
-Knows the rooms above it in this list and `spark`, which carries the statements out.
+Knows the other rooms of `sql` except `procedures`, and `spark`, which executes the statements.
 """

@@ -1,9 +1,9 @@
 """The table that a DELETE, UPDATE or MERGE changes, read at one snapshot.
 
-On a keyed table the changed rows are computed by one query and written as an upsert, deletes as rows of kind -D. On a
-table without a key the query also gives the file and row number of each row it changes; the files that hold them are
-rewritten without them. On one that counts rows it gives the old rows, and they are retracted. Either way the commit
-conflicts when others changed the table since it was read, and the statement runs again on the new state.
+On a keyed table the changed rows are computed by one query and written as an upsert, deletes as rows of kind -D. On an
+append table the query also returns the file and position of each row it changes, and these files are rewritten. On a
+multiset table it returns the old rows, and they are retracted. In every case the commit conflicts when others changed
+the table since it was read, and the statement runs again on the new state.
 """
 
 from __future__ import annotations
@@ -65,11 +65,11 @@ class ChangeTarget:
         return self.frames.expression(sql, self.qualifiers)
 
     def sql_type(self, column: str) -> str:
-        """The type of a column of the table, as SQL writes it."""
+        """The SQL type of a column of the table."""
         return sql_type(self.table.schema.field(column).type)
 
     def source_columns(self) -> list[str]:
-        """Columns of the target's view that say which row a change is of."""
+        """Columns of the target's view that identify the row of a change."""
         if self.keyed:
             return []
         if self.is_multiset:
@@ -93,11 +93,11 @@ class ChangeTarget:
 
 
 def check_engine(table: Table, verb: str, *, deletes: bool) -> None:
-    """Raise a SqlError where the table's merge engine would make something else of the statement than it says."""
+    """Raise a SqlError if the table's merge engine would not do what the statement says."""
     engine = table.schema.merge_engine
     if deletes and engine.ignores_deletes and table.schema.primary_keys:
         raise SqlError(
-            f"{verb} cannot remove rows of table {table.name}: its option 'ignore-delete' leaves deletes out.",
+            f"{verb} cannot remove rows of table {table.name}: its option 'ignore-delete' ignores deletes.",
             hint="INSERT OVERWRITE replaces rows.",
         )
     removes = engine.removes_on_delete or bool(engine.removing_groups)
@@ -117,7 +117,7 @@ def check_engine(table: Table, verb: str, *, deletes: bool) -> None:
 
 
 def predicate_on(table: Table, alias: str | None, condition_sql: str, *, alone: bool = True) -> Predicate | None:
-    """What a condition of the statement says of the table's rows; None for nothing.
+    """The predicate of a condition of the statement on the table's rows; None if there is none.
 
     `alone`: no other relation is in scope, so a column without a qualifier is the table's.
     """
@@ -135,7 +135,7 @@ def predicate_on(table: Table, alias: str | None, condition_sql: str, *, alone: 
 def target_of(
     frames: Frames, table: Table, alias: str | None, predicate: Predicate | None, *, merging: bool = False
 ) -> ChangeTarget:
-    """The target, without files that hold no row of which the predicate may be true."""
+    """The target, without files in which the predicate is true for no row."""
     snapshot = frames.pin(table)
     plan = table.scan(snapshot, predicate) if snapshot else ScanPlan(None, table.schema, ())
     return ChangeTarget(table, alias or table.identifier[1], snapshot, plan, frames, predicate, merging)

@@ -1,7 +1,7 @@
-"""ANALYZE TABLE: what the rows are like, kept with a snapshot of its own that changes no row.
+"""ANALYZE TABLE: statistics of the rows, stored with a snapshot that changes no row.
 
-`t$statistics` and DESCRIBE EXTENDED show it, and other readers of the format plan by it. Row counts, sizes and the
-bounds by which files are skipped are kept by every commit anyway and need no ANALYZE.
+`t$statistics` and DESCRIBE EXTENDED show them, and other readers of the format plan with them. Row counts, sizes and
+the bounds by which files are skipped are recorded by every commit and need no ANALYZE.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def _target(frames: Frames, table: Table, alias: str | None, where_sql: str | None) -> ChangeTarget:
-    """The target, without files that hold no row on which WHERE is true."""
+    """The target, without files in which WHERE is true for no row."""
     predicate = predicate_on(table, alias, where_sql) if where_sql else None
     return target_of(frames, table, alias, predicate)
 
@@ -66,8 +66,7 @@ def execute_update(statement: Update, context: RowContext) -> StatementResult:
 
 
 def _changed(target: ChangeTarget, changes: DataFrame) -> WriteOutcome:
-    """Write the changed rows. Where there are no files there is nothing to run; that the statement is right, is
-    known."""
+    """Write the changed rows. Without files there is nothing to run; the statement is checked already."""
     return target.apply(changes) if target.plan.buckets else WriteOutcome(None, 0)
 
 

@@ -1,7 +1,4 @@
-"""Executing MERGE INTO: the target is joined with the source, and what each row becomes is written.
-
-For what is written, and how, see `change_target`.
-"""
+"""Executing MERGE INTO: the target is joined with the source, and the changed rows are written (`change_target`)."""
 
 from __future__ import annotations
 
@@ -37,6 +34,7 @@ from tablestore_engine.sql.rows.frames import Frames
 from tablestore_engine.sql.rows.merge_clauses import (
     CLAUSE_COLUMN,
     ClauseScope,
+    ClauseScopes,
     Side,
     clause_rows,
     value_column,
@@ -75,7 +73,7 @@ def execute_merge(statement: Merge, context: RowContext) -> StatementResult:
 
 @dataclass(frozen=True)
 class _Source:
-    """The rows that a MERGE brings: their columns, and the view (quoted) to read them from."""
+    """The source rows of a MERGE: their columns, and the view (quoted) to read them from."""
 
     frame: DataFrame
     view: str
@@ -83,9 +81,9 @@ class _Source:
 
 @contextmanager
 def _read_once(statement: Merge, frames: Frames, table: Table) -> Iterator[tuple[ChangeTarget, _Source]]:
-    """The target, without files of which nothing becomes, and the source.
+    """The target, without files of which no row can change, and the source.
 
-    Where the target is large, the source is computed first and kept, and its keys tell more of those files.
+    If the target is large, the source is computed first and kept, and its keys exclude more files.
     """
     others = [_of_unmatched(clause, table, statement) for clause in statement.not_matched_by_source]
 
@@ -112,13 +110,13 @@ def _read_once(statement: Merge, frames: Frames, table: Table) -> Iterator[tuple
 
 
 def _of_unmatched(clause: MergeClause, table: Table, statement: Merge) -> Predicate | None:
-    """What a clause of rows that the source does not match says of them."""
+    """The condition of a WHEN NOT MATCHED BY SOURCE clause on its rows."""
     condition = clause.condition_sql
     return None if condition is None else predicate_on(table, statement.target_alias, condition)
 
 
 def _removed_once(statement: Merge, target: ChangeTarget, changes: DataFrame) -> DataFrame:
-    """WHEN MATCHED THEN DELETE alone is determined, however many rows of the source match one of the target."""
+    """Whether the only clause is WHEN MATCHED THEN DELETE, for which several source rows may match a target row."""
     matched = statement.matched
     if len(matched) != 1 or matched[0].action != "DELETE" or matched[0].condition_sql is not None:
         return changes
@@ -160,9 +158,11 @@ def _merge_changes(statement: Merge, target: ChangeTarget, read: _Source) -> Dat
         source=Side(alias, _IN_SOURCE, tuple(n for n in source.columns if source_names.count(n.lower()) == 1)),
         types=tuple(target.sql_type(f.name) for f in fields),
         extra=tuple(target.source_columns()),
-        matched=scope(f"{_IN_TARGET} AND {_IN_SOURCE}", kinds[0], firsts[0]),
-        not_matched=scope(f"{_IN_SOURCE} AND {_IN_TARGET} IS NULL", kinds[1], firsts[1]),
-        not_matched_by_source=scope(f"{_IN_TARGET} AND {_IN_SOURCE} IS NULL", kinds[2], firsts[2]),
+        scopes=ClauseScopes(
+            matched=scope(f"{_IN_TARGET} AND {_IN_SOURCE}", kinds[0], firsts[0]),
+            not_matched=scope(f"{_IN_SOURCE} AND {_IN_TARGET} IS NULL", kinds[1], firsts[1]),
+            not_matched_by_source=scope(f"{_IN_TARGET} AND {_IN_SOURCE} IS NULL", kinds[2], firsts[2]),
+        ),
     )
     removes = ", ".join(str(i) for i, c in enumerate(itertools.chain(*kinds)) if c.action == "DELETE") or "-1"
     action = f"CASE WHEN {CLAUSE_COLUMN} IN ({removes}) THEN {DELETE_KIND} ELSE 0 END AS {ACTION_COLUMN}"
@@ -229,7 +229,7 @@ def _updated(
 
 
 def _same_key(target: ChangeTarget, name: str, value: str) -> str:
-    """SQL of a key column that a MERGE assigns: it may, as long as the key stays what it is."""
+    """SQL of a key column that a MERGE assigns, which is allowed if the key does not change."""
     own = f"{quoted_name(target.alias)}.{quoted_name(name)}"
     refused = (
         f"MERGE would change column '{name}', which belongs to the primary key, of a matched row. "
@@ -240,7 +240,7 @@ def _same_key(target: ChangeTarget, name: str, value: str) -> str:
 
 
 def _star(schema: TableSchema, alias: str, source: DataFrame) -> dict[str, str]:
-    """SQL of every column's value under UPDATE SET * and INSERT *: what the source has under its name."""
+    """SQL of every column's value under UPDATE SET * and INSERT *: the source's column of the same name."""
     kinds = {f.name.lower(): f.dataType for f in source.schema.fields}
     missing = [n for n in schema.field_names if n.lower() not in kinds]
     if missing:

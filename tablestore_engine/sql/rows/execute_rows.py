@@ -62,7 +62,7 @@ class RowContext:
     intent: WriteIntent = PLAIN
 
     def frames(self, *, lasting: bool = False) -> Frames:
-        """A new binder, for one statement. `lasting`: Spark keeps the text, and reads it again later."""
+        """A new binder, for one statement. `lasting`: Spark keeps the text and reads it again later."""
         return Frames(self.spark(), self.catalog, self.database, lasting=lasting)
 
     def identifier(self, name: TableName) -> tuple[str, str]:
@@ -83,7 +83,7 @@ class RowContext:
 def execute_insert(statement: InsertInto, context: RowContext) -> StatementResult:
     """INSERT INTO: append rows, or upsert them by key.
 
-    It conflicts only when the table became another one meanwhile (replaced, or with other buckets): then it runs again.
+    It conflicts only if the table was replaced or rescaled meanwhile; then it runs again.
     """
     return with_retry(lambda: _insert(statement, context))
 
@@ -99,7 +99,7 @@ def _insert(statement: InsertInto, context: RowContext) -> StatementResult:
 
 
 def execute_overwrite(statement: InsertOverwrite, context: RowContext) -> StatementResult:
-    """INSERT OVERWRITE: replace the table, the partitions named, or those that the rows fall into."""
+    """INSERT OVERWRITE: replace the table, the named partitions, or those of the rows."""
     table = context.table(statement.table)
     schema = table.schema
     if statement.replace_where_sql is not None:
@@ -121,7 +121,7 @@ def execute_overwrite(statement: InsertOverwrite, context: RowContext) -> Statem
 
 
 def _by_rows(statement: InsertOverwrite, schema: TableSchema) -> bool:
-    """Whether the rows say which partitions are replaced."""
+    """Whether the partitions of the rows are replaced."""
     if not schema.partition_keys:
         return False
     if statement.partition:
@@ -130,7 +130,7 @@ def _by_rows(statement: InsertOverwrite, schema: TableSchema) -> bool:
 
 
 def _is_there(statement: InsertOverwrite, table: Table, replaces: Callable[[ManifestEntry], bool] | None) -> bool:
-    """Whether the one partition that IF NOT EXISTS is about holds files."""
+    """Whether the partition of IF NOT EXISTS has files."""
     missing = set(table.schema.partition_keys) - {
         partition_field(v.column, table.schema).name for v in statement.partition
     }
@@ -164,7 +164,7 @@ def result_of(kind: str, outcome: WriteOutcome) -> StatementResult:
 
 
 def execute_create_as(statement: CreateTableAs, context: RowContext) -> StatementResult:
-    """CREATE [OR REPLACE] TABLE … AS: all or nothing, and readers of an old table never see a half-built one."""
+    """CREATE [OR REPLACE] TABLE … AS: atomic: readers never see a partial table."""
     database, name = context.identifier(statement.table)
     kind = context.catalog.object_kind(database, name)
     if kind == "view":
@@ -190,7 +190,7 @@ def execute_create_as(statement: CreateTableAs, context: RowContext) -> Statemen
             return StatementResult("CREATE TABLE", 0)
         if not statement.replace:
             raise TableAlreadyExists(
-                f"Table '{database}.{name}' was created by somebody else meanwhile.",
+                f"Table '{database}.{name}' was created by another process meanwhile.",
                 hint="Use CREATE OR REPLACE TABLE.",
             )
     return with_retry(lambda: _replace(context, database, name, schema, rows))
@@ -230,7 +230,7 @@ def _check_kinds(has: bool, wanted: bool | None) -> None:
 
 
 def _create(context: RowContext, database: str, name: str, schema: TableSchema, rows: Rows) -> StatementResult | None:
-    """A new table with rows; None when somebody else created one of this name meanwhile."""
+    """A new table with rows; None when another process created one of this name meanwhile."""
     catalog = context.catalog
     staged = catalog.stage_table(database, name, schema)
     try:

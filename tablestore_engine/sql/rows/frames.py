@@ -1,9 +1,8 @@
 """From a query's text to a DataFrame that is pinned to one consistent set of snapshots.
 
-One `Frames` serves one statement. Each table is looked up once and read at the snapshot it had then, however often
-the query names it; each view is expanded by binding its own query, for which temporary views do not exist. A bound
-table becomes a temporary view named after it (`db.orders#7`, one identifier, which no user's view is called by
-accident).
+One `Frames` serves one statement. Each table is looked up once and read at the snapshot it had then, however often the
+query names it; each view is expanded by binding its own query, which sees no temporary views of the user. A bound table
+becomes a temporary view named after it (`db.orders#7`, one identifier, unlikely as a name of a user's view).
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ class Frames:
     """Binds and runs the queries of one statement."""
 
     def __init__(self, spark: SparkSession, catalog: Catalog, database: str, *, lasting: bool = False) -> None:
-        """`lasting` says that Spark keeps the text of what is run, and reads it again later."""
+        """`lasting`: Spark keeps the text of what is run and reads it again later."""
         self.spark = spark
         self._catalog = catalog
         self.database = database
@@ -51,7 +50,7 @@ class Frames:
         self._views: dict[tuple[object, ...], str] = {}
         self._read_views: set[tuple[str, str]] = set()
         self._temp_views = TempViews(spark, lasting=lasting)
-        self.temporaries: list[str] = []  # names that the session knows better than the catalog
+        self.temporaries: list[str] = []  # names that the session resolves before the catalog
         self._depth: list[str] = []
         self._unresolved: list[tuple[str, str, str]] = []  # database, name, and how Spark quotes it
         self._bytes = 0
@@ -59,11 +58,11 @@ class Frames:
 
     @property
     def input_bytes(self) -> int | None:
-        """Bytes of the files that the bound queries read; None when they also read something else."""
+        """Bytes of the files that the bound queries read; None when they also read other sources."""
         return None if self._unknown else self._bytes
 
     def reads_view(self, database: str, name: str) -> bool:
-        """Whether a view is among what was bound so far."""
+        """Whether a view was bound so far."""
         return (database, name.lower()) in self._read_views
 
     def pin(self, table: Table) -> Snapshot | None:
@@ -78,8 +77,8 @@ class Frames:
         return self.run(self.bound(sql, self.database))
 
     def bound(self, sql: str, database: str | None = None, known: Sequence[TableReference] = ()) -> BoundQuery:
-        """The query with its tables bound to temporary views. `known` are its references, with what is known of their
-        rows besides."""
+        """The query with its tables bound to temporary views. `known` are its references, with additional predicates on
+        their rows."""
         if _FILES.search(sql):
             self._unknown = True
         current = database or self.database
@@ -107,7 +106,7 @@ class Frames:
         return bind_expression(sql, lambda reference: self._resolve(reference, self.database), qualifiers).text
 
     def run(self, bound: BoundQuery | str, prefix: str = "") -> DataFrame:
-        """Give a bound query to Spark, with what is in front of it, or a text of the engine's own."""
+        """Run a bound query with the text in front of it, or a query of the engine."""
         if isinstance(bound, str):
             bound = BoundQuery(bound, (), "")
         text = f"{prefix}{bound.text}"
@@ -118,11 +117,11 @@ class Frames:
             missing = error.message.partition("\n")[0].lower()
             for database, name, quoted in self._unresolved:
                 if quoted in missing:
-                    self._catalog.load_table(database, name)  # says where it was looked for, and what is like it
+                    self._catalog.load_table(database, name)  # the message names the schema, and similar names
             raise
 
     def register(self, name: str, frame: DataFrame) -> str:
-        """Make a temporary view of a frame. Returns its name, unquoted, which no other one has."""
+        """Create a temporary view of a frame. Returns its unique name, unquoted."""
         return self._temp_views.add(name, frame)
 
     # -- resolving -------------------------------------------------------------------------------------
@@ -130,7 +129,7 @@ class Frames:
     def _resolve(self, reference: TableReference, database: str) -> Binding | None:
         name, suffix = _split_suffix(reference.name)
         bare = reference.database is None and not suffix
-        # A view means what it meant when it was made, whatever sessions call their temporary views.
+        # The meaning of a view does not depend on temporary views of the session.
         if bare and not self._depth and is_temporary(self.spark, name):
             self._unknown = True
             self.temporaries.append(name)
@@ -160,7 +159,7 @@ class Frames:
         return None
 
     def _leave(self, reference: TableReference, database: str, name: str) -> None:
-        """Leave a name to Spark, which may know it."""
+        """Pass a name to Spark, which may know it."""
         self._unknown = True
         parts = [quoted_name(part) for part in (reference.database, reference.name) if part is not None]
         self._unresolved.append((database, name, ".".join(parts).lower()))
@@ -240,7 +239,7 @@ class Frames:
             known = references_of_view(view, predicate)
             frame = self.run(self.bound(view.sql, view.database, known))
         except BrokenViewError:
-            raise  # names the view that is to be mended; those that read it are well
+            raise  # names the broken view, not the views that read it
         except TableStoreError as error:
             raise BrokenViewError(
                 f"View '{full}' cannot be read any more: {error}", hint="Create it again on what exists now."
@@ -283,7 +282,7 @@ def _columns_of_view(view: View, full: str, frame: DataFrame) -> DataFrame:
 
 
 def _position(bound: BoundQuery, offset: int) -> str:
-    """What is shown of an offset in a bound query: the line of the user's. Nothing of what the engine wrote itself."""
+    """The user's line at an offset of a bound query; empty for text of the engine."""
     inside = bound.source and 0 <= offset <= len(bound.text)
     return excerpt(bound.source, bound.origin(offset)) if inside else ""
 

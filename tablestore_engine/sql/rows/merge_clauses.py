@@ -1,9 +1,9 @@
-"""The query that finds out which clause of a MERGE applies to each row, and which values it gives.
+"""The query that computes which clause of a MERGE applies to each row, and its values.
 
-A *side* is the target or the source; a *scope* is what a clause sees. Both sides are in the scope of WHEN MATCHED; only
-the source is in that of WHEN NOT MATCHED and only the target in that of WHEN NOT MATCHED BY SOURCE, so that a bare name
-means the one column there is. Invariant: which column a name means is Spark's decision alone. Each scope is a select of
-its own, one around the other, and nothing of a clause's text is rewritten here.
+A *side* is the target or the source; a *scope* is what a clause sees. The scope of WHEN MATCHED has both sides, that of
+WHEN NOT MATCHED only the source, and that of WHEN NOT MATCHED BY SOURCE only the target, so that an unqualified name is
+unique there. Invariant: Spark alone resolves names. Each scope is a nested SELECT, and no text of a clause is
+rewritten.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ class Side:
     columns: tuple[str, ...]
 
     def carried(self) -> list[str]:
-        """Items that carry the side's columns through the selects between the join and its scope."""
+        """Items that pass the side's columns through the selects between the join and its scope."""
         return [f"{self.alias}.{quoted_name(n)} AS {self._hidden(i)}" for i, n in enumerate(self.columns)]
 
     def shown(self) -> list[str]:
-        """Items that give carried columns their names again."""
+        """Items that restore the names of passed columns."""
         return [f"{self._hidden(i)} AS {quoted_name(n)}" for i, n in enumerate(self.columns)]
 
     def hidden(self) -> list[str]:
-        """The names that carried columns go by."""
+        """The temporary names of passed columns."""
         return [self._hidden(i) for i in range(len(self.columns))]
 
     def _hidden(self, index: int) -> str:
@@ -45,7 +45,7 @@ class Side:
 class ClauseScope:
     """The clauses of one kind, in order: `conditions` and `values` (SQL by lower-cased column) of each.
 
-    `state` is true on the rows that they are about, and `first` is the number of the first of them.
+    `state` is true on the rows of the scope, and `first` is the number of the first clause.
     """
 
     state: str
@@ -70,6 +70,15 @@ class ClauseScope:
         return f"CASE {number} {cases} ELSE {otherwise} END" if cases else otherwise
 
 
+@dataclass(frozen=True)
+class ClauseScopes:
+    """All clauses of a MERGE, by kind."""
+
+    matched: ClauseScope
+    not_matched: ClauseScope
+    not_matched_by_source: ClauseScope
+
+
 def value_column(index: int) -> str:
     """The column with the value of the target's column at an index."""
     return f"__tablestore_value_{index}"
@@ -82,22 +91,21 @@ def clause_rows(
     source: Side,
     types: Sequence[str],
     extra: Sequence[str],
-    matched: ClauseScope,
-    not_matched: ClauseScope,
-    not_matched_by_source: ClauseScope,
+    scopes: ClauseScopes,
 ) -> str:
     """A query with `CLAUSE_COLUMN` (null where no clause applies), the values of the target's columns, and `extra`.
 
     join_sql: the item of the FROM list that joins both sides under their aliases.
     types: SQL types of the target's columns.
     extra: columns of the target that are passed on as they are.
+    scopes: the clauses.
     """
     values = [value_column(i) for i in range(len(types))]
-    later = [(not_matched, source), (not_matched_by_source, target)]
+    later = [(scopes.not_matched, source), (scopes.not_matched_by_source, target)]
     later = [(scope, side) for scope, side in later if scope.conditions]
 
     def items(scope: ClauseScope, level: int, otherwise: str | None) -> list[str]:
-        # A lateral alias loses against a column of the same name, so each level has its own.
+        # A column of the same name takes precedence over a lateral alias, so each level has its own names.
         number = f"{CLAUSE_COLUMN}_{level}"
         found = [f"{scope.number(otherwise or 'CAST(NULL AS INT)')} AS {number}"]
         for name, kind, value in zip(target.columns, types, values, strict=True):
@@ -108,7 +116,8 @@ def clause_rows(
     passed = [*extra, target.flag, source.flag]
     carried = [item for _, side in later for item in side.carried()]
     own = [f"{target.alias}.{c} AS {c}" for c in extra]
-    text = f"SELECT {', '.join([*items(matched, 0, None), *own, target.flag, source.flag, *carried])} FROM {join_sql}"
+    first = [*items(scopes.matched, 0, None), *own, target.flag, source.flag, *carried]
+    text = f"SELECT {', '.join(first)} FROM {join_sql}"
     for level, (scope, side) in enumerate(later, 1):
         before = f"{CLAUSE_COLUMN}_{level - 1}"
         waiting = [name for _, other in later[level:] for name in other.hidden()]

@@ -1,4 +1,4 @@
-"""Which columns of a MERGE's target have the values of columns of its source in matched rows, as ON says."""
+"""The columns of a MERGE's target that ON makes equal to columns of its source."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def equal_columns(statement: Merge, target: Sequence[str], source: Sequence[str]
 
 
 def _qualifiers(statement: Merge, side: str) -> list[list[str]]:
-    """What columns of the target, or of the source, may be qualified by, in lower case."""
+    """The names by which columns of the target, or of the source, may be qualified, in lower case."""
     alias, name = statement.source_alias, statement.unaliased_source
     if side == "target":
         alias = statement.target_alias or statement.target.name

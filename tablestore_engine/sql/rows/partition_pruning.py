@@ -1,7 +1,8 @@
-"""Which partitions INSERT OVERWRITE and TRUNCATE are about.
+"""The partitions of INSERT OVERWRITE and TRUNCATE.
 
 The *values* of a PARTITION clause are Python values by partition column. Those of INSERT OVERWRITE may be any constant
-expression, and stand in the rows as well: unless it is certain what a text means, Spark says it, for both must agree.
+expression, and are also written into the rows. Unless the meaning of a text is certain, Spark evaluates it, because
+both must agree.
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ Choice = Callable[[ManifestEntry], bool]
 
 
 def files_of(values: Mapping[str, Any], schema: TableSchema) -> Choice:
-    """Whether a file is in the partitions that have these values; all files without any."""
+    """Chooses the files of partitions with these values; all files without values."""
     if not values:
         return lambda entry: True
     partition_format = PartitionFormat(schema)
     wanted = [(schema.partition_keys.index(name), value) for name, value in values.items()]
     kinds = [[partition_format.types[i]] for i, _ in wanted]
-    # Bytes tell apart what == does not, and NaN is itself there.
+    # Bytes distinguish values that == does not, and equal NaNs have equal bytes.
     rows = [encode_row([value], kind) for (_, value), kind in zip(wanted, kinds, strict=True)]
 
     def chosen(entry: ManifestEntry) -> bool:
@@ -44,7 +45,7 @@ def files_of(values: Mapping[str, Any], schema: TableSchema) -> Choice:
 
 
 def written_values(spec: PartitionSpec, schema: TableSchema, frames: Frames) -> dict[str, Any]:
-    """The static values of a PARTITION clause as the rows have them that are written to it.
+    """The static values of a PARTITION clause, as they are written into the rows.
 
     Raises:
         SchemaError: a column that is no partition column.

@@ -1,4 +1,4 @@
-"""Statements that change how a table's rows are laid out, or measure them."""
+"""Statements that change the layout of a table's rows, or analyze them."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from tablestore_engine.sql.statements.statement import PartitionSpec, Statement,
 
 @dataclass(frozen=True, kw_only=True)
 class DropPartitions(Statement):
-    """ALTER TABLE … DROP PARTITION (…), …; a spec that leaves columns out means all partitions that fit it."""
+    """ALTER TABLE … DROP PARTITION (…), …; a partial spec means all matching partitions."""
 
     table: TableName
     partitions: tuple[PartitionSpec, ...]

@@ -20,8 +20,8 @@ class InsertInto(Statement):
 class InsertOverwrite(Statement):
     """INSERT OVERWRITE, or INSERT INTO … REPLACE WHERE when ``replace_where_sql`` is set.
 
-    ``partition`` empty overwrites the table, or the partitions that appear in the query, as the session's
-    partition overwrite mode says; with entries, their static part bounds what is overwritten.
+    ``partition`` empty overwrites the table, or the partitions that appear in the query, according to the
+    session's partition overwrite mode; with entries, only partitions with their static values are overwritten.
     """
 
     table: TableName
@@ -80,5 +80,5 @@ class Merge(Statement):
 
     @property
     def unaliased_source(self) -> TableName | None:
-        """The source's name, when it is a table that has no other alias: all of it may qualify columns."""
+        """The source's name, when it is a table without another alias: the whole name may qualify columns."""
         return self.source_name if self.source_name and self.source_name.name == self.source_alias else None

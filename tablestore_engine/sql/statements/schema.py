@@ -25,7 +25,7 @@ class DropSchema(Statement):
 
 @dataclass(frozen=True, kw_only=True)
 class AlterSchema(Statement):
-    """ALTER SCHEMA … SET DBPROPERTIES: properties to set, beside those that there are."""
+    """ALTER SCHEMA … SET DBPROPERTIES: properties to set; others stay."""
 
     database: str
     properties: Mapping[str, str]

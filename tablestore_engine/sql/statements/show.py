@@ -1,4 +1,4 @@
-"""Statements that look at the tables and views of a schema, and at one of them."""
+"""Statements that show the tables and views of a schema, or one of them."""
 
 from __future__ import annotations
 

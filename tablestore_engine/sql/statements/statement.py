@@ -2,9 +2,9 @@
 
 Vocabulary: a field that ends in ``_sql`` is the user's own text, sliced and never re-generated; a
 ``TableName`` is a database, or None for the current one, and a name; every statement keeps its whole
-``sql``. Statements say what was asked, not whether it is possible: they know no catalog.
+``sql``. Statements hold the request, not whether it is possible: they know no catalog.
 
-Names keep the user's case; whoever looks them up compares without case.
+Names keep the user's case; lookups ignore case.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Statement:
 
 @dataclass(frozen=True, kw_only=True)
 class Query(Statement):
-    """A query; ``query_sql`` is the text without what stands before and behind it (comments, semicolons)."""
+    """A query; ``query_sql`` is the text without surrounding comments and semicolons."""
 
     query_sql: str
 
@@ -94,7 +94,7 @@ class Explain(Statement):
 
 @dataclass(frozen=True, kw_only=True)
 class PassThrough(Statement):
-    """Everything that Spark shall get untouched."""
+    """A statement that is passed to Spark unchanged."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
-"""Statements that make, change, move or drop a table.
+"""Statements that create, change, rename or drop a table.
 
-A view answers to some of them as well; `is_view` says that the text calls it one.
+Some of them also apply to views; `is_view` is true if the text says VIEW.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class CommentOn(Statement):
 
 @dataclass(frozen=True, kw_only=True)
 class AlterUnsupported(Statement):
-    """An ALTER TABLE or VIEW that managed tables do not have; ``what`` is the clause's head."""
+    """An ALTER TABLE or VIEW that managed tables do not support; ``what`` is the clause's head."""
 
     table: TableName
     what: str
@@ -145,8 +145,8 @@ class RefreshTable(Statement):
 
 @dataclass(frozen=True, kw_only=True)
 class ForeignStatement(Statement):
-    """A statement that tables of other formats have: refused with ``hint`` where ``table`` is a managed table or a
-    view of the warehouse, and Spark's otherwise."""
+    """A statement for tables of other formats: refused with ``hint`` if ``table`` is a managed table or a view of the
+    warehouse, and passed to Spark otherwise."""
 
     verb: str
     table: TableName

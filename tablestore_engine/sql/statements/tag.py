@@ -1,4 +1,4 @@
-"""Statements on the tags of a table, which Paimon's SQL has beside its procedures."""
+"""Statements on the tags of a table, which Paimon's SQL has in addition to its procedures."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from tablestore_engine.sql.statements.statement import Statement, TableName
 
 @dataclass(frozen=True, kw_only=True)
 class CreateTag(Statement):
-    """ALTER TABLE … CREATE TAG. ``replace`` lets a tag that is there name another snapshot, ``must_exist`` (REPLACE
-    TAG) makes none; ``snapshot_id`` is None for the latest, ``retained`` a text such as ``7 days``."""
+    """ALTER TABLE … CREATE TAG. ``replace`` changes the snapshot of an existing tag, ``must_exist`` (REPLACE TAG)
+    creates none; ``snapshot_id`` is None for the latest, ``retained`` a text such as ``7 days``."""
 
     table: TableName
     tag: str

@@ -1,4 +1,4 @@
-"""Statements that make or drop a view."""
+"""Statements that create or drop a view."""
 
 from __future__ import annotations
 

@@ -35,10 +35,8 @@ class TestCachingUppercaseModel(WithoutDatabase, BaseCachingUppercaseModel):
 
 
 class TestCachingSelectedSchemaOnly(WithoutDatabase, BaseCachingSelectedSchemaOnly):
-    def test_cache(self, project):
-        BaseCachingSelectedSchemaOnly.test_cache(self, project)
+    pass
 
 
 class TestNoPopulateCache(WithoutDatabase, BaseNoPopulateCache):
-    def test_cache(self, project):
-        BaseNoPopulateCache.test_cache(self, project)
+    pass

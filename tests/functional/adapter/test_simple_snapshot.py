@@ -44,21 +44,18 @@ class TestSnapshotCheck(BaseSnapshotCheck):
     pass
 
 
-@pytest.mark.variant
 class TestSnapshotNewRecordCheckMode(Sparkish, BaseSnapshotNewRecordCheckMode):
     @pytest.fixture(scope="class")
     def snapshots(self):
         return {"snapshot.sql": sparkish(snapshot_actual_sql)}
 
 
-@pytest.mark.variant
 class TestSnapshotNewRecordTimestampMode(Sparkish, BaseSnapshotNewRecordTimestampMode):
     @pytest.fixture(scope="class")
     def snapshots(self):
         return {"snapshot.sql": sparkish(snapshot_actual_sql)}
 
 
-@pytest.mark.variant
 class TestSnapshotNewRecordDbtValidToCurrent(Sparkish, BaseSnapshotNewRecordDbtValidToCurrent):
     @pytest.fixture(scope="class")
     def snapshots(self):
@@ -69,36 +66,30 @@ class TestSnapshotEphemeralHardDeletes(AddsColumn, Sparkish, BaseSnapshotEphemer
     pass
 
 
-@pytest.mark.variant
 class TestSnapshotNewColumnTimestampStrategy(AddsColumn, Sparkish, BaseSnapshotNewColumnTimestampStrategy):
     pass
 
 
-@pytest.mark.variant
 class TestSnapshotNewColumnSpecificCheckCols(AddsColumn, Sparkish, BaseSnapshotNewColumnSpecificCheckCols):
     pass
 
 
-@pytest.mark.variant
 class TestSnapshotNewColumnWithDeletes(AddsColumn, Sparkish, BaseSnapshotNewColumnWithDeletes):
     pass
 
 
-@pytest.mark.variant
 class TestSnapshotColumnNames(Sparkish, BaseSnapshotColumnNames):
     @pytest.fixture(scope="class")
     def snapshots(self):
         return {"snapshot.sql": sparkish(snapshot_actual_sql)}
 
 
-@pytest.mark.variant
 class TestSnapshotColumnNamesFromDbtProject(Sparkish, BaseSnapshotColumnNamesFromDbtProject):
     @pytest.fixture(scope="class")
     def snapshots(self):
         return {"snapshot.sql": sparkish(snapshot_actual_sql)}
 
 
-@pytest.mark.variant
 class TestSnapshotInvalidColumnNames(Sparkish, BaseSnapshotInvalidColumnNames):
     @pytest.fixture(scope="class")
     def snapshots(self):

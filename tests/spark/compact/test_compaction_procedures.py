@@ -179,7 +179,7 @@ def test_sorting_keeps_rows_in_their_buckets(call, store):
     [
         ("order_strategy => 'order'", SqlError, "needs columns"),
         ("order_strategy => 'order', order_by => 'z'", ColumnNotFound, "'z' does not exist"),
-        ("order_strategy => 'zorder', order_by => 'x,y,X'", SqlError, "stands twice"),
+        ("order_strategy => 'zorder', order_by => 'x,y,X'", SqlError, "occurs twice"),
         ("order_strategy => 'order', order_by => 'x', strategy => 'minor'", SqlError, "full"),
         ("order_strategy => 'order', order_by => 'x', partition_idle_time => '1 d'", SqlError, "partition_idle_time"),
     ],

@@ -11,7 +11,6 @@ from support.tables import (
     arrow_rows,
     compact,
     data_files,
-    identity,
     live_paths,
     make_table,
     new_job,
@@ -21,13 +20,13 @@ from support.tables import (
 )
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import TableNotFound
-from tablestore_engine.operation.commit.commit import Change
-from tablestore_engine.operation.commit.replace import next_schema, replace_all, schema_publisher
+from tablestore_engine.operation.commit.replace import everything, next_schema, replace_all
 from tablestore_engine.operation.compact.schedule import schedule
 from tablestore_engine.operation.compact.scheduled_run import run_next
 from tablestore_engine.operation.history.expire import Retention
+from tablestore_engine.operation.transaction.transaction import begin, publish
 from tablestore_engine.operation.write.write import write_table
-from tablestore_engine.operation.write.write_job import WriteJob
+from tablestore_engine.operation.write.write_intent import PLAIN
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type
 
@@ -105,12 +104,10 @@ def replacement(warehouse, io):
     table = load(warehouse, io)
     wanted = schema_of({"id": "INT", "name": "STRING"}, ["id"])
     schema = next_schema(table.schema, wanted, table.schemas.list_ids()[-1])
-    job = WriteJob(table.write_target(schema), schema.core_options.bucket, 10_000)
+    job = begin(table.state, PLAIN, table.latest_snapshot(), removes=everything, schema=schema)
     rows = arrow_rows(schema, [{"id": n, "name": "x"} for n in range(5)])
-    entries = write_table(job, rows, f"{uuid.uuid4().hex[:6]}-").entries
-    publisher = schema_publisher(table.schemas, table.schema, schema)
-    change: Change = replace_all(table.schema, schema, tuple(entries))
-    table.committer(schema).commit(change, identity(), new_schema=publisher)
+    result = write_table(job, rows, f"{uuid.uuid4().hex[:6]}-")
+    publish(table.state, job, result, replace_all(table.schema, schema), follow_ups=())
 
 
 def rollback(warehouse, io):

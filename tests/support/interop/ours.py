@@ -15,9 +15,9 @@ from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.operation.compact.compact import run_compaction
 from tablestore_engine.operation.compact.compact_plan import plan_compaction
-from tablestore_engine.operation.write.index_change import index_change
-from tablestore_engine.operation.write.new_write import new_job
+from tablestore_engine.operation.transaction.transaction import begin, publish
 from tablestore_engine.operation.write.write import write_table
+from tablestore_engine.operation.write.write_intent import WriteIntent
 from tablestore_engine.operation.write.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
@@ -123,20 +123,14 @@ class OurTable:
 
     def _commit(self, kind: str, rows: pa.Table, *, deletes: bool = False, replaces: Chosen | None = None) -> Snapshot:
         table = self.table
-        table.options.refuse_unsupported(for_write=True)
-        snapshot = table.latest_snapshot()
-        live, index = (table.live_files(snapshot), table.index_files(snapshot)) if snapshot else ([], [])
-        base_snapshot_id = snapshot.id if snapshot else 0
-        job = new_job(table.write_target(), live, index, base_snapshot_id, removes=replaces)
-        number = max((e.file.max_sequence_number for e in live), default=_FIRST_SEQUENCE) + 1
+        job = begin(table.state, WriteIntent(identity=new_identity()), table.latest_snapshot(), removes=replaces)
+        number = max((e.file.max_sequence_number for e in table.live_files()), default=_FIRST_SEQUENCE) + 1
         job = replace(job, sequence_number=number)
         if deletes:
             kinds = pa.array([DELETE_KIND] * rows.num_rows, pa.int8())
             rows = rows.append_column(ROW_KIND_COLUMN, kinds)
         result = write_table(job, rows)
-        return table.committer().commit(
-            Change(kind, tuple(result.entries), replaces=replaces, index=index_change(job, result)), new_identity()
-        )
+        return publish(table.state, job, result, Change(kind, replaces=replaces), follow_ups=())
 
 
 def new_identity() -> CommitIdentity:

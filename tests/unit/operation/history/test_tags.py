@@ -200,6 +200,8 @@ def test_a_commit_looks_after_tags(tmp_path):
     stored = table.tags.load("over")
     table.tags.replace("over", tag_of(stored, Lifetime(0, 1)))
     follow(Committed(table.state, table.latest_snapshot()))
+    assert table.tags.names() == ["over", "stays"], "nothing follows a compaction"
+    follow(Committed(table.state, table.snapshot(2)))
     assert table.tags.names() == ["stays"]
 
 

@@ -239,7 +239,7 @@ def test_a_plan_that_fails_stops_nothing_else_and_is_given_up(tmp_path, monkeypa
 def test_a_full_compaction_may_do_what_a_plan_cannot(tmp_path, monkeypatch):
     table = overflowing_table(tmp_path, monkeypatch)
     bad = planned(table, 1)
-    with pytest.raises(ExecutionError, match=rf"Plan {bad.instant} failed.*Done besides: compacted as snapshot 4\."):
+    with pytest.raises(ExecutionError, match=rf"Plan {bad.instant} failed.*Also done: compacted as snapshot 4\."):
         compact_due(no_spark, table, full=True)
     assert {len(one) for one in levels(table).values()} == {1}
     (done,) = compact_due(no_spark, table)

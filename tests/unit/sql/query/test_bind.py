@@ -5,6 +5,9 @@ In the tables below a view is called like its table in capitals behind a ``@``: 
 
 from __future__ import annotations
 
+import re
+from itertools import chain, count, zip_longest
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -490,14 +493,20 @@ TEXTS = st.lists(
 ).map(" ".join)
 
 
+VIEW = re.compile(r"`(view\d+)`(?: AS \S+)?")
+
+
 @given(TEXTS)
 def test_any_text_survives_and_only_known_spans_change(text: str) -> None:
     assert bind(text, lambda _: None).text == text
-    seen = iter(bind(text, lambda _: Binding("V")).text.replace("`V`", " ").split())
-    words = text.split()
-    # Without the inserted view names and aliases, what is left is a subsequence of what was there, plus aliases.
-    left = [word for word in seen if word != "AS"]
-    assert len(left) <= 2 * len(words) + 1
+    views = (Binding(f"view{number}") for number in count())
+    query = bind(text, lambda _: next(views))
+    pieces = VIEW.split(query.text)
+    assert pieces[1::2] == [f"view{number}" for number in range(len(query.references))]
+    around = [re.escape(piece) for piece in pieces[::2]]
+    names = [rf".*?{re.escape(one.name)}.*?" for one in query.references]
+    pattern = "".join(chain.from_iterable(zip_longest(around, names, fillvalue="")))
+    assert re.fullmatch(pattern, text, re.DOTALL), "around the views, the text is as it was"
 
 
 def test_subqueries_may_nest_as_deep_as_they_like() -> None:

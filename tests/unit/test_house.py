@@ -1,0 +1,68 @@
+"""The shape of the house: small rooms, each of which says what lives in it."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+MOST_MODULES = 13
+ROOMS = [
+    room
+    for house in ("tablestore_engine", "dbt/adapters/tablestore")
+    for room in sorted((ROOT / house).rglob("*"))
+    if room.is_dir() and list(room.glob("*.py"))
+]
+SUB_ROOMS = [
+    room
+    for above in ("tablestore_engine/sql", "tablestore_engine/spark", "tablestore_engine/operation",
+                  "tablestore_engine/mergetree", "tablestore_engine/schema", "dbt/adapters/tablestore")
+    for room in sorted((ROOT / above).iterdir())
+    if room in ROOMS
+]  # fmt: skip
+
+
+def _name(room):
+    return str(room.relative_to(ROOT))
+
+
+def _statements(file):
+    """What a module does besides saying what it is."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    return tree.body[1:] if ast.get_docstring(tree) else tree.body
+
+
+@pytest.mark.parametrize("room", SUB_ROOMS, ids=_name)
+def test_a_room_is_small(room):
+    modules = sorted(file.stem for file in room.glob("*.py") if file.name != "__init__.py")
+    assert len(modules) <= MOST_MODULES, f"split {_name(room)}: {', '.join(modules)}"
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=_name)
+def test_a_room_says_what_lives_in_it(room):
+    opening = room / "__init__.py"
+    assert opening.exists(), f"{_name(room)} has no __init__.py"
+    assert ast.get_docstring(ast.parse(opening.read_text(encoding="utf-8"))), f"{_name(room)}/__init__.py says nothing"
+
+
+@pytest.mark.parametrize("room", SUB_ROOMS, ids=_name)
+def test_a_room_s_opening_holds_no_code(room):
+    assert _statements(room / "__init__.py") == [], f"move the code of {_name(room)}/__init__.py into a module"
+
+
+def _rooms_of_tests(base):
+    return {
+        str(folder.relative_to(base)) for folder in base.rglob("*") if folder.is_dir() and list(folder.glob("test_*"))
+    }
+
+
+def test_tests_mirror_the_house():
+    """A folder of unit tests is named like the room that they test."""
+    engine = {str(room.relative_to(ROOT / "tablestore_engine")) for room in ROOMS if "tablestore_engine" in room.parts}
+    adapter = {
+        f"adapter/{room.relative_to(ROOT / 'dbt/adapters/tablestore')}" for room in ROOMS if "adapters" in room.parts
+    }
+    above = {"adapter", "sql", "spark", "operation", "mergetree", "schema"}
+    assert _rooms_of_tests(ROOT / "tests" / "unit") <= engine | adapter | above
