@@ -24,7 +24,7 @@ help:  ## Show this help
 	@echo
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
-	@echo "PYTHON=/path/to/python3.12 chooses the interpreter, VENV=/path another place for the environment."
+	@echo "PYTHON=/path/to/python3.12 chooses the interpreter, VENV=/path another folder for the environment."
 
 # ------------------------------------------------------------------------------------------------ environment
 

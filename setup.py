@@ -1,4 +1,4 @@
-"""Packages and package data; everything else about the distribution stands in pyproject.toml.
+"""Packages and package data; everything else about the distribution is in pyproject.toml.
 
 `dbt`, `dbt.adapters` and `dbt.include` are namespaces that belong to dbt-core and dbt-adapters. Only the folders
 below them that are ours may be shipped, and none of the three may get an `__init__.py` from us.

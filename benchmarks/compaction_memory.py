@@ -36,7 +36,7 @@ _ROW_BYTES = 100  # on disk, at least: random letters cannot be compressed much
 _WORKER = """
 import pickle, sys
 from tablestore_engine.operation.compact.compact import run_compaction
-def peak():  # of this program alone: what getrusage tells is that of its parent, too
+def peak():  # of this process alone: getrusage includes its parent
     with open("/proc/self/status") as file:
         return next(line.split()[1] for line in file if line.startswith("VmHWM"))
 before = peak()
@@ -91,7 +91,7 @@ def _filled(work: str, rows: int, runs: int) -> Table:
 
 
 def _tables(job: WriteJob, rows: int, run: int, runs: int) -> Iterator[pa.Table]:
-    """Keys that are spread over the same range in every run, every second one of which stands in the run before."""
+    """Keys that are spread over the same range in every run, and every second one is also in the run before."""
     random = np.random.default_rng(run)
     for start in range(0, rows, _ROWS):
         number = min(_ROWS, rows - start)

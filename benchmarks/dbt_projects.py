@@ -1,4 +1,4 @@
-"""Whole `dbt run` processes: 100 small tables beside dbt-spark's session method, and 2 trivial ones beside bare Spark.
+"""Whole `dbt run` processes: 100 small tables compared with dbt-spark's session method, 2 trivial ones with bare Spark.
 
 Both adapters run the same project, each in its own folder and with its own profile, as separate processes.
 """

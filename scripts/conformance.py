@@ -107,7 +107,7 @@ def judge(recorder: Recorder) -> dict[str, str | None]:
 
 
 def uses(cls: type, kind: type) -> bool:
-    """Whether a test class stands for a suite class: it names it as a base, or names one that runs its tests as is."""
+    """Whether a test class covers a suite class: it derives from it, or from a class that runs its tests unchanged."""
     named = [one for one in cls.__mro__ if _is_suite(one) and any(one in user.__bases__ for user in _ours(cls))]
     return any(one is kind or (issubclass(one, kind) and _runs_all_of(one, kind)) for one in named)
 

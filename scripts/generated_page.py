@@ -8,7 +8,7 @@ import sys
 
 
 def keep_fresh(path: str, wanted: str, description: str | None) -> int:
-    """Write `wanted` to `path` unless it stands there; what the command line asks for. Returns the exit code."""
+    """Write `wanted` to `path` unless it is there already, as the command line asks. Returns the exit code."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--check", action="store_true", help="change nothing; fail when the page is stale")
     check = parser.parse_args().check

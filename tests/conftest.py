@@ -7,7 +7,7 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def warn_anew():
-    """A process says the same warning once; each test is to hear its own, whichever ran before it."""
+    """A process shows the same warning once; this resets it, so each test sees its own warnings."""
     from tablestore_engine.operation.transaction.after_commit import _warn_once
 
     _warn_once.cache_clear()

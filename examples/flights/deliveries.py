@@ -4,11 +4,11 @@ Vocabulary: a *delivery* is one Parquet file of reports. A *report* says one thi
 flown, that an earlier report is corrected, or that the flight was cancelled. A report before its correction is
 *provisional*: delays rounded to five minutes, time in the air unknown.
 
-The published data set knows how the year ended. Here it is told as it would have arrived: cancelled flights are
-first reported from the timetable and taken back with the next delivery; every ninth that landed is first reported
-provisionally and corrected with the next delivery.
+The published data set has final values only. Here the flights arrive as they would have during the year: a cancelled
+flight is first reported from the timetable and removed by the next delivery; every ninth flight that landed is first
+reported provisionally and corrected by the next delivery.
 
-The weather at the three airports, hour by hour, comes beside the flights of its months.
+Each delivery also has the hourly weather at the three airports for its months.
 
 Invariant: all deliveries applied in order give exactly the published flights without the cancelled ones. That is
 what `answers.py` checks against.
@@ -111,7 +111,7 @@ def land(landing: str, delivery: Delivery, reports: pa.Table) -> None:
 
 
 def land_weather(landing: str, delivery: Delivery, weather: pa.Table) -> None:
-    """Put the weather of a delivery's new months into the landing folder, beside that of earlier ones."""
+    """Put the weather of a delivery's new months into the landing folder, which keeps that of earlier ones."""
     observed = _of_months(weather, delivery.new_months)
     if observed.num_rows:
         _write(os.path.join(landing, "weather"), delivery.name, observed)
@@ -154,7 +154,7 @@ def _cancelled(flights: pa.Table) -> pa.Table:
 
 
 def _is_provisional(flights: pa.Table) -> pa.ChunkedArray:
-    """True for every ninth flight that landed, by its number and day, so that each run tells the same story."""
+    """True for every ninth flight that landed, by its number and day, so each run gives the same result."""
     number = pc.add(flights["flight"], flights["day"])
     remainder = pc.subtract(number, pc.multiply(pc.divide(number, 9), 9))
     return pc.and_(pc.equal(remainder, 0), pc.is_valid(flights["air_time"]))

@@ -1,7 +1,7 @@
-"""Plays the year 2013 through the dbt project beside this file: `make demo`.
+"""Plays the year 2013 through the dbt project next to this file: `make demo`.
 
 Each delivery is put into a landing folder and built by dbt, as an orchestrator would do it; all in one process, so
-that Spark starts once. Afterwards the tables are asked questions whose answers are recomputed from the raw data.
+Spark starts once. Afterwards queries on the tables are compared with answers computed from the raw data.
 The exit code is 0 only if every build passed and every answer was right.
 """
 

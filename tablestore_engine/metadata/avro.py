@@ -153,7 +153,7 @@ def encode(name: str, records: list[dict[str, Any]], compression: str = "zstd") 
     Args:
         name: ``manifest_entry``, ``manifest_file_meta`` or ``index_manifest_entry``.
         records: dicts with every field of the schema.
-        compression: zstd, deflate, snappy or null; zstd in place of others, as each file says its own.
+        compression: zstd, deflate, snappy or null; zstd replaces others; each file names its own.
     """
     import fastavro
 

@@ -70,7 +70,7 @@ def unscaled(value: Decimal | int | float | str, scale: int) -> int:
 
 
 def from_unscaled(number: int, scale: int) -> Decimal:
-    """The decimal that an unscaled integer stands for."""
+    """The decimal value of an unscaled integer."""
     return Decimal(number).scaleb(-scale, _DECIMALS)
 
 

@@ -194,7 +194,7 @@ def java_float_text(value: float, *, single: bool) -> str:
         return "-0.0" if str(value).startswith("-") else "0.0"
     sign, digits, exponent = Decimal(_shortest(value, "<f" if single else "<d")).as_tuple()
     shown = "".join(map(str, digits)).rstrip("0") or "0"
-    point = len(digits) + int(exponent)  # where the decimal point stands, counted from the first digit
+    point = len(digits) + int(exponent)  # position of the decimal point, counted from the first digit
     minus = "-" if sign else ""
     if 1e-3 <= abs(value) < 1e7:
         if point <= 0:
@@ -218,7 +218,7 @@ def _shortest(value: float, form: str) -> str:
 
 
 def value_from_text(text: str, data_type: DataType, *, legacy: bool = False) -> Any:
-    """The Python value that a partition text, or a value in a PARTITION clause, stands for.
+    """The Python value that a partition text, or a value in a PARTITION clause, denotes.
 
     Raises:
         ValueError: the text is not a value of that type.

@@ -2,7 +2,7 @@
 
 A fenced block of a page is a step. `sql` alone is a statement for the engine, and a table right below it its answer;
 `sql`, `yaml` or `csv` with a path is a file of the dbt project; `console` lines are commands, `dbt` or `tablestore`;
-`python` is run as it stands, and a table below it is the value of its last line; `skip` is only parsed.
+`python` is run unchanged, and a table below it is the value of its last line; `skip` is only parsed.
 """
 
 from __future__ import annotations

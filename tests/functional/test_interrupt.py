@@ -15,7 +15,7 @@ import yaml
 from dbt.tests.util import write_file
 from support.dbt_process import DBT, environment
 
-# Runs for days. Its first row makes a file, which tells that a task of Spark's is at work.
+# Runs for days. Its first row makes a file, which shows that a Spark task is running.
 ENDLESS = """
 {{ config(materialized='table') }}
 select count(*) as n from range(100000000000000)

@@ -615,7 +615,7 @@ select * from values ('+I', 'apple', null), ('+I', 'apple', null), ('+I', 'pear'
         assert run("-s", "joined")["joined"] == ("INSERT 3 rows", 3)
         assert rows(project, "joined", "item, customer") == [("apple", None), ("pear", "ada")]
         assert table_of(project, "joined").schema.merge_engine.is_multiset
-        # The options of a table that counts by now still fit its model, and taking away too much is told.
+        # The options of the table, now a multiset table, still fit its model, and removing too many rows is reported.
         message, _ = run("-s", "joined")["joined"]
         assert message == "INSERT 3 rows"
         with pytest.raises(Exception, match="removed more often than it was added"):

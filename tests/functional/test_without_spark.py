@@ -44,7 +44,7 @@ class Parsed(Exception):
 
 @pytest.fixture
 def until_parsed(monkeypatch):
-    """What happened, in order, until dbt began to parse; Spark is told to start and never does."""
+    """The events, in order, until dbt began to parse; the start of Spark is requested and never finishes."""
     events = []
 
     def start(config):

@@ -54,7 +54,7 @@ def test_they_read_ours(catalog, all_read, name, layout):
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_both_write_one_table(catalog, paimon, name, layout):
-    """The index that one leaves tells the other where keys are: no key comes to stand in two buckets."""
+    """Each program finds keys by the index that the other wrote: no key gets into two buckets."""
     key, partition = LAYOUTS[layout]
     table = OurTable.create(catalog, name, COLUMNS, key=key, partition=partition, options=OPTIONS)
     state = []

@@ -35,7 +35,7 @@ KEYED = {
 LAYOUTS = {"append": {}, "bucketed": {"bucket": "2", "bucket-key": "id"}}
 
 
-# Without Java only these; how the other readers take all kinds is in `test_they_read_keyed.py` and the files beside it.
+# Without Java only these; `test_they_read_keyed.py` and the files next to it test all kinds with the other readers.
 FEW = ("aggregation", "append")
 
 

@@ -1,4 +1,4 @@
-"""Random lives of a table: writes, compactions, rollbacks, tags, expirations of all kinds, orphans removed.
+"""Random histories of a table: writes, compactions, rollbacks, tags, expirations of all kinds, orphans removed.
 
 Whatever happens, each snapshot and each tag that is left reads as it did on the day it was made, and nothing that
 they do not need stays on disk once orphans are removed.

@@ -125,7 +125,7 @@ def test_aggregation(data, folds):
 @THOROUGH
 @given(st.data())
 def test_changelogs_of_rows(data):
-    """What a database tells of its rows: each change takes back the row that was there."""
+    """The changelog of a database: each change retracts the row that was there."""
     chosen = data.draw(st.lists(st.sampled_from(PLAIN), min_size=1, max_size=3), label="folds")
     ignoring = [False] * len(chosen)
     options, steps, piece = data.draw(histories({f"v{i}": one[2] for i, one in enumerate(chosen)}, [INSERT, DELETE]))

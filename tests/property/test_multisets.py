@@ -225,7 +225,7 @@ def test_a_table_is_a_multiset(history):
 @settings(THOROUGH, max_examples=max(EXAMPLES // 4, 3))
 @given(histories())
 def test_spark_reads_a_multiset_however_it_looks_for_rows(spark, history):
-    """By place or by hash, and by few columns first or by all at once."""
+    """By row position or by hash, and by few columns first or by all at once."""
     (columns, partition, options), steps, random = history
     there = []
     with scratch_directory("multiset-") as directory:

@@ -12,7 +12,7 @@ DBT = (sys.executable, "-c", "import sys; from dbt.cli.main import cli; sys.exit
 
 
 def environment(cache, packages=ROOT):
-    """An environment without what this process was told by its user or its Spark, and with an empty cache.
+    """An environment without the settings of this process's user and Spark, and with an empty cache.
 
     `packages` is where Python looks first.
     """

@@ -37,7 +37,7 @@ def _container(values):
 
 
 def vector(positions, *, wide=False):
-    """A deletion vector as it stands in an index file, with its size in front and its checksum behind."""
+    """A deletion vector as in an index file: its size before it, its checksum after it."""
     if wide:
         parts = {}
         for position in positions:

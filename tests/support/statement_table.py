@@ -1,6 +1,6 @@
 """The table of statements under `tests/spark/sql/statements`, and the tables that the door finds in one of them.
 
-Each statement stands behind a line `-- verdict: what it shows`. The verdicts:
+Each statement follows a line `-- verdict: what it shows`. The verdicts:
 
 * `ours`: Spark reads it, and the engine runs it (or refuses it for the table that it meets);
 * `ours alone`: the same, but Spark does not read it;

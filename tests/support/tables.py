@@ -53,7 +53,7 @@ _MEMORY = "/dev/shm"
 
 @contextmanager
 def scratch_directory(prefix):
-    """A directory that is removed at the end; in memory where the system has a place for that, since it is quicker."""
+    """A directory that is removed at the end; in memory if the system can, because that is faster."""
     in_memory = os.path.isdir(_MEMORY) and os.access(_MEMORY, os.W_OK)
     directory = tempfile.mkdtemp(prefix=prefix, dir=_MEMORY if in_memory else None)
     try:
@@ -270,7 +270,7 @@ def check_snapshots(table, live, known):
 
 
 def check_index(table, entries):
-    """Every key stands in the index of its own bucket, and in that of no other bucket of its partition."""
+    """Every key is in the index of its own bucket, and in that of no other bucket of its partition."""
     index = table.index_files()
     hashes = {}
     for one in index:

@@ -1,5 +1,4 @@
-"""Nothing below starts Spark: a test that needs a session, a real one of this process or of another, has its home in
-tests/spark."""
+"""Unit tests do not start Spark: a test that needs a session, in this process or another, is in tests/spark."""
 
 from __future__ import annotations
 
@@ -10,16 +9,16 @@ ELSEWHERE = "this test needs Spark: move it to tests/spark"
 
 @pytest.fixture(scope="session")
 def spark():
-    """The session of tests/spark, which there is none of here."""
+    """Replaces the session of tests/spark, which unit tests must not use."""
     pytest.fail(ELSEWHERE)
 
 
 @pytest.fixture
 def store(spark):
-    """The store of tests/spark, which there is none of here."""
+    """Replaces the store of tests/spark, which unit tests must not use."""
 
 
 @pytest.fixture(autouse=True)
 def _without_java(monkeypatch):
-    """A session that is started regardless finds no Java, in a process of its own neither."""
+    """A session that a test starts in spite of this finds no Java, also in another process."""
     monkeypatch.setenv("JAVA_HOME", f"/{ELSEWHERE}")

@@ -1,4 +1,4 @@
-"""`tablestore compact`: what is due in one table or in a whole warehouse, told in one line for each. Needs no JVM."""
+"""`tablestore compact`: what is due in one table or in a whole warehouse, one line of output for each. Needs no JVM."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class BaseOtherThing(BaseThing):
 
 
 class BaseChangedThing(BaseThing):
-    """Runs another test in place of one of BaseThing's."""
+    """Runs another test instead of one of BaseThing's."""
 
     def test_two(self): ...
 

@@ -1,4 +1,4 @@
-"""The shape of the house: small rooms, each of which says what lives in it."""
+"""The shape of the house: small rooms, each of which says what it contains."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def test_an_updated_row_counts_once(table, monkeypatch):
 
 
 def test_a_file_of_which_nobody_says_how_many_deletes_it_holds(table, monkeypatch):
-    """As older versions of Paimon write them: such a file may hold some, though it stands alone."""
+    """As older versions of Paimon write them: such a file may hold some, although it is the only one."""
     write(table, [row(1, n) for n in range(10)], [PUT] * 7 + [DELETE] * 3)
     assert (table.statistics().row_count, table.statistics().row_count_exact) == (7, True)
     entries = [replace(e, file=replace(e.file, delete_row_count=None)) for e in table.live_files()]
@@ -152,4 +152,4 @@ def test_a_write_that_lost_once_is_tried_again(table, monkeypatch):
     assert len(calls) == 2
     kept = {e.file.file_name for e in table.live_files()}
     found = {name for _, _, names in os.walk(table.path) for name in names if name.endswith(".parquet")}
-    assert found == kept, "what the lost attempt wrote is gone"
+    assert found == kept, "the files of the lost attempt are removed"

@@ -218,7 +218,7 @@ class TableStoreVerbs(SQLAdapter):
     def tablestore_build(self, sql: str, model: Mapping[str, Any]) -> AdapterResponse:
         """Run the statement that writes a node's rows.
 
-        A key that stands twice in them is an error that names it, unless the model says by `sequence_field` which
+        A key that occurs twice in them is an error that names it, unless the model says by `sequence_field` which
         row counts.
         """
         config = model.get("config") or {}

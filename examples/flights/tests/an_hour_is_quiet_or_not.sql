@@ -1,4 +1,4 @@
--- A left join gives an hour nulls only when it finds nothing for it. A row with nulls beside others was not taken back.
+-- A left join gives an hour nulls only if no flight matches. An hour with nulls and other rows has an old row left.
 select origin, observed_at
 from {{ ref('weather_and_delays') }}
 group by all

@@ -40,7 +40,7 @@ class UniversalOptions:
 
     @property
     def max_level(self) -> int:
-        """The top level, where the oldest run lives."""
+        """The top level, which holds the oldest run."""
         return self.num_levels - 1
 
 

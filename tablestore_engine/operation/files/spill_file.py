@@ -43,7 +43,7 @@ class SpillFile:
         """
         with _spilling():
             if self._file is None:
-                self._file = tempfile.TemporaryFile(prefix="tablestore-spill-")  # noqa: SIM115 - lives as long as this
+                self._file = tempfile.TemporaryFile(prefix="tablestore-spill-")  # noqa: SIM115 - open as long as this object
             start = self._end
             with pa.ipc.new_stream(self._file, schema, options=_OPTIONS) as stream:
                 for batch in batches:

@@ -1,4 +1,4 @@
-"""What the caller of a write wants beside its rows: one value that travels from the door to the write job."""
+"""What the caller of a write specifies besides its rows: one value, from the SQL or API call to the write job."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class WriteIntent:
     """How rows are written, and what the snapshot says of it.
 
     Attributes:
-        refuse_duplicates: a key that stands twice in the rows is an error instead of an update.
+        refuse_duplicates: a key that occurs twice in the rows is an error instead of an update.
         row_kinds: whether the rows of a new table must say their kind (`_row_kind`), or must not; None for either.
         properties: stored with the snapshot.
         identity: who commits; None for an identity that no other commit has.

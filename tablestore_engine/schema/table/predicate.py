@@ -115,7 +115,7 @@ def fixes_a_column(predicate: Predicate | None, apart_from: Collection[str] = ()
 
 
 def _join(kind: type[And | Or], parts: tuple[Predicate, ...] | list[Predicate]) -> Predicate | None:
-    found: dict[str, Predicate] = {}  # by repr, which tells 1 from True and from 1.0
+    found: dict[str, Predicate] = {}  # by repr, which differs for 1, True and 1.0
     for part in parts:
         for piece in part.children if isinstance(part, (And, Or)) and isinstance(part, kind) else (part,):
             found.setdefault(repr(piece), piece)

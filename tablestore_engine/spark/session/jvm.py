@@ -4,7 +4,7 @@ Vocabulary: the *command* is either ``java`` with Spark's gateway as its main cl
 ``spark-submit`` script, which computes the same command with a shell and another JVM first. The *gateway* is
 the port and the secret that the JVM writes into a file once it listens.
 
-Invariants: the JVM lives no longer than the Python process, because it ends when its stdin does; it never sees the
+Invariants: the JVM ends with the Python process at the latest, because it ends when its stdin does; it never sees the
 terminal's Ctrl-C, so that Python can cancel jobs first; it holds none of the terminal's streams, so that a process that
 waits for the output of ``dbt`` does not wait for the JVM. A direct start that fails is repeated by ``spark-submit``.
 """

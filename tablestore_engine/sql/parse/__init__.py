@@ -1,4 +1,4 @@
-"""From text to a statement value. One module for each family of statements; `parse` chooses among them.
+"""Parsers: the text of a statement becomes a value. One module per family of statements; `parse` chooses the module.
 
-Knows text and statements. No catalog, no Spark.
+May import text and statements; uses no catalog and no Spark.
 """

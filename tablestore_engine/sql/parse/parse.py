@@ -7,7 +7,7 @@ Spark. Parts that Spark understands better (queries, conditions, types) are slic
 Decisions:
 
 * ``CREATE TABLE … USING x`` is accepted for x = tablestore or paimon only. A table of another format
-  would live in Spark's own catalog and vanish with the session, so asking for one is an error that says so.
+  would be in Spark's own catalog and disappear with the session, so the statement is refused with this reason.
 * ``BEGIN``, ``COMMIT`` and ``ROLLBACK`` are accepted and do nothing: each statement is its own transaction.
   ``BEGIN …; END`` is a script.
 """
@@ -42,7 +42,7 @@ def parse(text: str) -> Statement:
     """The statement of a text.
 
     Raises ParseError, with line and column, when a statement on managed tables is malformed, and SqlError
-    when it asks for something that managed tables do not have. What Spark shall judge is not judged here.
+    when it asks for something that managed tables do not have. Syntax that Spark checks is not checked here.
     """
     try:
         return _parse(text)
@@ -74,7 +74,7 @@ def _one_statement(text: str, tokens: list[Token]) -> list[Token]:
     return [*tokens, end]
 
 
-# -- heads: each gets the cursor on its keyword, and answers None for "not ours" ---------------------------
+# -- heads: each gets the cursor at its keyword, and returns None when the statement is Spark's -----------
 
 
 def _query(cursor: Cursor) -> Statement | None:
@@ -97,7 +97,7 @@ def _from(cursor: Cursor) -> Statement | None:
 
 
 def _with(cursor: Cursor) -> Statement | None:
-    """A query, or a statement behind common table expressions."""
+    """A query, or a statement that follows common table expressions."""
     start = cursor.i
     skip_ctes(cursor)
     verb = cursor.key
@@ -197,7 +197,7 @@ def _uncache(cursor: Cursor) -> Statement | None:
 
 
 def _execute(cursor: Cursor) -> Statement | None:
-    """EXECUTE IMMEDIATE: of one literal alone, the statement that it is."""
+    """EXECUTE IMMEDIATE; when its text is a literal and it has no arguments, the statement in the literal."""
     immediate = parse_script.execute_immediate(cursor)
     if not isinstance(immediate, ExecuteImmediate) or immediate.arguments or immediate.into_sql is not None:
         return immediate
@@ -237,7 +237,7 @@ _Head = Callable[[Cursor], "Statement | None"]
 
 
 def _ours(parser: _Head) -> _Head:
-    """A head whose statements are always ours, so that an unfinished quote is worth a clear error."""
+    """A head whose statements always belong to the engine, so an unclosed quote in them is reported here."""
 
     def checked(cursor: Cursor) -> Statement | None:
         cursor.refuse_unfinished()

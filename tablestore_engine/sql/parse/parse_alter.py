@@ -33,7 +33,7 @@ from tablestore_engine.sql.text.cursor import Cursor
 
 
 def alter(cursor: Cursor) -> Statement | None:
-    """ALTER TABLE, VIEW and SCHEMA; None for everything else that can be altered."""
+    """ALTER TABLE, VIEW and SCHEMA; None for other kinds of objects."""
     cursor.expect("ALTER")
     refuse_kept_up(cursor)
     if cursor.accept_one("SCHEMA", "DATABASE", "NAMESPACE"):
@@ -54,7 +54,7 @@ def _schema(cursor: Cursor) -> Statement:
     database = cursor.database_name()
     if not (cursor.accept("SET", "DBPROPERTIES") or cursor.accept("SET", "PROPERTIES")):
         raise cursor.error(
-            f"Schema {database} cannot be altered so",
+            f"Schema {database} cannot be altered in this way",
             kind=SqlError,
             hint="Use SET DBPROPERTIES (…), or COMMENT ON SCHEMA.",
         )
@@ -64,7 +64,7 @@ def _schema(cursor: Cursor) -> Statement:
 
 
 def comment_on(cursor: Cursor) -> Statement | None:
-    """``COMMENT ON TABLE t IS '…'``, and on schemas, views and columns."""
+    """``COMMENT ON TABLE t IS '…'``; also for schemas, views and columns."""
     cursor.expect("COMMENT", "ON")
     kind = cursor.accept_one("TABLE", "VIEW", "COLUMN", "SCHEMA", "DATABASE", "NAMESPACE")
     if kind is None:
@@ -133,7 +133,7 @@ def _table(cursor: Cursor, table: TableName) -> Statement:
 
 
 def _common(cursor: Cursor, table: TableName, *, is_view: bool) -> Statement | None:
-    """What tables and views share."""
+    """The statements that tables and views have in common."""
     if cursor.accept("RENAME", "TO"):
         new = cursor.table_name("the new name")
         return RenameTable(sql=cursor.text, table=table, new=new, is_view=is_view)
@@ -192,7 +192,7 @@ def _add_columns(cursor: Cursor, table: TableName) -> Statement:
 
 
 def _repeats(cursor: Cursor, verb: str) -> bool:
-    """Whether ``ADD COLUMN a int, ADD COLUMN b int`` says its verb again, which is no name of a column then."""
+    """Whether the verb is repeated, as in ``ADD COLUMN a int, ADD COLUMN b int``, so it is no column name."""
     names_column = cursor.key_at(2) in AFTER_TYPE
     return cursor.key == verb and cursor.tokens[cursor.i + 1].is_name and not names_column
 
@@ -226,12 +226,14 @@ def _drop_partitions(cursor: Cursor, table: TableName) -> Statement:
 
 def _one_column(cursor: Cursor, statement: Statement) -> Statement:
     if cursor.key == ",":
-        raise cursor.error("One column at a time can be altered", kind=SqlError, hint="Send a statement for each.")
+        raise cursor.error(
+            "Only one column can be altered at a time", kind=SqlError, hint="Send one statement per column."
+        )
     return statement
 
 
 def _alter_column(cursor: Cursor, table: TableName) -> Statement:
-    """``ALTER COLUMN c COMMENT '…'``, TYPE, FIRST, AFTER, SET and DROP NOT NULL; CHANGE is the same."""
+    """``ALTER COLUMN c COMMENT '…'``, TYPE, FIRST, AFTER, SET and DROP NOT NULL; CHANGE does the same."""
     start = cursor.i
     cursor.i += 1
     cursor.accept("COLUMN")

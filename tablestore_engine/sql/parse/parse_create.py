@@ -1,7 +1,7 @@
-"""CREATE: what it creates, and schemas and views themselves.
+"""CREATE: finds the kind of object, and parses schemas and views.
 
-Materialized views and streaming tables are refused for every verb, because Spark knows them in its pipelines only: it
-would answer with an error about something else, or take REFRESH MATERIALIZED VIEW v for a path and do nothing.
+Materialized views and streaming tables are refused for every verb. Spark supports them only in its pipelines: it would
+report an unrelated error, or read REFRESH MATERIALIZED VIEW v as a path and do nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tablestore_engine.sql.text.cursor import Cursor
 
 
 def create(cursor: Cursor) -> Statement | None:
-    """Any CREATE or REPLACE; None for what is Spark's."""
+    """Any CREATE or REPLACE; None for statements that are Spark's."""
     cursor.accept("CREATE")
     refreshed = cursor.accept("OR", "REFRESH")
     replace = not refreshed and cursor.accept("OR", "REPLACE")
@@ -53,7 +53,7 @@ def create(cursor: Cursor) -> Statement | None:
 
 
 def refuse_kept_up(cursor: Cursor) -> None:
-    """SqlError when MATERIALIZED VIEW or STREAMING TABLE comes next, behind whichever verb."""
+    """Raises SqlError when MATERIALIZED VIEW, STREAMING TABLE or FLOW comes next, after any verb."""
     if cursor.sees("MATERIALIZED", "VIEW"):
         raise cursor.error(
             "Materialized views are not supported",
@@ -61,12 +61,12 @@ def refuse_kept_up(cursor: Cursor) -> None:
             hint="Use a VIEW, whose query runs when it is read, or a TABLE … AS SELECT, which keeps its rows.",
         )
     if cursor.key == "FLOW" and cursor.tokens[cursor.i + 1].is_name:
-        raise cursor.error("A FLOW is not supported", kind=SqlError, hint="INSERT or MERGE what has come since.")
+        raise cursor.error("A FLOW is not supported", kind=SqlError, hint="INSERT or MERGE the new rows.")
     if cursor.sees("STREAMING", "TABLE"):
         raise cursor.error(
             "Streaming tables are not supported",
             kind=SqlError,
-            hint="Use a TABLE, and INSERT or MERGE INTO it what has come since.",
+            hint="Use a TABLE, and add new rows by INSERT or MERGE INTO.",
         )
 
 
@@ -82,7 +82,7 @@ def _create_schema(cursor: Cursor) -> Statement:
                 raise cursor.error("Expected DBPROPERTIES")
             options.update(properties(cursor))
         elif cursor.key == "LOCATION":
-            raise cursor.error("A schema lives in the warehouse, so LOCATION is refused", kind=SqlError)
+            raise cursor.error("A schema is a folder of the warehouse, so LOCATION is refused", kind=SqlError)
         else:
             cursor.expect_end()
     return CreateSchema(
@@ -114,7 +114,7 @@ def _create_view(cursor: Cursor, replace: bool, temporary: bool) -> Statement:
             cursor.accept("TYPE")
             cursor.name("BINDING, COMPENSATION or EVOLUTION")
         elif cursor.sees("WITH", "METRICS"):
-            raise cursor.error("Views of metrics are not supported", kind=SqlError, hint="Use a VIEW AS SELECT ….")
+            raise cursor.error("Metric views are not supported", kind=SqlError, hint="Use a VIEW AS SELECT ….")
         elif cursor.key == "USING" and temporary:
             return PassThrough(sql=cursor.text)
         else:

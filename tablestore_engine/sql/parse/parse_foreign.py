@@ -1,7 +1,7 @@
-"""Statements of other table formats, which packages and hooks send: what to do instead on a managed table.
+"""Statements of other table formats, which packages and hooks send, with a hint what to do on a managed table.
 
-Only the table that they name is read here. Where it is no managed table, the statement goes to Spark, whose extensions
-may know it.
+Only the table name is parsed. If the table is not managed, the statement is passed to Spark, whose extensions may
+support it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def optimize(cursor: Cursor) -> Statement | None:
     if table is None:
         return None
     columns = ",".join(_z_order(cursor))
-    hint = f"Leave it out, for writes compact what is due, or use ALTER TABLE {table} COMPACT"
+    hint = f"Leave it out, because writes compact by themselves, or use ALTER TABLE {table} COMPACT"
     if columns:
         z_order = f"CALL sys.compact(table => '{table}', order_strategy => 'zorder', order_by => '{columns}')"
         hint += f"; {z_order} sorts a table without a key"
@@ -31,9 +31,9 @@ def vacuum(cursor: Cursor) -> Statement | None:
     cursor.expect("VACUUM")
     table = _table(cursor)
     hint = (
-        f"Leave it out, for writes expire snapshots that are due, or use CALL "
+        f"Leave it out, because writes expire old snapshots, or use CALL "
         f"sys.expire_snapshots(table => '{table}'); "
-        f"CALL sys.remove_orphan_files(table => '{table}') removes what killed writers left."
+        f"CALL sys.remove_orphan_files(table => '{table}') removes leftovers of failed writes."
     )
     return None if table is None else _foreign(cursor, "VACUUM", table, hint)
 
@@ -52,7 +52,7 @@ def repair(cursor: Cursor) -> Statement | None:
     if not cursor.accept("REPAIR"):
         return None
     table = _table(cursor)
-    hint = "Leave it out: a managed table knows its partitions."
+    hint = "Leave it out: the metadata of a managed table lists its partitions."
     return None if table is None else _foreign(cursor, "REPAIR TABLE", table, hint)
 
 
@@ -67,7 +67,7 @@ def grant(cursor: Cursor) -> Statement | None:
     if names_kind and cursor.key not in ("TABLE", "VIEW"):
         return None  # a schema, a catalog, …
     table = _table(cursor)
-    hint = "Tables are files in the warehouse folder, whose permissions say who may read them."
+    hint = "Tables are files in the warehouse folder: use the permissions of the file system."
     return None if table is None else _foreign(cursor, verb, table, hint)
 
 
@@ -76,7 +76,7 @@ def load(cursor: Cursor) -> Statement | None:
     while not cursor.at_end and not cursor.accept("INTO", "TABLE"):
         cursor.i += 1
     table = None if cursor.at_end else _table(cursor)
-    hint = f"Use INSERT INTO {table} SELECT * FROM parquet.`path`, or another format's name in front of the path."
+    hint = f"Use INSERT INTO {table} SELECT * FROM parquet.`path`, or the name of another format before the path."
     return None if table is None else _foreign(cursor, "LOAD DATA", table, hint)
 
 
@@ -90,9 +90,9 @@ def index(cursor: Cursor, verb: str) -> Statement | None:
 
 
 def cache(cursor: Cursor, verb: str) -> Statement | None:
-    """``CACHE TABLE t`` and ``UNCACHE TABLE t``, from the table's name on."""
+    """``CACHE TABLE t`` and ``UNCACHE TABLE t``, starting at the table's name."""
     table = _table(cursor)
-    hint = f"Every statement reads the newest rows of {table}. CACHE TABLE name AS SELECT … keeps those of now."
+    hint = f"Every statement reads the newest rows of {table}. CACHE TABLE name AS SELECT … caches the current rows."
     return None if table is None else _foreign(cursor, verb, table, hint)
 
 
@@ -101,7 +101,7 @@ def _foreign(cursor: Cursor, verb: str, table: TableName, hint: str) -> Statemen
 
 
 def _table(cursor: Cursor) -> TableName | None:
-    """The table that comes next; None for what cannot be a managed one."""
+    """The table name that comes next; None when it cannot be a managed table."""
     if cursor.key in ("TABLE", "VIEW") and cursor.tokens[cursor.i + 1].is_name:
         cursor.i += 1
     try:

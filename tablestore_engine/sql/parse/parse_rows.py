@@ -1,7 +1,7 @@
 """INSERT, UPDATE, DELETE and MERGE.
 
-`with_sql` is the text of the common table expressions in front of a statement; see `common_tables`. DEFAULT as a value
-is NULL, for columns have no other default.
+`with_sql` is the text of the common table expressions before a statement; see `common_tables`. DEFAULT as a value is
+NULL, because columns have no other default.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def insert(cursor: Cursor, with_sql: str | None) -> Statement:
         return _replace_where(cursor, table, with_sql)
     partition = partition_spec(cursor)
     if verb == "INTO" and cursor.sees("IF", "NOT", "EXISTS"):
-        raise cursor.error("IF NOT EXISTS goes with INSERT OVERWRITE", kind=SqlError)
+        raise cursor.error("IF NOT EXISTS is supported with INSERT OVERWRITE only", kind=SqlError)
     if_not_exists = cursor.accept_if_not_exists()
     by_name = cursor.accept("BY", "NAME")
     columns = () if by_name else _column_list(cursor)
@@ -100,7 +100,7 @@ def insert(cursor: Cursor, with_sql: str | None) -> Statement:
 
 
 def _without_defaults(query_sql: str) -> str:
-    """The rows of VALUES with NULL for DEFAULT; any other query as it is."""
+    """VALUES with each DEFAULT replaced by NULL; any other query unchanged."""
     if query_sql[:6].upper() != "VALUES" or "DEFAULT" not in query_sql.upper():
         return query_sql
     tokens = tokenize(query_sql)
@@ -114,7 +114,7 @@ def _without_defaults(query_sql: str) -> str:
 
 
 def _column_list(cursor: Cursor) -> tuple[str, ...]:
-    """``(a, b)`` before a query, as opposed to a query in parentheses."""
+    """``(a, b)`` before a query; empty when the parenthesis opens the query itself."""
     if cursor.key != "(" or cursor.key_at(1) == "(":
         return ()
     if cursor.key_at(1) in ("SELECT", "WITH", "FROM", "VALUES", "TABLE") and cursor.key_at(2) not in (
@@ -135,7 +135,7 @@ def _replace_where(cursor: Cursor, table: TableName, with_sql: str | None) -> St
     if cursor.at_end:  # the query is in parentheses: the last group, with an operand before it
         last = _last_group(cursor, start)
         if last is None:
-            raise cursor.error("Expected a query behind the condition")
+            raise cursor.error("Expected a query after the condition")
         cursor.i = last
     condition = cursor.slice(start, cursor.i)
     query = with_ctes(with_sql, cursor.rest())
@@ -220,7 +220,7 @@ def _assignments(
 
 
 def _value(cursor: Cursor, with_sql: str | None, *stops: str) -> str:
-    """The expression of a value up to one of the keys."""
+    """The text of a value, up to one of the keys; NULL for DEFAULT."""
     value = cursor.until(*stops, what="a value")
     return "NULL" if value.upper() == "DEFAULT" else inline_ctes(with_sql, value)
 
@@ -239,7 +239,7 @@ def _own_column(cursor: Cursor, table: TableName, alias: str | None) -> str:
     raise cursor.error(
         f"'{'.'.join(parts)}' is not a column of {table}",
         kind=SqlError,
-        hint="A struct is assigned as a whole, for example by struct(…).",
+        hint="Assign the whole struct, for example by struct(…).",
     )
 
 
@@ -313,7 +313,7 @@ def _merge_clause(
     allowed = ("INSERT",) if kind == "NOT MATCHED" else ("UPDATE", "DELETE")
     action = cursor.accept_one(*allowed)
     if action is None:
-        raise cursor.error(f"Expected {' or '.join(allowed)} behind WHEN {kind} THEN")
+        raise cursor.error(f"Expected {' or '.join(allowed)} after WHEN {kind} THEN")
     if action == "DELETE":
         return kind, MergeClause(action=action, condition_sql=condition)
     if action == "INSERT":
@@ -339,7 +339,7 @@ def _merge_insert(
     while cursor.accept(","):
         values.append(_value(cursor, with_sql, ","))
     if len(values) != len(columns):
-        raise cursor.error(f"INSERT names {len(columns)} columns and gives {len(values)} values", kind=SqlError)
+        raise cursor.error(f"INSERT lists {len(columns)} columns and {len(values)} values", kind=SqlError)
     cursor.expect(")")
     return MergeClause(action="INSERT", condition_sql=condition, columns=tuple(columns), values_sql=tuple(values))
 

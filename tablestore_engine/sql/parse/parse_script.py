@@ -1,8 +1,8 @@
 """Scripts (BEGIN … END), EXECUTE IMMEDIATE, variables and SQL functions.
 
-A script of plain statements is executed here, one statement after the other. One with variables or control flow is
-Spark's: its queries are bound, and a statement in it that only the engine can carry out is refused, because Spark
-would look for the table in its own catalog.
+The engine executes a script of plain statements, one statement after the other. Spark executes a script with variables
+or control flow: its queries are bound, and a statement that only the engine can execute is refused, because Spark would
+look for the table in its own catalog.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _BETWEEN: Final = frozenset([";", "BEGIN", "ATOMIC", "ELSE", "LOOP", "REPEAT", "
 
 
 def script(cursor: Cursor, parse: Parse) -> Statement | None:
-    """``BEGIN … END``, from BEGIN on; None when nothing in it is ours."""
+    """``BEGIN … END``, starting at BEGIN; None when it uses no managed table."""
     plain = _plain_statements(cursor)
     if plain is not None:
         ours = any(_is_ours(parse(text)) for text in plain)
@@ -49,7 +49,7 @@ def _is_ours(statement: Statement) -> bool:
 
 
 def _queries_inside(cursor: Cursor, kind: str, *pieces: Piece) -> Statement | None:
-    """The statement with the pieces of it that name tables; None when there are none."""
+    """The statement with its pieces that name tables; None when there are none."""
     named = [one for one in pieces if names_table(cursor.text[one.start : one.end], is_query=one.is_query)]
     return QueriesInside(sql=cursor.text, kind=kind, pieces=tuple(named)) if named else None
 
@@ -68,7 +68,7 @@ def _plain_statements(cursor: Cursor) -> tuple[str, ...] | None:
 
 
 def _pieces(cursor: Cursor, parse: Parse) -> Iterator[Piece]:
-    """What is to be bound in a script with variables or control flow."""
+    """The queries and expressions to bind in a script with variables or control flow."""
     tokens = cursor.tokens
     i, last = cursor.i, len(tokens) - 1
     while i < last:
@@ -86,7 +86,7 @@ def _pieces(cursor: Cursor, parse: Parse) -> Iterator[Piece]:
 
 
 def _behind_handler_head(tokens: list[Token], i: int) -> int:
-    """Behind ``DECLARE EXIT HANDLER FOR NOT FOUND, SQLSTATE '22012'``."""
+    """The index after ``DECLARE EXIT HANDLER FOR NOT FOUND, SQLSTATE '22012'``."""
     last = len(tokens) - 1
     while tokens[i].key not in ("FOR", ";", ""):
         i += 1
@@ -103,7 +103,7 @@ def _behind_handler_head(tokens: list[Token], i: int) -> int:
 
 
 def _end_of_step(tokens: list[Token], i: int, last: int) -> int:
-    """Where a statement, or the head of a control statement, ends."""
+    """The index at which a statement, or the head of a control statement, ends."""
     stop = _UP_TO.get(tokens[i].key)
     for at in top_level(tokens, i, last):
         if tokens[at].key == ";" or (stop is not None and tokens[at].key == stop and at > i):
@@ -131,7 +131,7 @@ def _pieces_of_step(cursor: Cursor, i: int, end: int, parse: Parse) -> Iterator[
 
 
 def _query_of_step(tokens: list[Token], i: int, end: int) -> int | None:
-    """Where the query of ``FOR row AS query`` and ``DECLARE name CURSOR FOR query`` begins; None for others."""
+    """The index at which the query of ``FOR row AS query`` or ``DECLARE name CURSOR FOR query`` begins; else None."""
     if tokens[i].key == "FOR":
         return i + 3 if end > i + 2 and tokens[i + 2].key == "AS" else i + 1
     if tokens[i].key == "DECLARE" and end > i + 2:
@@ -150,7 +150,7 @@ def _refused(cursor: Cursor, i: int, end: int) -> SqlError:
         cursor.tokens[i],
         f"'{said if len(said) <= 60 else said[:57] + '…'}' cannot run in a script with variables or control flow",
         kind=SqlError,
-        hint="Send it as a statement of its own, or in a BEGIN … END of plain statements.",
+        hint="Send it as a separate statement, or in a BEGIN … END of plain statements.",
     )
 
 
@@ -175,7 +175,7 @@ def execute_immediate(cursor: Cursor) -> Statement | None:
 
 
 def _arguments(cursor: Cursor) -> tuple[tuple[str, str | None], ...]:
-    """``1 AS a, b``, or the same in parentheses. A variable's own name is the name of its parameter."""
+    """``1 AS a, b``, also in parentheses. A variable without AS gives its own name to the parameter."""
     grouped = cursor.key == "(" and cursor.tokens[cursor.closing(cursor.i) + 1].key in ("", "INTO")
     if grouped:
         cursor.i += 1
@@ -201,7 +201,7 @@ def _arguments(cursor: Cursor) -> tuple[tuple[str, str | None], ...]:
 
 
 def declare(cursor: Cursor) -> Statement | None:
-    """``DECLARE name type DEFAULT value``: Spark's, which refuses subqueries in it."""
+    """``DECLARE name type DEFAULT value``: Spark executes it, and refuses subqueries in the default."""
     _refuse_subquery_default(cursor, cursor.i, len(cursor.tokens) - 1)
     return None
 
@@ -214,7 +214,7 @@ def _refuse_subquery_default(cursor: Cursor, start: int, end: int) -> None:
                 cursor.tokens[i],
                 "The default of a variable cannot hold a subquery",
                 kind=SqlError,
-                hint="DECLARE the variable without it, then SET VAR name = (SELECT …).",
+                hint="DECLARE the variable without a default, then SET VAR name = (SELECT …).",
             )
 
 
@@ -228,7 +228,7 @@ def set_variable(cursor: Cursor) -> Statement | None:
 
 
 def create_function(cursor: Cursor, temporary: bool) -> Statement | None:
-    """``CREATE FUNCTION … RETURN body``, from behind these words; None where no table is named."""
+    """``CREATE FUNCTION … RETURN body``, starting after FUNCTION; None when the body names no table."""
     tokens = cursor.tokens
     for i in top_level(tokens, cursor.i, len(tokens) - 1):
         if tokens[i].key == "RETURN" and i + 1 < len(tokens) - 1:

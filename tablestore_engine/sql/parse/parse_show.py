@@ -29,7 +29,7 @@ _SCHEMA = ("SCHEMA", "DATABASE", "NAMESPACE")
 
 
 def show(cursor: Cursor) -> Statement | None:
-    """SHOW of what the engine keeps; None for functions, catalogs and everything else of Spark's."""
+    """SHOW of objects that the engine manages; None for functions, catalogs and other objects of Spark."""
     cursor.expect("SHOW")
     statement: Statement | None = None
     if cursor.accept_one(*_SCHEMAS):
@@ -100,7 +100,7 @@ def _show_columns(cursor: Cursor) -> Statement:
 
 
 def describe(cursor: Cursor) -> Statement | None:
-    """DESCRIBE of a table, a column or a schema, from behind the verb; None for functions and the like."""
+    """DESCRIBE of a table, a column or a schema, starting after the verb; None for functions and procedures."""
     if cursor.key == "PROCEDURE" and cursor.tokens[cursor.i + 1].is_name:
         return None
     if cursor.key == "FUNCTION" and cursor.tokens[cursor.i + 1].kind != END and cursor.key_at(1) != ".":
@@ -122,7 +122,7 @@ def describe(cursor: Cursor) -> Statement | None:
     column = ".".join(cursor.dotted()) if cursor.token.is_name and cursor.key != "AS" else None
     as_json = cursor.accept("AS", "JSON")
     cursor.expect_end()
-    if "$" in table.name and not (column or partition or as_json):  # a system table, whose rows are made by Spark
+    if "$" in table.name and not (column or partition or as_json):  # a system table: Spark computes its rows
         named = ".".join(quoted_name(part) for part in (table.database, table.name) if part is not None)
         query = f"SELECT * FROM {named}"
         return QueryInside(sql=cursor.text, kind="DESCRIBE QUERY", prefix="DESCRIBE QUERY ", query_sql=query)
@@ -132,7 +132,7 @@ def describe(cursor: Cursor) -> Statement | None:
 
 
 def _extended(cursor: Cursor) -> bool:
-    """EXTENDED or FORMATTED, unless that is the name of what is described."""
+    """Accepts EXTENDED or FORMATTED, unless the word is the name of the described object."""
     if cursor.key in ("EXTENDED", "FORMATTED") and cursor.tokens[cursor.i + 1].is_name:
         cursor.i += 1
         return True
@@ -182,7 +182,7 @@ def call(cursor: Cursor) -> Statement | None:
             cursor.i += 1
             named[key] = _argument(cursor)
         elif named:
-            raise cursor.error("A positional argument stands behind a named one")
+            raise cursor.error("A positional argument follows a named one")
         else:
             positional.append(_argument(cursor))
     cursor.expect_end()

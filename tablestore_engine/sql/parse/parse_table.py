@@ -1,4 +1,4 @@
-"""CREATE TABLE and the pieces that other statements share with it: columns, types, properties."""
+"""CREATE TABLE, and the parts that other statements also use: columns, types, properties."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ AFTER_TYPE: Final = frozenset(
 
 @dataclass
 class _Head:
-    """What CREATE TABLE has said so far."""
+    """The parts of CREATE TABLE that were parsed so far."""
 
     columns: list[ColumnDefinition] = field(default_factory=list)
     primary_key: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class _Head:
 
 
 def create_table(cursor: Cursor, *, replace: bool, must_exist: bool) -> Statement:
-    """CREATE TABLE from behind these words: with columns, AS a query, or LIKE a table."""
+    """CREATE TABLE, starting after TABLE: with columns, AS a query, or LIKE a table."""
     if_not_exists = cursor.accept_if_not_exists()
     table = cursor.table_name()
     if cursor.accept("LIKE"):
@@ -83,10 +83,10 @@ def create_table(cursor: Cursor, *, replace: bool, must_exist: bool) -> Statemen
             must_exist=must_exist,
         )
     if explicit:
-        raise cursor.error("Expected a query behind AS")
+        raise cursor.error("Expected a query after AS")
     cursor.expect_end()
     if not head.columns:
-        raise cursor.error(f"Table {table} gets no columns", hint="List columns, or add AS SELECT ….")
+        raise cursor.error(f"Table {table} has no columns", hint="List columns, or add AS SELECT ….")
     return CreateTable(
         sql=cursor.text,
         table=table,
@@ -102,8 +102,7 @@ def create_table(cursor: Cursor, *, replace: bool, must_exist: bool) -> Statemen
 
 
 def _opens_query(cursor: Cursor) -> bool:
-    """Whether the parenthesis that comes next is around a query, not around columns (of which one may be called
-    FROM, VALUES or WITH)."""
+    """Whether the next parenthesis encloses a query, not columns. A column may be called FROM, VALUES or WITH."""
     tokens, i = cursor.tokens, cursor.i
     first, end = cursor.key_at(1), max(tokens[i].partner, i + 1)
     if first == "FROM":
@@ -155,7 +154,7 @@ def _table_constraint(cursor: Cursor, head: _Head) -> bool:
 
 def _set_primary_key(cursor: Cursor, head: _Head, columns: tuple[str, ...]) -> None:
     if head.primary_key:
-        raise cursor.error("The table gets a second primary key", kind=SqlError, hint="List all key columns in one.")
+        raise cursor.error("The table has a second primary key", kind=SqlError, hint="List all key columns in one key.")
     head.primary_key = columns
 
 
@@ -166,9 +165,9 @@ def _constraint_flags(cursor: Cursor) -> None:
 
 def _unkept(cursor: Cursor) -> SqlError:
     return cursor.error(
-        f"A {cursor.key} constraint would not be kept by a managed table",
+        f"A {cursor.key} constraint cannot be enforced by a managed table",
         kind=SqlError,
-        hint="Leave it out and check it with a test; PRIMARY KEY and NOT NULL are kept.",
+        hint="Leave it out and check it with a test; PRIMARY KEY and NOT NULL are enforced.",
     )
 
 
@@ -178,7 +177,7 @@ def column_definition(cursor: Cursor) -> tuple[ColumnDefinition, bool]:
     name = cursor.name("a column name")
     if cursor.key == ".":
         raise cursor.error(
-            f"Fields of column {name} cannot be added by themselves",
+            f"Single fields of column {name} cannot be added",
             kind=SqlError,
             hint=f"Use CREATE OR REPLACE TABLE … AS SELECT …, struct(…) AS {name}.",
         )
@@ -212,12 +211,12 @@ def column_definition(cursor: Cursor) -> tuple[ColumnDefinition, bool]:
                 "Generated columns are not supported", kind=SqlError, hint="Compute the column in the query."
             )
         else:
-            raise cursor.error(f"Column {name} has something that is not understood")
+            raise cursor.error(f"The definition of column {name} is not understood")
     return ColumnDefinition(name, type_sql, nullable, comment, default, first, after), is_key
 
 
 def column_type(cursor: Cursor, column: str) -> str:
-    """The text of a type. Only here are angles brackets, so they are counted here and have no partners."""
+    """The text of a type. Angle brackets nest in types only, so they are counted here; tokens give them no partners."""
     start, angles = cursor.i, 0
     while not cursor.at_end:
         token = cursor.token
@@ -232,12 +231,12 @@ def column_type(cursor: Cursor, column: str) -> str:
 
 
 def _default(cursor: Cursor) -> str:
-    """The expression behind DEFAULT: its first token may be any, NULL too; then up to what a column says next."""
+    """The expression after DEFAULT: its first token may be any, also NULL; it ends before the next column clause."""
     start = cursor.i
     while not cursor.at_end and cursor.key not in (",", ")") and not (cursor.i > start and _says_more(cursor)):
         cursor.i = behind(cursor.tokens, cursor.i)
     if cursor.i == start:
-        raise cursor.error("Expected a value behind DEFAULT")
+        raise cursor.error("Expected a value after DEFAULT")
     return cursor.slice(start, cursor.i)
 
 
@@ -278,7 +277,7 @@ def _provider(cursor: Cursor) -> None:
 
 
 def _partitioned_by(cursor: Cursor, head: _Head) -> None:
-    """``(a, b)``, or with types, which declares the columns."""
+    """``(a, b)``; with types, it also declares the columns."""
     cursor.expect("(")
     names = []
     while True:
@@ -301,7 +300,7 @@ def _partitioned_by(cursor: Cursor, head: _Head) -> None:
 
 
 def properties(cursor: Cursor) -> dict[str, str]:
-    """``('k' = 'v', a.b = 1, …)`` as texts; the equals sign may be missing, as in Spark."""
+    """``('k' = 'v', a.b = 1, …)`` as strings; the equals sign is optional, as in Spark."""
     found: dict[str, str] = {}
     cursor.expect("(")
     if cursor.accept(")"):

@@ -11,7 +11,7 @@ _UNITS = ("DAYS", "HOURS", "MINUTES", "DAY", "HOUR", "MINUTE")
 
 
 def alter_tag(cursor: Cursor, table: TableName) -> Statement | None:
-    """What ALTER TABLE does to a tag; None for anything else."""
+    """The tag statements of ALTER TABLE; None for other statements."""
     if cursor.accept("CREATE", "TAG"):
         return _create(cursor, table, if_not_exists=cursor.accept_if_not_exists())
     if cursor.accept("CREATE", "OR", "REPLACE", "TAG"):

@@ -1,4 +1,4 @@
-"""What a query says about managed tables: which ones it names, where, and which predicates hold for each.
+"""Queries: which managed tables a query names, at which offsets, and which predicates hold for each.
 
-Knows text. Nothing here reads a table or calls Spark.
+May import text. Reads no table and does not call Spark.
 """

@@ -1,17 +1,17 @@
 """A query bound to pinned views: the same text with the names of tables, and nothing else, replaced.
 
-*References* are the tables that a query names, in order; the *resolver* says for each the view that
-stands for it, or None to leave it alone (a temporary view, a table of Spark's). Invariant: the bound text
-differs from the query only in these places:
+*References* are the tables that a query names, in order. The *resolver* returns the view that replaces a
+reference, or None to keep it (a temporary view, a table of Spark's). Invariant: the bound text differs from
+the query only as follows:
 
 * the name of a bound table becomes the view's name, in backquotes;
 * a bound table without an alias gets its own last name as the alias, so that its columns can still be
   qualified by it. When tables of one select share that last name they keep the view's name instead;
-* a time-travel clause behind a bound table is cut out, for the view is already pinned;
+* the time-travel clause of a bound table is removed, because the view is already pinned;
 * ``database.table.column`` of a bound table loses its database.
 
-With a resolver that knows nothing the text comes back unchanged. Nothing here fails on bad syntax:
-Spark's parser is the judge of that.
+If the resolver returns None for every reference, the text is unchanged. Bad syntax raises no error here:
+Spark's parser reports it.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class TableReference:
     """A table that a query reads.
 
     ``database`` is None when the query names none. ``name`` may end in a system table's suffix
-    (``t$snapshots``). ``predicate`` holds on every row that can matter; None says nothing.
-    ``without_catalog`` says that the text has nothing for a catalog in front of the database (``None.db.t``,
-    ``.db.t``), so that Spark could not know the name.
+    (``t$snapshots``). ``predicate`` holds for every row that can matter; None is no restriction.
+    ``without_catalog``: the text has an empty catalog before the database (``None.db.t``, ``.db.t``), so Spark
+    could not resolve the name.
     """
 
     database: str | None
@@ -54,8 +54,8 @@ class TableReference:
 
 @dataclass(frozen=True)
 class Binding:
-    """What stands for a table: the name of a temporary view, and the database that the table is in, which
-    a query that named none may still qualify columns by."""
+    """The replacement of a table: the name of a temporary view, and the table's database. A query may qualify
+    columns by the database even if it names the table without one."""
 
     view: str
     database: str | None = None
@@ -63,8 +63,8 @@ class Binding:
 
 @dataclass(frozen=True)
 class BoundQuery:
-    """The rewritten text, the references that were bound in it, in order of appearance, and what it was made of: the
-    query, and the edits (start, end, replacement) in order."""
+    """The rewritten text and its bound references in order of appearance; also the original query and the edits (start,
+    end, replacement) in order."""
 
     text: str
     references: tuple[TableReference, ...]
@@ -72,7 +72,7 @@ class BoundQuery:
     edits: tuple[tuple[int, int, str], ...] = ()
 
     def origin(self, offset: int) -> int:
-        """Where in the query stands what stands at an offset of the rewritten text."""
+        """The offset in the query that corresponds to an offset in the rewritten text."""
         shift = 0
         for start, end, replacement in self.edits:
             if offset < start + shift:
@@ -96,14 +96,14 @@ def bind_expression(expression_sql: str, resolve: Resolver, qualifiers: Qualifie
     """Binds the subqueries of an expression: a condition, the value of an assignment.
 
     ``qualifiers`` maps ``(database, table)`` (lower-cased) of the statement's own tables to the alias that
-    columns written as ``database.table.column`` shall get instead.
+    replaces the qualifier of columns written as ``database.table.column``.
     """
     return _Rewrite(_analyze(expression_sql, True), expression_sql, resolve, qualifiers or {}).result()
 
 
 def references(query_sql: str, asked: Predicate | None = None) -> tuple[TableReference, ...]:
-    """Every table that a query names, bound or not, temporary views among them. ``asked`` is what is asked of the
-    query's output: it says more of the tables' rows."""
+    """Every table that a query names, bound or not, temporary views among them. ``asked`` is a predicate
+    on the query's output, which restricts the tables' rows further."""
     tables = _analyze(query_sql, False).tables if asked is None else _tables(query_sql, False, asked).tables
     return tuple(reference for _, reference in tables if reference is not None)
 
@@ -128,7 +128,7 @@ def _tables(text: str, expression: bool, asked: Predicate | None) -> _Analysis:
     tokens = tokenize(text)
     try:
         structure = (scan_expression if expression else scan_query)(tokens, text)
-    except RecursionError:  # FROM ((((a JOIN b) JOIN c) … nested hundreds of levels deep; subqueries may be
+    except RecursionError:  # FROM ((((a JOIN b) JOIN c) … with hundreds of levels; subqueries have no such limit
         raise SqlError(
             "The query nests parentheses in FROM too deeply.", hint="Name parts of it in WITH, or make them views."
         ) from None
@@ -141,7 +141,7 @@ def _tables(text: str, expression: bool, asked: Predicate | None) -> _Analysis:
 
 
 def _reference(table: Relation, predicate: Predicate | None, text: str) -> TableReference | None:
-    """The reference, or None for what cannot be ours: a path, or another catalog's table."""
+    """The reference; None for a path or a table of another catalog, which cannot be managed."""
     parts = table.parts
     nothing = text[table.name_span[0]] == "." or (len(parts) == 3 and parts[0].lower() == NO_CATALOG)
     if len(parts) == 3 and parts[0].lower() in OWN_CATALOGS:
@@ -167,7 +167,7 @@ class _Rewrite:
             binding = None if reference is None else resolve(reference)
             if reference is not None and binding is not None:
                 self.bound[table] = (reference, binding)
-        # Bound relations that go by the view's name, because an alias would make names mean another table.
+        # Bound relations that keep the view's name, because with an alias some names would mean another table.
         self.renamed = {
             table
             for table in self.bound
@@ -210,8 +210,8 @@ class _Rewrite:
     # -- names in expressions ----------------------------------------------------------------------------
 
     def _owner(self, name: DottedName) -> tuple[Relation | str, int] | None:
-        """Whose column ``database.table.column`` is: a bound relation, or the alias of one of the statement's
-        own tables; and the number of parts that qualify it. None for every other name."""
+        """The owner of the column ``database.table.column`` (a bound relation, or the alias of one of the
+        statement's own tables) and the number of qualifying parts. None for every other name."""
         skip = 1 if len(name.parts) > 2 and name.parts[0].lower() in OWN_CATALOGS else 0
         if len(name.parts) - skip < (2 if name.star else 3):
             return None
@@ -231,7 +231,7 @@ class _Rewrite:
         return mine is not None and mine.lower() == database and reference.name.lower() == table
 
     def _rename_shadows(self, name: DottedName, owner: Relation | str, _: int) -> None:
-        """Keeps an inner relation from taking over a name that means an outer one of the same last name."""
+        """Prevents an inner relation from capturing a name that means an outer relation with the same last name."""
         alias = owner if isinstance(owner, str) else owner.parts[-1]
         for scope in _scopes(name.select):
             if not isinstance(owner, str) and scope is owner.select:
@@ -260,7 +260,7 @@ class _Rewrite:
 
 
 def edited(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
-    """The text with edits (start, end, replacement), which come in order, carried out."""
+    """The text after edits (start, end, replacement), which must be in order."""
     pieces, position = [], 0
     for start, end, replacement in edits:
         pieces += [text[position:start], replacement]
@@ -276,7 +276,7 @@ def _scopes(select: Select | None) -> Iterator[Select]:
 
 
 def _visible_as(name: str, select: Select) -> Relation | None:
-    """The one relation that a one-part qualifier means; None when there is none, or more than one."""
+    """The relation that a one-part qualifier means; None when there is none or more than one."""
     for scope in _scopes(select):
         found = [r for r in scope.relations if r.visible_name is not None and _same_name(r.visible_name, name)]
         if found:
@@ -285,7 +285,7 @@ def _visible_as(name: str, select: Select) -> Relation | None:
 
 
 def _is_bare(table: Relation) -> bool:
-    """Whether a table stands where it may get an alias and has none."""
+    """Whether a table has no alias and may get one."""
     return table.alias_at is not None
 
 
@@ -294,5 +294,5 @@ def _same_name(left: str, right: str) -> bool:
 
 
 def _spelled(table: Relation) -> str:
-    """The last part of a table's name as Spark lets it be written: ``$`` needs backquotes there."""
+    """The last part of a table's name in Spark's spelling: ``$`` needs backquotes."""
     return table.last_text if "$" not in table.last_text else quoted_name(table.parts[-1])

@@ -1,7 +1,7 @@
-"""What a condition says about single relations: ``a.x > 5 AND b.y = a.x AND …`` → a: x > 5.
+"""Reads a condition as predicates on single relations: ``a.x > 5 AND b.y = a.x AND …`` → a: x > 5.
 
-``read_condition`` returns *necessary* conditions only: whatever it does not understand is taken as true. So does
-``read_equalities``, for columns of two relations.
+``read_condition`` returns *necessary* conditions only: a part that it does not understand counts as true. So does
+``read_equalities``, which returns equalities between columns.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _NOT_COLUMNS: Final = frozenset(
 def read_condition(tokens: list[Token], start: int, end: int, owner: Owner[R]) -> Facts[R]:
     """The facts that hold for every row on which tokens ``start`` to ``end`` (exclusive) are true.
 
-    ``owner`` says whose column a dotted name is: the relation and the column's name there, or None.
+    ``owner`` resolves a dotted name to a relation and the column's name in it, or None.
     """
     return _Reader(tokens, owner).condition(start, end)
 
@@ -71,7 +71,7 @@ def read_equalities(
 
 
 def translate(predicate: Predicate, owner: Callable[[str], tuple[R, str] | None]) -> Facts[R]:
-    """A predicate over the output of a query as facts about the relations that it is read from."""
+    """A predicate on the output of a query as facts about the relations of the query."""
     if isinstance(predicate, And):
         return _all([translate(child, owner) for child in predicate.children])
     if isinstance(predicate, Or):
@@ -96,7 +96,7 @@ def _all(parts: list[Facts[R]]) -> Facts[R]:
 
 
 def _any(parts: list[Facts[R]]) -> Facts[R]:
-    """Facts of an OR: a relation keeps one only if every branch says something about it."""
+    """The facts of an OR: a relation has one only if every branch has a fact about it."""
     facts: Facts[R] = {}
     for relation in parts[0]:
         branches = [conjunction(part[relation]) for part in parts if relation in part]
@@ -143,8 +143,8 @@ class _Reader(Generic[R]):
         return [(left[0], right[0])] if right is not None and right[1] == end else []
 
     def _split(self, start: int, end: int, operator: str) -> list[tuple[int, int]]:
-        """The operands of ``operator`` at this level; one operand when the level has none, and none at all
-        when the parentheses do not match (a column may be called ``end``)."""
+        """The operands of ``operator`` at this level: one operand when the operator does not occur, none when the
+        parentheses do not match (a column may be called ``end``)."""
         parts, first, between = [], start, 0
         for i in top_level(self.tokens, start, end):
             token = self.tokens[i]
@@ -189,7 +189,7 @@ class _Reader(Generic[R]):
         return relation, Compare(name, _FLIPPED[op], value)
 
     def _predicate(self, name: str, i: int, end: int) -> Predicate | None:
-        """What follows a column, which must take all tokens up to ``end``."""
+        """The predicate after a column; it must consist of all tokens up to ``end``."""
         tokens = self.tokens
         key = tokens[i].key
         if key == "IS":
@@ -241,7 +241,7 @@ class _Reader(Generic[R]):
         return key if key in COMPARISONS else None
 
     def _column(self, i: int) -> tuple[tuple[R, str], int] | None:
-        """A column name at ``i``: whose it is, and the index behind it."""
+        """A column name at ``i``: its relation and name, and the index after it."""
         tokens = self.tokens
         if tokens[i].kind != QUOTED and (tokens[i].kind != WORD or tokens[i].key in _NOT_COLUMNS):
             return None

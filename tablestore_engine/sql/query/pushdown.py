@@ -1,17 +1,17 @@
-"""Which rows of a table a query can possibly look at, as a predicate for pruning.
+"""Which rows of a table a query can use, as a predicate for pruning.
 
 A conjunct of WHERE, of an ON condition, or of the query around a subquery is *pushed* to a relation when
-leaving out the rows on which it is not true cannot change the answer:
+removing the rows for which it is not true cannot change the result:
 
-* WHERE reaches every relation of its select, but on the nullable side of an outer join only with
-  conditions that are never true on nulls;
-* ON reaches both sides of an inner or semi join, and only the side that the join does not preserve
-  otherwise;
-* from the select around it, a condition on a plain or renamed output column goes through a subquery or
-  common table expression that only filters, projects and joins; a common table expression gets the OR of
-  what all of its readers ask for.
+* WHERE is pushed to every relation of its select; on the nullable side of an outer join, only conditions
+  that are never true for nulls are pushed;
+* ON is pushed to both sides of an inner or semi join; for other joins, only to the side that the join does
+  not preserve;
+* a condition of the outer select on a plain or renamed output column is pushed through a subquery or common
+  table expression that only filters, projects and joins; a common table expression gets the OR of the
+  conditions of all its readers.
 
-Everything else says nothing. A table that is sampled, pivoted, piped or read without FROM gets nothing.
+No other condition is pushed. A table that is sampled, pivoted, piped or read without FROM gets no predicate.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ Column = tuple[Relation, str]
 def table_predicates(
     structure: Structure, tokens: list[Token], asked: Predicate | None = None
 ) -> list[Predicate | None]:
-    """One predicate, or None, for each of ``structure.tables``. ``asked`` is what is asked of the query's output.
+    """One predicate, or None, for each of ``structure.tables``. ``asked`` is a predicate on the query's output.
 
-    A query that nests hundreds of levels deep says nothing.
+    A query with hundreds of nested levels gets no predicates.
     """
     pushed = _Pushed(tokens, structure.root, asked)
     try:
@@ -42,8 +42,8 @@ def table_predicates(
 
 
 def condition_predicate(condition_sql: str, owner: Callable[[tuple[str, ...]], str | None]) -> Predicate | None:
-    """What a condition says of one table's rows; None for nothing. ``owner`` gives the table's column that a dotted
-    name is, or None."""
+    """The predicate that a condition implies for one table's rows, or None. ``owner`` maps a dotted name to a column of
+    the table, or None."""
     tokens = tokenize(condition_sql)
 
     def owned(parts: tuple[str, ...]) -> tuple[str, str] | None:
@@ -61,7 +61,7 @@ def _of_tables(structure: Structure, pushed: _Pushed) -> list[Predicate | None]:
 
 
 class _Pushed:
-    """Computes, from the outside inwards and on demand, what reaches a relation."""
+    """Computes on demand, from the outer to the inner selects, which predicates are pushed to a relation."""
 
     def __init__(self, tokens: list[Token], root: Query, asked: Predicate | None) -> None:
         self.tokens = tokens
@@ -71,7 +71,7 @@ class _Pushed:
         self.by_query: dict[int, Predicate | None] = {}
 
     def to(self, relation: Relation) -> Predicate | None:
-        """The predicate that reaches a relation, or None."""
+        """The predicate that is pushed to a relation, or None."""
         if relation.renames_columns or relation.sampled:
             return None
         return conjunction(self._select(relation.select).get(relation, []))
@@ -115,7 +115,7 @@ class _Pushed:
         return read_condition(self.tokens, start, end, lambda parts: find_column(select, parts))
 
     def _around(self, query: Query) -> Predicate | None:
-        """What the readers of a query ask of its output, when that may be asked of its input as well."""
+        """The predicate of a query's readers on its output, if it may be applied to the input too."""
         key = id(query)
         if key not in self.by_query:
             self.by_query[key] = None
@@ -179,13 +179,13 @@ def _answers_to(relation: Relation, qualifier: list[str]) -> bool:
 
 @dataclass
 class _Output:
-    """The output columns of a select that are plain columns of its relations."""
+    """The output columns of a select that are plain columns of its relations, without expressions."""
 
     select: Select
     tokens: list[Token]
     plain: dict[str, Column | None] = field(default_factory=dict)  # None: computed, or named twice
     stars: list[Relation | None] = field(default_factory=list)  # None: the star of no single relation
-    hidden: set[str] = field(default_factory=set)  # names that EXCEPT takes out of a star
+    hidden: set[str] = field(default_factory=set)  # names that EXCEPT removes from a star
 
     def __post_init__(self) -> None:
         start, end = self.select.items or (0, 0)
@@ -199,7 +199,7 @@ class _Output:
         self._item(first, end)
 
     def owner(self, name: str) -> Column | None:
-        """The column of a relation that an output column is a copy of."""
+        """The column of a relation from which an output column is copied."""
         key = name.lower()
         if key in self.plain:
             return self.plain[key]
@@ -237,7 +237,7 @@ class _Output:
         self.plain[key] = None if key in self.plain else found
 
     def _computed(self, start: int, end: int) -> None:
-        """An expression; its name hides a star's column. Names it may get without an alias are blocked."""
+        """An expression. Its name hides a column of a star, so every name it may have without an alias is excluded."""
         for token in self.tokens[start:end]:
             if token.is_name and token.kind != END:
                 self.plain[token.name.lower()] = None

@@ -1,7 +1,7 @@
 """The selects of one query, found by the clause keywords of one parenthesis level.
 
-SQL is flat there: a machine with one state, the open *clause*, decides by keyword what comes next. Keywords
-are also legal column names and aliases in Spark, so each is taken for a keyword only where it can be one.
+SQL is flat at one level: a machine with one state, the open *clause*, decides by keyword what comes next. Spark also
+allows keywords as column names and aliases, so a word counts as a keyword only where the grammar allows a keyword.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class QueryBody:
                 i = self.scan.atom(i, self.ctes, self.select)
 
     def _before_empty_name(self, i: int) -> bool:
-        """Whether a relation whose database was left empty follows: `FROM .schema.table`, but not `from.column`."""
+        """Whether a relation with an empty database follows: `FROM .schema.table`, but not `from.column`."""
         tokens = self.scan.tokens
         return tokens[i].key in ("FROM", "JOIN") and tokens[i + 1].start > tokens[i].end
 
@@ -101,7 +101,7 @@ class QueryBody:
         return self.scan.atom(i, self.ctes, self.select)
 
     def _is_column(self, i: int) -> bool:
-        """Whether the keyword at ``i`` stands where an operand must stand, or is an implicit alias."""
+        """Whether the keyword at ``i`` is at the position of an operand, or is an implicit alias."""
         tokens = self.scan.tokens
         if self.clause == "start":
             return False
@@ -136,7 +136,7 @@ class QueryBody:
         return i + 1
 
     def _hints(self, i: int) -> None:
-        """The tables that a hint behind SELECT names are qualifiers, like the one of ``t.*``."""
+        """Records the tables that a hint after SELECT names as qualifiers, like the ``t`` of ``t.*``."""
         scan = self.scan
         for parts, spans in names_in_hints(scan.text, scan.tokens[i].end, scan.tokens[i + 1].start):
             scan.structure.names.append(DottedName(parts, spans, True, self.select))
@@ -250,7 +250,7 @@ class QueryBody:
         return i + 2 if self.scan.tokens[i + 1].key in ("ALL", "DISTINCT") else i + 1
 
     def _nested_query(self, i: int) -> int:
-        """A parenthesized query where a query may start; WITH names stay visible in it."""
+        """A query in parentheses where a query may start; it sees the names of WITH."""
         self.clause = "other"
         return self.scan.later(i, self.ctes, self.parent, Query())
 

@@ -1,7 +1,7 @@
 """One item of a FROM list: its name, time travel, sample and alias.
 
-Spark lets almost any keyword be an alias, so what follows a relation is an alias unless it can begin a
-clause *there*; ``_ends_relation`` is that list.
+Spark allows almost any keyword as an alias, so a word after a relation is its alias unless it can begin a
+clause at this position; ``_ends_relation`` decides this.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _AFTER_OPERAND: Final = frozenset(["AND", "OR", "IS", "IN", "LIKE", "BETWEEN", "
 
 
 class RelationScan:
-    """The part of the walk that reads relations; ``_Scan`` supplies queries and expressions."""
+    """The part of the scan that reads relations; ``_Scan`` implements queries and expressions."""
 
     tokens: list[Token]
     text: str
@@ -123,7 +123,7 @@ class RelationScan:
             select.relations.append(relation)
             i = self._name(i, ctes, select, relation)
         elif token.key == "." and after.is_name:
-            # Macros put a database in front of the dot, and there is none here.
+            # Macros write the database before the dot, and here it is empty.
             select.relations.append(relation)
             i = self._name(i + 1, ctes, select, relation)
             relation.name_span = (token.start, relation.name_span[1])
@@ -132,7 +132,7 @@ class RelationScan:
         return self._alias(self._suffix(i, relation), relation)
 
     def _is_stream(self, i: int) -> bool:
-        """Whether the word at ``i`` is STREAM in front of a table, and not a table in front of its alias."""
+        """Whether the word at ``i`` is STREAM before a table, and not a table before its alias."""
         return self.tokens[i].key == "STREAM" and self.tokens[i + 1].is_name and not self._ends_relation(i + 1)
 
     def bare_table(self, i: int, ctes: Ctes, select: Select) -> int:
@@ -167,7 +167,7 @@ class RelationScan:
         return i + 1
 
     def _identifier_clause(self, i: int, ctes: Ctes, select: Select, relation: Relation) -> int:
-        """``IDENTIFIER('db.' || 't')``: only plain literals can be known here."""
+        """``IDENTIFIER('db.' || 't')``: only plain literals can be evaluated here."""
         tokens = self.tokens
         text, end = literal_at(tokens, i + 2)
         names = tokenize(text)
@@ -189,7 +189,7 @@ class RelationScan:
             cte.readers.append(relation)
 
     def _inline_table(self, i: int, ctes: Ctes, select: Select, relation: Relation) -> int:
-        """The rows of VALUES, in which commas separate rows, up to and including its alias."""
+        """The rows of VALUES, separated by commas, up to and including the alias."""
         tokens = self.tokens
         after_operand = False
         while True:
@@ -199,7 +199,7 @@ class RelationScan:
             if token.key == "AS" or (after_operand and token.is_name and token.key not in _AFTER_OPERAND):
                 return self._alias(i, relation)
             if token.kind == WORD and not after_operand and token.key in ("DATE", "TIMESTAMP", "INTERVAL"):
-                i += 1  # a typed literal: the operand is the string behind it
+                i += 1  # a typed literal: the operand is the string after it
                 continue
             after_operand = token.key == ")" or token.kind in (NUMBER, STRING, WORD, QUOTED)
             if token.kind == WORD and token.key in _AFTER_OPERAND:
@@ -257,8 +257,8 @@ class RelationScan:
         return end
 
     def _value(self, i: int) -> int:
-        """Behind one value expression: operands joined by arithmetic operators. Subqueries in it are left alone:
-        it is cut out, and whoever evaluates it binds it."""
+        """The index after one value expression: operands joined by arithmetic operators. Its subqueries are not
+        scanned: the expression is removed from the query and bound when it is evaluated."""
         tokens = self.tokens
         while True:
             end = self._operand(i)
@@ -295,7 +295,7 @@ class RelationScan:
         return self.behind_parentheses(i) if tokens[i].key == "(" else i
 
     def _interval(self, i: int) -> int:
-        """Behind ``INTERVAL``: ``'1' DAY``, ``2 HOURS 3 MINUTES``, ``'1-2' YEAR TO MONTH``, ``'1 day'``."""
+        """The index after ``'1' DAY``, ``2 HOURS 3 MINUTES``, ``'1-2' YEAR TO MONTH``, ``'1 day'``."""
         tokens = self.tokens
         while tokens[i].kind in (NUMBER, STRING) or tokens[i].key in ("-", "+"):
             if tokens[i].key in ("-", "+"):
@@ -311,7 +311,7 @@ class RelationScan:
         return i
 
     def _watermark_end(self, i: int) -> int:
-        """Behind ``WATERMARK column DELAY OF INTERVAL …``; 0 when the word is an alias."""
+        """The index after ``WATERMARK column DELAY OF INTERVAL …``; 0 when the word is an alias."""
         tokens = self.tokens
         for at in range(i + 1, min(i + 20, len(tokens) - 2)):
             if tokens[at].key == "DELAY" and tokens[at + 1].key == "OF":
@@ -335,7 +335,7 @@ class RelationScan:
         return i
 
     def _ends_relation(self, i: int) -> bool:
-        """Whether the word at ``i``, right behind a relation, begins a clause rather than being its alias."""
+        """Whether the word at ``i``, directly after a relation, begins a clause and is not its alias."""
         key, after = self.tokens[i].key, self.tokens[i + 1]
         if key in _NEVER_ALIAS:
             return True

@@ -1,12 +1,12 @@
-"""The shape of a query: which relations it reads, under which names, in which scope.
+"""The structure of a query: which relations it reads, under which names, in which scope.
 
 A *query* is a list of *selects* (joined by set operations) that can see its *common table expressions*; a
-select owns the *relations* of its FROM list and the token spans of its clauses; everything else is an
-expression, in which only subqueries and dotted names matter. ``scan_query`` finds these and nothing more.
+select owns the *relations* of its FROM list and the token spans of its clauses. The rest of a query is
+expressions, of which only subqueries and dotted names matter. ``scan_query`` finds only these parts.
 
 Invariants: every relation carries the exact span of its name; a name of one part that means a common
 table expression in that scope is never reported as a table; a query that Spark would refuse is scanned as
-far as it makes sense and never raises.
+far as possible and raises no error.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ class Relation:
     time_travel: TimeTravel | None = None
     travel_span: Span | None = None  # characters of the clause and the blanks before it
     sampled: bool = False
-    join: str = "inner"  # inner, left, right, full, semi, anti: how it joined what stands before it
+    join: str = "inner"  # inner, left, right, full, semi, anti: the kind of the join to the relations before it
     on: Span | None = None  # tokens of the ON condition
     query: Query | None = None  # a subquery
     cte: Cte | None = None
 
     @property
     def visible_name(self) -> str | None:
-        """The one-part name by which columns of this relation are qualified."""
+        """The one-part name that qualifies columns of this relation."""
         return self.alias or (self.parts[-1] if self.parts else None)
 
 
@@ -60,7 +60,7 @@ class Select:
     where: Span | None = None
     grouped: bool = False  # GROUP BY, HAVING, QUALIFY
     limited: bool = False  # LIMIT, OFFSET
-    opaque: bool = False  # pipes, pivots, nested joins, …: make no conclusions
+    opaque: bool = False  # pipes, pivots, nested joins, …: no predicates are derived
 
 
 @dataclass(eq=False)
@@ -76,9 +76,9 @@ class Cte:
 
 @dataclass(eq=False)
 class Query:
-    """Selects joined by set operations, and what organizes their result."""
+    """Selects joined by set operations."""
 
-    owner: Relation | Cte | None = None  # what it defines; None for the statement and in expressions
+    owner: Relation | Cte | None = None  # the relation or CTE it defines; None for the statement and in expressions
     selects: list[Select] = field(default_factory=list)
     combined: bool = False  # more than one select: UNION, EXCEPT, …
 
@@ -95,7 +95,7 @@ class DottedName:
 
 @dataclass
 class Structure:
-    """What a scan found: the tables in order of appearance, and the dotted names of expressions."""
+    """The result of a scan: the tables in order of appearance, and the dotted names of expressions."""
 
     root: Query
     tables: list[Relation] = field(default_factory=list)

@@ -1,9 +1,8 @@
 """One pass over the tokens of a query that finds its structure (``structure.py``).
 
-``QueryBody`` walks the clauses of a query, ``RelationScan`` one item of a FROM list; whatever else stands in a
-query is an expression, of which only subqueries, table arguments and dotted names are looked at. Subqueries
-wait for their turn, so the walk does not nest as they do. No token is ever rejected, so syntax that is not known here
-costs at most a predicate, not the query.
+``QueryBody`` scans the clauses of a query, ``RelationScan`` one item of a FROM list. The rest of a query is
+expressions, in which only subqueries, table arguments and dotted names are found. Subqueries are queued, so the scan
+does not recurse into them. No token is rejected: unknown syntax may lose a predicate, but the query still runs.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ def scan_query(tokens: list[Token], text: str) -> Structure:
 
 
 def scan_expression(tokens: list[Token], text: str) -> Structure:
-    """The structure of an expression: its subqueries; dotted names outside of these belong to an empty
+    """The structure of an expression: its subqueries; dotted names outside of them belong to an empty
     select, the first of the root query."""
     scan = _Scan(tokens, text)
     select = Select(None, scan.structure.root)
@@ -36,7 +35,7 @@ def scan_expression(tokens: list[Token], text: str) -> Structure:
 
 
 class _Scan(RelationScan):
-    """The walk. Every method takes the index of a token and returns the index behind what it consumed."""
+    """The scan. Every method takes the index of a token and returns the index after the tokens it consumed."""
 
     def __init__(self, tokens: list[Token], text: str) -> None:
         self.tokens = tokens
@@ -45,15 +44,15 @@ class _Scan(RelationScan):
         self.waiting: list[tuple[int, Ctes, Select | None, Query]] = []
 
     def later(self, i: int, ctes: Ctes, parent: Select | None, query: Query) -> int:
-        """Puts off the query between the parentheses that open at ``i``; returns the index behind them.
+        """Queues the query between the parentheses that open at ``i``; returns the index after them.
 
-        So subqueries do not nest the walk, however deep they nest themselves.
+        So the depth of subqueries does not add to the depth of recursion.
         """
         self.waiting.append((i + 1, ctes, parent, query))
         return self.behind_parentheses(i)
 
     def finish(self) -> Structure:
-        """The structure, once the queries that were put off are walked as well."""
+        """The structure, after the queued queries are scanned too."""
         while self.waiting:
             self.query(*self.waiting.pop())
         self.structure.tables.sort(key=lambda table: table.name_span[0])
@@ -146,7 +145,7 @@ class _Scan(RelationScan):
         return i + 1
 
     def parentheses(self, i: int, ctes: Ctes, select: Select) -> int:
-        """A group in an expression, from its opening parenthesis; returns the index behind it."""
+        """A group in an expression, from its opening parenthesis; returns the index after it."""
         if self.starts_query(i + 1) and (self.tokens[i + 1].key != "TABLE" or self._combines(i)):
             return self.later(i, ctes, select, Query())
         after = self.behind_parentheses(i)
@@ -159,13 +158,13 @@ class _Scan(RelationScan):
         return any(self.tokens[at].key in SET_OPERATORS for at in inside)
 
     def nested_relations(self, i: int, ctes: Ctes, select: Select) -> int:
-        """``FROM (a JOIN b …)`` from behind the parenthesis; returns the index of the closing one. A set
-        operation of parenthesized queries comes this way too."""
+        """``FROM (a JOIN b …)`` starting after the parenthesis; returns the index of the closing one. Also
+        scans a set operation of queries in parentheses."""
         body = QueryBody(self, select.query, ctes, select.parent, select)
         return body.run(self.relation(i, ctes, select, "inner"))
 
     def behind_parentheses(self, i: int) -> int:
-        """The index behind the group that opens at ``i``; the end when it is never closed."""
+        """The index after the group that opens at ``i``; the end when the group is not closed."""
         return behind(self.tokens, i) if self.tokens[i].partner > i else len(self.tokens) - 1
 
     def _dotted_name(self, i: int, select: Select) -> int:

@@ -1,11 +1,11 @@
-"""Which columns of a view's query are the view's own.
+"""Maps the columns of a view to the columns of its query.
 
-The *stored* names are those that the query's columns had when the view was created; the *found* ones are those that it
-has now, for `select *` gives what its table has. Invariant: a view's column is found by its stored name, never by where
-it stands, so that a table whose columns changed order cannot put one column under another's name.
+The *stored* names are those of the query's columns when the view was created. The *found* names are the current ones,
+which may differ because `select *` returns the current columns of its table. Invariant: a view's column is found by its
+stored name, never by its position, so a changed column order does not assign a column to another name.
 
-A condition on a view's columns is one on its query's, so that files that no asked row is in are not read through a
-view.
+A condition on a view's columns is translated to its query's columns, so files are also pruned when a table is read
+through a view.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from tablestore_engine.sql.query.predicate_reader import translate
 
 
 def positions(view: str, stored: Sequence[str], found: Sequence[str]) -> tuple[int, ...]:
-    """Where each stored column stands among those found; of columns that share a name, in their order.
+    """The index of each stored column among those found; columns with equal names keep their order.
 
     view: `database.name`, for the message.
 
-    Raises BrokenViewError when a name is gone, or is there more or less often than it was.
+    Raises BrokenViewError when a name is missing, or occurs more or less often than before.
     """
     indices: dict[str, list[int]] = {}
     for index, name in enumerate(found):
@@ -43,7 +43,7 @@ def positions(view: str, stored: Sequence[str], found: Sequence[str]) -> tuple[i
 
 
 def references_of_view(view: View, predicate: Predicate | None) -> tuple[TableReference, ...]:
-    """The tables that a view's query names, with what a predicate on the view says of their rows; none if nothing."""
+    """The tables that a view's query names, restricted by a predicate on the view; empty if it restricts nothing."""
     if predicate is None or len(view.query_columns) != len(view.columns):
         return ()
     often = Counter(name.lower() for name in view.query_columns)
@@ -57,7 +57,7 @@ def references_of_view(view: View, predicate: Predicate | None) -> tuple[TableRe
 
 
 def _of_query(names: Mapping[str, str], column: str) -> tuple[str, str] | None:
-    """The column of a view's query that a column of the view is a copy of."""
+    """The column of a view's query from which a column of the view is copied."""
     name = names.get(column.lower())
     return None if name is None else ("", name)
 

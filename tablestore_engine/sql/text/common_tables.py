@@ -1,7 +1,7 @@
-"""Common table expressions that stand in front of INSERT, UPDATE, DELETE and MERGE.
+"""Common table expressions before INSERT, UPDATE, DELETE and MERGE.
 
 They are moved to where they are used: before the query of an INSERT, and into each subquery of the conditions and
-values of the others, so that every text of the statement stands on its own.
+values of the other statements. So every part of a statement can be run alone.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tablestore_engine.sql.text.lexer import Token, tokenize
 
 
 def skip_ctes(cursor: Cursor) -> None:
-    """Behind ``WITH a AS (…), b AS (…)``; the cursor does not move when this is not what follows."""
+    """Moves after ``WITH a AS (…), b AS (…)``; the cursor does not move when something else follows."""
     start = cursor.i
     cursor.expect("WITH")
     if cursor.key == "RECURSIVE" and cursor.tokens[cursor.i + 1].is_name:
@@ -34,7 +34,7 @@ def skip_ctes(cursor: Cursor) -> None:
 
 
 def with_ctes(with_sql: str | None, query_sql: str) -> str:
-    """A query behind common table expressions that stood further in front."""
+    """A query with the common table expressions of its statement before it."""
     if with_sql is None:
         return query_sql
     tokens = tokenize(query_sql)

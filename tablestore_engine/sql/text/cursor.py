@@ -1,7 +1,7 @@
-"""A position in the tokens of one statement, with the questions that a parser of statement heads asks.
+"""A cursor over the tokens of one statement, with the methods that the parsers need.
 
-``accept`` consumes when it can, ``expect`` insists, ``error`` says where and what to do. The text between
-two tokens is sliced, never rebuilt.
+``accept`` consumes tokens if they match, ``expect`` raises an error if they do not, ``error`` makes an error with the
+position. Text between two tokens is sliced, never rebuilt.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tablestore_engine.sql.statements.statement import TableName
 from tablestore_engine.sql.text.lexer import BAD, END, STRING, Token, behind, position_of, tokenize
 from tablestore_engine.sql.text.operands import needs_operand
 
-NO_CATALOG: Final = "none"  # what `{{ this.database }}` is when a relation has no database
+NO_CATALOG: Final = "none"  # the text of `{{ this.database }}` when a relation has no database
 OWN_CATALOGS: Final = (NO_CATALOG, "spark_catalog", "paimon", "tablestore")
 QUERY_STARTS: Final = frozenset(["SELECT", "WITH", "FROM", "VALUES", "TABLE", "MAP", "REDUCE", "("])
 
@@ -45,7 +45,7 @@ class Cursor:
         return self.tokens[self.i].kind == END
 
     def key_at(self, ahead: int) -> str:
-        """The key of the token ``ahead`` of the next one; empty behind the end."""
+        """The key of the token ``ahead`` of the next one; empty after the end."""
         at = self.i + ahead
         return self.tokens[at].key if at < len(self.tokens) else ""
 
@@ -73,20 +73,20 @@ class Cursor:
         return True
 
     def accept_one(self, *keys: str) -> str | None:
-        """Consumes one of several keywords, and says which."""
+        """Consumes one of several keywords, and returns it."""
         if self.key and self.key in keys:
             self.i += 1
             return self.tokens[self.i - 1].key
         return None
 
     def expect(self, *keys: str, hint: str | None = None) -> None:
-        """Consumes these keywords or symbols, one after the other; ParseError when one is missing."""
+        """Consumes these keywords or symbols in order; raises ParseError when one is missing."""
         for key in keys:
             if not self.accept(key):
                 raise self.error(f"Expected {key}", hint=hint)
 
     def expect_end(self) -> None:
-        """ParseError unless the statement ends here."""
+        """Raises ParseError unless the statement ends here."""
         if not self.at_end:
             raise self.error("The statement should end here")
 
@@ -121,13 +121,13 @@ class Cursor:
         return tuple(parts)
 
     def table_name(self, what: str = "a table name") -> TableName:
-        """``table``, ``database.table`` or the same behind the name of our own catalog."""
+        """``table``, ``database.table`` or the same with the name of our own catalog before it."""
         start = self.i
         parts = self.dotted(what)
         if len(parts) > 3 or (len(parts) == 3 and parts[0].lower() not in OWN_CATALOGS):
             self.i = start
             raise self.error(
-                f"'{'.'.join(parts)}' names another catalog, and managed tables live in one warehouse",
+                f"'{'.'.join(parts)}' names another catalog, but all managed tables are in one warehouse",
                 kind=SqlError,
                 hint="Write database.table.",
             )
@@ -143,7 +143,7 @@ class Cursor:
         return parts[-1]
 
     def string(self, what: str = "a string in quotes") -> str:
-        """The value of a string literal; adjacent literals are one."""
+        """The value of a string literal; adjacent literals are concatenated."""
         if self.token.kind != STRING:
             raise self.error(f"Expected {what}")
         pieces = []
@@ -162,7 +162,7 @@ class Cursor:
         return tuple(names)
 
     def skip_group(self) -> None:
-        """Behind the parenthesized group that starts here."""
+        """Moves after the group in parentheses that starts here."""
         self.i = self.closing(self.i) + 1
 
     # -- slicing ---------------------------------------------------------------------------------------
@@ -198,8 +198,8 @@ class Cursor:
         return self.slice(start, self.i)
 
     def _is_keyword(self, start: int) -> bool:
-        """Whether the next token, a keyword or a comma behind the expression that begins at ``start``, ends it: it
-        may also be a name (``SET v = where WHERE …``) or a part of an operator."""
+        """Whether the next token, a keyword or a comma, ends the expression that begins at ``start``. It may also be a
+        name (``SET v = where WHERE …``) or a part of an operator."""
         before = self.tokens[self.i - 1].key
         if self.key == "FROM" and before == "DISTINCT":  # IS DISTINCT FROM
             return False
@@ -207,14 +207,14 @@ class Cursor:
             return True
         return self.i > start and before != "." and not needs_operand(self.tokens, self.i) and self.key_at(1) != "."
 
-    # -- complaining -----------------------------------------------------------------------------------
+    # -- errors ----------------------------------------------------------------------------------------
 
     def error(self, message: str, *, hint: str | None = None, kind: type[SqlError] = ParseError) -> SqlError:
-        """An error that says where the next token stands and what it is."""
+        """An error with the position and the text of the next token."""
         return error_at(self.text, self.token, message, hint=hint, kind=kind)
 
     def refuse_unfinished(self) -> None:
-        """ParseError when a quote or a comment of the statement never ends."""
+        """Raises ParseError when a quote or a comment of the statement is not closed."""
         for token in self.tokens:
             if token.kind == BAD:
                 what = "comment" if token.text.startswith("/*") else "quote"
@@ -222,7 +222,7 @@ class Cursor:
 
 
 def literal_at(tokens: list[Token], i: int) -> tuple[str, int]:
-    """The text of string literals side by side or joined by ``||``, and the index behind them."""
+    """The text of string literals that are adjacent or joined by ``||``, and the index after them."""
     pieces = []
     while tokens[i].kind == STRING:
         pieces.append(string_value(tokens[i].text))
@@ -231,7 +231,7 @@ def literal_at(tokens: list[Token], i: int) -> tuple[str, int]:
 
 
 def literal_text(expression_sql: str) -> str | None:
-    """The value of an expression that is no more than string literals; None for any other."""
+    """The value of an expression that consists of string literals only; None for any other."""
     tokens = tokenize(expression_sql)
     text, end = literal_at(tokens, 0)
     return text if end and tokens[end].kind == END else None
@@ -251,7 +251,7 @@ def error_at(
 
 
 def string_value(text: str) -> str:
-    """The value of a string token, escapes resolved as Spark's parser does by default."""
+    """The value of a string token; escapes are resolved like in Spark's parser by default."""
     if text[0] in "rR":
         return text[2:-1]
     if text[0] == "$":

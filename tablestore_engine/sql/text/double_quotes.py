@@ -1,7 +1,7 @@
 """Names in double quotes, which Spark reads under ``spark.sql.ansi.doubleQuotedIdentifiers``.
 
-They become names in backquotes before anything else reads the text, so that only this module knows the setting's
-effect. Every other character stays where it is, unless a name holds a quote.
+They become names in backquotes before other code reads the text, so only this module handles the setting. Every other
+character keeps its position, unless a name contains a quote.
 """
 
 from __future__ import annotations

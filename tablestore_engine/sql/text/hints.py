@@ -1,7 +1,7 @@
 """Hints: comments that begin with a plus sign, ``SELECT /*+ BROADCAST(t) */ …``.
 
-Spark reads them right behind SELECT and nowhere else. They are no tokens here; the few questions about them are
-answered from the text between two tokens.
+Spark reads them directly after SELECT only. They are no tokens; the functions here read them from the text between two
+tokens.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ Spans = tuple[tuple[int, int], ...]
 
 
 def refuse_misplaced(text: str, tokens: Sequence[Token]) -> None:
-    """Raises SqlError for a hint that neither Spark nor the engine would follow: OPTIONS, and any that is not behind
-    SELECT."""
+    """Raises SqlError for a hint that neither Spark nor the engine would apply: OPTIONS, and any hint that does not
+    follow SELECT."""
     if _MARK not in text:
         return
     for before, start, content in _hints(text, tokens):
@@ -34,11 +34,13 @@ def refuse_misplaced(text: str, tokens: Sequence[Token]) -> None:
                 "ALTER TABLE … SET TBLPROPERTIES ('key' = 'value').",
             )
         if before != "SELECT":
-            raise error_at(text, token, "A hint is not read here", kind=SqlError, hint="Write it behind SELECT.")
+            raise error_at(
+                text, token, "A hint is not read here", kind=SqlError, hint="Write it directly after SELECT."
+            )
 
 
 def names_in_hints(text: str, start: int, end: int) -> Iterator[tuple[tuple[str, ...], Spans]]:
-    """The dotted names, with their spans in the text, that the hints between two offsets have for arguments."""
+    """The dotted names, with their spans in the text, that are arguments of the hints between two offsets."""
     if text.find(_MARK, start, end) < 0:
         return
     for at, content in comments(text, start, end):

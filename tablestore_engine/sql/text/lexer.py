@@ -1,17 +1,17 @@
-"""Spark SQL text cut into tokens that know their offsets and their brackets.
+"""The lexer: splits Spark SQL text into tokens with their offsets and bracket partners.
 
 A *token* is a word, a backquoted name, a string, a number or a symbol, with its character offsets in
 the text; comments and hints are skipped. Invariant: ``text[token.start:token.end]`` is exactly what the
-user wrote, so an edit can replace one token and leave every other character alone.
+user wrote, so an edit can replace one token and leave all other characters unchanged.
 
 A token that opens or closes a *group* (parentheses, square brackets, CASE … END) has the index of its
-partner. Nobody counts nesting levels: ``behind`` steps over a group, ``top_level`` lists the tokens of one
-level.
+partner. So no caller counts nesting levels: ``behind`` steps over a group, ``top_level`` lists the tokens of
+one level.
 
-The rules are Spark's own lexer rules where they matter to finding names: nested block comments, a line
+The rules are those of Spark's lexer as far as they matter for finding names: nested block comments, a line
 comment continued by a backslash, doubled backquotes, raw strings, double quotes around strings (not
 names), dollar-quoted strings, and names that begin with a digit. A character that Spark would not accept
-becomes a symbol: judging the text stays with Spark.
+becomes a symbol: Spark checks the syntax.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ STRING: Final = "string"
 NUMBER: Final = "number"
 SYMBOL: Final = "symbol"
 BAD: Final = "bad"  # a string, quoted name or comment that never ends
-END: Final = "end"  # the sentinel behind the last token
+END: Final = "end"  # the sentinel after the last token
 
 
 class Token(NamedTuple):
@@ -44,7 +44,7 @@ class Token(NamedTuple):
 
     @property
     def is_name(self) -> bool:
-        """Whether the token can stand where Spark expects an identifier."""
+        """Whether the token can be an identifier in Spark."""
         return self.kind in (WORD, QUOTED)
 
     @property
@@ -81,11 +81,11 @@ _KINDS = {"raw": STRING, "string": STRING, "dollar": STRING, "quoted": QUOTED, "
 
 
 def tokenize(text: str) -> list[Token]:
-    """The tokens of a text, without comments, and an ``END`` sentinel behind them.
+    """The tokens of a text, without comments, and an ``END`` sentinel after them.
 
-    Never fails: what has no end (a quote, a block comment) becomes one ``BAD`` token up to the end.
+    Raises no error: an unclosed quote or block comment becomes one ``BAD`` token up to the end.
     """
-    # A statement is parsed, and then its query is bound: often the same text.
+    # A statement is parsed, and then its query is bound: often the text is the same.
     return list(_cached(text)) if len(text) <= _CACHED_LENGTH else _tokenize(text)
 
 
@@ -129,7 +129,7 @@ def _pair(tokens: list[Token]) -> None:
     """Gives each token that opens or closes a group its partner.
 
     CASE and END are words that may also be names: they are a group only within one pair of parentheses, and not
-    behind a dot.
+    after a dot.
     """
     opened: dict[str, list[int]] = {"(": [], "[": [], "CASE": []}
     cases_outside: list[list[int]] = []
@@ -159,13 +159,13 @@ def _pair(tokens: list[Token]) -> None:
 
 
 def behind(tokens: Sequence[Token], i: int) -> int:
-    """The index behind token ``i``, or behind the whole group when it opens one."""
+    """The index after token ``i``, or after the whole group when the token opens one."""
     return max(tokens[i].partner, i) + 1
 
 
 def top_level(tokens: Sequence[Token], start: int, end: int) -> Iterator[int]:
-    """The indexes of the tokens from ``start`` to ``end`` (exclusive) that are in no group which opens there. The
-    token that opens a group is one of them, the rest of the group is not."""
+    """The indexes of the tokens from ``start`` to ``end`` (exclusive) outside of groups that open there. The token
+    that opens a group is included, the rest of the group is not."""
     i = start
     while i < end:
         yield i
@@ -184,7 +184,7 @@ def comments(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
 
 
 def _end_of_comment(text: str, start: int) -> int:
-    """The offset behind the block comment that starts at ``start``; -1 when it is never closed."""
+    """The offset after the block comment that starts at ``start``; -1 when it is not closed."""
     depth, position = 1, start + 2
     while depth:
         edge = _COMMENT_EDGE.search(text, position)

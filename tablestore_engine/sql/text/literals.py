@@ -1,6 +1,6 @@
 """Constants of SQL text as Python values, for the spellings whose meaning does not depend on the session.
 
-Only what is certain is translated: a string with a backslash or a doubled quote (both depend on Spark's
+Only certain values are translated. A string with a backslash or a doubled quote (both depend on Spark's
 configuration), an expression, or a date in a lenient spelling is not a constant here.
 """
 
@@ -23,7 +23,7 @@ _INTEGER_TYPES: Final = frozenset(["TINYINT", "SMALLINT", "INT", "INTEGER", "BIG
 
 
 def constant_at(tokens: list[Token], i: int) -> tuple[Constant, int] | None:
-    """The constant that starts at token ``i`` and the index behind it; None when there is none for sure.
+    """The constant that starts at token ``i`` and the index after it; None when no constant is certain.
 
     A cast by ``::`` is part of the constant.
     """
@@ -70,7 +70,7 @@ def _constant(tokens: list[Token], i: int) -> tuple[Constant, int] | None:
 
 
 def convert(value: Constant | None, type_name: str) -> Constant | None:
-    """CAST of a constant, for the few casts that cannot depend on anything; None for the others."""
+    """CAST of a constant, for the few casts that depend on no setting; None for the others."""
     if isinstance(value, str):
         if type_name == "DATE":
             return _parse_date(value)
@@ -85,8 +85,8 @@ def convert(value: Constant | None, type_name: str) -> Constant | None:
 
 
 def plain_string(token: Token) -> str | None:
-    """The value of a string token without escapes; None when it has any, or is not in single quotes (Spark can
-    be told to take double quotes for names)."""
+    """The value of a string token without escapes; None when it has any, or is not in single quotes (a
+    setting of Spark makes double quotes enclose names)."""
     text = token.text
     if text[0] in '$"' or text[:2].lower() == 'r"':
         return None

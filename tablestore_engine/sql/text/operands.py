@@ -1,7 +1,7 @@
-"""Whether a keyword is a name where it stands.
+"""Decides whether a keyword at a position is a name.
 
-Spark lets almost any keyword be the name of a column: ``select from, to from mails``. Behind an operator an
-operand must follow, so a keyword there is a name.
+Spark allows almost any keyword as a column name: ``select from, to from mails``. An operator must be followed by an
+operand, so a keyword after an operator is a name.
 """
 
 from __future__ import annotations
@@ -41,5 +41,5 @@ def needs_operand(tokens: Sequence[Token], i: int) -> bool:
 
 
 def _ends_operand(tokens: Sequence[Token], i: int) -> bool:
-    """Whether an operand ends with token ``i``, so that a star behind it multiplies."""
+    """Whether an operand ends with token ``i``, so that a star after it multiplies."""
     return i >= 0 and not needs_operand(tokens, i + 1)

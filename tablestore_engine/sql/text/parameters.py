@@ -1,7 +1,8 @@
-"""Parameters of a statement: `:name` and `?` become literals before anything else looks at the text.
+"""Parameters of a statement: `:name` and `?` become literals before other code reads the text.
 
-So they may stand wherever a literal may, also in VERSION AS OF, PARTITION and IDENTIFIER. Invariant: a value never
-changes the structure of the statement. What is no parameter (`:` behind an operand, a name that is not given) stays.
+So they are allowed wherever a literal is, also in VERSION AS OF, PARTITION and IDENTIFIER. Invariant: a value never
+changes the structure of the statement. Text that is no parameter (`:` after an operand, a name without a value) is
+unchanged.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tablestore_engine.sql.text.lexer import NUMBER, STRING, WORD, Token, tokeni
 
 
 class SqlText(str):
-    """A value that is a literal already."""
+    """A value that is already the text of a literal."""
 
     __slots__ = ()
 
@@ -30,7 +31,7 @@ def with_parameters(text: str, given: Parameters) -> str:
     """The text with literals for its parameters: named ones of a mapping, those marked `?` of a sequence.
 
     Raises:
-        SqlError: more or fewer values than `?`, or a value that no literal stands for.
+        SqlError: more or fewer values than `?`, or a value that has no literal.
     """
     tokens = tokenize(text)
     if isinstance(given, Mapping):
@@ -38,7 +39,7 @@ def with_parameters(text: str, given: Parameters) -> str:
     else:
         marks = [token for token in tokens if token.key == "?"]
         if len(marks) != len(given):
-            raise SqlError(f"The statement has {len(marks)} parameters, and {len(given)} values are given.")
+            raise SqlError(f"The statement has {len(marks)} parameters, but {len(given)} values are given.")
         found = [(mark.start, mark.end, _literal(value, "?")) for mark, value in zip(marks, given, strict=True)]
     pieces, position = [], 0
     for start, end, given_text in found:
@@ -49,7 +50,7 @@ def with_parameters(text: str, given: Parameters) -> str:
 
 
 def _between(left: str, right: str) -> str:
-    """A space where two texts would become one token, or the two minus signs with which a comment begins."""
+    """A space if the two texts would otherwise become one token, or `--`, which begins a comment."""
     before, after = left[-1:], right[:1]
     words = (before.isalnum() or before == "_") and (after.isalnum() or after == "_")
     return " " if words or before == after == "-" else ""
@@ -64,7 +65,7 @@ def _named(tokens: list[Token], given: Mapping[str, Any]) -> Iterator[tuple[int,
 
 
 def _is_operand(token: Token) -> bool:
-    """Whether a colon right behind a token asks for a field of its value."""
+    """Whether a colon directly after a token selects a field of its value."""
     return token.is_name or token.kind in (STRING, NUMBER) or token.key in (")", "]", ":")
 
 

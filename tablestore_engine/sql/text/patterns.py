@@ -1,4 +1,4 @@
-"""The patterns of SHOW … LIKE: `*` is any text, `|` separates alternatives, letters match without regard to case."""
+"""The patterns of SHOW … LIKE: `*` is any text, `|` separates alternatives, the case of letters does not matter."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 
 def matching(names: Iterable[str], pattern: str | None) -> list[str]:
-    """The names that a pattern takes, in alphabetical order; all of them without one."""
+    """The names that match a pattern, in alphabetical order; all of them if there is no pattern."""
     if pattern is None:
         return sorted(names)
     alternatives = [".*".join(map(re.escape, one.strip().split("*"))) for one in pattern.split("|")]

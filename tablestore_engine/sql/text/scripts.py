@@ -1,9 +1,9 @@
-"""One text, several statements: where one ends and the next begins.
+"""Splits a text into its statements.
 
-Semicolons separate statements, except inside of a *script* (``BEGIN … END``), which is one statement. BEGIN in front
-of a semicolon, TRANSACTION or nothing is the word of a transaction, and no script.
+Semicolons separate statements, except inside of a *script* (``BEGIN … END``), which is one statement. BEGIN before a
+semicolon, before TRANSACTION or at the end begins a transaction, not a script.
 
-Invariant: the statements are slices of the text. Each command and each file is split here, so that all agree.
+Invariant: the statements are slices of the text. All commands and files are split here, by one rule.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from tablestore_engine.sql.text.lexer import END, Token, behind, tokenize
 
 TRANSACTION_WORDS: Final = frozenset(["BEGIN", "START", "COMMIT", "ROLLBACK", "END"])
 _TRANSACTION_REST: Final = frozenset(["TRANSACTION", "WORK", "READ", "ONLY", "WRITE"])
-_BLOCKS: Final = frozenset(["IF", "CASE", "WHILE", "REPEAT", "LOOP", "FOR"])  # their END is followed by the word
+_BLOCKS: Final = frozenset(["IF", "CASE", "WHILE", "REPEAT", "LOOP", "FOR"])  # their END is followed by the same word
 _BEFORE_BLOCK: Final = frozenset([":", "BEGIN", "ATOMIC", "THEN", "ELSE", "DO", "LOOP", "REPEAT"])
 
 
 def split(text: str) -> list[str]:
-    """The statements of a text in order, without their semicolons; none that is empty or only words of a
-    transaction, for each statement commits by itself."""
+    """The statements of a text in order, without their semicolons. Empty statements and transaction statements are
+    left out, because each statement is its own transaction."""
     tokens = tokenize(text)
     statements = []
     for start, end, first in _slices(text, tokens):
@@ -32,13 +32,13 @@ def split(text: str) -> list[str]:
 
 
 def second_statement(tokens: Sequence[Token]) -> Token | None:
-    """The first token behind the first statement and its semicolons; None when there is no other statement."""
+    """The first token of the second statement; None when there is no second statement."""
     starts = [first for _, _, first in _slices("", tokens) if first is not None]
     return starts[1] if len(starts) > 1 else None
 
 
 def is_transaction(tokens: Sequence[Token]) -> bool:
-    """Whether tokens are no more than BEGIN, START TRANSACTION, COMMIT or ROLLBACK."""
+    """Whether tokens consist of BEGIN, START TRANSACTION, COMMIT or ROLLBACK only."""
     words = [token for token in tokens if token.kind != END]
     return bool(words) and words[0].key in TRANSACTION_WORDS and all(one.key in _TRANSACTION_REST for one in words[1:])
 
@@ -60,7 +60,7 @@ def _slices(text: str, tokens: Sequence[Token]) -> Iterator[tuple[int, int, Toke
 
 
 def _behind_statement(tokens: Sequence[Token], i: int) -> int:
-    """The index of the semicolon behind the statement that begins at ``i``, or of the end."""
+    """The index of the semicolon after the statement that begins at ``i``, or of the end."""
     first, defines_code = i, _defines_code(tokens, i)
     depth = 0
     handler = False

@@ -1,8 +1,8 @@
-"""Spark's type texts, as written in a column definition, without a JVM.
+"""Parses Spark's types, as written in a column definition, without a JVM.
 
 ``bigint`` → BIGINT, ``timestamp`` → TIMESTAMP_LTZ (Spark's TIMESTAMP has the session's time zone),
 ``timestamp_ntz`` → TIMESTAMP, ``struct<a: int, b: string>`` → ROW, and so on. Fields of a ROW get the
-id -1: whoever adds the type to a schema numbers them.
+id -1; they are numbered when the type is added to a schema.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _INSTEAD: Final = {
 def parse_sql_type(text: str, column: str = "", *, nullable: bool = True) -> DataType:
     """The data type of a Spark type text.
 
-    ``column`` is what an error calls the column. Raises UnsupportedTypeError for types that a table cannot
+    ``column`` is the column's name in an error. Raises UnsupportedTypeError for types that a table cannot
     hold, unknown ones, and texts that are not a type.
     """
     parser = _TypeParser(text, column)
@@ -72,7 +72,7 @@ class _TypeParser(Cursor):
         self.column = column
 
     def type(self) -> DataType:
-        """A type, without a NOT NULL behind it."""
+        """A type, without a NOT NULL after it."""
         if not self.token.is_name:
             raise self.unsupported(self.text)
         start = self.i
@@ -94,7 +94,7 @@ class _TypeParser(Cursor):
         arguments = self.arguments()
         if root in _ATOMIC and not arguments:
             if root == "STRING" and self.accept("COLLATE") and self.name().upper() != "UTF8_BINARY":
-                raise self.unsupported(self.slice(start, self.i), "Only the collation UTF8_BINARY can be kept.")
+                raise self.unsupported(self.slice(start, self.i), "Only the collation UTF8_BINARY is supported.")
             name, precision = _ATOMIC[root]
             return AtomicType(name, precision=precision)
         if root in _WITH_LENGTH and len(arguments) == 1:
@@ -146,17 +146,17 @@ class _TypeParser(Cursor):
         return tuple(numbers)
 
     def angle(self, key: str) -> None:
-        """Consumes a sign of the type's own punctuation."""
+        """Consumes a punctuation sign of a type."""
         if not self.accept(key):
             raise self.unsupported(self.text, f"Expected {key}.")
 
     def unsupported(self, type_text: str, hint: str | None = None) -> UnsupportedTypeError:
-        """The error about a type."""
+        """The error about an unsupported type."""
         where = f"Column {self.column} has" if self.column else "There is"
         return UnsupportedTypeError(f"{where} the type '{type_text}', which a table cannot hold.", hint=hint)
 
     def advice(self, root: str) -> str | None:
-        """What to write instead of an unknown type."""
+        """A hint what to write instead of an unknown type."""
         if root in _INSTEAD:
             return _INSTEAD[root]
         if root in _WITH_LENGTH:
@@ -166,7 +166,7 @@ class _TypeParser(Cursor):
 
 
 def _split_angles(tokens: list[Token]) -> list[Token]:
-    """The tokens with ``<>`` and the like taken apart, which are brackets in a type."""
+    """The tokens with ``<>`` and similar signs split into single characters, which are brackets in a type."""
     found: list[Token] = []
     for token in tokens:
         if len(token.key) > 1 and token.key[0] in "<>":

@@ -23,7 +23,7 @@ def folder(tmp_path):
 
 
 def install(packages):
-    """Puts this adapter beside dbt's other ones, where pip puts it: `dbt init` offers what it finds there only.
+    """Puts this adapter into the folder of dbt's adapters, like pip: `dbt init` offers only adapters that it finds there.
 
     From a clone that is installed as editable it would not be offered, nor be named by `dbt --version`.
     """
@@ -42,7 +42,7 @@ def link(source, target, apart):
 
 
 def number(folder):
-    """What stands before the adapter in the list that `dbt init` makes."""
+    """The adapters before this one in the list of `dbt init`."""
     versions = glob.glob(str(folder / "packages" / "dbt" / "adapters" / "*" / "__version__.py"))
     return [Path(one).parent.name for one in versions].index("tablestore") + 1
 

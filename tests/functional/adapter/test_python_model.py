@@ -45,7 +45,7 @@ def model(dbt, session):
 class TestPySpark(BasePySparkTests):
     @pytest.fixture(scope="class")
     def models(self):
-        """An Arrow table in place of Koalas, which ended with Spark 3.2."""
+        """An Arrow table instead of Koalas, which ended with Spark 3.2."""
         return {
             "pandas_df.py": PANDAS_MODEL,
             "pyspark_df.py": PYSPARK_MODEL,

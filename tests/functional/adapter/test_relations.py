@@ -56,7 +56,7 @@ class TestDropRelationWithoutSchema:
 
 
 class TestRenameRelationOfUnknownType:
-    """Materializations of packages rename `this`, which says no type, whatever stands there."""
+    """Materializations of packages rename `this`, which has no type, to the type of the existing relation."""
 
     MOVES = """
 {% macro moves() %}

@@ -6,7 +6,7 @@ from dbt.tests.util import run_dbt
 
 class TestSimpleCopy(SimpleCopyBase):
     def test_simple_copy_with_materialized_views(self, project):
-        """A view of a view in place of the materialized view: dbt's caching of foreign views is what is tested."""
+        """A view of a view instead of the materialized view: this tests dbt's caching of foreign views."""
         schema = project.test_schema
         project.run_sql(f"create table {schema}.unrelated_table (id int)")
         project.run_sql(f"create view {schema}.unrelated_middle as (select * from {schema}.unrelated_table)")
@@ -17,7 +17,7 @@ class TestSimpleCopy(SimpleCopyBase):
 
 class TestEmptyModelsArentRun(EmptyModelsArentRunBase):
     def test_dbt_doesnt_run_empty_models(self, project):
-        """The same, asking the adapter in place of an information schema."""
+        """The same, but queries the adapter instead of an information schema."""
         assert len(run_dbt(["seed"])) == 1
         assert len(run_dbt()) == 7
         with project.adapter.connection_named("__test"):

@@ -15,7 +15,7 @@ def table(store):
     """A table without a key in two partitions; of the first file of each, rows are deleted."""
     store.sql(
         "CREATE TABLE t (p STRING, `a b` BIGINT, v STRING) PARTITIONED BY (p) "
-        # Spark tells the names of files as they stand in URIs.
+        # Spark returns the names of files in the encoding of URIs.
         "TBLPROPERTIES ('data-file.prefix' = 'ä, b%41+(~')"
     )
     for start in (0, 100):

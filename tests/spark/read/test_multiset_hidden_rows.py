@@ -1,4 +1,4 @@
-"""Rows that retractions hide, found once: by place or by hash, with the same answers."""
+"""Rows that retractions hide, found once: by row position or by hash, with the same answers."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ EACH_PLAN = {
     "by hash": [(multiset_hidden_rows, "HELD_ROWS", -1)],
     "by hash of few columns": [(multiset_hidden_rows, "HELD_ROWS", -1), (discriminating_columns, "ENOUGH_BITS", 1.0)],
     "by hash, shuffled": [(multiset_hidden_rows, "HELD_ROWS", -1), (multiset_reader, "BROADCAST_ROWS", -1)],
-    "by place": [],
-    "by place, after few columns": [(discriminating_columns, "ENOUGH_BITS", 1.0)],
+    "by position": [],
+    "by position, after few columns": [(discriminating_columns, "ENOUGH_BITS", 1.0)],
 }
 
 

@@ -55,7 +55,7 @@ def test_if_not_exists(store):
     for clause in ("PARTITION (p = 'a')", "PARTITION (p = 'a', q)"):
         with pytest.raises(SqlError, match="a value for every partition column"):
             store.execute(f"INSERT OVERWRITE t {clause} IF NOT EXISTS SELECT 1, 1")
-    with pytest.raises(SqlError, match="goes with INSERT OVERWRITE"):
+    with pytest.raises(SqlError, match="supported with INSERT OVERWRITE only"):
         store.execute("INSERT INTO t PARTITION (p = 'a', q = 1) IF NOT EXISTS VALUES (1)")
 
 

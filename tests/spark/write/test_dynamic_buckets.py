@@ -1,4 +1,4 @@
-"""Dynamic buckets through Spark: the small way and the distributed one place keys by the same rules."""
+"""Dynamic buckets through Spark: small and distributed writes assign keys to buckets by the same rules."""
 
 from __future__ import annotations
 

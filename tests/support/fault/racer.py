@@ -85,7 +85,7 @@ def compact_until_stopped(table, number, count):
 
 
 def schedule_until_stopped(table, number, count):
-    """Plans of its own and of others; an attempt that was overtaken is rolled back and told as lost."""
+    """Plans of its own and of others; an attempt that was overtaken is rolled back and reported as lost."""
     done, lost = [], 0
     for _ in until_stopped(table):
         try:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 
 def canonical(value: Any) -> Any:
-    """A value whose repr tells it from every other: times in UTC, map entries in order, floats by their bits."""
+    """A value whose repr differs from every other: times in UTC, map entries in order, floats by their bits."""
     if isinstance(value, datetime):
         moment = value if value.tzinfo is None else value.astimezone(timezone.utc)
         return ("time", moment.replace(tzinfo=None).isoformat(), value.tzinfo is not None)

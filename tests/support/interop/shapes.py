@@ -1,4 +1,4 @@
-"""Columns of every type, each with values at its edges, and tables' lives made of them."""
+"""Columns of every type, each with values at its edges, and histories of tables with them."""
 
 from __future__ import annotations
 

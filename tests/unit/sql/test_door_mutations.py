@@ -1,7 +1,7 @@
-"""Statements that somebody broke: whatever arrives, the door answers with a statement or an error of its own.
+"""Mutated statements: for any text, the parser returns a statement or raises an error of this project.
 
-The table of statements is mutated (tokens dropped, doubled, swapped, put in other statements' place, text cut anywhere,
-brackets and quotes left open, deep nesting) and then goes the way that a statement takes before Spark sees it.
+The table of statements is mutated (tokens dropped, doubled, swapped, replaced by those of other statements, text cut
+anywhere, brackets and quotes left open, deep nesting) and then processed like a statement before Spark gets it.
 """
 
 from __future__ import annotations

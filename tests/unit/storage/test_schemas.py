@@ -1,4 +1,4 @@
-"""The schema that counts, also beside one that a dead replacement left."""
+"""The schema that is valid, also next to one that a failed replacement left."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_replacement_counts_once_it_is_committed(store):
 def test_a_change_before_a_replacement_is_void_once_that_is_committed(store):
     store.try_create(SCHEMA)
     store.try_create(replace(SCHEMA, id=1, replaces="0"))
-    store.try_create(replace(SCHEMA, id=2, base=0, comment="changed beside it"))
+    store.try_create(replace(SCHEMA, id=2, base=0, comment="changed next to it"))
     assert [store.latest(committed).id for committed in (None, 0, 1, 2)] == [2, 2, 1, 2]
     store.try_create(replace(SCHEMA, id=3, base=2, comment="changed again"))
     assert [store.latest(committed).id for committed in (None, 0, 1, 2, 3)] == [3, 3, 1, 3, 3]

@@ -1,8 +1,8 @@
 -- What each carrier reported, counted while the reports arrive.
 --
 -- A merge engine folds the rows of a key: this model writes the counts of one delivery, and the table adds them up.
--- No earlier delivery is read again, and nothing is kept of them but the sums. The newest delivery is kept beside
--- them, so that one that is built twice is counted once.
+-- No earlier delivery is read again: the table keeps only their sums, and the number of the newest delivery, so that a
+-- delivery that is built twice is counted once.
 {{ config(
     materialized='incremental',
     unique_key='carrier',

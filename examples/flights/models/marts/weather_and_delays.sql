@@ -1,5 +1,5 @@
--- Each hour of weather, with the flights that left more than an hour late in it, or have not left yet. An hour that
--- held up nobody stands here once, with nulls: a left join.
+-- Each hour of weather, with the flights that left more than an hour late in it, or have not left yet. An hour without
+-- delays has one row, with nulls: a left join.
 --
 -- Nothing in these rows could be a key. What comes from the right side may be null; two flights of one carrier may be
 -- equally late, and then the row is there twice. And yet rows have to go: a quiet hour's when a flight is held up after

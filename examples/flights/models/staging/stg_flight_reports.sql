@@ -1,5 +1,5 @@
--- One delivery of the airports' report, cleaned. Each delivery is a Parquet file in a landing folder beside the
--- warehouse; which of them this run works on is the environment's choice, as an orchestrator would make it:
+-- One delivery of the airports' report, cleaned. Each delivery is a Parquet file in a landing folder next to the
+-- warehouse; an environment variable chooses the delivery of this run, as an orchestrator would:
 --
 --     FLIGHTS_DELIVERY=04 dbt build --select stg_flight_reports+
 --

@@ -101,7 +101,7 @@ SELECT 'ends with \\', "and \"this\"", 'x' FROM a WHERE y = '\'' OR z = 'FROM b'
 -- ours: arrays and structs compared with subqueries
 SELECT array_contains((SELECT collect_set(x) FROM b), a.x), struct(1, 2).col1 FROM a
 
--- ours: a subquery beside EXCEPT of a star
+-- ours: a subquery after EXCEPT of a star
 SELECT * EXCEPT (x), (SELECT count(*) FROM b) FROM a
 
 -- ours: exists as a function and as a predicate

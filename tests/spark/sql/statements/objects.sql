@@ -76,7 +76,7 @@ CREATE OR REFRESH STREAMING TABLE t AS SELECT * FROM STREAM a
 -- unread: DROP MATERIALIZED VIEW
 DROP MATERIALIZED VIEW v
 
--- refused "Views of metrics are not supported": a view of metrics
+-- refused "Metric views are not supported": a metric view
 CREATE VIEW v WITH METRICS LANGUAGE YAML AS $$
 version: 0.1
 source: a
@@ -97,10 +97,10 @@ CREATE SCHEMA s LOCATION '/tmp/x'
 -- ours: ALTER SCHEMA SET PROPERTIES
 ALTER SCHEMA s SET DBPROPERTIES ('a' = 'b')
 
--- refused "cannot be altered so": ALTER SCHEMA SET LOCATION
+-- refused "cannot be altered in this way": ALTER SCHEMA SET LOCATION
 ALTER DATABASE s SET LOCATION '/tmp/x'
 
--- refused "cannot be altered so": ALTER NAMESPACE UNSET PROPERTIES
+-- refused "cannot be altered in this way": ALTER NAMESPACE UNSET PROPERTIES
 ALTER NAMESPACE s UNSET PROPERTIES ('a')
 
 -- ours: COMMENT ON SCHEMA

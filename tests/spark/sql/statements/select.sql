@@ -10,7 +10,7 @@ SELECT o.id, o.total FROM sales.orders o
 -- ours: a table with its schema and the session's catalog
 SELECT id FROM spark_catalog.sales.orders
 
--- ours: a table of another catalog beside one of ours
+-- ours: a table of another catalog and a managed one
 SELECT l.id FROM lake.sales.orders l JOIN sales.items i ON l.id = i.order_id
 
 -- ours: backquoted parts

@@ -160,7 +160,7 @@ ALTER TABLE s.t ALTER COLUMN a DROP NOT NULL
 -- ours: ALTER TABLE ALTER COLUMN default
 ALTER TABLE t ALTER COLUMN a SET DEFAULT 3
 
--- refused "One column at a time": ALTER TABLE ALTER COLUMN several
+-- refused "Only one column can be altered at a time": ALTER TABLE ALTER COLUMN several
 ALTER TABLE t ALTER COLUMN a TYPE BIGINT, b COMMENT 'x'
 
 -- ours: ALTER TABLE CHANGE COLUMN

@@ -29,7 +29,7 @@ def picked(sizes, enough=5, full=False):
         # Large files are left alone.
         ([70_000, 1, 1, 1, 1], []),
         ([69_999, 69_999, 69_999, 1, 1], [1, 1, 69_999, 69_999, 69_999]),
-        # The more the better, also behind a file that is large beside those before it.
+        # The more the better, also after a file that is large compared with those before it.
         ([1, 2, 4, 8, 16, 16], [1, 2, 4, 8, 16, 16]),
     ],
 )

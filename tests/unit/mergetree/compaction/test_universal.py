@@ -109,7 +109,7 @@ HOUR = 3_600_000
         ({"incremental_size_threshold": 10}, "L0:11 L4:1", "2 -> L5 drop"),
         # At the trigger the other reasons count as before.
         ({"incremental_size_threshold": 1000}, "L0:10 L0:10 L3:40 L5:400", "2 -> L2"),
-        # The made-up files are of 1970: it is `now` that tells how long ago that was.
+        # The made-up files are of 1970: `now` decides their age.
         ({"optimization_interval_millis": HOUR - 1}, "L0:1 L5:4000", "2 -> L5 drop"),
         ({"optimization_interval_millis": HOUR}, "L0:1 L5:4000", "nothing"),
         ({"optimization_interval_millis": HOUR - 1}, "L5:4000", "nothing"),

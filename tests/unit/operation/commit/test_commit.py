@@ -290,7 +290,7 @@ def test_a_write_that_another_blind_one_overtook_does_not(table):
 
 
 def test_a_write_that_newer_deletes_overtook_conflicts_once_they_are_merged(table):
-    """Else its row would show, with the delete that hides it gone."""
+    """Otherwise its row would be visible again, because the delete that hides it is removed."""
     write(table, [{"id": 1, "v": 0}])
     slow, slower = added(table, 1), added(table, 2)
     write(table, [{"id": 1, "v": 0}], [DELETE], job=new_job(table, sequence=1_000))

@@ -328,7 +328,7 @@ def test_too_many_runs_are_merged_in_passes(tmp_path, monkeypatch, options):
     assert levels(table) == [5]
     assert by_key(table) == before
     named = {path for s in table.snapshots() for path in live_paths(table, s)}
-    assert data_files(table) == named, "what lay between the passes is gone"
+    assert data_files(table) == named, "the files between the passes are removed"
     check_invariants(table)
 
 

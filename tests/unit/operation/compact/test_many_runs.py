@@ -42,7 +42,7 @@ def named_files(table):
 
 
 def settle(table, opened):
-    """Compact what has many runs; the answer stays, and what lay between the passes is gone."""
+    """Compact a table with many runs: the answer stays, and the files between the passes are removed."""
     before = by_key(table)
     assert len(table.live_files()) > MOST**2
     compact(table)
@@ -73,7 +73,7 @@ def test_partial_sums_that_do_not_fit(tmp_path, opened):
     table = make_table(tmp_path, {"id": "INT", "v": "BIGINT"}, ["id"], options=options)
     half = 2**62
     for n in range(3 * MOST**2):
-        # The runs of many a pass by themselves: too much for a BIGINT.
+        # The runs of some passes alone: too much for a BIGINT.
         write(table, [{"id": 1, "v": [half, half - 1, -half, -half + 1][n % 4]}, {"id": n, "v": n}])
     assert settle(table, opened)[7]["v"] == 7
 

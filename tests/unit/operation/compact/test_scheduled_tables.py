@@ -1,5 +1,5 @@
-"""Scheduled compactions of tables of all kinds, beside what else takes files away or must not: runners that died,
-dropped partitions, orphan removal, replacement."""
+"""Scheduled compactions of tables of all kinds, together with other operations that remove or keep files: runners that
+died, dropped partitions, orphan removal, replacement."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_a_runner_that_died_in_the_middle(table):
     add(table, [{"p": "a", "id": 7, "v": [7]}])
     assert run(table, LATER).outcome.state is COMPLETED
     assert held(table) == before + Counter([str(sorted({"p": "a", "id": 7, "v": [7]}.items()))])
-    assert data_files(table) == named(table), "what the dead one left is gone"
+    assert data_files(table) == named(table), "the files of the dead runner are removed"
     check_invariants(table)
     assert schedule(table.state, "full", LATER) is not None
     assert run(table, LATER).outcome.state is COMPLETED

@@ -1,4 +1,4 @@
-"""How much of a column's statistics a table keeps, told by the files that a read skips and by what metadata holds."""
+"""How much of a column's statistics a table keeps, seen in the files that a read skips and in the metadata."""
 
 from __future__ import annotations
 

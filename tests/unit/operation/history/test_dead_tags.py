@@ -1,4 +1,4 @@
-"""Tags whose maker was killed after their snapshot had expired, and what stands in the way of expiration."""
+"""Tags whose maker was killed after their snapshot had expired, and what blocks expiration."""
 
 from __future__ import annotations
 

@@ -469,7 +469,7 @@ def test_a_statement_whose_history_expired_conflicts(table):
 
 @pytest.mark.parametrize("external", [None, "", "file:", "file://"])
 def test_what_belongs_to_a_file_goes_with_it(table, tmp_path, external):
-    """Other programs keep indexes beside a data file, wherever that lies."""
+    """Other programs keep indexes next to a data file, in whichever folder it is."""
     write(table, [row(1, 1)])
     (entry,) = table.live_files()
     (path,) = data_files(table)

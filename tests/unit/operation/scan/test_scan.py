@@ -102,7 +102,7 @@ def test_live_entries_are_adds_only(table):
     ],
 )
 def test_manifests_that_contradict_themselves(table, part, kinds, reason):
-    """No writer makes them; they are told by name, and not read as live files."""
+    """No writer makes them; they are recognised by name, and not read as live files."""
     store, latest = table.manifests, table.latest_snapshot()
     entry = replace(table.live_files()[0], file=replace(table.live_files()[0].file, file_name="data-odd.parquet"))
     metas = [store.write_manifest([replace(entry, kind=kind)]) for kind in kinds]

@@ -77,7 +77,7 @@ def test_the_rows_of_each_snapshot_come_back(table, to):
     )
     assert shown(table) == wanted
     check_invariants(table)
-    assert before <= data_files(table), "nothing that others read has gone"
+    assert before <= data_files(table), "no file that others read is removed"
     for one in table.snapshots():
         assert live_paths(table, one) <= data_files(table)
     write(table, [row(4, 44)])
@@ -235,7 +235,7 @@ def test_a_row_level_change_that_read_before_conflicts(table):
 
 
 def test_a_compaction_meanwhile_makes_it_start_over(table):
-    """Files that were to stay are gone then, and have to be copied too."""
+    """Then files that were to stay are removed, and must be copied too."""
     for n in range(4):
         write(table, [row(1, n, "ba"[n // 2])])
     wanted = shown(table)

@@ -137,7 +137,7 @@ def test_one_bucket_that_changed_does_not_hold_up_the_others(tmp_path):
     assert sorted((row["p"], row["c"]) for row in read(table)) == [(0, 1), (1, 7), (2, 1)]
     assert len(table.live_files()) == 3
     removed = before - set(_files(tmp_path))
-    assert len(removed) == 1, "what was merged in vain is gone"
+    assert len(removed) == 1, "the files of the useless merge are removed"
     assert "/p=1/" in removed.pop()
 
 

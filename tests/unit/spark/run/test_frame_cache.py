@@ -11,7 +11,7 @@ from tablestore_engine.spark.run.frame_cache import FrameCache
 
 
 class Session:
-    """Stands for a Spark session: any object that keeps attributes."""
+    """A fake Spark session: any object that keeps attributes."""
 
 
 def test_frames_are_cached_by_session():

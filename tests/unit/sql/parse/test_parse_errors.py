@@ -1,4 +1,4 @@
-"""What cannot be run is said once, with its place and what to do next."""
+"""Statements that cannot run give one message, with the position and a hint."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ REFUSED = [
     ("insert into t replace using (a) select 1", "REPLACE WHERE", "MERGE INTO"),
     (
         "merge into t using u on a = b when not matched then insert (a, b) values (1)",
-        "2 columns and gives 1 values",
+        "2 columns and 1 values",
         "",
     ),
     ("merge with schema evolution into t using u on a when", "SCHEMA EVOLUTION is not supported", "ALTER TABLE"),
@@ -70,7 +70,7 @@ REFUSED = [
     (
         "begin declare x int;\n insert into t\n select x; end",
         "'insert into t select x' cannot run in a script with variables or control flow at line 2, column 2",
-        "Send it as a statement of its own",
+        "Send it as a separate statement",
     ),
     ("begin if a then delete from t where b; end if; end", "'delete from t where b' cannot run in a script", ""),
     ("begin if a then show tables; end if; end", "'show tables' cannot run in a script", ""),
@@ -82,7 +82,7 @@ REFUSED = [
     ),
     ("select /*+ options('a' = 'b') */ * from t", "The hint OPTIONS is not supported", "TBLPROPERTIES"),
     ("insert into t /*+ OPTIONS('a' = 'b') */ select 1", "The hint OPTIONS", "TBLPROPERTIES"),
-    ("insert /* x */ /*+ repartition(3) */ into t select 1", "A hint is not read here", "Write it behind SELECT"),
+    ("insert /* x */ /*+ repartition(3) */ into t select 1", "A hint is not read here", "directly after SELECT"),
     ("call compact(table => a + 1)", "must be a constant", ""),
     ("comment on column a is 'x'", "Expected table.column", ""),
 ]
@@ -91,7 +91,7 @@ MALFORMED = [
     ("insert into t\n  values ('a", "This quote is never closed at line 2, column 11", ""),
     ("delete from t where a = 1 /* x", "This comment is never closed", ""),
     ("create table", "Expected a table name at the end of the statement", ""),
-    ("create table t", "gets no columns", "AS SELECT"),
+    ("create table t", "has no columns", "AS SELECT"),
     ("create table t (a)", "Column a has no type", ""),
     ("create table t (a int", "Expected )", ""),
     ("create table t (a int, )", "Expected a column name", ""),

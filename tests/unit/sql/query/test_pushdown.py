@@ -1,4 +1,4 @@
-"""What a query tells about the rows that it looks at, as scenarios: query → predicate of table ``t``."""
+"""What a query implies for the rows that it uses, as scenarios: query → predicate of table ``t``."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def test_a_number_is_no_part_of_a_word():
 def test_marks():
     assert with_parameters("select ?, '?' where x = ? -- ?", [2, "?"]) == "select 2, '?' where x = '?' -- ?"
     for values in ([], [1, 2]):
-        with pytest.raises(SqlError, match=f"1 parameters, and {len(values)} values"):
+        with pytest.raises(SqlError, match=f"1 parameters, but {len(values)} values"):
             with_parameters("select ?", values)
 
 
