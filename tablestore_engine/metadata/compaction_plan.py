@@ -63,8 +63,8 @@ class PlanGroup:
 
 @dataclass(frozen=True)
 class CompactionPlan:
-    """What to merge. `snapshot_id` is the snapshot that it was made on, `commit_user` who commits it, whoever runs
-    it."""
+    """The files to merge. `snapshot_id` is the snapshot on which the plan was made; its commit has the user
+    `commit_user`, whichever process runs it."""
 
     instant: str
     snapshot_id: int

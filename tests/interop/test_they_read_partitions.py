@@ -17,7 +17,7 @@ STRANGE = (
 KINDS = [kind for kind in ATOMIC if kind != "bytes"]
 
 
-# The compiled reader cannot read such tables, whoever wrote them.
+# The compiled reader cannot read such tables, also if other writers made them.
 _REFUSED = "type is not supported as partition key"
 LIMITS = {kind: {"rust": _REFUSED, "datafusion": _REFUSED} for kind in ("float", "double")}
 

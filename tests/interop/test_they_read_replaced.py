@@ -17,7 +17,7 @@ from tablestore_engine.schema.types.types import AtomicType
 
 ID, INT, TEXT = AtomicType("BIGINT"), AtomicType("INT"), AtomicType("STRING")
 OLD = {"id": ID, "text": TEXT}
-# The same names with other types and order: whoever looked for columns by name would misread old files.
+# The same names with other types and order: a reader that finds columns by name would misread old files.
 NEW = [("text", INT, None), ("id", ID, None), ("new", TEXT, None)]
 ROWS = [{"id": 1, "text": 7, "new": "x"}, {"id": 2, "text": None, "new": "y"}]
 

@@ -1,4 +1,4 @@
-"""Rows for a warehouse that cannot be written to: one clear error, whoever writes them."""
+"""Rows for a warehouse that cannot be written to: one clear error from every writer."""
 
 from __future__ import annotations
 

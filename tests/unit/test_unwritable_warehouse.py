@@ -1,4 +1,4 @@
-"""A warehouse that cannot be written to is one clear error for each statement, whoever runs it; root too."""
+"""A warehouse that cannot be written to is one clear error for each statement, for every user; also for root."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Scheduling compactions: deciding now what to merge, for a process that executes it later.
 
 Buckets of a pending plan are left out, so plans can be executed in any order and in parallel. The table does not
-change: a plan names files, and is void, without blocking others, as soon as one of them is no longer live.
+change: a plan names files, and is void, without blocking others, as soon as one of them is removed.
 """
 
 from __future__ import annotations

@@ -33,8 +33,8 @@ def load_living(state: TableState, name: str) -> Snapshot:
     tagged = state.tags.load(name)
     if is_dead(state, tagged):
         raise SnapshotNotFound(
-            f"Tag '{name}' is dead: its snapshot {tagged.id} expired before the tag could keep it, and whoever made the"
-            " tag was stopped before it saw that.",
+            f"Tag '{name}' is dead: its snapshot {tagged.id} expired before the tag could keep it, and the process"
+            " that made the tag was stopped before it noticed.",
             hint="There is nothing to read. Delete it: CALL sys.delete_tag.",
         )
     return tagged

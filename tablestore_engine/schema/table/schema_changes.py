@@ -81,19 +81,19 @@ def apply_changes(
     """
     fields, highest = list(schema.fields), schema.highest_field_id
     options, comment = dict(schema.options), schema.comment
-    touched: dict[str, str] = {}
+    new_options: dict[str, str] = {}
     for change in changes:
         if isinstance(change, AddColumn):
             added, highest = _add_column(change, highest)
             fields.append(added)
         elif isinstance(change, SetOption):
             _check_mutable(schema, change.key, change.value, has_data)
-            options[change.key] = touched[change.key] = change.value
+            options[change.key] = new_options[change.key] = change.value
         elif isinstance(change, RemoveOption):
             if change.key in options:
                 _check_mutable(schema, change.key, None, has_data)
                 del options[change.key]
-                touched.pop(change.key, None)
+                new_options.pop(change.key, None)
         elif isinstance(change, SetComment):
             comment = change.comment
         elif isinstance(change, SetColumnComment):
@@ -102,10 +102,10 @@ def apply_changes(
             raise SchemaError(f"The change {change!r} is not supported.")
     check_names([one.name for one in fields])
     # Only what is set now is checked strictly: another writer may have stored other options before.
-    CoreOptions.parse(touched, keyed=schema.is_keyed)
-    if any(key.startswith("partition.") for key in touched):
+    CoreOptions.parse(new_options, keyed=schema.is_keyed)
+    if any(key.startswith("partition.") for key in new_options):
         check_expiration(CoreOptions.parse(options, strict=False), schema.partition_keys)
-    if touched or len(fields) > len(schema.fields):
+    if new_options or len(fields) > len(schema.fields):
         parsed = CoreOptions.parse(options, strict=False)
         engine = merge_engine_of(fields, schema.primary_keys, parsed, schema.partition_keys)
         if has_data and schema.merge_engine.stores_retractions and not engine.reads_retractions:

@@ -72,7 +72,7 @@ def start_in_background(config: SessionConfig | None = None) -> Future[SparkSess
     def run() -> None:
         try:
             future.set_result(start_session(config))
-        except BaseException as error:  # whoever asks for the result gets it
+        except BaseException as error:  # raised where the result is used
             future.set_exception(error)
 
     threading.Thread(target=run, name="spark-start", daemon=True).start()

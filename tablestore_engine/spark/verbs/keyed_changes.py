@@ -96,13 +96,13 @@ def _retract(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcom
 def _rewrite_files(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcome:
     positions = F.count_distinct(POSITION_COLUMN).alias("positions")
     by_file = changes.groupBy(FILE_COLUMN).agg(F.count(F.lit(1)).alias("rows"), positions)
-    touched = collect_arrow(by_file).to_pylist()
-    total = sum(one["rows"] for one in touched)
+    changed_files = collect_arrow(by_file).to_pylist()
+    total = sum(one["rows"] for one in changed_files)
     if not total:
         return WriteOutcome(None, 0)
-    if any(one[FILE_COLUMN] is not None and one["rows"] != one["positions"] for one in touched):
+    if any(one[FILE_COLUMN] is not None and one["rows"] != one["positions"] for one in changed_files):
         raise several_rows()
-    names = {one[FILE_COLUMN].rsplit("/", 1)[-1] for one in touched if one[FILE_COLUMN] is not None}
+    names = {one[FILE_COLUMN].rsplit("/", 1)[-1] for one in changed_files if one[FILE_COLUMN] is not None}
     kept = ((b, tuple(f for f in b.files if f.file_name in names)) for b in read.plan.buckets)
     buckets = tuple(replace(b, files=files) for b, files in kept if files)
     frame = changes.where(F.col(ACTION_COLUMN) == 0).select(*_columns(read))

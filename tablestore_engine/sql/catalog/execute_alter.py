@@ -102,9 +102,9 @@ def _check_set(statement: UnsetTableProperties, options: Mapping[str, str], comm
         )
 
 
-def _check_bucket_columns(schema: TableSchema, options: Mapping[str, str], touched: Mapping[str, str]) -> None:
+def _check_bucket_columns(schema: TableSchema, options: Mapping[str, str], new_options: Mapping[str, str]) -> None:
     """Check that options about buckets fit the columns, as in CREATE TABLE."""
-    if not {option.key for key in touched if (option := find_option(key))}.intersection(_BUCKET_OPTIONS):
+    if not {option.key for key in new_options if (option := find_option(key))}.intersection(_BUCKET_OPTIONS):
         return
     bucket_options = {key: value for key, value in options.items() if key in _BUCKET_OPTIONS}
     if schema.is_keyed and "bucket" not in bucket_options:

@@ -130,7 +130,7 @@ ALTER TABLE t ADD COLUMN a INT COMMENT 'x' FIRST
 -- ours: ALTER TABLE ADD COLUMNS
 ALTER TABLE s.t ADD COLUMNS (a INT, b STRING AFTER a, c DOUBLE)
 
--- refused "Fields of column": ALTER TABLE ADD COLUMN of a field
+-- refused "Single fields of column": ALTER TABLE ADD COLUMN of a field
 ALTER TABLE t ADD COLUMN a.b INT
 
 -- ours: ALTER TABLE RENAME COLUMN

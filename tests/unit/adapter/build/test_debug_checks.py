@@ -1,4 +1,4 @@
-"""What `dbt debug` says of a warehouse that models cannot be written to, whoever asks; root too."""
+"""What `dbt debug` reports for a warehouse that is not writable, for every user; also for root."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def batch(v):
 
 
 def test_a_write_without_spark(table):
-    """One fails half way, so that its files are looked for; another one loses against a replacement of the table."""
+    """One write fails before its commit, so its files are searched; another conflicts with a replacement."""
     before, index = data_files(table), index_files(table)
     with pytest.raises(PrimaryKeyError):
         table.write(iter([batch(1), batch(None)]))

@@ -18,7 +18,7 @@ def test_a_configured_folder_goes_first(tmp_path):
 
 
 def test_a_folder_that_others_can_write_is_no_cache(tmp_path):
-    tmp_path.chmod(0o777)  # whoever writes there could run code in our JVM
+    tmp_path.chmod(0o777)  # any user who can write there could run code in our JVM
     assert cache_directory(str(tmp_path), {}) is None
 
 
