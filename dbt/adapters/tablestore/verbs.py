@@ -21,7 +21,6 @@ from dbt.adapters.tablestore.config import contracts
 from dbt.adapters.tablestore.config.foreign_config import notices
 from dbt.adapters.tablestore.config.model_config import (
     LOOSE_KEY_HINT,
-    TableLayout,
     check_key,
     check_spelling,
     key_of_upserts,
@@ -29,6 +28,7 @@ from dbt.adapters.tablestore.config.model_config import (
     unique_keys,
 )
 from dbt.adapters.tablestore.config.option_changes import option_changes
+from dbt.adapters.tablestore.config.table_layout import TableLayout
 from dbt.adapters.tablestore.connection.environment import Environment, environment_of
 from dbt.adapters.tablestore.connection.errors import KeyValuesError
 from dbt.adapters.tablestore.connection.response import response

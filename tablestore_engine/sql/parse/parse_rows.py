@@ -47,12 +47,18 @@ def partition_spec(cursor: Cursor) -> PartitionSpec:
     return tuple(values)
 
 
+def _refuse_evolution(cursor: Cursor, verb: str) -> None:
+    """A clause that is read and ignored would drop the columns that it asks to add."""
+    if cursor.sees("WITH", "SCHEMA", "EVOLUTION"):
+        raise SqlError(f"{verb} WITH SCHEMA EVOLUTION is not supported.", hint="Add the columns first: ALTER TABLE.")
+
+
 # -- INSERT ----------------------------------------------------------------------------------------------
 
 
 def insert(cursor: Cursor, with_sql: str | None) -> Statement:
     cursor.expect("INSERT")
-    cursor.accept("WITH", "SCHEMA", "EVOLUTION")
+    _refuse_evolution(cursor, "INSERT")
     verb = cursor.accept_one("INTO", "OVERWRITE")
     if verb is None:
         raise cursor.error("Expected INTO or OVERWRITE")
@@ -248,8 +254,7 @@ def _own_column(cursor: Cursor, table: TableName, alias: str | None) -> str:
 
 def merge(cursor: Cursor, with_sql: str | None) -> Statement:
     cursor.expect("MERGE")
-    if cursor.sees("WITH", "SCHEMA", "EVOLUTION"):
-        raise SqlError("MERGE WITH SCHEMA EVOLUTION is not supported.", hint="Add the columns first: ALTER TABLE.")
+    _refuse_evolution(cursor, "MERGE")
     cursor.expect("INTO")
     target = cursor.table_name()
     target_alias = _alias(cursor, "USING")

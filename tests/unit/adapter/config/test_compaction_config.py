@@ -4,7 +4,7 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.tablestore.config.compaction_config import compaction_options
-from dbt.adapters.tablestore.config.model_config import TableLayout
+from dbt.adapters.tablestore.config.table_layout import TableLayout
 
 
 def layout(**config):

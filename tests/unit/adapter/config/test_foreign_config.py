@@ -4,7 +4,8 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.tablestore.config.foreign_config import FOREIGN_KEYS, is_foreign_property, notices
-from dbt.adapters.tablestore.config.model_config import IGNORED_SPARK_KEYS, OWN_KEYS, TableLayout
+from dbt.adapters.tablestore.config.model_config import IGNORED_SPARK_KEYS, OWN_KEYS
+from dbt.adapters.tablestore.config.table_layout import TableLayout
 
 
 def test_no_key_is_both_ours_and_foreign():
