@@ -1,4 +1,4 @@
-"""From text to a statement value. One module for each family of statements; `parse` chooses among them.
+"""From text to a statement value: `parse` chooses among CREATE, ALTER, SHOW, tags, and `parse_dml` (INSERT, UPDATE, DELETE, MERGE).
 
 Knows text and statements. No catalog, no Spark.
 """

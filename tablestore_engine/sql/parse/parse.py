@@ -18,7 +18,8 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from tablestore_engine.errors import ParseError, SqlError
-from tablestore_engine.sql.parse import parse_alter, parse_create, parse_foreign, parse_rows, parse_script, parse_show
+from tablestore_engine.sql.parse import parse_alter, parse_create, parse_foreign, parse_script, parse_show
+from tablestore_engine.sql.parse import parse_dml as parse_rows
 from tablestore_engine.sql.statements.schema import DropSchema, Use
 from tablestore_engine.sql.statements.script import ExecuteImmediate
 from tablestore_engine.sql.statements.statement import (
