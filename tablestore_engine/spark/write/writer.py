@@ -1,9 +1,9 @@
 """Writing a DataFrame into a table's files.
 
 Two ways, one writer (`operation.write.write_table`). A small result is collected as Arrow and written in this process:
-one Spark job, no Python worker, no shuffle. Anything else is shuffled so that each bucket is one task's, sorted by Spark
-(which spills), and streamed through `mapInArrow` into files; a task returns the metadata of its files. Errors of the
-engine are returned as values, so that a wrong row does not become a stack trace.
+one Spark job, no Python worker, no shuffle. Anything else is shuffled so that each bucket is one task's, sorted by
+Spark (which spills), and streamed through `mapInArrow` into files; a task returns the metadata of its files. Errors of
+the engine are returned as values, so that a wrong row does not become a stack trace.
 """
 
 from __future__ import annotations
