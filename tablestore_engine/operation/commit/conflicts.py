@@ -6,8 +6,9 @@ is no longer empty is committed at level 0 instead, where overlap is normal. The
 columns that the replaced files may have.
 
 A compaction that drops deletes must have merged all older records of their keys. A record that was committed meanwhile,
-at any level, with a smaller sequence number than a delete would make the deleted row visible again. A write after such
-a compaction checks this itself (`Change.base_snapshot_id`).
+at any level, with a smaller sequence number than a delete would make the deleted row visible again. Files above the
+level that it writes were there before, so a compaction that left them has dropped none: its deletes are kept, or
+replaced by newer records. A write after such a compaction checks this itself (`Change.base_snapshot_id`).
 
 If the order in which records fold matters (`MergeEngine.takes_late`), records must not be added to level 0 that are
 older than merged ones, nor stay there while newer records are merged. If records are kept apart, a bulk load has also
@@ -83,7 +84,7 @@ def check_conflicts(schema: TableSchema, live: Sequence[ManifestEntry], new: New
     if not schema.primary_keys:
         return new.added
     if new.kind == "COMPACT" and not schema.keeps_deletes:
-        _check_deletes(schema, rest, new)
+        _check_deletes(schema, _not_above(rest, new.added), new)
     added = _lowered(schema, rest, new)
     if not schema.merge_engine.takes_late:
         _check_order(rest, added)
@@ -170,6 +171,15 @@ def _check_deletes(schema: TableSchema, live: Sequence[ManifestEntry], new: NewF
             "Records came that are older than deletes which this compaction has dropped.",
             hint="Run the statement again.",
         )
+
+
+def _not_above(live: Sequence[ManifestEntry], written: Sequence[ManifestEntry]) -> list[ManifestEntry]:
+    """The files of every bucket without those above the highest level that a compaction wrote there."""
+    top: dict[BucketId, int] = {}
+    for entry in written:
+        bucket_id = (entry.partition, entry.bucket)
+        top[bucket_id] = max(top.get(bucket_id, 0), entry.file.level)
+    return [e for e in live if e.file.level <= top.get((e.partition, e.bucket), e.file.level)]
 
 
 def hidden_by_deletes(

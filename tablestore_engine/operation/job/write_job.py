@@ -107,5 +107,9 @@ def order_of_key(job: WriteJob) -> list[SortColumn]:
 
     Changes have no order of their own; a row that replaces a deleted one comes after it.
     """
-    kinds = [SortColumn(ROW_KIND_COLUMN, descending=True)] if job.changes else []
-    return [*sequence_columns(job.schema), *kinds]
+    return [*sequence_columns(job.schema), *change_order(job.changes)]
+
+
+def change_order(changes: bool) -> list[SortColumn]:
+    """What orders the rows of one key in changes: deletes come before additions."""
+    return [SortColumn(ROW_KIND_COLUMN, descending=True)] if changes else []

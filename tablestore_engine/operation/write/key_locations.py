@@ -1,8 +1,8 @@
-"""Locations of keys that cross partitions, looked up in this process for small writes.
+"""Routing of small writes in this process: where their keys are, of keys that cross partitions, and their buckets.
 
 Vocabulary: a *location* is the number of the bucket scan that holds a key now, `NOWHERE` when none does. A *record* is
 a key as a file holds it, with the number of its bucket scan, its sequence number and its kind; the last record of a key
-in a bucket decides whether the key exists there.
+in a bucket decides whether the key exists there. `routing` says which rows go where.
 
 Only files whose key interval contains one of the keys are read, and of these only the key columns and what orders the
 records; only the records of the sought keys are kept in memory.
@@ -32,8 +32,22 @@ from tablestore_engine.operation.job.dynamic_bucket import Buckets, fill_rule, k
 from tablestore_engine.operation.job.write_job import BUCKET_COLUMN, ROW_KIND_COLUMN, WriteJob
 from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.operation.write.bucket_assignment import partition_groups
+<<<<<<< HEAD
 from tablestore_engine.schema.merge.engine_rules import Kept
 from tablestore_engine.schema.merge.merge_engine import MergeEngine
+=======
+from tablestore_engine.operation.job.dynamic_bucket import Buckets, fill_rule, key_hashes
+from tablestore_engine.operation.write.routing import (
+    Held,
+    KeptRows,
+    Part,
+    Target,
+    counted_kinds,
+    routing_of,
+    row_order,
+)
+from tablestore_engine.operation.job.write_job import BUCKET_COLUMN, ORDINAL_COLUMN, ROW_KIND_COLUMN, WriteJob
+>>>>>>> main
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
@@ -51,7 +65,6 @@ _THREADS = 4
 _SAMPLE = 5
 
 Locations = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 Numbered = tuple[int, BucketScan, DataFileMeta]
 
 
@@ -137,7 +150,9 @@ def locations_of(rows: pa.Table, records: pa.Table, schema: TableSchema) -> Loca
     order = np.lexsort((records.column(SEQUENCE_NUMBER.name).to_numpy(), number, found))
     found, number = found[order], number[order]
     last = np.append((np.diff(found) != 0) | (np.diff(number) != 0), True)[: len(found)]
-    alive = last & np.isin(records.column(VALUE_KIND.name).to_numpy()[order], live_kinds(schema.merge_engine))
+    alive = last & np.isin(
+        records.column(VALUE_KIND.name).to_numpy()[order], routing_of(schema.merge_engine).live_kinds
+    )
     locations: Locations = np.full(int(ids.max(initial=-1)) + 1, NOWHERE, np.int64)
     # Backwards: of several locations the first one is used.
     locations[found[alive][::-1]] = number[alive][::-1]
@@ -152,16 +167,6 @@ def _key_ids(tables: Sequence[pa.Table], schema: TableSchema) -> npt.NDArray[np.
     ]
     both = pa.concat_tables(keys)
     return row_ids([one_array(column) for column in both.columns], both.num_rows)
-
-
-def live_kinds(engine: MergeEngine) -> tuple[int, ...]:
-    """The kinds of a key's last record in a bucket with which the key exists there.
-
-    If records fold, a retraction does not remove the row.
-    """
-    if engine.kept is Kept.NEWEST:
-        return 0, 2
-    return (0, 1, 2) if engine.removes_on_delete else (0, 1, 2, DELETE_KIND)
 
 
 def rows_by_bucket(buckets: Sequence[BucketScan]) -> dict[bytes, dict[int, int]]:
@@ -186,22 +191,23 @@ def refuse_repeated(keys: pa.Table) -> None:
 def duplicates_in(rows: pa.Table, job: WriteJob) -> pa.Table:
     """One row for each key that occurs more often than `job` allows: its key columns."""
     ids = _key_ids([rows], job.schema)
-    additions = ids[_kinds(rows) == 0] if job.changes else ids
-    twice = np.flatnonzero(np.bincount(additions, minlength=1) > 1)
+    counted = ids[np.isin(_kinds(rows), counted_kinds(job.changes))]
+    twice = np.flatnonzero(np.bincount(counted, minlength=1) > 1)
     first = np.unique(ids, return_index=True)[1]
     return rows.select(list(job.schema.primary_keys)).take(pa.array(first[twice]))
 
 
-def one_of_each(rows: pa.Table, job: WriteJob) -> pa.Table:
-    """The last row of each key, the first one for first-row, or all rows if they fold; in their order."""
-    engine = job.schema.merge_engine
-    if not (engine.keeps_one_record) or not rows.num_rows:
+def kept_rows(rows: pa.Table, job: WriteJob) -> pa.Table:
+    """The rows of each key that its merge engine needs (`KeptRows`), in their order."""
+    kept = routing_of(job.schema.merge_engine).kept_rows
+    if kept is KeptRows.ALL or not rows.num_rows:
         return rows
-    ids, order_given = _key_ids([rows], job.schema), np.arange(rows.num_rows)
-    # In a changelog, a row that replaces a deleted one comes after it.
-    order = np.lexsort((order_given, -_kinds(rows) if job.changes else order_given, ids))
+    columns = {ROW_KIND_COLUMN: _kinds(rows), ORDINAL_COLUMN: np.arange(rows.num_rows)}
+    by = [-columns[c.name] if c.descending else columns[c.name] for c in row_order(job.changes)]
+    ids = _key_ids([rows], job.schema)
+    order = np.lexsort((*reversed(by), ids))
     differs = np.diff(ids[order]) != 0
-    chosen = np.append(differs, True) if engine.kept is Kept.NEWEST else np.append(True, differs)
+    chosen = np.append(differs, True) if kept is KeptRows.LAST else np.append(True, differs)
     return rows.take(pa.array(np.sort(order[chosen])))
 
 
@@ -211,33 +217,32 @@ def _kinds(rows: pa.Table) -> npt.NDArray[np.int8]:
 
 
 def route(rows: pa.Table, locations: Locations, buckets: Sequence[BucketScan], schema: TableSchema) -> pa.Table:
-    """Rows with the `BUCKET_COLUMN` of their key's location; each key occurs once, or its rows fold.
-
-    Rows that move leave a delete at their old location.
+    """The parts of a write as `routing` says, with their `BUCKET_COLUMN`; `rows` are those of `kept_rows`.
 
     Raises:
         OptionError: new keys do not fit into the allowed buckets.
     """
-    engine = schema.merge_engine
-    known = locations != NOWHERE
-    if engine.kept is Kept.OLDEST:
-        return _opened(_where(rows, ~known), buckets, schema)
-    if engine.kept is not Kept.NEWEST:
-        new = _together(_where(rows, ~known), schema)
-        stay = _at_location(_where(rows, known), locations[known], buckets, schema)
-        return pa.concat_tables([stay, _opened(new, buckets, schema)])
-    moves = known & ~_same_partition(rows, locations, buckets, schema)
-    retracts = (_kinds(rows) & 1) == 1
-    stays, comes = known & ~moves, (~known | moves) & ~retracts  # nothing to delete in the row's own partition
-    leaves = _at_location(_where(rows, moves), locations[moves], buckets, schema)
-    kinds = pa.repeat(pa.scalar(DELETE_KIND, pa.int8()), leaves.num_rows)
-    leaves = leaves.set_column(leaves.column_names.index(ROW_KIND_COLUMN), ROW_KIND_COLUMN, kinds)
-    stay = _at_location(_where(rows, stays), locations[stays], buckets, schema)
-    return pa.concat_tables([stay, leaves, _opened(_where(rows, comes), buckets, schema)])
+    held, retracts = _held(rows, locations, buckets, schema), (_kinds(rows) & 1) == 1
+    parts = []
+    for part in routing_of(schema.merge_engine).parts:
+        chosen = np.isin(held, list(part.held))
+        if not part.retractions:
+            chosen &= ~retracts
+        parts.append(_routed(part, rows.filter(pa.array(chosen)), locations[chosen], buckets, schema))
+    return pa.concat_tables(parts)
 
 
-def _where(rows: pa.Table, chosen: Mask) -> pa.Table:
-    return rows.filter(pa.array(chosen))
+def _routed(
+    part: Part, rows: pa.Table, locations: Locations, buckets: Sequence[BucketScan], schema: TableSchema
+) -> pa.Table:
+    if part.as_deletes:
+        kinds = pa.repeat(pa.scalar(DELETE_KIND, pa.int8()), rows.num_rows)
+        rows = rows.set_column(rows.column_names.index(ROW_KIND_COLUMN), ROW_KIND_COLUMN, kinds)
+    if part.together:
+        rows = _together(rows, schema)
+    if part.target is Target.LOCATION:
+        return _at_location(rows, locations, buckets, schema)
+    return _opened(rows, buckets, schema)
 
 
 def _partition_columns(locations: Locations, buckets: Sequence[BucketScan], schema: TableSchema) -> dict[str, pa.Array]:
@@ -250,13 +255,16 @@ def _partition_columns(locations: Locations, buckets: Sequence[BucketScan], sche
     return columns
 
 
-def _same_partition(rows: pa.Table, locations: Locations, buckets: Sequence[BucketScan], schema: TableSchema) -> Mask:
+def _held(
+    rows: pa.Table, locations: Locations, buckets: Sequence[BucketScan], schema: TableSchema
+) -> npt.NDArray[np.int64]:
+    """The `Held` of each row."""
     old = _partition_columns(locations, buckets, schema)
     new = [rows.column(name) for name in old]
     both = [pa.concat_arrays([one_array(a).cast(b.type), b]) for a, b in zip(new, old.values(), strict=True)]
     ids = row_ids(both, 2 * rows.num_rows)
-    same: Mask = ids[: rows.num_rows] == ids[rows.num_rows :]
-    return same
+    same = ids[: rows.num_rows] == ids[rows.num_rows :]
+    return np.where(locations == NOWHERE, Held.NOWHERE, np.where(same, Held.SAME_PARTITION, Held.OTHER_PARTITION))
 
 
 def _at_location(rows: pa.Table, locations: Locations, buckets: Sequence[BucketScan], schema: TableSchema) -> pa.Table:

@@ -1,11 +1,8 @@
-"""Keys that cross partitions: the primary key leaves partition columns out, so a key is in one partition at a time.
+"""Routing of large writes by Spark's joins, and the choice between it and routing in this process.
 
-A row whose key is in another partition already is treated by merge engine: *deduplicate* deletes it there and
-puts the row into its own partition; *partial-update* and *aggregation* fold the row into the old partition; *first-row*
-drops it.
-
-Vocabulary: the *location* of a key is the partition and bucket that hold it now. Locations are found by reading the
-keys of the table; for small writes, only files that may hold one of their keys. The write conflicts with any concurrent
+`operation.write.routing` says which rows go where: a primary key that leaves partition columns out is in one partition
+at a time. The *location* of a key is the partition and bucket that hold it now. Locations are found by reading the keys
+of the table; for small writes, only files that may hold one of their keys. The write conflicts with any concurrent
 commit.
 
 Small writes are collected and routed in this process (`operation.write.key_locations`), larger ones by joins.
@@ -16,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import pyarrow as pa
@@ -39,19 +37,32 @@ from tablestore_engine.operation.write.key_locations import (
     are_few,
     duplicates_in,
     files_with,
-    live_kinds,
+    kept_rows,
     locations_of,
-    one_of_each,
     records_of,
     refuse_repeated,
     route,
     rows_by_bucket,
     with_kinds,
 )
+<<<<<<< HEAD
 from tablestore_engine.operation.write.row_checks import check_not_null
 from tablestore_engine.operation.write.write_rows import table_rows
 from tablestore_engine.operation.write.write_table import write_table
 from tablestore_engine.schema.merge.engine_rules import Kept
+=======
+from tablestore_engine.operation.write.routing import Held, KeptRows, Target, counted_kinds, routing_of, row_order
+from tablestore_engine.operation.write.row_checks import check_not_null
+from tablestore_engine.operation.write.write_table import write_table
+from tablestore_engine.operation.job.write_job import (
+    BUCKET_COLUMN,
+    ORDINAL_COLUMN,
+    ROW_KIND_COLUMN,
+    WriteJob,
+    WriteResult,
+)
+from tablestore_engine.operation.write.write_rows import table_rows
+>>>>>>> main
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
@@ -71,7 +82,7 @@ from tablestore_engine.spark.write.bucket_assignment import (
 from tablestore_engine.spark.write.writer import Rows, few_rows, small_rows, write_rows
 from tablestore_engine.table import Table
 
-_FILE, _LOCATION, _OLD_BUCKET, _MOVES = "__file_name", "__location", "__old_bucket", "__moves"
+_FILE, _LOCATION, _OLD_BUCKET, _HELD = "__file_name", "__location", "__old_bucket", "__held"
 _SAMPLE = 5
 
 
@@ -128,7 +139,7 @@ def _write_few(locations: KeyLocations, job: WriteJob, given: pa.Table) -> Write
     check_not_null(rows, schema)
     if job.unique_keys:
         refuse_repeated(duplicates_in(rows, job))
-    rows = one_of_each(rows, job)
+    rows = kept_rows(rows, job)
     buckets = locations.plan.buckets
     found = locations_of(rows, _records(locations, schema, buckets, rows), schema)
     routed = route(rows, found, buckets, schema)
@@ -175,7 +186,7 @@ def _route(locations: KeyLocations, job: WriteJob, frame: DataFrame, kept: ExitS
         _check_unique(frame, job)
     buckets = locations.plan.buckets
     # The lookup reads the keys of the table, and the rows are used several times after it.
-    found = _kept(_with_locations(locations, schema, _one_each(frame, job), buckets), kept)
+    found = _kept(_with_locations(locations, schema, _kept_rows(frame, job), buckets), kept)
     return _routed(locations, schema, found, buckets)
 
 
@@ -184,43 +195,50 @@ def _key(schema: TableSchema) -> list[str]:
 
 
 def _check_unique(frame: DataFrame, job: WriteJob) -> None:
-    kind = F.col(ROW_KIND_COLUMN)
-    twice = F.count_if(kind == 0) > 1 if job.changes else F.count(F.lit(1)) > 1
-    found = frame.groupBy(*_key(job.schema)).agg(twice.alias("twice")).where("twice").drop("twice").limit(_SAMPLE)
+    counted = F.col(ROW_KIND_COLUMN).isin(*counted_kinds(job.changes))
+    twice = (F.count_if(counted) > 1).alias("twice")
+    found = frame.groupBy(*_key(job.schema)).agg(twice).where("twice").drop("twice").limit(_SAMPLE)
     refuse_repeated(collect_arrow(found))
 
 
-def _one_each(frame: DataFrame, job: WriteJob) -> DataFrame:
-    """The last row of each key, the first one for first-row, or all rows if they fold."""
-    engine = job.schema.merge_engine
-    if not (engine.keeps_one_record):
+def _kept_rows(frame: DataFrame, job: WriteJob) -> DataFrame:
+    """The rows of each key that its merge engine needs (`KeptRows`)."""
+    kept = routing_of(job.schema.merge_engine).kept_rows
+    if kept is KeptRows.ALL:
         return frame
-    order = f"struct(-{ROW_KIND_COLUMN}, {ORDINAL_COLUMN})" if job.changes else ORDINAL_COLUMN
-    best = "max_by" if engine.kept is Kept.NEWEST else "min_by"
-    row = f"{best}(struct({', '.join(quoted_name(c) for c in frame.columns)}), {order}) AS row"
-    return frame.groupBy(*_key(job.schema)).agg(F.expr(row)).select("row.*")
+    order = F.struct(*(-F.col(c.name) if c.descending else F.col(c.name) for c in row_order(job.changes)))
+    chosen = F.max_by if kept is KeptRows.LAST else F.min_by
+    row = F.struct(*(F.col(quoted_name(c)) for c in frame.columns))
+    return frame.groupBy(*_key(job.schema)).agg(chosen(row, order).alias("row")).select("row.*")
 
 
 def _routed(
     locations: KeyLocations, schema: TableSchema, found: DataFrame, buckets: tuple[BucketScan, ...]
 ) -> DataFrame:
-    engine = schema.merge_engine
-    columns = [*schema.field_names, ROW_KIND_COLUMN, ORDINAL_COLUMN]
-    old = {name: F.col(_old(i)).alias(name) for i, name in enumerate(schema.partition_keys)}
-    at_location = [old[c] if c in old else F.col(quoted_name(c)) for c in columns]
-    at_location.append(F.col(_OLD_BUCKET).alias(BUCKET_COLUMN))
-    known, moves = F.col(_LOCATION).isNotNull(), F.col(_MOVES)
+    """The parts of a write as `routing` says, with their `BUCKET_COLUMN`."""
     retracts = F.col(ROW_KIND_COLUMN).bitwiseAND(F.lit(1)) == 1
-    dropped = retracts & (~known | moves)  # nothing to delete in the row's own partition
-    if engine.kept is Kept.OLDEST:
-        return _opened(locations, schema, found.where(~known), columns, buckets)
-    if engine.kept is not Kept.NEWEST:
-        new = _together(schema, found.where(~known))
-        return found.where(known).select(*at_location).unionAll(_opened(locations, schema, new, columns, buckets))
-    stays = found.where(known & ~moves).select(*at_location)
-    leaves = found.where(known & moves).withColumn(ROW_KIND_COLUMN, F.lit(DELETE_KIND).cast("tinyint"))
-    comes = found.where((~known | moves) & ~dropped)
-    return stays.unionAll(leaves.select(*at_location)).unionAll(_opened(locations, schema, comes, columns, buckets))
+    parts = []
+    for part in routing_of(schema.merge_engine).parts:
+        rows = found.where(F.col(_HELD).isin(*map(int, part.held)))
+        if not part.retractions:
+            rows = rows.where(~retracts)
+        if part.as_deletes:
+            rows = rows.withColumn(ROW_KIND_COLUMN, F.lit(DELETE_KIND).cast("tinyint"))
+        if part.together:
+            rows = _together(schema, rows)
+        at_location = part.target is Target.LOCATION
+        parts.append(_at_location(schema, rows) if at_location else _opened(locations, schema, rows, buckets))
+    return reduce(DataFrame.unionAll, parts)
+
+
+def _columns(schema: TableSchema) -> list[str]:
+    return [*schema.field_names, ROW_KIND_COLUMN, ORDINAL_COLUMN]
+
+
+def _at_location(schema: TableSchema, rows: DataFrame) -> DataFrame:
+    old = {name: F.col(_old(i)).alias(name) for i, name in enumerate(schema.partition_keys)}
+    columns = [old[c] if c in old else F.col(quoted_name(c)) for c in _columns(schema)]
+    return rows.select(*columns, F.col(_OLD_BUCKET).alias(BUCKET_COLUMN))
 
 
 def _together(schema: TableSchema, rows: DataFrame) -> DataFrame:
@@ -232,7 +250,7 @@ def _together(schema: TableSchema, rows: DataFrame) -> DataFrame:
 
 
 def _opened(
-    locations: KeyLocations, schema: TableSchema, rows: DataFrame, columns: list[str], buckets: tuple[BucketScan, ...]
+    locations: KeyLocations, schema: TableSchema, rows: DataFrame, buckets: tuple[BucketScan, ...]
 ) -> DataFrame:
     """Rows of keys that are new in their partition, in buckets with room."""
     counts = rows_by_bucket(buckets)
@@ -242,7 +260,7 @@ def _opened(
     lookup = {p: openings(counts.get(p, {}), number, rule) for p, number in new.items()}
     found = join_lookup(locations.spark, hashed, schema, lookup, OPENING_TYPES)
     bucket = F.expr(f"coalesce({NEW_BUCKET}, 0)").cast("int").alias(BUCKET_COLUMN)
-    return found.select(*[F.col(quoted_name(c)) for c in columns], bucket)
+    return found.select(*[F.col(quoted_name(c)) for c in _columns(schema)], bucket)
 
 
 def _old(position: int) -> str:
@@ -252,8 +270,7 @@ def _old(position: int) -> str:
 def _with_locations(
     locations: KeyLocations, schema: TableSchema, rows: DataFrame, buckets: tuple[BucketScan, ...]
 ) -> DataFrame:
-    """The rows with the number of their key's location (null: none), its partition and bucket, and whether they
-    move."""
+    """The rows with the number of their key's location (null: none), its partition and bucket, and their `Held`."""
     fields = schema.partition_fields
     arrays: list[Any] = [
         pa.array(range(len(buckets)), pa.int32()),
@@ -275,7 +292,8 @@ def _with_locations(
     same: Column = F.lit(True)
     for i, name in enumerate(schema.partition_keys):
         same = same & F.col(quoted_name(name)).eqNullSafe(F.col(_old(i)))
-    return found.withColumn(_MOVES, ~same)
+    known = F.when(same, int(Held.SAME_PARTITION)).otherwise(int(Held.OTHER_PARTITION))
+    return found.withColumn(_HELD, F.when(F.col(_LOCATION).isNull(), int(Held.NOWHERE)).otherwise(known))
 
 
 def _live_keys(locations: KeyLocations, schema: TableSchema, buckets: tuple[BucketScan, ...]) -> DataFrame:
@@ -294,6 +312,6 @@ def _live_keys(locations: KeyLocations, schema: TableSchema, buckets: tuple[Buck
     scanned = scanned.selectExpr(*_key(schema), SEQUENCE_NUMBER.name, VALUE_KIND.name, name)
     scanned = scanned.join(F.broadcast(names), [_FILE]).drop(_FILE)
     last = f"max_by({VALUE_KIND.name}, {SEQUENCE_NUMBER.name}) AS kind"
-    kinds = ", ".join(map(str, live_kinds(schema.merge_engine)))
+    kinds = ", ".join(map(str, routing_of(schema.merge_engine).live_kinds))
     alive = scanned.groupBy(*_key(schema), _LOCATION).agg(F.expr(last)).where(f"kind IN ({kinds})")
     return alive.groupBy(*_key(schema)).agg(F.min(_LOCATION).alias(_LOCATION))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import random
+
+import pyarrow as pa
 import pytest
-from support.tables import check_invariants
+from support.tables import check_invariants, make_table
 
 from tablestore_engine.errors import DuplicateKeyError, OptionError, PrimaryKeyError, UserError
 from tablestore_engine.spark.verbs import dml
@@ -18,7 +21,7 @@ TABLE = """
 
 @pytest.fixture(params=["here", "records by Spark", "kept by Spark", "tasks"])
 def way(request, monkeypatch):
-    """How rows are sent home: in this process, or partly or all by Spark."""
+    """How rows are routed: in this process, or partly or all by Spark."""
     if request.param == "records by Spark":
         monkeypatch.setattr("tablestore_engine.operation.write.key_locations.MAX_FILES", 0)
     elif request.param != "here":
@@ -237,6 +240,52 @@ def test_rows_that_are_given_twice(store, way):
                   " WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *")  # fmt: skip
     assert rows(store) == [(1, "b", 5), (2, "a", 1), (3, "c", 5)]
     check_invariants(store.table("t"))
+
+
+ENGINES = {
+    "deduplicate": ({}, ["+I", "+U", "-U", "-D"]),
+    "first-row": ({}, ["+I", "+U"]),
+    "partial-update": ({"partial-update.remove-record-on-delete": "true"}, ["+I", "+U", "+U", "-D"]),
+    "aggregation": ({"fields.v.aggregate-function": "sum"}, ["+I", "+U", "-U", "-D"]),
+}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_both_executions_route_alike(store, tmp_path, monkeypatch, engine):
+    """The same random rows are routed in this process and by joins; changes too, which delete and add a key."""
+    rng, (more, kinds) = random.Random(engine), ENGINES[engine]
+    options = {"bucket": "-1", "dynamic-bucket.target-row-num": "2", "merge-engine": engine, **more}
+    columns = {"p": "INT", "id": "INT", "v": "INT"}
+    where, names = tmp_path / "warehouse", ("few", "many")
+    tables = {name: make_table(where, columns, ["id"], ["p"], options, name=name) for name in names}
+    schema = pa.schema([("p", pa.int32()), ("id", pa.int32()), ("v", pa.int32()), ("_row_kind", pa.string())])
+
+    def played(play):
+        """Of each table, the rows and the newest records of its partitions afterwards."""
+        found = []
+        for name, table in tables.items():
+            with monkeypatch.context() as patch:
+                if name == "many":
+                    patch.setattr("tablestore_engine.spark.write.writer.SMALL_INPUT_BYTES", -1)
+                    patch.setattr("tablestore_engine.spark.write.cross_partition.small_rows", lambda schema: -1)
+                play(name)
+            check_invariants(table)
+            records = store.sql(f"SELECT rowkind, id, p FROM {name}$audit_log").collect()
+            found.append((sorted(table.to_arrow().to_pylist(), key=lambda row: row["id"]), sorted(records, key=repr)))
+        return found
+
+    for _ in range(3):
+        batch = [
+            {"p": rng.choice([None, 0, 1]), "id": rng.randrange(9), "v": rng.choice([None, 1, 2]), "_row_kind": kind}
+            for kind in rng.choices(kinds, k=12)
+        ]
+        frame = store.spark.createDataFrame(pa.Table.from_pylist(batch, schema)).coalesce(1)
+        few, many = played(lambda name, frame=frame: store.write(name, frame))
+        assert few == many
+        assert few[0]
+    if engine == "deduplicate":
+        few, many = played(lambda name: store.execute(f"UPDATE {name} SET p = 1 - p, v = 7 WHERE id < 5"))
+        assert few == many
 
 
 def test_what_is_not_looked_at(store, monkeypatch):

@@ -112,6 +112,20 @@ def test_records_that_are_older_than_deletes_which_were_dropped(sequence, fits):
             check_conflicts(KEYED, live, new)
 
 
+@pytest.mark.parametrize(("left", "output", "fits"), [(4, 3, True), (3, 3, False), (0, 3, False), (0, 4, False)])
+def test_deletes_that_newer_records_replaced_conflict_with_nothing_above(left, output, fits):
+    """A file above the output was there before: the compaction kept its deletes, and a put replaced them."""
+    delete, put = add(meta("delete", sequence=101, deletes=1)), add(meta("put", sequence=102))
+    live = [delete, put, add(meta("old", sequence=1, level=left, low=0, high=0))]
+    written = add(meta("new", sequence=102, level=output, low=0 if fits else 1, high=0 if fits else 1))
+    new = NewFiles((written,), (deletion(delete), deletion(put)), "COMPACT")
+    if fits:
+        assert check_conflicts(KEYED, live, new) == (written,)
+    else:
+        with pytest.raises(ConflictError, match="older than deletes"):
+            check_conflicts(KEYED, live, new)
+
+
 @pytest.mark.parametrize(
     ("removed", "added", "expected"),
     [

@@ -11,6 +11,7 @@ from support.tables import (
     by_key,
     check_invariants,
     compact,
+    compact_newest,
     data_files,
     live_paths,
     make_table,
@@ -344,3 +345,16 @@ def test_a_failure_between_passes_leaves_nothing(tmp_path, monkeypatch):
     with pytest.raises(CorruptMetadataError):
         compact(table)
     assert data_files(table) == files
+
+
+def test_a_delete_that_is_written_over_does_not_block_the_merge_of_newer_runs(tmp_path):
+    """The merge leaves the top level alone, keeps deletes, and has none to keep."""
+    table = make_table(tmp_path, {"id": "INT", "v": "INT"}, ["id"], options={"num-sorted-run.compaction-trigger": "4"})
+    write(table, [{"id": i, "v": 0} for i in range(100)])
+    compact(table)
+    write(table, [{"id": 1, "v": 0}], [DELETE])
+    write(table, [{"id": 1, "v": 1}])
+    assert compact_newest(table, 2) is not None
+    assert {e.file.level for e in table.live_files()} == {3, 4}
+    assert by_key(table) == {i: {"id": i, "v": int(i == 1)} for i in range(100)}
+    check_invariants(table)

@@ -36,7 +36,7 @@ def rows_of(*rows):
 
 
 def records_of(*records):
-    """(id, home, sequence number, kind)"""
+    """(id, location, sequence number, kind)"""
     names = [
         ("id", pa.int32()),
         (LOCATION_COLUMN, pa.int32()),
