@@ -29,14 +29,9 @@ from tablestore_engine.operation.files.deletion_vectors import positions_in
 from tablestore_engine.operation.files.file_read import FileColumns, read_batches
 from tablestore_engine.operation.job.bucket_filling import shares
 from tablestore_engine.operation.job.dynamic_bucket import Buckets, fill_rule, key_hashes
-from tablestore_engine.operation.job.write_job import BUCKET_COLUMN, ROW_KIND_COLUMN, WriteJob
+from tablestore_engine.operation.job.write_job import BUCKET_COLUMN, ORDINAL_COLUMN, ROW_KIND_COLUMN, WriteJob
 from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.operation.write.bucket_assignment import partition_groups
-<<<<<<< HEAD
-from tablestore_engine.schema.merge.engine_rules import Kept
-from tablestore_engine.schema.merge.merge_engine import MergeEngine
-=======
-from tablestore_engine.operation.job.dynamic_bucket import Buckets, fill_rule, key_hashes
 from tablestore_engine.operation.write.routing import (
     Held,
     KeptRows,
@@ -46,8 +41,6 @@ from tablestore_engine.operation.write.routing import (
     routing_of,
     row_order,
 )
-from tablestore_engine.operation.job.write_job import BUCKET_COLUMN, ORDINAL_COLUMN, ROW_KIND_COLUMN, WriteJob
->>>>>>> main
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type

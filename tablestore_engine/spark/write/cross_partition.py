@@ -45,24 +45,10 @@ from tablestore_engine.operation.write.key_locations import (
     rows_by_bucket,
     with_kinds,
 )
-<<<<<<< HEAD
-from tablestore_engine.operation.write.row_checks import check_not_null
-from tablestore_engine.operation.write.write_rows import table_rows
-from tablestore_engine.operation.write.write_table import write_table
-from tablestore_engine.schema.merge.engine_rules import Kept
-=======
 from tablestore_engine.operation.write.routing import Held, KeptRows, Target, counted_kinds, routing_of, row_order
 from tablestore_engine.operation.write.row_checks import check_not_null
-from tablestore_engine.operation.write.write_table import write_table
-from tablestore_engine.operation.job.write_job import (
-    BUCKET_COLUMN,
-    ORDINAL_COLUMN,
-    ROW_KIND_COLUMN,
-    WriteJob,
-    WriteResult,
-)
 from tablestore_engine.operation.write.write_rows import table_rows
->>>>>>> main
+from tablestore_engine.operation.write.write_table import write_table
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
