@@ -11,7 +11,7 @@ from benchmarks.data import KEYS, changes, lineitem
 from benchmarks.measure import Report, alternating, once
 from benchmarks.tables import Q1
 from tablestore_engine import TableStore
-from tablestore_engine.schema.types.sql_text import quoted_name
+from tablestore_engine.schema.types.sql_literals import quoted_name
 
 UPSERTS = 20
 UPSERTS_OF_EACH = 4

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from benchmarks.data import KEYS, UPSERT_ROWS_AT_SCALE_1, changes, lineitem
 from benchmarks.measure import Report, alternating, once
 from tablestore_engine import TableStore
-from tablestore_engine.schema.types.sql_text import quoted_name
+from tablestore_engine.schema.types.sql_literals import quoted_name
 
 Q1 = """
 select l_returnflag, l_linestatus, sum(l_quantity), sum(l_extendedprice),

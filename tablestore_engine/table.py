@@ -25,7 +25,8 @@ from tablestore_engine.operation.history.history import load_living
 from tablestore_engine.operation.history.tags import create_tag, delete_tag
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.operation.scan.row_count import RowCount, row_count
-from tablestore_engine.operation.scan.scan import ScanPlan, live_entries, plan_scan, readable_buckets
+from tablestore_engine.operation.scan.scan import live_entries, plan_scan, readable_buckets
+from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema

@@ -11,7 +11,7 @@ from tablestore_engine.errors import SchemaError, SqlError, TableAlreadyExists, 
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.compact.compactor import compact_table
 from tablestore_engine.spark.expressions.types import columns_of
-from tablestore_engine.spark.run.run import translated
+from tablestore_engine.spark.run.errors import translated
 from tablestore_engine.spark.run.temp_views import ends_with_session, named_plan
 from tablestore_engine.sql.catalog.partition_spec import clause_values, partition_filter
 from tablestore_engine.sql.procedures.procedures import execute_call

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tablestore_engine.schema.types.sql_text import quoted_name
-from tablestore_engine.spark.run.run import translated
+from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.spark.run.errors import translated
 from tablestore_engine.sql.result import StatementResult
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.tag import duration_text
+from tablestore_engine.operation.scan.file_skipping import FileBounds
 from tablestore_engine.operation.scan.prune import Bounds
-from tablestore_engine.operation.scan.scan import FileBounds
-from tablestore_engine.schema.types.sql_text import spark_type
+from tablestore_engine.schema.types.sql_literals import spark_type
 from tablestore_engine.storage.consumers import consumers
 from tablestore_engine.system.compactions_table import COMPACTIONS, compactions
 from tablestore_engine.table import Table

@@ -35,7 +35,7 @@ from support.player import play as played
 from support.tables import compact, make_table, read, scratch_directory, write
 
 from tablestore_engine.operation.compact import compact as compaction
-from tablestore_engine.operation.write import write as writing
+from tablestore_engine.operation.write import write_table as writing
 
 
 def as_dicts(row, names):

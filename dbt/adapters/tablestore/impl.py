@@ -22,7 +22,7 @@ from dbt.adapters.tablestore.connection.environment import COMMANDS_WITH_ROWS, e
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.relation.relation import TableStoreRelation, schema_of
 from dbt.adapters.tablestore.verbs import TableStoreVerbs
-from tablestore_engine.schema.types.sql_text import quoted_name
+from tablestore_engine.schema.types.sql_literals import quoted_name
 
 if TYPE_CHECKING:
     import agate

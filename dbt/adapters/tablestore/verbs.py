@@ -34,11 +34,11 @@ from dbt.adapters.tablestore.connection.errors import KeyValuesError
 from dbt.adapters.tablestore.connection.response import response
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.relation.relation import schema_of
-from tablestore_engine.operation.write.write_intent import WriteIntent
+from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.schema.merge.engine_rules import Kept
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.table.schema_changes import SetColumnComment, SetOption
-from tablestore_engine.schema.types.sql_text import quoted_text
+from tablestore_engine.schema.types.sql_literals import quoted_text
 
 if TYPE_CHECKING:
     import agate

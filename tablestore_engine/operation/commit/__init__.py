@@ -1,4 +1,6 @@
-"""One atomic change of a table: identity, conflicts, index, replacement, retries.
+"""One atomic change of a table.
 
-Knows `scan` and `files`. Writes metadata only.
+`conflicts` decides whether a commit conflicts with another, `replace` swaps the schema of CREATE OR REPLACE, `identity`
+recognises a commit that was made already. What follows a commit is in `transaction`. Knows `scan` and `files`; writes
+metadata only.
 """

@@ -1,4 +1,4 @@
 """Compaction: plans, tasks, automatic runs after a write, and the schedule that other processes carry out.
 
-Knows every other room of `operation`.
+Which runs are merged is decided in `mergetree.compaction`. Knows every room of `operation` but `transaction`.
 """

@@ -18,7 +18,7 @@ from tablestore_engine.mergetree.multiset.multiset import is_retraction, pick_mu
 from tablestore_engine.metadata.data_file import DataFileMeta
 from tablestore_engine.operation.compact.compact_task import CompactTask, Files
 from tablestore_engine.operation.files.data_file_writer import WriteTarget
-from tablestore_engine.operation.scan.scan import BucketScan
+from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.schema.table.table_schema import TableSchema
 
 

@@ -1,4 +1,5 @@
 """Which files and rows of a snapshot a query needs: partitions, buckets, statistics, key lookup, counts.
 
-Knows `files`. Changes nothing.
+`scan` plans, `file_skipping` leaves files out by their statistics, `prune` compares a predicate with bounds. Knows
+`files`. Changes nothing.
 """

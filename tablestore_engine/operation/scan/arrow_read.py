@@ -16,7 +16,7 @@ from tablestore_engine.metadata.data_file import DataFileMeta
 from tablestore_engine.operation.files.deletion_vectors import positions_in
 from tablestore_engine.operation.files.file_read import FileColumns, read_batches
 from tablestore_engine.operation.scan.multiset_read import multiset_rows
-from tablestore_engine.operation.scan.scan import BucketScan, ScanPlan
+from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND, key_field

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tablestore_engine.metadata.data_file import DataFileMeta
+from tablestore_engine.operation.scan.file_skipping import FileBounds
 from tablestore_engine.operation.scan.prune import Bounds
-from tablestore_engine.operation.scan.scan import FileBounds
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import DataType
 

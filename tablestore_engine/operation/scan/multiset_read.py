@@ -12,7 +12,7 @@ from tablestore_engine.mergetree.multiset.retractions import retractions_of
 from tablestore_engine.metadata.data_file import DataFileMeta
 from tablestore_engine.operation.files.file_read import FileColumns
 from tablestore_engine.operation.scan.file_overlap import overlapping_with
-from tablestore_engine.operation.scan.scan import BucketScan
+from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.schema.table.table_schema import TableSchema
 
 Batches = Callable[[BucketScan, DataFileMeta, FileColumns], Iterator[pa.RecordBatch]]

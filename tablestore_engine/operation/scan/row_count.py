@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from tablestore_engine.mergetree.multiset.multiset import multiset_row_count
 from tablestore_engine.metadata.data_file import READ_FORMAT, DataFileMeta
 from tablestore_engine.operation.files.deletion_vectors import deleted_count
-from tablestore_engine.operation.scan.scan import BucketScan, ScanPlan
+from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.table_state import TableState
 

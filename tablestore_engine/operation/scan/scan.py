@@ -9,91 +9,26 @@ predicate in one file may still hide an older one in another.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from tablestore_engine.errors import CorruptMetadataError, OptionError
-from tablestore_engine.mergetree.compaction.levels import SortedRun
-from tablestore_engine.mergetree.compaction.sections import Section, sections
-from tablestore_engine.metadata.binary_row import decode_row
-from tablestore_engine.metadata.data_file import READ_FORMAT, DataFileMeta
+from tablestore_engine.metadata.data_file import READ_FORMAT
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry, merge_entries
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.files.deletion_vectors import (
     NO_DELETIONS,
-    Deletions,
     deletions_of,
     visible_entries,
 )
+from tablestore_engine.operation.scan.file_skipping import skip_buckets
 from tablestore_engine.operation.scan.partition_filter import PartitionChoice, PartitionFilter
-from tablestore_engine.operation.scan.prune import Bounds, buckets_for, may_match
+from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.storage.manifests import ManifestStore
-from tablestore_engine.storage.paths import TablePaths
 from tablestore_engine.table_state import TableState
-
-
-@dataclass(frozen=True)
-class BucketScan:
-    """The files to read of one bucket. `partition` are the partition values in partition order.
-
-    `pruned` says that files of it are left out, in which no row fits the predicate; `deletions` which rows of its files
-    are deleted.
-    """
-
-    partition: tuple[Any, ...]
-    partition_row: bytes
-    partition_path: str
-    bucket: int
-    total_buckets: int
-    files: tuple[DataFileMeta, ...]
-    pruned: bool = False
-    deletions: Deletions = field(default_factory=dict, compare=False)
-
-    def path_of(self, paths: TablePaths, file: DataFileMeta) -> str:
-        """The path of one of its files."""
-        return file.path_in(paths.bucket_dir(self.partition_path, self.bucket))
-
-
-@dataclass(frozen=True)
-class ScanPlan:
-    """What a read of one snapshot needs. `snapshot` is None for a table without one."""
-
-    snapshot: Snapshot | None
-    schema: TableSchema
-    buckets: tuple[BucketScan, ...]
-
-    @property
-    def files(self) -> list[DataFileMeta]:
-        """All files, in no order."""
-        return [f for b in self.buckets for f in b.files]
-
-    @property
-    def file_size(self) -> int:
-        """Bytes of all files."""
-        return sum(f.file_size for f in self.files)
-
-    @property
-    def row_count(self) -> int:
-        """Rows in all files: an upper bound of the rows a read returns."""
-        return sum(f.row_count for f in self.files)
-
-    @cached_property
-    def sections(self) -> tuple[tuple[BucketScan, Section], ...]:
-        """The sections of every bucket of a keyed table."""
-        return tuple((b, s) for b in self.buckets for s in sections_of(b.files, self.schema))
-
-
-def sections_of(files: Sequence[DataFileMeta], schema: TableSchema) -> list[Section]:
-    """The sections of a bucket's files; each file by itself where deletion vectors leave nothing to merge."""
-    if schema.reads_files_alone:
-        return [Section((SortedRun(f.level, (f,)),)) for f in files]
-    return sections(files, [f.type for f in schema.trimmed_key_fields])
 
 
 def live_entries(
@@ -166,7 +101,7 @@ def plan_scan(
     _refuse_retractions(entries, schema)
     buckets = readable_buckets(state, snapshot, entries)
     _refuse_formats(buckets)
-    return ScanPlan(snapshot, schema, _prune(buckets, schema, predicate, state.schemas.load))
+    return ScanPlan(snapshot, schema, skip_buckets(buckets, schema, predicate, state.schemas.load))
 
 
 def readable_buckets(
@@ -233,95 +168,3 @@ def group_by_bucket(entries: Iterable[ManifestEntry], schema: TableSchema) -> li
         )
         for (row, bucket), members in groups.items()
     ]
-
-
-def _prune(
-    buckets: Iterable[BucketScan],
-    schema: TableSchema,
-    predicate: Predicate | None,
-    schemas: Callable[[int], TableSchema] | None,
-) -> tuple[BucketScan, ...]:
-    """What is left of buckets in wanted partitions."""
-    kept = []
-    chosen: dict[int, set[int] | None] = {}
-    for scan in buckets:
-        if scan.total_buckets not in chosen:
-            chosen[scan.total_buckets] = buckets_for(predicate, schema, scan.total_buckets)
-        wanted = chosen[scan.total_buckets]
-        if wanted is not None and scan.bucket not in wanted:
-            continue
-        files = _skip_files(scan, schema, predicate, schemas)
-        if files:
-            kept.append(scan if len(files) == len(scan.files) else replace(scan, files=tuple(files), pruned=True))
-    return tuple(kept)
-
-
-def _skip_files(
-    scan: BucketScan,
-    schema: TableSchema,
-    predicate: Predicate | None,
-    schemas: Callable[[int], TableSchema] | None,
-) -> list[DataFileMeta]:
-    if predicate is None:
-        return list(scan.files)
-
-    def matches(file: DataFileMeta, only: frozenset[str] | None) -> bool:
-        return may_match(predicate, FileBounds(file, schema, schemas).of(only))
-
-    if not schema.primary_keys:
-        return [f for f in scan.files if matches(f, None)]
-    keys = frozenset(name.lower() for name in schema.primary_keys)
-    files = [f for f in scan.files if matches(f, keys)]
-    # A fold makes values that no file holds, also from retractions with nothing to take back.
-    engine = schema.merge_engine
-    return [
-        f
-        for section in sections_of(files, schema)
-        if (engine.folds and section.needs_merge)
-        or (engine.settles_retractions and any(f.delete_row_count != 0 for f in section.files))
-        or any(matches(f, None) for f in section.files)
-        for f in section.files
-    ]
-
-
-class FileBounds:
-    """Statistics of one file by the current schema's column names, matched to the file's own schema by id."""
-
-    def __init__(self, file: DataFileMeta, schema: TableSchema, schemas: Callable[[int], TableSchema] | None) -> None:
-        self._file = file
-        self._schema = schema
-        self._own = schemas(file.schema_id) if schemas and file.schema_id != schema.id else schema
-
-    @cached_property
-    def _by_id(self) -> Mapping[int, tuple[DataType, Bounds]]:
-        file, own = self._file, self._own
-        names = file.value_stats_cols
-        fields = own.fields if names is None else tuple(own.field(n) for n in names)
-        if file.write_cols is not None and names is None:
-            fields = tuple(own.field(n) for n in file.write_cols if own.has_field(n))
-        types = [f.type for f in fields]
-        stats = file.value_stats
-        if not stats.min_values or len(stats.null_counts) != len(fields):
-            return {}
-        low, high = decode_row(stats.min_values, types), decode_row(stats.max_values, types)
-        if len(low) != len(fields) or len(high) != len(fields):
-            return {}
-        return {
-            f.id: (f.type, Bounds(a, b, n, file.row_count))
-            for f, a, b, n in zip(fields, low, high, stats.null_counts, strict=True)
-        }
-
-    def of(self, only: frozenset[str] | None) -> Callable[[str], tuple[DataType, Bounds] | None]:
-        """Bounds by column name; `only` restricts to these (lower case) columns."""
-
-        def lookup(column: str) -> tuple[DataType, Bounds] | None:
-            if (only is not None and column.lower() not in only) or not self._schema.has_field(column):
-                return None
-            field = self._schema.field(column)
-            if all(own.id != field.id for own in self._own.fields):
-                # Added after the file was written: every row reads null.
-                return field.type, Bounds(None, None, self._file.row_count, self._file.row_count)
-            found = self._by_id.get(field.id)
-            return found if found is not None and found[0].as_nullable(True) == field.type.as_nullable(True) else None
-
-        return lookup

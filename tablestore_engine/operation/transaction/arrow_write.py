@@ -13,13 +13,13 @@ import pyarrow as pa
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.job.write_intent import WriteIntent
+from tablestore_engine.operation.job.write_job import WriteJob, WriteResult
 from tablestore_engine.operation.transaction.transaction import begin, publish, with_retry
 from tablestore_engine.operation.write.cleanup import removed_unless_committed
-from tablestore_engine.operation.write.write import write_table
 from tablestore_engine.operation.write.write_buffer import BufferSizes, write_tables
-from tablestore_engine.operation.write.write_intent import WriteIntent
-from tablestore_engine.operation.write.write_job import WriteJob, WriteResult
 from tablestore_engine.operation.write.write_rows import table_rows
+from tablestore_engine.operation.write.write_table import write_table
 from tablestore_engine.table_state import TableState
 
 Write = Callable[[WriteJob], WriteResult]

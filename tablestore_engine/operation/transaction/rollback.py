@@ -32,10 +32,10 @@ from tablestore_engine.operation.commit.index_commit import IndexChange
 from tablestore_engine.operation.commit.replace import restarts
 from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
 from tablestore_engine.operation.files.index_files import index_entries, index_path
+from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.operation.scan.scan import live_entries
 from tablestore_engine.operation.transaction.transaction import publish_change
 from tablestore_engine.operation.write.cleanup import remove_files
-from tablestore_engine.operation.write.write_intent import WriteIntent
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.schemas import SchemaStore
 from tablestore_engine.table_state import TableState

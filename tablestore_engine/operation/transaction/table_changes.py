@@ -8,8 +8,8 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.commit.replace import next_schema, replace_all
 from tablestore_engine.operation.history.partition_expire import removal_of
+from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.operation.transaction.transaction import publish_change
-from tablestore_engine.operation.write.write_intent import WriteIntent
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.table_state import TableState
 

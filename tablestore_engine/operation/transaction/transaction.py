@@ -23,13 +23,13 @@ from tablestore_engine.operation.commit.replace import schema_publisher
 from tablestore_engine.operation.compact.auto_compaction import Execute, execute_small
 from tablestore_engine.operation.files.data_file_writer import write_target
 from tablestore_engine.operation.files.index_files import index_entries
+from tablestore_engine.operation.job.index_change import index_change
+from tablestore_engine.operation.job.new_write import new_job
+from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
+from tablestore_engine.operation.job.write_job import WriteJob, WriteResult
 from tablestore_engine.operation.scan.scan import live_entries
 from tablestore_engine.operation.transaction.after_commit import FOLLOW_UPS, Committed, FollowUp, follow
 from tablestore_engine.operation.write.cleanup import removed_unless_committed
-from tablestore_engine.operation.write.index_change import index_change
-from tablestore_engine.operation.write.new_write import new_job
-from tablestore_engine.operation.write.write_intent import PLAIN, WriteIntent
-from tablestore_engine.operation.write.write_job import WriteJob, WriteResult
 from tablestore_engine.schema.table.multiset_schema import as_multiset
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.table_state import TableState

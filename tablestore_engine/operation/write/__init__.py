@@ -1,4 +1,5 @@
-"""Rows into files: write jobs, bucket assignment, buffers, key locations, and the cleanup after a failure.
+"""Rows into files: checks of rows, the bucket of each row, buffers, and the cleanup after a failure.
 
-Knows `commit`, `scan` and `files`.
+`row_checks` refuses nulls and long texts, `bucket_assignment` gives each row its bucket, `key_locations` finds keys
+that cross partitions. Knows `job`, `commit`, `scan` and `files`.
 """

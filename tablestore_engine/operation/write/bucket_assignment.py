@@ -12,14 +12,14 @@ import pyarrow as pa
 from tablestore_engine.errors import UserError
 from tablestore_engine.metadata.bucket import bucket_ids
 from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.operation.write.dynamic_bucket import (
+from tablestore_engine.operation.job.dynamic_bucket import (
     Buckets,
     KnownKeys,
     assigned_buckets,
     key_hashes,
     repaired,
 )
-from tablestore_engine.operation.write.write_job import WriteJob
+from tablestore_engine.operation.job.write_job import WriteJob
 from tablestore_engine.schema.table.table_schema import TableSchema
 
 Positions = np.ndarray[Any, np.dtype[np.int64]]

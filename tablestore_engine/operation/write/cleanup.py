@@ -13,7 +13,7 @@ from tablestore_engine.metadata.manifest import FileKind
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.files.data_file_writer import WriteTarget
 from tablestore_engine.operation.files.index_files import index_path
-from tablestore_engine.operation.write.write_job import WriteResult
+from tablestore_engine.operation.job.write_job import WriteResult
 
 
 @contextmanager

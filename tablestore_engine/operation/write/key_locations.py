@@ -24,13 +24,14 @@ from tablestore_engine.mergetree.columns.row_ids import row_ids, same_floats
 from tablestore_engine.mergetree.columns.values import one_array
 from tablestore_engine.mergetree.compaction.sections import key_interval
 from tablestore_engine.mergetree.merge.merge import comparable_key
-from tablestore_engine.metadata.bucket_filling import shares
 from tablestore_engine.metadata.data_file import DataFileMeta
 from tablestore_engine.operation.files.deletion_vectors import positions_in
 from tablestore_engine.operation.files.file_read import FileColumns, read_batches
-from tablestore_engine.operation.scan.scan import BucketScan
+from tablestore_engine.operation.job.bucket_filling import shares
+from tablestore_engine.operation.job.dynamic_bucket import Buckets, fill_rule, key_hashes
+from tablestore_engine.operation.job.write_job import BUCKET_COLUMN, ORDINAL_COLUMN, ROW_KIND_COLUMN, WriteJob
+from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.operation.write.bucket_assignment import partition_groups
-from tablestore_engine.operation.write.dynamic_bucket import Buckets, fill_rule, key_hashes
 from tablestore_engine.operation.write.routing import (
     Held,
     KeptRows,
@@ -40,7 +41,6 @@ from tablestore_engine.operation.write.routing import (
     routing_of,
     row_order,
 )
-from tablestore_engine.operation.write.write_job import BUCKET_COLUMN, ORDINAL_COLUMN, ROW_KIND_COLUMN, WriteJob
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type

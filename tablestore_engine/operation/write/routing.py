@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum
 
 from tablestore_engine.mergetree.merge.merge import SortColumn
-from tablestore_engine.operation.write.write_job import ORDINAL_COLUMN, change_order
+from tablestore_engine.operation.job.write_job import ORDINAL_COLUMN, change_order
 from tablestore_engine.schema.merge.engine_rules import Kept
 from tablestore_engine.schema.merge.merge_engine import MergeEngine
 from tablestore_engine.schema.table.row_kind import DELETE_KIND, KINDS, UPDATE_BEFORE_KIND

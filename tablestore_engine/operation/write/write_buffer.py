@@ -25,9 +25,10 @@ from tablestore_engine.mergetree.merge.merge import SortColumn, last_of_key_mask
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.files.batch_size import rows_within
 from tablestore_engine.operation.files.spill_file import SpilledRun, SpillFile
+from tablestore_engine.operation.job.write_job import BUCKET_COLUMN, WriteJob, WriteResult, order_of_key
 from tablestore_engine.operation.write.bucket_assignment import BucketStream
-from tablestore_engine.operation.write.write import by_bucket, check_not_null, write_sorted
-from tablestore_engine.operation.write.write_job import BUCKET_COLUMN, WriteJob, WriteResult, order_of_key
+from tablestore_engine.operation.write.row_checks import check_not_null
+from tablestore_engine.operation.write.write_table import by_bucket, write_sorted
 from tablestore_engine.options import CoreOptions
 
 MOST_RUNS = 16

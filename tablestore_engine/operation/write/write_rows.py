@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 
 from tablestore_engine.errors import RowKindError, SchemaError
 from tablestore_engine.mergetree.columns.row_ids import same_floats
-from tablestore_engine.operation.write.write_job import ROW_KIND_COLUMN
+from tablestore_engine.operation.job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.table.row_kind import (
     KINDS,
     KINDS_HINT,

@@ -29,7 +29,7 @@ from tablestore_engine.operation.compact.compact_plan import plan_compaction
 from tablestore_engine.operation.compact.compact_task import CompactTask
 from tablestore_engine.operation.compact.scheduled_run import PlanResult, run_next
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
-from tablestore_engine.spark.run.run import collect_arrow
+from tablestore_engine.spark.run.collect import collect_arrow
 from tablestore_engine.storage.clock import now_millis
 from tablestore_engine.table import Table
 

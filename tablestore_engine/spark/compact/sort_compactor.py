@@ -24,14 +24,14 @@ from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import new_identity
+from tablestore_engine.operation.job.write_intent import WriteIntent
+from tablestore_engine.operation.job.write_job import BUCKET_COLUMN, WriteJob, WriteResult
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
-from tablestore_engine.operation.scan.scan import ScanPlan
+from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.operation.transaction.transaction import begin, publish
 from tablestore_engine.operation.write.cleanup import remove_files
-from tablestore_engine.operation.write.write_intent import WriteIntent
-from tablestore_engine.operation.write.write_job import BUCKET_COLUMN, WriteJob, WriteResult
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.sql_text import quoted_name
+from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import AtomicType
 from tablestore_engine.spark.compact.z_order import MAX_COLUMNS, Z_COLUMN, with_z_value
 from tablestore_engine.spark.expressions.bucket_column import bucket_column

@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from tablestore_engine.schema.types.sql_text import quoted_name
-from tablestore_engine.spark.run.run import collect_arrow
+from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.spark.run.collect import collect_arrow
 
 Z_COLUMN = "__z"
 MAX_COLUMNS = 16

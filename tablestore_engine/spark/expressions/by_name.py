@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import types as T
 
 from tablestore_engine.errors import SchemaError
-from tablestore_engine.schema.types.sql_text import quoted_name
+from tablestore_engine.schema.types.sql_literals import quoted_name
 
 
 def by_name_sql(value: str, given: T.DataType, wanted: T.DataType, column: str) -> str:

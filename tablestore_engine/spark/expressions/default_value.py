@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tablestore_engine.errors import SchemaError
-from tablestore_engine.schema.types.sql_text import literal
+from tablestore_engine.schema.types.sql_literals import literal
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.expressions.evolve_sql import null_sql
 from tablestore_engine.spark.expressions.types import to_spark_type

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tablestore_engine.schema.types.evolution import is_same, past_field
-from tablestore_engine.schema.types.sql_text import quoted_name, quoted_text
+from tablestore_engine.schema.types.sql_literals import quoted_name, quoted_text
 from tablestore_engine.schema.types.types import ArrayType, DataType, MapType, RowType
 from tablestore_engine.spark.expressions.types import sql_type
 

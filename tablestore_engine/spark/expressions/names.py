@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tablestore_engine.schema.types.sql_text import literal, quoted_name
+from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 
 
 def formatted(name: str) -> str:

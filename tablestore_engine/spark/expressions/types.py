@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pyspark.sql import types as T
 
 from tablestore_engine.errors import UnsupportedTypeError
-from tablestore_engine.schema.types.sql_text import quoted_name
+from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import (
     ArrayType,
     AtomicType,

@@ -16,10 +16,10 @@ from pyspark.sql import types as T
 from tablestore_engine.metadata.data_file import DataFileMeta
 from tablestore_engine.metadata.deletion_vector import Positions
 from tablestore_engine.operation.files.deletion_vectors import read_positions_of
-from tablestore_engine.operation.scan.scan import BucketScan
+from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.evolution import check_readable, is_same
-from tablestore_engine.schema.types.sql_text import quoted_name
+from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.system import COUNT, SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.schema.types.types import DataField, DataType
 from tablestore_engine.spark.expressions.evolve_sql import evolved_sql, null_sql

@@ -36,7 +36,7 @@ from tablestore_engine.spark.read.file_scan import (
     BucketFile,
     FileScans,
 )
-from tablestore_engine.spark.run.run import collect_arrow
+from tablestore_engine.spark.run.collect import collect_arrow
 
 HELD_ROWS = 500_000
 HELD_BYTES = 16 << 20

@@ -11,7 +11,7 @@ from tablestore_engine.errors import SqlError
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.spark.expressions.types import to_spark_schema
-from tablestore_engine.spark.run.run import translated
+from tablestore_engine.spark.run.errors import translated
 
 _NUMBER = "__partition"
 

@@ -22,8 +22,9 @@ from pyspark.sql import DataFrame, SparkSession
 from tablestore_engine.mergetree.compaction.levels import SortedRun
 from tablestore_engine.mergetree.compaction.sections import Section
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.scan.file_skipping import FileBounds
 from tablestore_engine.operation.scan.key_lookup import keys_of, matching_keys
-from tablestore_engine.operation.scan.scan import BucketScan, FileBounds, ScanPlan
+from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.schema.merge.engine_rules import Kept, Retraction
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema

@@ -14,12 +14,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from tablestore_engine.operation.scan.scan import ScanPlan
+from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.schema.table.predicate import Compare, In, Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.sql_text import quoted_name
+from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.expressions.types import to_spark_type
-from tablestore_engine.spark.run.run import collect_arrow, translated
+from tablestore_engine.spark.run.collect import collect_arrow
+from tablestore_engine.spark.run.errors import translated
 
 LARGE_BYTES = 64 << 20
 LARGE_FILES = 64

@@ -1,4 +1,5 @@
-"""Running Spark: collecting Arrow, temporary views, messages of errors, frames kept for the next statement.
+"""Running Spark: rows as Arrow (`collect`), Spark's errors as messages without a Java stack (`errors`; `messages` puts
+the user's words into them), temporary views, frames kept for the next statement.
 
 Knows expressions. Nothing here knows how a table is read or written.
 """

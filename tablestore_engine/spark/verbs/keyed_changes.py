@@ -15,14 +15,14 @@ from pyspark.sql import functions as F
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change
-from tablestore_engine.operation.scan.scan import ScanPlan
+from tablestore_engine.operation.job.write_intent import PLAIN, UNIQUE
+from tablestore_engine.operation.job.write_job import ROW_KIND_COLUMN
+from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.operation.transaction.transaction import begin
-from tablestore_engine.operation.write.write_intent import PLAIN, UNIQUE
-from tablestore_engine.operation.write.write_job import ROW_KIND_COLUMN
-from tablestore_engine.schema.types.sql_text import quoted_name
+from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.read.file_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.read.reader import read_positions
-from tablestore_engine.spark.run.run import collect_arrow
+from tablestore_engine.spark.run.collect import collect_arrow
 from tablestore_engine.spark.verbs.dml import WriteOutcome, finish, write_files
 from tablestore_engine.spark.verbs.multiset_changes import (
     OLD_COLUMN,

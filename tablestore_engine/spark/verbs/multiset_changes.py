@@ -10,12 +10,12 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.operation.write.write_job import ROW_KIND_COLUMN
+from tablestore_engine.operation.job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.sql_text import quoted_name
+from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.read.file_scan import POSITION_COLUMN
-from tablestore_engine.spark.run.run import collect_arrow
+from tablestore_engine.spark.run.collect import collect_arrow
 
 OLD_COLUMN = "__tablestore_old"
 

@@ -15,10 +15,10 @@ from pyspark.sql import SparkSession
 from tablestore_engine.errors import OptionError
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.job.write_intent import PLAIN, UNIQUE
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
-from tablestore_engine.operation.scan.scan import BucketScan, ScanPlan
+from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.operation.transaction.transaction import begin, publish_change, with_retry
-from tablestore_engine.operation.write.write_intent import PLAIN, UNIQUE
 from tablestore_engine.schema.table.layout import with_buckets, with_primary_key
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.spark.read.reader import read_plan

@@ -8,7 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from tablestore_engine.errors import SchemaError, UnsupportedTypeError
-from tablestore_engine.operation.write.write_job import ROW_KIND_COLUMN
+from tablestore_engine.operation.job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.table.row_kind import (
     KINDS,
     KINDS_HINT,
@@ -17,11 +17,11 @@ from tablestore_engine.schema.table.row_kind import (
     row_kind_column,
 )
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.sql_text import quoted_name
+from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.expressions.by_name import by_name_sql
 from tablestore_engine.spark.expressions.default_value import default_sql
 from tablestore_engine.spark.expressions.types import from_spark_type, to_spark_type
-from tablestore_engine.spark.run.run import translated
+from tablestore_engine.spark.run.errors import translated
 
 
 def align(

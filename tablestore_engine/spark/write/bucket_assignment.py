@@ -22,16 +22,16 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from tablestore_engine.metadata.bucket_filling import FillRule, shares
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.files.index_files import index_path
-from tablestore_engine.operation.write.dynamic_bucket import DynamicBuckets, repaired
-from tablestore_engine.operation.write.write_job import BUCKET_COLUMN, ORDINAL_COLUMN, WriteJob
+from tablestore_engine.operation.job.bucket_filling import FillRule, shares
+from tablestore_engine.operation.job.dynamic_bucket import DynamicBuckets, repaired
+from tablestore_engine.operation.job.write_job import BUCKET_COLUMN, ORDINAL_COLUMN, WriteJob
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
-from tablestore_engine.schema.types.sql_text import literal, quoted_name
+from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.spark.expressions.bucket_column import HASH_COLUMN, hash_column
-from tablestore_engine.spark.run.run import collect_arrow
+from tablestore_engine.spark.run.collect import collect_arrow
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.hash_index import read_hashes
 

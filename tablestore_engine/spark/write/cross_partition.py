@@ -22,9 +22,16 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.scan.scan import BucketScan, ScanPlan
+from tablestore_engine.operation.job.dynamic_bucket import fill_rule
+from tablestore_engine.operation.job.write_job import (
+    BUCKET_COLUMN,
+    ORDINAL_COLUMN,
+    ROW_KIND_COLUMN,
+    WriteJob,
+    WriteResult,
+)
+from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.operation.write.cleanup import remove_files
-from tablestore_engine.operation.write.dynamic_bucket import fill_rule
 from tablestore_engine.operation.write.key_locations import (
     LOCATION_COLUMN,
     are_few,
@@ -39,23 +46,18 @@ from tablestore_engine.operation.write.key_locations import (
     with_kinds,
 )
 from tablestore_engine.operation.write.routing import Held, KeptRows, Target, counted_kinds, routing_of, row_order
-from tablestore_engine.operation.write.write import check_not_null, write_table
-from tablestore_engine.operation.write.write_job import (
-    BUCKET_COLUMN,
-    ORDINAL_COLUMN,
-    ROW_KIND_COLUMN,
-    WriteJob,
-    WriteResult,
-)
+from tablestore_engine.operation.write.row_checks import check_not_null
 from tablestore_engine.operation.write.write_rows import table_rows
+from tablestore_engine.operation.write.write_table import write_table
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
-from tablestore_engine.schema.types.sql_text import quoted_name
+from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.spark.expressions.bucket_column import HASH_COLUMN, hash_column
 from tablestore_engine.spark.read.file_scan import FILE_COLUMN, FileScans
-from tablestore_engine.spark.run.run import collect_arrow, translated
+from tablestore_engine.spark.run.collect import collect_arrow
+from tablestore_engine.spark.run.errors import translated
 from tablestore_engine.spark.write.bucket_assignment import (
     NEW_BUCKET,
     OPENING_TYPES,

@@ -1,9 +1,9 @@
 """Writing a DataFrame into a table's files.
 
-Two ways, one writer (`operation.write.write`). A small result is collected as Arrow and written in this process: one
-Spark job, no Python worker, no shuffle. Anything else is shuffled so that each bucket is one task's, sorted by Spark
-(which spills), and streamed through `mapInArrow` into files; a task returns the metadata of its files. Errors of the
-engine are returned as values, so that a wrong row does not become a stack trace.
+Two ways, one writer (`operation.write.write_table`). A small result is collected as Arrow and written in this process:
+one Spark job, no Python worker, no shuffle. Anything else is shuffled so that each bucket is one task's, sorted by
+Spark (which spills), and streamed through `mapInArrow` into files; a task returns the metadata of its files. Errors of
+the engine are returned as values, so that a wrong row does not become a stack trace.
 """
 
 from __future__ import annotations
@@ -21,9 +21,7 @@ from pyspark.sql import functions as F
 from tablestore_engine.errors import DuplicateKeyError, ExecutionError, TableStoreError
 from tablestore_engine.mergetree.merge.sequence import sequence_columns
 from tablestore_engine.operation.files.batch_size import fixed_width
-from tablestore_engine.operation.write.cleanup import remove_files
-from tablestore_engine.operation.write.write import with_bucket, write_sorted, write_table
-from tablestore_engine.operation.write.write_job import (
+from tablestore_engine.operation.job.write_job import (
     BUCKET_COLUMN,
     ORDINAL_COLUMN,
     ROW_KIND_COLUMN,
@@ -31,12 +29,14 @@ from tablestore_engine.operation.write.write_job import (
     WriteResult,
     order_of_key,
 )
+from tablestore_engine.operation.write.cleanup import remove_files
 from tablestore_engine.operation.write.write_rows import table_rows
+from tablestore_engine.operation.write.write_table import with_bucket, write_sorted, write_table
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
-from tablestore_engine.schema.types.sql_text import quoted_name
+from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.expressions.bucket_column import bucket_column, task_column
-from tablestore_engine.spark.run.run import collect_arrow
+from tablestore_engine.spark.run.collect import collect_arrow
 from tablestore_engine.spark.write.bucket_assignment import with_buckets
 
 SMALL_ROWS = 200_000

@@ -11,7 +11,7 @@ from tablestore_engine.catalog import View
 from tablestore_engine.errors import ColumnNotFound, NotFoundError, SqlError, did_you_mean
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.statistics import value_shown
-from tablestore_engine.schema.types.sql_text import spark_type
+from tablestore_engine.schema.types.sql_literals import spark_type
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, answer, utc
 from tablestore_engine.sql.catalog.execute_show import fields_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from tablestore_engine.errors import SqlError, TableStoreError
-from tablestore_engine.schema.types.sql_text import spark_type
+from tablestore_engine.schema.types.sql_literals import spark_type
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, answer
 from tablestore_engine.sql.catalog.partition_spec import live_partitions, static_values

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from tablestore_engine.catalog import View
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.sql_text import declared_column, quoted_name, quoted_text
+from tablestore_engine.schema.types.sql_literals import declared_column, quoted_name, quoted_text
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, answer
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.show import ShowCreateTable

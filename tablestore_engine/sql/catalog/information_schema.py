@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import TableNotFound, TableStoreError, did_you_mean
-from tablestore_engine.schema.types.sql_text import spark_type
+from tablestore_engine.schema.types.sql_literals import spark_type
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.sql.text.cursor import OWN_CATALOGS
 

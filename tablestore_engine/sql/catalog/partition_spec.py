@@ -12,9 +12,9 @@ from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import STRING_ROOTS, AtomicType, DataField, DataType
 from tablestore_engine.sql.statements.statement import PartitionSpec
+from tablestore_engine.sql.text.constants import constant_at
 from tablestore_engine.sql.text.cursor import string_value
 from tablestore_engine.sql.text.lexer import STRING, tokenize
-from tablestore_engine.sql.text.literals import constant_at
 
 
 def static_values(schema: TableSchema, spec: PartitionSpec) -> dict[str, Any]:

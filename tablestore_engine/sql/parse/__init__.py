@@ -1,4 +1,5 @@
-"""Parsers: the text of a statement becomes a value. One module per family of statements; `parse` chooses the module.
+"""From text to a statement value: `parse` chooses among CREATE, ALTER, SHOW, tags, and `parse_dml` (INSERT, UPDATE,
+DELETE, MERGE).
 
-May import text and statements; uses no catalog and no Spark.
+Knows text and statements. No catalog, no Spark.
 """

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from tablestore_engine.errors import ParseError, SqlError
-from tablestore_engine.sql.parse import parse_alter, parse_create, parse_foreign, parse_rows, parse_script, parse_show
+from tablestore_engine.sql.parse import parse_alter, parse_create, parse_dml, parse_foreign, parse_script, parse_show
 from tablestore_engine.sql.statements.schema import DropSchema, Use
 from tablestore_engine.sql.statements.script import ExecuteImmediate
 from tablestore_engine.sql.statements.statement import (
@@ -102,7 +102,7 @@ def _with(cursor: Cursor) -> Statement | None:
     skip_ctes(cursor)
     verb = cursor.key
     if verb in ("INSERT", "UPDATE", "DELETE", "MERGE"):
-        return parse_rows.PARSERS[verb](cursor, cursor.slice(start, cursor.i))
+        return parse_dml.PARSERS[verb](cursor, cursor.slice(start, cursor.i))
     if verb == "FROM":
         _from(cursor)
     cursor.i = start
@@ -110,7 +110,7 @@ def _with(cursor: Cursor) -> Statement | None:
 
 
 def _rows(cursor: Cursor) -> Statement | None:
-    return parse_rows.PARSERS[cursor.key](cursor, None)
+    return parse_dml.PARSERS[cursor.key](cursor, None)
 
 
 def _create(cursor: Cursor) -> Statement | None:
@@ -145,7 +145,7 @@ def _truncate(cursor: Cursor) -> Statement | None:
     cursor.expect("TRUNCATE")
     cursor.accept("TABLE")
     table = cursor.table_name()
-    partition = parse_rows.partition_spec(cursor)
+    partition = parse_dml.partition_spec(cursor)
     cursor.expect_end()
     return Truncate(sql=cursor.text, table=table, partition=partition)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.sql.parse.parse_create import refuse_kept_up
-from tablestore_engine.sql.parse.parse_rows import partition_spec
+from tablestore_engine.sql.parse.parse_dml import partition_spec
 from tablestore_engine.sql.parse.parse_table import (
     AFTER_TYPE,
     column_definition,

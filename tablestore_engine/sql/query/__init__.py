@@ -1,4 +1,5 @@
-"""Queries: which managed tables a query names, at which offsets, and which predicates hold for each.
+"""What a query says about managed tables: which ones it names, where, and which predicates hold for each.
 
-May import text. Reads no table and does not call Spark.
+`table_references` finds the tables, with `relations` and `query_body`; `pushdown` finds predicates. Knows text. Nothing
+here reads a table or calls Spark.
 """

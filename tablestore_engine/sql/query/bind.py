@@ -23,7 +23,7 @@ from typing import Final
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.schema.table.predicate import Predicate
-from tablestore_engine.schema.types.sql_text import quoted_name
+from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.sql.query.pushdown import table_predicates
 from tablestore_engine.sql.query.structure import DottedName, Relation, Select, Structure, TimeTravel
 from tablestore_engine.sql.query.table_references import scan_expression, scan_query

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tablestore_engine.errors import PrimaryKeyError, SchemaError
 from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
-from tablestore_engine.schema.types.sql_text import quoted_name
+from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.verbs.dml import WriteOutcome, truncate
 from tablestore_engine.spark.verbs.keyed_changes import ACTION_COLUMN
 from tablestore_engine.sql.result import StatementResult

@@ -13,7 +13,7 @@ from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.schema.table.predicate import Predicate, conjunction, disjunction
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.sql_text import literal, quoted_name
+from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.spark.expressions.by_name import by_name_sql
 from tablestore_engine.spark.expressions.default_value import default_sql
 from tablestore_engine.spark.expressions.types import to_spark_type

@@ -18,8 +18,8 @@ from tablestore_engine.errors import (
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.replace import everything, next_schema, replace_all
+from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.operation.transaction.transaction import begin, with_retry
-from tablestore_engine.operation.write.write_intent import PLAIN, WriteIntent
 from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema

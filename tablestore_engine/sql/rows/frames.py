@@ -15,12 +15,12 @@ from tablestore_engine.catalog import Catalog, View
 from tablestore_engine.errors import BrokenViewError, SqlError, TableNotFound, TableStoreError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.schema.table.predicate import Predicate
-from tablestore_engine.schema.types.sql_text import quoted_name
+from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.read.reader import read_plan
 from tablestore_engine.spark.read.system_frames import system_table
+from tablestore_engine.spark.run.errors import translated
 from tablestore_engine.spark.run.frame_cache import FrameCache
 from tablestore_engine.spark.run.messages import excerpt
-from tablestore_engine.spark.run.run import translated
 from tablestore_engine.spark.run.temp_views import TempViews, is_temporary
 from tablestore_engine.sql.catalog import information_schema
 from tablestore_engine.sql.query.bind import Binding, BoundQuery, TableReference, bind, bind_expression, edited

@@ -10,14 +10,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.schema.types.sql_text import quoted_text
-from tablestore_engine.spark.run.run import translated
+from tablestore_engine.schema.types.sql_literals import quoted_text
+from tablestore_engine.spark.run.errors import translated
 from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.statements.script import ExecuteImmediate
 from tablestore_engine.sql.statements.statement import Query
+from tablestore_engine.sql.text.constants import constant_at
 from tablestore_engine.sql.text.cursor import literal_text
 from tablestore_engine.sql.text.lexer import END, tokenize
-from tablestore_engine.sql.text.literals import constant_at
 from tablestore_engine.sql.text.parameters import SqlText, with_parameters
 
 if TYPE_CHECKING:

@@ -17,12 +17,12 @@ from tablestore_engine.operation.scan.prune import key_value
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.expressions.types import sql_type
-from tablestore_engine.spark.run.run import collect_arrow
+from tablestore_engine.spark.run.collect import collect_arrow
 from tablestore_engine.sql.catalog.partition_spec import partition_field
 from tablestore_engine.sql.rows.frames import Frames
 from tablestore_engine.sql.statements.statement import PartitionSpec
+from tablestore_engine.sql.text.constants import constant_at
 from tablestore_engine.sql.text.lexer import tokenize
-from tablestore_engine.sql.text.literals import constant_at
 
 Choice = Callable[[ManifestEntry], bool]
 

@@ -1,4 +1,5 @@
-"""SQL as text: tokens, a cursor over them, literals, types, parameters and common table expressions.
+"""SQL as text: tokens, a cursor over them, constants, types, parameters, scripts and common table expressions.
 
-May import the values of statements; does not use tables.
+`constants` reads values from text; `schema.types.sql_literals` writes them. Knows the values of statements, and nothing
+of tables.
 """

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.schema.types.sql_text import literal, quoted_text
+from tablestore_engine.schema.types.sql_literals import literal, quoted_text
 from tablestore_engine.schema.types.types import AtomicType
 from tablestore_engine.sql.text.lexer import NUMBER, STRING, WORD, Token, tokenize
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tablestore_engine.schema.types.sql_text import literal, quoted_name
+from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.spark.expressions.names import formatted, formatted_literal
 

@@ -9,7 +9,7 @@ from support.spark_rows import by_arrow, by_spark
 from support.tables import check_invariants
 
 from tablestore_engine.errors import RowKindError, SqlError
-from tablestore_engine.schema.types.sql_text import quoted_name
+from tablestore_engine.schema.types.sql_literals import quoted_name
 
 pytestmark = pytest.mark.spark
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 from support.interop.compare import multiset
 from support.interop.ours import OurTable
 from tablestore_engine.schema.table.predicate import Compare, IsNull, Predicate
-from tablestore_engine.schema.types.sql_text import literal, quoted_name
+from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.schema.types.types import AtomicType, DataField
 from tablestore_engine.sql.query.bind import references
 

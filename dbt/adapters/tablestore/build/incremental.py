@@ -16,7 +16,7 @@ from dbt.adapters.tablestore.config.model_config import column_names, unique_key
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from tablestore_engine.schema.merge.engine_rules import Kept
 from tablestore_engine.schema.merge.merge_engine import MergeEngine
-from tablestore_engine.schema.types.sql_text import quoted_name
+from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.sql.text.lexer import tokenize
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from tablestore_engine.schema.types.sql_text import literal, quoted_text
+from tablestore_engine.schema.types.sql_literals import literal, quoted_text
 
 _MAX_LINES = 20
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.tablestore.relation.column import ANY_DECIMAL, TableStoreColumn
-from tablestore_engine.schema.types.sql_text import quoted_name
+from tablestore_engine.schema.types.sql_literals import quoted_name
 
 _FRACTION = re.compile(r"\.(\d*[1-9])0*\s*$")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tablestore_engine.schema.types.sql_text import quoted_name, quoted_text
+from tablestore_engine.schema.types.sql_literals import quoted_name, quoted_text
 
 
 def select_list(model: Mapping[str, Any]) -> list[str]:

@@ -16,7 +16,7 @@ from dbt.adapters.protocol import AdapterConfig
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.tablestore.config.foreign_config import FOREIGN_KEYS, MERGE_KEYS, partition_column
-from tablestore_engine.schema.types.sql_text import quoted_name
+from tablestore_engine.schema.types.sql_literals import quoted_name
 
 Names = Optional[Union[str, List[str]]]  # noqa: UP006,UP007,UP045
 

@@ -23,7 +23,7 @@ from dbt.adapters.tablestore.config.model_config import (
     partition_columns,
     strategy_of,
 )
-from tablestore_engine.schema.types.sql_text import quoted_name, quoted_text
+from tablestore_engine.schema.types.sql_literals import quoted_name, quoted_text
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from dbt.adapters.tablestore.connection.errors import StatementCancelledError, d
 if TYPE_CHECKING:
     import agate
 
-    from tablestore_engine.operation.write.write_intent import WriteIntent
+    from tablestore_engine.operation.job.write_intent import WriteIntent
 
 logger = AdapterLogger("tablestore")
 

@@ -21,7 +21,7 @@ from dbt.adapters.tablestore.connection import results
 from dbt.adapters.tablestore.connection.errors import StatementCancelledError
 from dbt.adapters.tablestore.connection.response import response
 from dbt.adapters.tablestore.connection.statements import changes_session
-from tablestore_engine.operation.write.write_intent import PLAIN, WriteIntent
+from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.sql.text.scripts import split
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class Cursor:
         """
         intent = bindings if isinstance(bindings, WriteIntent) else PLAIN
         if bindings and not isinstance(bindings, WriteIntent):
-            from tablestore_engine.schema.types.sql_text import literal
+            from tablestore_engine.schema.types.sql_literals import literal
 
             sql = sql % tuple(literal(one) for one in bindings)
         statements = split(sql)

@@ -21,7 +21,7 @@ Row = tuple[Any, ...]
 
 def rows_of(frame: DataFrame, limit: int | None = None) -> list[Row]:
     """All rows of a DataFrame, or the first `limit`. Runs the query. Raises the engine's errors."""
-    from tablestore_engine.spark.run.run import translated
+    from tablestore_engine.spark.run.errors import translated
 
     with translated():
         wanted = frame if limit is None else frame.limit(limit)
@@ -33,7 +33,7 @@ def rows_of(frame: DataFrame, limit: int | None = None) -> list[Row]:
 
 def run(frame: DataFrame) -> None:
     """Run a query without fetching its rows, because of its effects and errors. Raises the engine's errors."""
-    from tablestore_engine.spark.run.run import translated
+    from tablestore_engine.spark.run.errors import translated
 
     with translated():
         frame.write.format("noop").mode("overwrite").save()

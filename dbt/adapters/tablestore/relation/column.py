@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Dict, Optional  # noqa: UP035
 from dbt.adapters.base.column import Column
 from dbt_common.exceptions import DbtRuntimeError
 
-from tablestore_engine.schema.types.sql_text import quoted_name
+from tablestore_engine.schema.types.sql_literals import quoted_name
 
 _SIZED = re.compile(r"^(?:var)?char\s*\(\s*(\d+)\s*\)$")
 _DECIMAL = re.compile(r"^(?:decimal|dec|numeric)\s*\(\s*(\d+)\s*(?:,\s*(-?\d+)\s*)?\)$")

@@ -13,7 +13,7 @@ from dbt.adapters.base.relation import BaseRelation, Policy
 from dbt.adapters.contracts.relation import ComponentName, RelationType
 from dbt_common.exceptions import DbtRuntimeError
 
-from tablestore_engine.schema.types.sql_text import quoted_name
+from tablestore_engine.schema.types.sql_literals import quoted_name
 
 Self = TypeVar("Self", bound="TableStoreRelation")
 

@@ -21,7 +21,7 @@ from support.tables import (
 
 from tablestore_engine.errors import StorageError
 from tablestore_engine.operation.files.data_file_writer import BucketFiles, RollingWriter
-from tablestore_engine.operation.write.write import write_table
+from tablestore_engine.operation.write.write_table import write_table
 
 NESTED = {
     "type": "ROW",

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from support.tables import make_table
 
-from tablestore_engine.operation.scan.scan import BucketScan
+from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.operation.write.key_locations import (
     LOCATION_COLUMN,
     MAX_ROWS,

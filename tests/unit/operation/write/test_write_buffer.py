@@ -26,7 +26,6 @@ from support.tables import (
 from tablestore_engine.errors import DuplicateKeyError, PrimaryKeyError, StorageError
 from tablestore_engine.mergetree.merge.merge import merge_sorted
 from tablestore_engine.operation.commit.commit import Change
-from tablestore_engine.operation.write.write import write_table
 from tablestore_engine.operation.write.write_buffer import (
     MOST_RUNS,
     BufferSizes,
@@ -34,6 +33,7 @@ from tablestore_engine.operation.write.write_buffer import (
     to_spill,
     write_tables,
 )
+from tablestore_engine.operation.write.write_table import write_table
 
 COLUMNS = {"p": "STRING", "id": "INT", "v": "STRING", "n": "BIGINT"}
 TINY = BufferSizes(bucket=400, total=900)

@@ -13,7 +13,7 @@ from support.tables import compact, identity, make_table, new_job
 
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.files import data_file_writer
-from tablestore_engine.operation.write.write import with_bucket, write_sorted
+from tablestore_engine.operation.write.write_table import with_bucket, write_sorted
 
 ROWS_PER_TABLE = 50_000
 ROW_GROUP_ROWS = 200_000

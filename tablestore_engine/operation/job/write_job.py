@@ -18,8 +18,8 @@ from tablestore_engine.metadata.index_manifest import IndexEntry
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.operation.files.data_file_writer import WriteTarget
 from tablestore_engine.operation.files.index_files import index_path
-from tablestore_engine.operation.write.dynamic_bucket import DynamicBuckets
-from tablestore_engine.operation.write.write_intent import PLAIN, WriteIntent
+from tablestore_engine.operation.job.dynamic_bucket import DynamicBuckets
+from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.schema.table.table_schema import TableSchema
 
 BUCKET_COLUMN = "__bucket"

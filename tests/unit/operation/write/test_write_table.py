@@ -27,8 +27,8 @@ from support.tables import (
 )
 
 from tablestore_engine.errors import OptionError, PrimaryKeyError, RowKindError, SchemaError, UserError
-from tablestore_engine.operation.write.write import write_sorted, write_table
-from tablestore_engine.operation.write.write_job import BUCKET_COLUMN
+from tablestore_engine.operation.job.write_job import BUCKET_COLUMN
+from tablestore_engine.operation.write.write_table import write_sorted, write_table
 
 COLUMNS = {"id": "BIGINT", "v": "STRING", "n": "INT NOT NULL"}
 

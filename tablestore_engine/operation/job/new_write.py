@@ -11,9 +11,9 @@ from tablestore_engine.metadata.index_manifest import IndexEntry
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.operation.commit.index_commit import as_file
 from tablestore_engine.operation.files.data_file_writer import WriteTarget
-from tablestore_engine.operation.write.dynamic_bucket import dynamic_buckets
-from tablestore_engine.operation.write.write_intent import PLAIN, WriteIntent
-from tablestore_engine.operation.write.write_job import WriteJob
+from tablestore_engine.operation.job.dynamic_bucket import dynamic_buckets
+from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
+from tablestore_engine.operation.job.write_job import WriteJob
 from tablestore_engine.schema.merge.engine_rules import Kept
 
 _clock_lock = threading.Lock()

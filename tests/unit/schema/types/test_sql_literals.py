@@ -7,11 +7,11 @@ from decimal import Decimal
 
 import pytest
 
-from tablestore_engine.schema.types.sql_text import declared_type, literal, quoted_name, quoted_text, spark_type
+from tablestore_engine.schema.types.sql_literals import declared_type, literal, quoted_name, quoted_text, spark_type
 from tablestore_engine.schema.types.types import parse_type
+from tablestore_engine.sql.text.constants import constant_at
 from tablestore_engine.sql.text.cursor import string_value
 from tablestore_engine.sql.text.lexer import tokenize
-from tablestore_engine.sql.text.literals import constant_at
 from tablestore_engine.sql.text.types import parse_sql_type
 
 

@@ -1,4 +1,4 @@
-"""Running Spark plans so that failures become one clear message.
+"""Errors of Spark as errors of this engine: one clear message without a Java stack.
 
 Spark's errors arrive as Python exceptions that carry Java stacks. `translated` turns them into this engine's errors:
 the error condition and its first sentence for mistakes of the user, the root cause for other failures.
@@ -10,13 +10,11 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-import pyarrow as pa
 from pyspark.errors import (
     AnalysisException,
     ParseException,
     PySparkException,
 )
-from pyspark.sql import DataFrame
 
 from tablestore_engine.errors import (
     ExecutionError,
@@ -126,13 +124,3 @@ def _without_java(text: str) -> str:
         previous = text
         text = _CLASS.sub("", text).strip()
     return text
-
-
-def collect_arrow(frame: DataFrame) -> pa.Table:
-    """All rows of a DataFrame as an Arrow table.
-
-    Raises:
-        SqlError, ExecutionError: Spark refused or failed.
-    """
-    with translated():
-        return frame.toArrow()

@@ -15,15 +15,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tablestore_engine.errors import DuplicateKeyError, PrimaryKeyError, SchemaError
+from tablestore_engine.errors import DuplicateKeyError
 from tablestore_engine.mergetree.merge.fold import fold_sorted
 from tablestore_engine.mergetree.merge.merge import SortColumn, last_of_key_mask, sort_stable
 from tablestore_engine.mergetree.merge.normalize_records import check_removable, normalize_records, without_ignored
 from tablestore_engine.mergetree.merge.sequence_layers import LAYER_COLUMN, split_layers
 from tablestore_engine.metadata.bucket import bucket_ids
-from tablestore_engine.operation.write.bucket_assignment import row_buckets
-from tablestore_engine.operation.write.bucket_switch import BucketSwitch
-from tablestore_engine.operation.write.write_job import (
+from tablestore_engine.operation.job.write_job import (
     BUCKET_COLUMN,
     ORDINAL_COLUMN,
     ROW_KIND_COLUMN,
@@ -31,14 +29,15 @@ from tablestore_engine.operation.write.write_job import (
     WriteResult,
     order_of_key,
 )
+from tablestore_engine.operation.write.bucket_assignment import row_buckets
+from tablestore_engine.operation.write.bucket_switch import BucketSwitch
+from tablestore_engine.operation.write.row_checks import check_lengths, check_not_null
 from tablestore_engine.schema.merge.merge_engine import MergeEngine
 from tablestore_engine.schema.table.multiset_schema import check_retractable
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.types import AtomicType
 
 _SAMPLE = 5
-_SHOWN = 40  # characters of a value in a message
 
 
 def write_table(job: WriteJob, rows: pa.Table, task: str = "") -> WriteResult:
@@ -99,38 +98,6 @@ def write_sorted(job: WriteJob, tables: Iterable[pa.Table], task: str) -> WriteR
     except BaseException:
         writer.abort()
         raise
-
-
-def check_not_null(rows: pa.Table | pa.RecordBatch, schema: TableSchema) -> None:
-    """Raise for a null in a column that is NOT NULL."""
-    for column in schema.fields:
-        if column.type.nullable or rows.column(column.name).null_count == 0:
-            continue
-        if column.name in schema.primary_keys:
-            raise PrimaryKeyError(
-                f"Primary key column '{column.name}' has {rows.column(column.name).null_count} null value(s).",
-                hint="Filter these rows out or give them a key.",
-            )
-        raise SchemaError(
-            f"Column '{column.name}' is NOT NULL, but {rows.column(column.name).null_count} row(s) have no value."
-        )
-
-
-def check_lengths(rows: pa.Table, schema: TableSchema) -> None:
-    """Raise a SchemaError for a text that is longer than its column, of type CHAR or VARCHAR, allows."""
-    for field in schema.fields:
-        if not isinstance(field.type, AtomicType) or field.type.root not in ("CHAR", "VARCHAR"):
-            continue
-        lengths = pc.utf8_length(rows.column(field.name))
-        longest = pc.max(lengths).as_py()
-        if longest is not None and longest > (field.type.precision or 1):
-            text = rows.column(field.name).filter(pc.equal(lengths, longest))[0].as_py()
-            shown = text if longest <= _SHOWN else text[:_SHOWN] + "…"
-            raise SchemaError(
-                f"Column '{field.name}' has the type {field.type.as_nullable(True)}, and a value has "
-                f"{longest} characters: '{shown}'.",
-                hint=f"Cut it, for example by left({field.name}, {field.type.precision}), or use a STRING.",
-            )
 
 
 def _deduplicated(job: WriteJob, tables: Iterable[pa.Table], result: WriteResult) -> Iterator[pa.Table]:

@@ -32,11 +32,11 @@ from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.index_commit import IndexChange
 from tablestore_engine.operation.history.expire import Retention
+from tablestore_engine.operation.job.index_change import index_change
 from tablestore_engine.operation.transaction.rollback import restored_schema
 from tablestore_engine.operation.transaction.table_changes import drop_partitions, replace_empty
 from tablestore_engine.operation.write.cleanup import remove_files
-from tablestore_engine.operation.write.index_change import index_change
-from tablestore_engine.operation.write.write import BUCKET_COLUMN, write_table
+from tablestore_engine.operation.write.write_table import BUCKET_COLUMN, write_table
 from tablestore_engine.schema.table.layout import with_buckets as layout_with_buckets
 from tablestore_engine.schema.table.schema_changes import SetOption
 from tablestore_engine.storage.hash_index import write_hashes

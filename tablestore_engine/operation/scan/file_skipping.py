@@ -1,0 +1,110 @@
+"""Which files of a bucket a predicate lets a scan skip, by their statistics.
+
+A file of a keyed table whose records are merged with those of others is skipped only by its key, or with all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import cached_property
+
+from tablestore_engine.metadata.binary_row import decode_row
+from tablestore_engine.metadata.data_file import DataFileMeta
+from tablestore_engine.operation.scan.prune import Bounds, buckets_for, may_match
+from tablestore_engine.operation.scan.scan_plan import BucketScan, sections_of
+from tablestore_engine.schema.table.predicate import Predicate
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.types import DataType
+
+
+def skip_buckets(
+    buckets: Iterable[BucketScan],
+    schema: TableSchema,
+    predicate: Predicate | None,
+    schemas: Callable[[int], TableSchema] | None,
+) -> tuple[BucketScan, ...]:
+    """What is left of buckets in wanted partitions."""
+    kept = []
+    chosen: dict[int, set[int] | None] = {}
+    for scan in buckets:
+        if scan.total_buckets not in chosen:
+            chosen[scan.total_buckets] = buckets_for(predicate, schema, scan.total_buckets)
+        wanted = chosen[scan.total_buckets]
+        if wanted is not None and scan.bucket not in wanted:
+            continue
+        files = _skip_files(scan, schema, predicate, schemas)
+        if files:
+            kept.append(scan if len(files) == len(scan.files) else replace(scan, files=tuple(files), pruned=True))
+    return tuple(kept)
+
+
+def _skip_files(
+    scan: BucketScan,
+    schema: TableSchema,
+    predicate: Predicate | None,
+    schemas: Callable[[int], TableSchema] | None,
+) -> list[DataFileMeta]:
+    if predicate is None:
+        return list(scan.files)
+
+    def matches(file: DataFileMeta, only: frozenset[str] | None) -> bool:
+        return may_match(predicate, FileBounds(file, schema, schemas).of(only))
+
+    if not schema.primary_keys:
+        return [f for f in scan.files if matches(f, None)]
+    keys = frozenset(name.lower() for name in schema.primary_keys)
+    files = [f for f in scan.files if matches(f, keys)]
+    # A fold makes values that no file holds, also from retractions with nothing to take back.
+    engine = schema.merge_engine
+    return [
+        f
+        for section in sections_of(files, schema)
+        if (engine.folds and section.needs_merge)
+        or (engine.settles_retractions and any(f.delete_row_count != 0 for f in section.files))
+        or any(matches(f, None) for f in section.files)
+        for f in section.files
+    ]
+
+
+class FileBounds:
+    """Statistics of one file by the current schema's column names, matched to the file's own schema by id."""
+
+    def __init__(self, file: DataFileMeta, schema: TableSchema, schemas: Callable[[int], TableSchema] | None) -> None:
+        self._file = file
+        self._schema = schema
+        self._own = schemas(file.schema_id) if schemas and file.schema_id != schema.id else schema
+
+    @cached_property
+    def _by_id(self) -> Mapping[int, tuple[DataType, Bounds]]:
+        file, own = self._file, self._own
+        names = file.value_stats_cols
+        fields = own.fields if names is None else tuple(own.field(n) for n in names)
+        if file.write_cols is not None and names is None:
+            fields = tuple(own.field(n) for n in file.write_cols if own.has_field(n))
+        types = [f.type for f in fields]
+        stats = file.value_stats
+        if not stats.min_values or len(stats.null_counts) != len(fields):
+            return {}
+        low, high = decode_row(stats.min_values, types), decode_row(stats.max_values, types)
+        if len(low) != len(fields) or len(high) != len(fields):
+            return {}
+        return {
+            f.id: (f.type, Bounds(a, b, n, file.row_count))
+            for f, a, b, n in zip(fields, low, high, stats.null_counts, strict=True)
+        }
+
+    def of(self, only: frozenset[str] | None) -> Callable[[str], tuple[DataType, Bounds] | None]:
+        """Bounds by column name; `only` restricts to these (lower case) columns."""
+
+        def lookup(column: str) -> tuple[DataType, Bounds] | None:
+            if (only is not None and column.lower() not in only) or not self._schema.has_field(column):
+                return None
+            field = self._schema.field(column)
+            if all(own.id != field.id for own in self._own.fields):
+                # Added after the file was written: every row reads null.
+                return field.type, Bounds(None, None, self._file.row_count, self._file.row_count)
+            found = self._by_id.get(field.id)
+            return found if found is not None and found[0].as_nullable(True) == field.type.as_nullable(True) else None
+
+        return lookup

@@ -1,0 +1,76 @@
+"""What a scan will read: the files of each bucket, and how they are merged. Values without behaviour of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from tablestore_engine.mergetree.compaction.levels import SortedRun
+from tablestore_engine.mergetree.compaction.sections import Section, sections
+from tablestore_engine.metadata.data_file import DataFileMeta
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.files.deletion_vectors import (
+    Deletions,
+)
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.storage.paths import TablePaths
+
+
+@dataclass(frozen=True)
+class BucketScan:
+    """The files to read of one bucket. `partition` are the partition values in partition order.
+
+    `pruned` says that files of it are left out, in which no row fits the predicate; `deletions` which rows of its files
+    are deleted.
+    """
+
+    partition: tuple[Any, ...]
+    partition_row: bytes
+    partition_path: str
+    bucket: int
+    total_buckets: int
+    files: tuple[DataFileMeta, ...]
+    pruned: bool = False
+    deletions: Deletions = field(default_factory=dict, compare=False)
+
+    def path_of(self, paths: TablePaths, file: DataFileMeta) -> str:
+        """The path of one of its files."""
+        return file.path_in(paths.bucket_dir(self.partition_path, self.bucket))
+
+
+@dataclass(frozen=True)
+class ScanPlan:
+    """What a read of one snapshot needs. `snapshot` is None for a table without one."""
+
+    snapshot: Snapshot | None
+    schema: TableSchema
+    buckets: tuple[BucketScan, ...]
+
+    @property
+    def files(self) -> list[DataFileMeta]:
+        """All files, in no order."""
+        return [f for b in self.buckets for f in b.files]
+
+    @property
+    def file_size(self) -> int:
+        """Bytes of all files."""
+        return sum(f.file_size for f in self.files)
+
+    @property
+    def row_count(self) -> int:
+        """Rows in all files: an upper bound of the rows a read returns."""
+        return sum(f.row_count for f in self.files)
+
+    @cached_property
+    def sections(self) -> tuple[tuple[BucketScan, Section], ...]:
+        """The sections of every bucket of a keyed table."""
+        return tuple((b, s) for b in self.buckets for s in sections_of(b.files, self.schema))
+
+
+def sections_of(files: Sequence[DataFileMeta], schema: TableSchema) -> list[Section]:
+    """The sections of a bucket's files; each file by itself where deletion vectors leave nothing to merge."""
+    if schema.reads_files_alone:
+        return [Section((SortedRun(f.level, (f,)),)) for f in files]
+    return sections(files, [f.type for f in schema.trimmed_key_fields])

@@ -1,0 +1,44 @@
+"""Checks of rows before they are written: NOT NULL, primary keys, lengths of texts."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tablestore_engine.errors import PrimaryKeyError, SchemaError
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.types import AtomicType
+
+_SHOWN = 40  # characters of a value in a message
+
+
+def check_not_null(rows: pa.Table | pa.RecordBatch, schema: TableSchema) -> None:
+    """Raise for a null in a column that is NOT NULL."""
+    for column in schema.fields:
+        if column.type.nullable or rows.column(column.name).null_count == 0:
+            continue
+        if column.name in schema.primary_keys:
+            raise PrimaryKeyError(
+                f"Primary key column '{column.name}' has {rows.column(column.name).null_count} null value(s).",
+                hint="Filter these rows out or give them a key.",
+            )
+        raise SchemaError(
+            f"Column '{column.name}' is NOT NULL, but {rows.column(column.name).null_count} row(s) have no value."
+        )
+
+
+def check_lengths(rows: pa.Table, schema: TableSchema) -> None:
+    """Raise a SchemaError for a text that is longer than its column, of type CHAR or VARCHAR, allows."""
+    for field in schema.fields:
+        if not isinstance(field.type, AtomicType) or field.type.root not in ("CHAR", "VARCHAR"):
+            continue
+        lengths = pc.utf8_length(rows.column(field.name))
+        longest = pc.max(lengths).as_py()
+        if longest is not None and longest > (field.type.precision or 1):
+            text = rows.column(field.name).filter(pc.equal(lengths, longest))[0].as_py()
+            shown = text if longest <= _SHOWN else text[:_SHOWN] + "…"
+            raise SchemaError(
+                f"Column '{field.name}' has the type {field.type.as_nullable(True)}, and a value has "
+                f"{longest} characters: '{shown}'.",
+                hint=f"Cut it, for example by left({field.name}, {field.type.precision}), or use a STRING.",
+            )
