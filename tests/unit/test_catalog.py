@@ -17,6 +17,7 @@ from tablestore_engine.errors import (
     DatabaseNotFound,
     DependencyError,
     NotAManagedTableError,
+    OptionError,
     StorageError,
     TableAlreadyExists,
     TableNotFound,
@@ -27,7 +28,7 @@ from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.operation.commit.replace import next_schema, replace_all
 from tablestore_engine.schema.table.creation import create_schema
-from tablestore_engine.schema.table.schema_changes import AddColumn
+from tablestore_engine.schema.table.schema_changes import AddColumn, SetOption
 from tablestore_engine.schema.types.types import DataField, parse_type
 from tablestore_engine.storage.file_io import LocalFileIO
 
@@ -261,6 +262,17 @@ def test_one_of_many_creators_wins(catalog):
     assert [type(one) for one in lost] == [TableAlreadyExists] * 7, lost
     assert catalog.load_table("default", "t").schema.field_names == (f"c{winner}",)
     assert hidden(catalog) == []
+
+
+def test_options_of_a_table_with_an_engine_of_a_newer_writer(catalog):
+    table = catalog.create_table("default", "t", schema_of({"id": "INT", "v": "INT"}, ["id"]))
+    file = Path(table.path, "schema", "schema-0")
+    file.write_text(file.read_text().replace('"options": {', '"options": {"merge-engine": "new-one", '))
+    catalog.alter_table("default", "t", [SetOption("write-only", "true")])
+    changed = catalog.load_table("default", "t")
+    assert changed.schema.options["write-only"] == "true"
+    with pytest.raises(OptionError, match="new-one"):
+        write(changed, [{"id": 1, "v": 1}])
 
 
 def test_a_column_added_between_reading_and_writing_the_schema(catalog, monkeypatch):

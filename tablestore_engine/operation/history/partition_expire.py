@@ -127,7 +127,8 @@ def partition_times(
 
 def expire_when_due(state: TableState, now_millis: int) -> list[str]:
     """Expire partitions as a table's options say, if its newest commit is the first in its interval."""
-    retention, latest = PartitionRetention.of(state.options), state.snapshots.latest()
+    retention = PartitionRetention.of(state.options)
+    latest = state.snapshots.latest() if retention is not None else None  # most tables need not read it
     if retention is None or latest is None:
         return []
     try:

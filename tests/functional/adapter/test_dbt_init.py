@@ -49,8 +49,8 @@ def number(folder):
 
 def run(folder, *arguments, inside="", answers=""):
     profiles = ["--profiles-dir", str(folder / "work")]
-    folder = folder / "work" / inside
-    return run_dbt_process([*arguments, *profiles], folder, folder / "cache", answers, folder / "packages")
+    inside = folder / "work" / inside
+    return run_dbt_process([*arguments, *profiles], inside, folder / "cache", answers, folder / "packages")
 
 
 def init(folder, *answers):

@@ -52,7 +52,7 @@ def test_the_last_of_equal_keys_wins_both_ways(store, path):
 def test_rows_of_other_kinds(store):
     store.execute("CREATE TABLE t (id INT, v INT)")
     for rows in (pa.table({"id": [1], "v": [2]}), [{"id": 1, "v": 2}]):
-        with pytest.raises(SchemaError, match=f"DataFrame of Spark, and this is a {type(rows).__name__}"):
+        with pytest.raises(SchemaError, match=f"Spark DataFrame, and this is a {type(rows).__name__}"):
             store.write("t", rows)
 
 

@@ -98,6 +98,13 @@ def test_by_the_last_change(table):
     assert len(removed) == (4 if written > changed else 5)
 
 
+def test_a_table_whose_partitions_stay_reads_no_snapshot(tmp_path, monkeypatch):
+    table = make_table(tmp_path, {"dt": "STRING", "id": "INT"}, partition_keys=["dt"])
+    write(table, [{"dt": "2020-01-01", "id": 1}])
+    monkeypatch.setattr(SnapshotStore, "latest", lambda store: pytest.fail("reads the newest snapshot"))
+    assert expire_when_due(table.state, NOW_MILLIS) == []
+
+
 def test_a_table_without_partitions(tmp_path):
     plain = make_table(tmp_path, {"id": "INT"})
     with pytest.raises(UserError, match="is not partitioned"):
