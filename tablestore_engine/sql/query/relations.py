@@ -283,8 +283,8 @@ class RelationScan:
             return self.behind_parentheses(i)
         if token.key == "INTERVAL":
             return self._interval(i + 1)
-        if token.key == "CASE":
-            return behind(tokens, i) if token.partner > i else len(tokens) - 1
+        if token.key == "CASE" and token.partner > i:
+            return behind(tokens, i)
         if not token.is_name:
             return i
         if tokens[i + 1].kind == STRING:  # DATE '…'

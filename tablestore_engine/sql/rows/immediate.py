@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.schema.types.sql_literals import quoted_text
+from tablestore_engine.schema.types.sql_literals import literal
 from tablestore_engine.spark.run.errors import translated
 from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.statements.script import ExecuteImmediate
@@ -74,4 +74,4 @@ def _literal(value_sql: str, spark: Callable[[], SparkSession]) -> str:
         return f"CAST(NULL AS {kind})"
     if kind in _PLAIN:
         return str(shown)
-    return quoted_text(shown) if kind == "string" else f"CAST({quoted_text(shown)} AS {kind})"
+    return literal(shown) if kind == "string" else f"CAST({literal(shown)} AS {kind})"

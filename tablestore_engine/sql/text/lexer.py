@@ -1,17 +1,17 @@
-"""The lexer: splits Spark SQL text into tokens with their offsets and bracket partners.
+"""Spark SQL text cut into tokens that know their offsets and their brackets.
 
 A *token* is a word, a backquoted name, a string, a number or a symbol, with its character offsets in
 the text; comments and hints are skipped. Invariant: ``text[token.start:token.end]`` is exactly what the
-user wrote, so an edit can replace one token and leave all other characters unchanged.
+user wrote, so an edit can replace one token and leave every other character alone.
 
 A token that opens or closes a *group* (parentheses, square brackets, CASE … END) has the index of its
-partner. So no caller counts nesting levels: ``behind`` steps over a group, ``top_level`` lists the tokens of
-one level.
+partner. Nobody counts nesting levels: ``behind`` steps over a group, ``top_level`` lists the tokens of one
+level.
 
-The rules are those of Spark's lexer as far as they matter for finding names: nested block comments, a line
+The rules are Spark's own lexer rules where they matter to finding names: nested block comments, a line
 comment continued by a backslash, doubled backquotes, raw strings, double quotes around strings (not
 names), dollar-quoted strings, and names that begin with a digit. A character that Spark would not accept
-becomes a symbol: Spark checks the syntax.
+becomes a symbol: judging the text stays with Spark.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ STRING: Final = "string"
 NUMBER: Final = "number"
 SYMBOL: Final = "symbol"
 BAD: Final = "bad"  # a string, quoted name or comment that never ends
-END: Final = "end"  # the sentinel after the last token
+END: Final = "end"  # the sentinel behind the last token
 
 
 class Token(NamedTuple):
@@ -44,7 +44,7 @@ class Token(NamedTuple):
 
     @property
     def is_name(self) -> bool:
-        """Whether the token can be an identifier in Spark."""
+        """Whether the token can stand where Spark expects an identifier."""
         return self.kind in (WORD, QUOTED)
 
     @property
@@ -75,17 +75,29 @@ _TOKEN = re.compile(
 )
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
 _CACHED_LENGTH: Final = 10_000
-_OPENING: Final = {")": "(", "]": "[", "END": "CASE"}
+_OPENING: Final = {")": "(", "]": "["}
 _GROUP_KEYS: Final = frozenset(["(", ")", "[", "]", "CASE", "END", ";"])
+# No WHEN of the same CASE follows these: they end the item, the select or the branch that the word CASE is in.
+_CASE_KEYS: Final = _GROUP_KEYS | frozenset(
+    [*("WHEN", "THEN", "ELSE", ",", "FROM", "WHERE", "ON", "USING"),
+     *("UNION", "INTERSECT", "EXCEPT", "MINUS", "SETMINUS")]
+)  # fmt: skip
+# ``a.case``, an alias called case, and the END CASE of a script.
+_NEVER_BEFORE_CASE: Final = frozenset([".", "AS", ")", "]", "END"])
+_NEVER_BEHIND_CASE: Final = frozenset(
+    [*(".", ",", ")", "]", ";", "=", "==", "<", "<=", ">", ">=", "<>", "!=", "<=>", "*", "/", "%"),
+     *("||", "|>", "|", "&", "^", "::", "->", "=>", ":=")]
+)  # fmt: skip
+_BEHIND_OPERAND: Final = frozenset(["WHEN", "IS", "LIKE", "RLIKE", "ILIKE", "IN", "BETWEEN", "NOT", "AND", "OR", "DIV"])
 _KINDS = {"raw": STRING, "string": STRING, "dollar": STRING, "quoted": QUOTED, "number": NUMBER, "bad": BAD}
 
 
 def tokenize(text: str) -> list[Token]:
-    """The tokens of a text, without comments, and an ``END`` sentinel after them.
+    """The tokens of a text, without comments, and an ``END`` sentinel behind them.
 
-    Raises no error: an unclosed quote or block comment becomes one ``BAD`` token up to the end.
+    Never fails: what has no end (a quote, a block comment) becomes one ``BAD`` token up to the end.
     """
-    # A statement is parsed, and then its query is bound: often the text is the same.
+    # A statement is parsed, and then its query is bound: often the same text.
     return list(_cached(text)) if len(text) <= _CACHED_LENGTH else _tokenize(text)
 
 
@@ -128,44 +140,89 @@ def _tokenize(text: str) -> list[Token]:
 def _pair(tokens: list[Token]) -> None:
     """Gives each token that opens or closes a group its partner.
 
-    CASE and END are words that may also be names: they are a group only within one pair of parentheses, and not
-    after a dot.
+    CASE and END may also be names. They are a group only within one pair of parentheses, and only with a WHEN
+    between them. ``cases`` holds the index of each CASE of the level; the complement of the index while its WHEN is
+    still to come. The words that show such a CASE to be a name are looked at only as long as there is one.
     """
-    opened: dict[str, list[int]] = {"(": [], "[": [], "CASE": []}
+    opened: dict[str, list[int]] = {"(": [], "[": []}
+    cases: list[int] = []
     cases_outside: list[list[int]] = []
+    watched = _GROUP_KEYS
     for i, token in enumerate(tokens):
         key = token.key
-        if key not in _GROUP_KEYS:
+        if key not in watched:
             continue
-        if key == ";":  # a group does not reach from one statement into the next
-            opened, cases_outside = {"(": [], "[": [], "CASE": []}, []
-            continue
-        if key in ("CASE", "END") and i and tokens[i - 1].key in (".", "END" if key == "CASE" else "."):
-            continue  # ``a.end``, and the END CASE of a script
+        first = -1
         if key in opened:
             opened[key].append(i)
             if key == "(":
-                cases_outside.append(opened["CASE"])
-                opened["CASE"] = []
+                cases_outside.append(cases)
+                cases, watched = [], _GROUP_KEYS
             continue
-        waiting = opened[_OPENING[key]]
-        if not waiting:
-            continue
-        first = waiting.pop()
-        tokens[first] = Token(*tokens[first][:-1], i)
-        tokens[i] = Token(*token[:-1], first)
-        if key == ")":
-            opened["CASE"] = cases_outside.pop()
+        if key in _OPENING:
+            waiting = opened[_OPENING[key]]
+            first = waiting.pop() if waiting else -1
+            if key == ")" and first >= 0:
+                cases = cases_outside.pop()
+        elif key == ";":  # a group does not reach from one statement into the next
+            opened, cases, cases_outside = {"(": [], "[": []}, [], []
+        elif key == "END":
+            first = -1 if tokens[i - 1].key == "." else _closed_case(cases)
+        else:
+            _follow_case(tokens, i, cases)
+        if first >= 0:
+            tokens[first] = Token(*tokens[first][:-1], i)
+            tokens[i] = Token(*token[:-1], first)
+        watched = _CASE_KEYS if cases and cases[-1] < 0 else _GROUP_KEYS
+
+
+def _closed_case(cases: list[int]) -> int:
+    """Takes the innermost CASE that has a WHEN, and returns its index; -1 when there is none and END is a name."""
+    waiting = cases[-1:]
+    while cases:
+        inner = cases.pop()
+        if inner >= 0:
+            return inner
+    cases += waiting  # CASE end WHEN …
+    return -1
+
+
+def _follow_case(tokens: list[Token], i: int, cases: list[int]) -> None:
+    """Token ``i`` may begin a CASE, be the WHEN of the last one, or show that this one is a name."""
+    key, before = tokens[i].key, tokens[i - 1]
+    if key == "CASE":
+        behind_operand = before.kind in (QUOTED, STRING, NUMBER) or before.key in _NEVER_BEFORE_CASE
+        if not behind_operand and tokens[i + 1].key not in _NEVER_BEHIND_CASE:
+            cases.append(~i)
+    elif before.key == ".":
+        pass
+    elif key == "WHEN":
+        cases[-1] = ~cases[-1]
+    elif not _is_operand(tokens, i):
+        while cases and cases[-1] < 0:
+            cases.pop()
+
+
+def _is_operand(tokens: list[Token], i: int) -> bool:
+    """Whether the keyword behind CASE is a column (``CASE from WHEN``) or a part of an operator (IS DISTINCT FROM)."""
+    key, after = tokens[i].key, tokens[i + 1]
+    if key == "FROM" and tokens[i - 1].key == "DISTINCT":
+        return True
+    if key in (",", "THEN", "ELSE"):
+        return False
+    if after.key == ".":  # ``from.column``, but FROM .table names a table
+        return after.start == tokens[i].end
+    return after.key in _BEHIND_OPERAND or (after.kind == SYMBOL and after.key != "(")
 
 
 def behind(tokens: Sequence[Token], i: int) -> int:
-    """The index after token ``i``, or after the whole group when the token opens one."""
+    """The index behind token ``i``, or behind the whole group when it opens one."""
     return max(tokens[i].partner, i) + 1
 
 
 def top_level(tokens: Sequence[Token], start: int, end: int) -> Iterator[int]:
-    """The indexes of the tokens from ``start`` to ``end`` (exclusive) outside of groups that open there. The token
-    that opens a group is included, the rest of the group is not."""
+    """The indexes of the tokens from ``start`` to ``end`` (exclusive) that are in no group which opens there. The
+    token that opens a group is one of them, the rest of the group is not."""
     i = start
     while i < end:
         yield i
@@ -184,7 +241,7 @@ def comments(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
 
 
 def _end_of_comment(text: str, start: int) -> int:
-    """The offset after the block comment that starts at ``start``; -1 when it is not closed."""
+    """The offset behind the block comment that starts at ``start``; -1 when it is never closed."""
     depth, position = 1, start + 2
     while depth:
         edge = _COMMENT_EDGE.search(text, position)

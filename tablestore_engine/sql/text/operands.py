@@ -16,7 +16,7 @@ _SIGNS: Final = frozenset(
     [*(",", "(", "=", "<", "<=", ">=", "<>", "!=", "==", "<=>", "+", "-", "/", "%"),
      *("||", "|", "&", "^", "~", "!", "->", "=>", "::")]
 )  # fmt: skip
-_PREFIXES: Final = frozenset(["NOT", "CASE", "DISTINCT"])
+_PREFIXES: Final = frozenset(["NOT", "DISTINCT"])
 _WORDS: Final = frozenset(
     [*("AND", "OR", "WHERE", "ON", "HAVING", "BY", "WHEN", "THEN", "ELSE"),
      *("BETWEEN", "IN", "LIKE", "RLIKE", "ILIKE", "IS", "AS", "DIV")]
@@ -37,6 +37,8 @@ def needs_operand(tokens: Sequence[Token], i: int) -> bool:
         return further == "(" or (further not in _SIGNS and further != "SELECT")
     if key == "ALL":
         return further == "SELECT"
+    if key == "CASE":  # without its END it is a name
+        return before.partner >= i
     return key in _PREFIXES or (key in _WORDS and not needs_operand(tokens, i - 1))
 
 

@@ -1,9 +1,9 @@
-"""Splits a text into its statements.
+"""One text, several statements: where one ends and the next begins.
 
-Semicolons separate statements, except inside of a *script* (``BEGIN … END``), which is one statement. BEGIN before a
-semicolon, before TRANSACTION or at the end begins a transaction, not a script.
+Semicolons separate statements, except inside of a *script* (``BEGIN … END``), which is one statement. BEGIN in front
+of a semicolon, TRANSACTION or nothing is the word of a transaction, and no script.
 
-Invariant: the statements are slices of the text. All commands and files are split here, by one rule.
+Invariant: the statements are slices of the text. Each command and each file is split here, so that all agree.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from tablestore_engine.sql.text.lexer import END, Token, behind, tokenize
 
 TRANSACTION_WORDS: Final = frozenset(["BEGIN", "START", "COMMIT", "ROLLBACK", "END"])
 _TRANSACTION_REST: Final = frozenset(["TRANSACTION", "WORK", "READ", "ONLY", "WRITE"])
-_BLOCKS: Final = frozenset(["IF", "CASE", "WHILE", "REPEAT", "LOOP", "FOR"])  # their END is followed by the same word
+_BLOCKS: Final = frozenset(["IF", "CASE", "WHILE", "REPEAT", "LOOP", "FOR"])  # their END is followed by the word
+_BEFORE_NAME_OF_CODE: Final = frozenset(["FUNCTION", "PROCEDURE", "EXISTS", "."])
 _BEFORE_BLOCK: Final = frozenset([":", "BEGIN", "ATOMIC", "THEN", "ELSE", "DO", "LOOP", "REPEAT"])
 
 
 def split(text: str) -> list[str]:
-    """The statements of a text in order, without their semicolons. Empty statements and transaction statements are
-    left out, because each statement is its own transaction."""
+    """The statements of a text in order, without their semicolons; none that is empty or only words of a
+    transaction, for each statement commits by itself."""
     tokens = tokenize(text)
     statements = []
     for start, end, first in _slices(text, tokens):
@@ -32,13 +33,13 @@ def split(text: str) -> list[str]:
 
 
 def second_statement(tokens: Sequence[Token]) -> Token | None:
-    """The first token of the second statement; None when there is no second statement."""
+    """The first token behind the first statement and its semicolons; None when there is no other statement."""
     starts = [first for _, _, first in _slices("", tokens) if first is not None]
     return starts[1] if len(starts) > 1 else None
 
 
 def is_transaction(tokens: Sequence[Token]) -> bool:
-    """Whether tokens consist of BEGIN, START TRANSACTION, COMMIT or ROLLBACK only."""
+    """Whether tokens are no more than BEGIN, START TRANSACTION, COMMIT or ROLLBACK."""
     words = [token for token in tokens if token.kind != END]
     return bool(words) and words[0].key in TRANSACTION_WORDS and all(one.key in _TRANSACTION_REST for one in words[1:])
 
@@ -60,19 +61,16 @@ def _slices(text: str, tokens: Sequence[Token]) -> Iterator[tuple[int, int, Toke
 
 
 def _behind_statement(tokens: Sequence[Token], i: int) -> int:
-    """The index of the semicolon after the statement that begins at ``i``, or of the end."""
-    first, defines_code = i, _defines_code(tokens, i)
+    """The index of the semicolon behind the statement that begins at ``i``, or of the end."""
+    first, body = i, _body_of_code(tokens, i)
     depth = 0
-    handler = False
     while tokens[i].kind != END:
         key, before = tokens[i].key, tokens[i - 1].key if i > first else ""
-        if key == ";":
-            if not depth:
-                break
-            handler = False
-        elif key == "HANDLER":
-            handler = True
-        elif key == "BEGIN" and _opens_block(tokens, i, first, before, handler or defines_code):
+        if key == ";" and not depth:
+            break
+        if key == "HANDLER" and depth:
+            body = _body_of_handler(tokens, i)
+        elif key == "BEGIN" and (i == body or _opens_block(tokens, i, first, before, depth)):
             depth += 1
         elif key == "END" and depth and before in (";", "BEGIN", "ATOMIC") and _next(tokens, i) not in _BLOCKS:
             depth -= 1
@@ -80,17 +78,44 @@ def _behind_statement(tokens: Sequence[Token], i: int) -> int:
     return i
 
 
-def _opens_block(tokens: Sequence[Token], i: int, first: int, before: str, anywhere: bool) -> bool:
+def _opens_block(tokens: Sequence[Token], i: int, first: int, before: str, depth: int) -> bool:
     if i == first:
         return is_script(tokens, i)
-    inside = tokens[first].key == "BEGIN"
-    return anywhere or (inside and before in (";", *_BEFORE_BLOCK))
+    return depth > 0 and before in (";", *_BEFORE_BLOCK)
 
 
 def _next(tokens: Sequence[Token], i: int) -> str:
     return tokens[i + 1].key if i + 1 < len(tokens) else ""
 
 
-def _defines_code(tokens: Sequence[Token], i: int) -> bool:
-    keys = {token.key for token in tokens[i : i + 6]}
-    return tokens[i].key == "CREATE" and not keys.isdisjoint(("PROCEDURE", "FUNCTION"))
+def _body_of_code(tokens: Sequence[Token], i: int) -> int:
+    """The index of the BEGIN that opens the body of the function or procedure that CREATE at ``i`` makes; or -1."""
+    if tokens[i].key != "CREATE":
+        return -1
+    i += 3 if _next(tokens, i) == "OR" else 1
+    i += 1 if tokens[min(i, len(tokens) - 1)].key in ("TEMPORARY", "TEMP") else 0
+    if i >= len(tokens) or tokens[i].key not in ("FUNCTION", "PROCEDURE"):
+        return -1
+    while tokens[i].kind != END and tokens[i].key not in (";", "RETURN"):
+        before = tokens[i - 1].key
+        if tokens[i].key == "BEGIN" and before not in _BEFORE_NAME_OF_CODE:
+            return i if is_script(tokens, i) else -1
+        if before == "AS":
+            return -1
+        i = behind(tokens, i)
+    return -1
+
+
+def _body_of_handler(tokens: Sequence[Token], i: int) -> int:
+    """The index of the BEGIN that is the statement of the handler whose word HANDLER is at ``i``; -1 for none."""
+    if "DECLARE" not in (tokens[i - 1].key, tokens[i - 2].key) or _next(tokens, i) != "FOR":
+        return -1
+    last = len(tokens) - 1
+    i += 1
+    while i < last and tokens[i].key in ("FOR", ","):
+        key = tokens[i + 1].key
+        if key == "SQLSTATE":
+            i += 4 if _next(tokens, i + 1) == "VALUE" else 3
+        else:
+            i += 3 if key == "NOT" and _next(tokens, i + 1) == "FOUND" else 2
+    return i if i < last and is_script(tokens, i) else -1

@@ -141,3 +141,21 @@ def test_a_query_that_nests_deep_is_sparks_to_refuse(shop):
     assert rows(shop, query) == [(1,), (2,)]
     with pytest.raises(Exception, match=r"(?i)too complex|stack"):
         shop.sql("SELECT * FROM (" * 2000 + "SELECT id FROM t" + ")" * 2000).collect()
+
+
+def test_the_parameters_of_execute_immediate_do_not_depend_on_how_strings_are_escaped(shop):
+    setting = "spark.sql.parser.escapedStringLiterals"
+    shop.spark.conf.set(setting, "true")
+    try:
+        found = rows(shop, r"EXECUTE IMMEDIATE 'SELECT ?, id FROM t WHERE id = 1' USING concat('a\b', chr(39))")
+    finally:
+        shop.spark.conf.unset(setting)
+    assert found == [("a\\b'", 1)]
+
+
+def test_columns_called_case_and_end(shop):
+    shop.sql("CREATE TABLE cases (case STRING, end STRING)")
+    shop.sql("INSERT INTO cases VALUES ('x', 'y')")
+    assert rows(shop, "SELECT case FROM cases WHERE case = 'x' UNION SELECT v end FROM t") == [("a",), ("b",), ("x",)]
+    shop.sql("INSERT INTO cases SELECT case, end FROM cases")
+    assert rows(shop, "SELECT CASE case WHEN 'x' THEN case END AS case FROM cases") == [("x",), ("x",)]

@@ -157,3 +157,6 @@ INSERT INTO t (a, b)
 
 -- unread: two targets
 INSERT INTO t, u SELECT 1
+
+-- ours: a query of a column called case
+INSERT INTO t SELECT case FROM s

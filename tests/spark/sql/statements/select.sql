@@ -214,6 +214,24 @@ SELECT a, FROM orders
 -- ours: ONLY is a table
 SELECT * FROM ONLY orders
 
+-- ours: a column called case
+SELECT case FROM orders
+
+-- ours: a column called case in a condition
+SELECT a FROM orders WHERE case = 'x' AND b IN (SELECT b FROM items)
+
+-- ours: an alias called case, and a join
+SELECT s AS case FROM orders JOIN items ON orders.a = items.a AND CASE WHEN b THEN c END
+
+-- ours: an alias called case without AS, in a common table expression
+WITH q AS (SELECT s case FROM orders) SELECT * FROM q JOIN items
+
+-- ours: aliases called case and end
+SELECT a case FROM orders UNION SELECT b end FROM refunds
+
+-- ours: CASE over columns called by keywords
+SELECT CASE from WHEN 1 THEN case ELSE end END, CASE a IS DISTINCT FROM b WHEN true THEN from END FROM orders
+
 -- unread: a select list that ends in a comma
 SELECT a, FROM orders WHERE
 

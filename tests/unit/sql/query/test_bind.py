@@ -514,3 +514,22 @@ def test_subqueries_may_nest_as_deep_as_they_like() -> None:
         closing = ")" * opening.count("(")
         query = f"{opening * 2000}select 1 from x{closing * 2000}"
         assert references(query)[-1].name == "x" or references(query)[0].name == "x"
+
+
+@pytest.mark.parametrize(
+    ("query", "tables"),
+    [
+        ("select case from a", ["a"]),
+        ("select s as case from a join b on a.x = b.x", ["a", "b"]),
+        ("with q as (select s case from a) select * from q join b", ["a", "b"]),
+        ("select a from t where case = 'x' and b in (select b from s)", ["t", "s"]),
+        ("select a case from t union select b end from s", ["t", "s"]),
+        ("select x as case from a join b on case when y then z end", ["a", "b"]),
+        ("select case from when 1 then end from a", ["a"]),
+        ("select case from when 1 then 2 end, case when 1 then from else 3 end from a", ["a"]),
+        ("select case when a is distinct from b then 1 end from t", ["t"]),
+        ("select * from t timestamp as of case when true then '2026-01-01' end join s", ["t", "s"]),
+    ],
+)
+def test_case_and_end_may_be_names(query, tables):
+    assert [reference.name for reference in references(query)] == tables

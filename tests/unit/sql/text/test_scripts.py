@@ -31,6 +31,18 @@ from tablestore_engine.sql.text.scripts import split
         ("begin not atomic select 1; end; x", ["begin not atomic select 1; end", "x"]),
         ("begin select 1; select 2", ["begin select 1; select 2"]),
         ("select begin from t; select 2", ["select begin from t", "select 2"]),
+        ("select handler, begin from t; select 2", ["select handler, begin from t", "select 2"]),
+        ("begin select handler, begin from t; end; x", ["begin select handler, begin from t; end", "x"]),
+        ("begin declare handler for not found, sqlstate value '22012', begin begin select 1; end; end; x", ["begin declare handler for not found, sqlstate value '22012', begin begin select 1; end; end", "x"]),  # noqa: E501
+        ("begin declare exit handler for c select begin from t; end; x", ["begin declare exit handler for c select begin from t; end", "x"]),  # noqa: E501
+        ("begin declare exit handler", ["begin declare exit handler"]),
+        ("create view procedure as select begin from s; drop table x", ["create view procedure as select begin from s", "drop table x"]),  # noqa: E501
+        ("create table function as select begin from s; x", ["create table function as select begin from s", "x"]),
+        ("create function begin() returns int return select 1 as begin from t; x", ["create function begin() returns int return select 1 as begin from t", "x"]),  # noqa: E501
+        ("create or replace temporary function if not exists begin (begin int) returns int begin begin return 1; end; end; x", ["create or replace temporary function if not exists begin (begin int) returns int begin begin return 1; end; end", "x"]),  # noqa: E501
+        ("create procedure p() as begin select 1; end; x", ["create procedure p() as begin select 1; end", "x"]),
+        ("create or", ["create or"]),
+        ("create", ["create"]),
         ("create function f() returns int begin return 1; end; x", ["create function f() returns int begin return 1; end", "x"]),  # noqa: E501
         ("begin work; update t set a = case when b then 1 end; rollback work", ["update t set a = case when b then 1 end"]),  # noqa: E501
         ("select (1; select 2)", ["select (1", "select 2)"]),
