@@ -142,7 +142,7 @@ class MergeTreeBenchmark:
         mine = base = 0.0
         for path in batches:
             mine += self._insert("bench.folded", path)
-            base += once(lambda path=path: self.store.execute(_REAGGREGATE.format(path=path)))
+            base += once(lambda path=path: self.store.execute(_REAGGREGATE.format(path=quoted_name(str(path)))))
         check = "select count(*), sum(quantity), sum(dearest) from bench.{t}"
         if self._collect(check.format(t="folded")) != self._collect(check.format(t="merged")):
             raise AssertionError("the aggregation engine and the aggregation by merge disagree")
@@ -219,8 +219,8 @@ class MergeTreeBenchmark:
 _REAGGREGATE = """
 insert into bench.merged
 select k, cast(sum(quantity) as decimal(38,2)), max(dearest) from (
-  select k, quantity, dearest from parquet.{quoted_name(str(path))}
+  select k, quantity, dearest from parquet.{path}
   union all
-  select m.k, m.quantity, m.dearest from bench.merged m left semi join parquet.{quoted_name(str(path))} b on m.k = b.k
+  select m.k, m.quantity, m.dearest from bench.merged m left semi join parquet.{path} b on m.k = b.k
 ) group by k
 """
