@@ -12,8 +12,8 @@ FOLDER   ?= target/demo
 INTEROP  ?= $(VENV)-interop
 
 PY       := $(VENV)/bin/python
-INSTALL  := $(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
-RECIPES  := pyproject.toml setup.py constraints.txt
+INSTALL  := $(PY) -m pip install --quiet --disable-pip-version-check
+RECIPES  := pyproject.toml setup.py
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -129,7 +129,7 @@ floors:  ## Install the lowest dependencies allowed and run the unit tests on th
 	@$(MAKE) --no-print-directory VENV='$(VENV)-floors' '$(VENV)-floors/bin/python'
 	@python3 scripts/floors.py > '$(VENV)-floors/floors.txt'
 	@'$(VENV)-floors/bin/python' -m pip install --quiet --disable-pip-version-check \
-	  --constraint constraints.txt --constraint '$(VENV)-floors/floors.txt' --editable '.[test]'
+	  --constraint '$(VENV)-floors/floors.txt' --editable '.[test]'
 	'$(VENV)-floors/bin/python' -m pytest tests/unit $(PYTEST)
 
 .PHONY: pythons

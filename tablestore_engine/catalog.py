@@ -202,6 +202,8 @@ class Catalog:
         schemas = SchemaStore(self.io, paths)
         snapshots = SnapshotStore(self.io, paths)
         ids = schemas.list_ids()
+        if not ids and snapshots.ids():
+            raise CorruptMetadataError(paths.schema(0), "it does not exist, though the table has snapshots")
         if not ids:
             raise NotAManagedTableError(
                 f"The directory {path} has no schema, so it is not a managed table.",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tablestore_engine.errors import NotFoundError, TableStoreError, UserError
+from tablestore_engine.errors import NotFoundError, TableStoreError, UserError, interrupted
 
 if TYPE_CHECKING:
     from tablestore_engine.catalog import Catalog
@@ -34,19 +34,32 @@ class _Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except TableStoreError as error:
-            if ctx.params.get("debug"):
-                raise
-            _complain(str(error))
-            ctx.exit(exit_code(error))
+        except (click.ClickException, click.Abort, click.exceptions.Exit, BrokenPipeError):
+            raise
         except KeyboardInterrupt:
             _complain("Interrupted.")
             ctx.exit(INTERRUPTED)
+        except Exception as error:
+            if ctx.params.get("debug"):
+                raise
+            if interrupted(error):
+                _complain("Interrupted.")
+                ctx.exit(INTERRUPTED)
+            _complain(_message(error))
+            ctx.exit(exit_code(error))
 
 
-def exit_code(error: TableStoreError) -> int:
+def _message(error: Exception) -> str:
+    """What is said of an error; one that nobody expected says where more is to be seen."""
+    if isinstance(error, TableStoreError):
+        return str(error)
+    said = f": {error}" if str(error) else ""
+    return f"{type(error).__name__}{said}. This is not foreseen: `tablestore --debug …` shows where it happens."
+
+
+def exit_code(error: Exception) -> int:
     """The exit code for an error."""
-    if error.retryable:
+    if isinstance(error, TableStoreError) and error.retryable:
         return RETRY
     return WRONG if isinstance(error, UserError) else FAILED
 
@@ -258,8 +271,7 @@ def _compact_one(store: TableStore, identifier: tuple[str, str], full: bool) -> 
     try:
         done = compact_due(lambda: store.spark, store.catalog.load_table(*identifier), full=full)
     except Exception as error:
-        code = exit_code(error) if isinstance(error, TableStoreError) else FAILED
-        return f"FAILED: {' '.join(str(error).split()) or type(error).__name__}", code
+        return f"FAILED: {' '.join(_message(error).split())}", exit_code(error)
     return ", ".join(done) or "nothing was due", 0
 
 
@@ -278,7 +290,9 @@ def _waiting(text: str) -> Iterator[None]:
 def _answered(result: StatementResult, limit: int | None = None) -> Callable[[], None]:
     """Fetch the rows of a result. Returns a function that prints them, or a line that says what was done."""
     if result.dataframe is not None:
-        frame = result.dataframe
+        from tablestore_engine.spark.run.guarded import guarded
+
+        frame = guarded(result.dataframe)
         rows = (frame if limit is None else frame.limit(limit + 1)).collect()
         kinds = [kind for _, kind in frame.dtypes]
         return partial(_table, frame.columns, kinds, [tuple(row) for row in rows], limit)

@@ -21,7 +21,9 @@
     ├── ConflictError                  another commit won; nothing of this one is visible; **retryable**
     │   └── CommitTimeoutError         … until the time of the commit was over
     ├── CommitOutcomeUnknownError      the commit may or may not be visible: remove nothing, check first
-    ├── CorruptMetadataError           a metadata file is damaged; names the file
+    ├── CorruptFileError               a file of a table is damaged; names the file and the table
+    │   ├── CorruptMetadataError       … a metadata file
+    │   └── CorruptDataError           … a data file
     ├── StorageError                   the file system refused; names the path and the reason
     ├── EnvironmentProblem             JavaNotFoundError, JavaTooOldError
     └── ExecutionError                 Spark failed while running a plan; carries the short cause
@@ -33,7 +35,17 @@ same call may succeed unchanged; every error can be pickled, because executors r
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection
+import errno
+import functools
+import logging
+import os
+import re
+from collections.abc import Callable, Collection
+from typing import ParamSpec, TypeVar
+
+_LOG = logging.getLogger("tablestore_engine")
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def nearest(given: str, known: Collection[str]) -> str | None:
@@ -49,6 +61,31 @@ def did_you_mean(given: str, known: Collection[str]) -> str | None:
     if near is not None:
         return f"Did you mean '{near}'?"
     return f"There are: {', '.join(known)}." if known else None
+
+
+def interrupted(error: BaseException | None) -> bool:
+    """Whether an error came on top of Ctrl-C, while something was cleaned up."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        seen.add(id(error))
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def in_one_message(function: Callable[P, T]) -> Callable[P, T]:
+    """A public function, of whose errors Python prints the caller's steps alone. Its own are logged."""
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return function(*args, **kwargs)
+        except TableStoreError as error:
+            _LOG.debug("%s", error, exc_info=error)
+            raise error.with_traceback(None) from None
+
+    return call
 
 
 class TableStoreError(Exception):
@@ -184,14 +221,28 @@ class CommitOutcomeUnknownError(TableStoreError):
     """
 
 
-class CorruptMetadataError(TableStoreError):
-    """A metadata file that cannot be decoded. ``path`` names it, ``reason`` says what is wrong."""
+class CorruptFileError(TableStoreError):
+    """A file that cannot be decoded. ``path`` names it, ``reason`` says what is wrong."""
+
+    kind = "file"
 
     def __init__(self, path: str, reason: str = "it cannot be read", *, hint: str | None = None) -> None:
-        super().__init__(f"Damaged metadata file {path}: {reason}.", hint=hint)
+        super().__init__(f"Damaged {self.kind} {_shown(path)}: {reason}.", hint=hint or _way_out(path))
         self.path = path
         self.reason = reason
         self.args = (path, reason)
+
+
+class CorruptMetadataError(CorruptFileError):
+    """A metadata file that cannot be decoded."""
+
+    kind = "metadata file"
+
+
+class CorruptDataError(CorruptFileError):
+    """A data file that cannot be decoded."""
+
+    kind = "data file"
 
 
 class StorageError(TableStoreError):
@@ -201,7 +252,7 @@ class StorageError(TableStoreError):
     """
 
     def __init__(self, path: str, reason: str, *, hint: str | None = None) -> None:
-        super().__init__(f"Storage failure at {path}: {reason}.", hint=hint)
+        super().__init__(f"Storage failure at {_shown(path)}: {reason}.", hint=hint)
         self.path = path
         self.reason = reason
         self.missing = False
@@ -212,10 +263,42 @@ class StorageError(TableStoreError):
         """The storage error for an ``OSError`` at ``path``, with a hint where the cause is a common one."""
         hint = None
         if isinstance(error, PermissionError):
-            hint = "Check that the user of this process may write there."
-        made = cls(path, error.strerror or str(error) or type(error).__name__, hint=hint)
+            hint = "Check that the user of this process may read and write there."
+        elif error.errno in _LOST and _OF_TABLE.match(path):
+            hint = _way_out(path)
+        # Arrow repeats the path in front of the system's words.
+        known = error.errno is not None and error.errno in errno.errorcode
+        reason = os.strerror(error.errno) if known and error.errno else error.strerror or str(error)
+        made = cls(path, reason or type(error).__name__, hint=hint)
         made.missing = isinstance(error, FileNotFoundError)
         return made
+
+
+# A file of a table, by its path in a warehouse. Hidden folders are those of views and of what is being built.
+_OF_TABLE = re.compile(r".*/([^/=]+)\.db/([^/.][^/]*)/", re.DOTALL)
+_LOST = (errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.EIO)
+_RESTORE = "Restore the file from a copy of the table."
+_WAYS_OUT = (
+    (
+        "/bucket-",
+        f"{_RESTORE} Snapshots without it can still be read (VERSION AS OF), and CALL sys.rollback returns to one.",
+    ),
+    ("/tag/", f"{_RESTORE} Or delete the tag, and create it again: CALL sys.delete_tag."),
+    ("/statistics/", "Compute the statistics again: ANALYZE TABLE."),
+)
+
+
+def _shown(path: str) -> str:
+    """A path, and the table that the file belongs to."""
+    found = _OF_TABLE.match(path)
+    return f"{path} (table {found[1]}.{found[2]})" if found else path
+
+
+def _way_out(path: str) -> str:
+    """What to do when a file is damaged or lost."""
+    if not _OF_TABLE.match(path):
+        return "Restore the file from a copy."
+    return next((hint for part, hint in _WAYS_OUT if part in path), _RESTORE)
 
 
 class EnvironmentProblem(TableStoreError):

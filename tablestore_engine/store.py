@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tablestore_engine.catalog import DEFAULT_DATABASE, Catalog
-from tablestore_engine.errors import SchemaError
+from tablestore_engine.errors import SchemaError, in_one_message
 from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.types.types import DataType
@@ -79,6 +79,7 @@ class TableStore:
             self._prepared = True
         return self._spark
 
+    @in_one_message
     def sql(self, text: str, args: Parameters | None = None) -> DataFrame:
         """Run one statement. Queries return a lazy DataFrame; other statements have run when this returns.
 
@@ -243,16 +244,19 @@ class TableStore:
         database, _, table = name.rpartition(".")
         return self.catalog.create_table(database or self.database, table, schema, if_not_exists)
 
+    @in_one_message
     def read(self, name: str, snapshot_id: int | None = None) -> DataFrame:
         """A table's rows as a DataFrame, pinned to its latest snapshot or to the one given."""
         from tablestore_engine.spark.read.reader import read_table
+        from tablestore_engine.spark.run.guarded import guarded
 
         table = self.table(name)
         if snapshot_id is None:
-            return read_table(self.spark, table)
+            return guarded(read_table(self.spark, table))
         snapshot = table.snapshot(snapshot_id)
-        return read_table(self.spark, table, snapshot, schema=table.schema_of(snapshot))
+        return guarded(read_table(self.spark, table, snapshot, schema=table.schema_of(snapshot)))
 
+    @in_one_message
     def write(
         self,
         name: str,

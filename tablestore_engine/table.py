@@ -135,7 +135,8 @@ class Table:
         return self.snapshot_store.latest()
 
     def snapshots(self) -> list[Snapshot]:
-        """All snapshots, oldest first."""
+        """All snapshots, oldest first. Raises CorruptMetadataError: the newest is lost."""
+        self.snapshot_store.latest_id()
         return list(self.snapshot_store.iter())
 
     def snapshot(self, snapshot_id: int) -> Snapshot:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.run.errors import translated
+from tablestore_engine.spark.run.guarded import guarded
 from tablestore_engine.sql.result import StatementResult
 
 if TYPE_CHECKING:
@@ -13,9 +14,12 @@ if TYPE_CHECKING:
 
 
 def result_frame(spark: SparkSession, result: StatementResult) -> DataFrame:
-    """Rows of a query or of SHOW; `num_affected_rows` for a statement that changed rows; otherwise no columns."""
+    """Rows of a query or of SHOW; `num_affected_rows` for a statement that changed rows; otherwise no columns.
+
+    What is done with the frame raises this engine's errors.
+    """
     if result.dataframe is not None:
-        return result.dataframe
+        return guarded(result.dataframe)
     if result.rows is not None and result.columns is not None:
         types = result.types or ("string",) * len(result.columns)
         schema = ", ".join(f"{quoted_name(n)} {t}" for n, t in zip(result.columns, types, strict=True))

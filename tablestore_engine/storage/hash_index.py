@@ -17,11 +17,11 @@ WIDTH = 4
 NO_HASHES: Hashes = np.zeros(0, dtype=np.int32)
 
 
-def read_hashes(io: FileIO, path: str) -> Hashes:
-    """The hashes of a file, sorted and each once.
+def read_hashes(io: FileIO, path: str, count: int | None = None) -> Hashes:
+    """The hashes of a file, sorted and each once. `count`: how many there are, by the index manifest.
 
     Raises:
-        CorruptMetadataError: the file ends in the middle of a hash.
+        CorruptMetadataError: the file ends in the middle of a hash, or has another number of them.
         StorageError: it cannot be read.
     """
     data = io.read(path)
@@ -30,6 +30,8 @@ def read_hashes(io: FileIO, path: str) -> Hashes:
     hashes: Hashes = np.frombuffer(data, dtype=">i4").astype(np.int32)
     if len(hashes) > 1 and not bool((hashes[1:] > hashes[:-1]).all()):
         hashes = np.unique(hashes)
+    if count is not None and len(hashes) != count:
+        raise CorruptMetadataError(path, f"it has {len(hashes)} different hashes, its manifest says {count}")
     return hashes
 
 

@@ -7,7 +7,7 @@ the latest.
 
 from __future__ import annotations
 
-from tablestore_engine.errors import CorruptMetadataError, SchemaError, StorageError
+from tablestore_engine.errors import CorruptMetadataError, StorageError
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.paths import TablePaths, schema_id_of
@@ -30,8 +30,7 @@ class SchemaStore:
         """One schema; read once.
 
         Raises:
-            SchemaError: there is none of that id.
-            CorruptMetadataError: its file is damaged.
+            CorruptMetadataError: its file is damaged, or lost.
             UnsupportedTypeError: it has a column of a type that this engine cannot hold.
         """
         schema = self._loaded.get(schema_id)
@@ -45,7 +44,7 @@ class SchemaStore:
             data = self._io.read(path)
         except StorageError as error:
             if error.missing:
-                raise SchemaError(f"Schema {schema_id} of the table at {self._paths.root} does not exist.") from None
+                raise CorruptMetadataError(path, "it does not exist") from None
             raise
         try:
             schema = TableSchema.from_json(data)

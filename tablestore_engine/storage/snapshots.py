@@ -1,7 +1,8 @@
 """The snapshots of one table.
 
 A snapshot exists when its file exists. The files LATEST and EARLIEST are hints that spare a listing; they may be
-missing, stale or wrong, and nothing relies on them. Ids grow by one; the oldest may have expired.
+missing, stale or wrong, and no answer relies on them. A LATEST that is little ahead of all snapshots shows that
+snapshots were lost. Ids grow by one; the oldest may have expired.
 """
 
 from __future__ import annotations
@@ -37,7 +38,11 @@ class SnapshotStore:
         return self._io.exists(self._paths.snapshot(snapshot_id))
 
     def latest_id(self) -> int | None:
-        """The newest id, None before the first commit."""
+        """The newest id, None before the first commit.
+
+        Raises:
+            CorruptMetadataError: the newest snapshot is lost: without it, others would be overwritten by the next one.
+        """
         hint = self._hint(self._paths.latest_hint)
         # Without its predecessor it may be one that a late writer is about to remove.
         if hint is not None and self.exists(hint) and (hint == 1 or self.exists(hint - 1)):
@@ -45,7 +50,21 @@ class SnapshotStore:
                 if not self.exists(candidate + 1):
                     return candidate
         ids = self.ids()
-        return ids[-1] if ids else None
+        newest = ids[-1] if ids else 0
+        if hint is not None and newest < hint <= newest + _STEPS_FROM_HINT:
+            self._check_lost(hint, newest)
+        return newest or None
+
+    def _check_lost(self, hint: int, newest: int) -> None:
+        """Refuse a hint at a snapshot that was there and is not: it is written after the snapshot, and is changed
+        before a rollback of another writer removes snapshots."""
+        if self._hint(self._paths.latest_hint) == hint and not self.exists(hint):
+            reader = f"the table is then as of snapshot {newest}" if newest else "the table is then empty"
+            raise CorruptMetadataError(
+                self._paths.snapshot(hint),
+                "it does not exist, though the file LATEST next to it names it",
+                hint=f"Restore the file from a copy of the table. If it is lost, delete LATEST: {reader}.",
+            )
 
     def earliest_id(self) -> int | None:
         """The oldest id that has not expired, None before the first commit."""

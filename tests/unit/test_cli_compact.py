@@ -67,7 +67,7 @@ def test_a_table_that_fails_does_not_stop_the_others(run, tables):
     result = run("--all", "--full")
     assert result.exit_code == 3
     due, planned, rest = result.stdout.splitlines()
-    assert due.startswith("default.due      FAILED: Damaged metadata file")
+    assert due.startswith("default.due      FAILED: Damaged data file")
     assert "completed as snapshot 4" in planned
     assert "compacted as snapshot 4" in rest
 

@@ -11,7 +11,7 @@ import pytest
 from tablestore_engine import errors
 
 ALL = [one for _, one in inspect.getmembers(errors, inspect.isclass) if issubclass(one, errors.TableStoreError)]
-OF_PATHS = (errors.CorruptMetadataError, errors.StorageError)
+OF_PATHS = (errors.CorruptFileError, errors.StorageError)
 
 
 def make(kind):
@@ -45,6 +45,34 @@ def test_storage_error_of_an_os_error():
     denied = errors.StorageError.of("/a", PermissionError(errno.EACCES, "Permission denied"))
     assert not denied.missing
     assert "write there" in str(denied)
+
+
+@pytest.mark.parametrize(
+    ("path", "table", "hint"),
+    [
+        ("/w/shop.db/orders/bucket-0/data-1.parquet", "shop.orders", "VERSION AS OF"),
+        ("/w/shop.db/orders/day=x.db/bucket-0/data-1.parquet", "shop.orders", "CALL sys.rollback"),
+        ("/old.db/w/shop.db/orders/snapshot/snapshot-1", "shop.orders", "Restore the file"),
+        ("/w/shop.db/orders/tag/tag-a", "shop.orders", "CALL sys.delete_tag"),
+        ("/w/shop.db/orders/statistics/stat-a", "shop.orders", "ANALYZE TABLE"),
+    ],
+)
+def test_a_damaged_file_is_named_with_its_table_and_the_way_out(path, table, hint):
+    lost = errors.StorageError.of(path, FileNotFoundError(errno.ENOENT, "gone"))
+    for error in (errors.CorruptMetadataError(path, "odd"), errors.CorruptDataError(path, "odd"), lost):
+        assert f"{path} (table {table}): " in str(error)
+        assert hint in str(error)
+
+
+def test_an_error_on_top_of_ctrl_c():
+    try:
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise OSError("closed")
+    except OSError as error:
+        assert errors.interrupted(error)
+    assert not errors.interrupted(OSError("closed"))
 
 
 def test_user_errors_are_one_family():

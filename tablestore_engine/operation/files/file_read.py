@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tablestore_engine.errors import CorruptMetadataError, StorageError
+from tablestore_engine.errors import CorruptDataError, StorageError
 from tablestore_engine.metadata.deletion_vector import Positions
 from tablestore_engine.operation.files.batch_size import fixed_width
 from tablestore_engine.operation.files.deletion_vectors import kept_rows
@@ -66,7 +66,7 @@ def read_batches(
     They come in batches of some sizes. Rows at the positions `deleted` are left out.
 
     Raises:
-        CorruptMetadataError: the file is damaged; names it.
+        CorruptDataError: the file is damaged; names it.
         StorageError: it cannot be read.
         UnsupportedTypeError: it holds a column in a type that is not read as that of today.
     """
@@ -101,12 +101,12 @@ def read_batches(
                     position += batch.num_rows
                     yield _shape(batch if kept is None else batch.filter(pa.array(kept)), targets)
     except pa.ArrowInvalid as error:
-        raise CorruptMetadataError(path, f"it is not a readable Parquet file ({error})") from error
+        raise CorruptDataError(path, f"it is not a readable Parquet file ({error})") from error
     except OSError as error:
         if error.errno is not None:
             raise StorageError.of(path, error) from error
         # So Arrow speaks of pages that it cannot decode.
-        raise CorruptMetadataError(path, f"it is not a readable Parquet file ({error})") from error
+        raise CorruptDataError(path, f"it is not a readable Parquet file ({error})") from error
 
 
 def row_bytes(group: pq.RowGroupMetaData, kinds: Mapping[str, pa.DataType]) -> int:

@@ -116,7 +116,7 @@ def known_buckets(buckets: DynamicBuckets, target: WriteTarget, partition: bytes
     """The bucket of each hash in a partition, -1 for those that are new."""
     found = np.full(len(hashes), -1, dtype=np.int32)
     for entry in buckets.of(partition):
-        hit = contains(read_hashes(target.io, index_path(target.paths, target.schema, entry)), hashes)
+        hit = contains(_hashes_of(target, entry), hashes)
         found[hit & (found < 0)] = entry.bucket
     return found
 
@@ -163,6 +163,10 @@ def _indexed(target: WriteTarget, buckets: DynamicBuckets, bucket_id: tuple[byte
     return write_index_file(target, bucket_id, np.unique(np.concatenate(found)), f"repaired{number}")
 
 
+def _hashes_of(target: WriteTarget, entry: IndexEntry) -> Hashes:
+    return read_hashes(target.io, index_path(target.paths, target.schema, entry), entry.row_count)
+
+
 def write_index_file(target: WriteTarget, bucket_id: tuple[bytes, int], hashes: Hashes, name: str) -> IndexEntry:
     """Write the index file of a bucket; `name` distinguishes it from others of the same write."""
     partition, bucket = bucket_id
@@ -181,7 +185,7 @@ class KnownKeys:
     def __init__(self, buckets: DynamicBuckets, target: WriteTarget, partition: bytes) -> None:
         """Read the index. Raises StorageError, CorruptMetadataError."""
         entries = buckets.of(partition)
-        parts = [read_hashes(target.io, index_path(target.paths, target.schema, e)) for e in entries]
+        parts = [_hashes_of(target, e) for e in entries]
         hashes = np.concatenate([NO_HASHES, *parts])
         numbers = np.repeat(
             np.array([e.bucket for e in entries], dtype=np.int32), np.array([len(p) for p in parts], dtype=np.int64)
@@ -226,8 +230,7 @@ class BucketIndex:
         """The bucket's new index file; None when the old one has all keys."""
         given = np.unique(np.concatenate([NO_HASHES, *self._given]))
         if self._before is not None:
-            path = index_path(self._target.paths, self._target.schema, self._before)
-            before = read_hashes(self._target.io, path)
+            before = _hashes_of(self._target, self._before)
             new = given[~contains(before, given)]
             if not len(new):
                 return None

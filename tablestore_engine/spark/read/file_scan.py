@@ -13,6 +13,7 @@ from functools import reduce
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
 
+from tablestore_engine.errors import CorruptDataError
 from tablestore_engine.metadata.data_file import DataFileMeta
 from tablestore_engine.metadata.deletion_vector import Positions
 from tablestore_engine.operation.files.deletion_vectors import read_positions_of
@@ -91,6 +92,7 @@ class FileScans:
         `positions` the file and the row's number in it come last, and with `sizes` also the size of the file.
 
         Raises:
+            CorruptDataError, StorageError: a file is cut, or is lost.
             UnsupportedTypeError: files hold a column in a type that is not read as that of today.
         """
         groups: dict[tuple[int, bool], list[BucketFile]] = {}
@@ -109,6 +111,15 @@ class FileScans:
 
     def _path(self, bucket: BucketScan, file: DataFileMeta) -> str:
         return self._table.io.local_path(bucket.path_of(self._table.paths, file))
+
+    def _checked(self, bucket: BucketScan, file: DataFileMeta) -> str:
+        """The path of a file that is there with all of its bytes: Spark reads a file without bytes as one without
+        rows."""
+        path = bucket.path_of(self._table.paths, file)
+        size = self._table.io.size(path)
+        if size != file.file_size:
+            raise CorruptDataError(path, f"it has {size:,} bytes, its manifest says {file.file_size:,}")
+        return self._table.io.local_path(path)
 
     def _reads_by_name(self, schema_id: int) -> bool:
         """Whether files of a past schema read rightly when asked for the current columns by name."""
@@ -137,7 +148,7 @@ class FileScans:
         struct = to_spark_schema(own.fields)
         if first:
             struct = T.StructType([*to_spark_schema(first).fields, *struct.fields])
-        paths = [escaped_path(self._path(bucket, file)) for bucket, file in files]
+        paths = [escaped_path(self._checked(bucket, file)) for bucket, file in files]
         frame = self.spark.read.schema(struct).parquet(*paths)
         if is_current and not last and not deletes:
             return frame

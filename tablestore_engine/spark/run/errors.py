@@ -7,6 +7,7 @@ the error condition and its first sentence for mistakes of the user, the root ca
 from __future__ import annotations
 
 import re
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -16,6 +17,7 @@ from pyspark.errors import (
     PySparkException,
 )
 
+from tablestore_engine import errors
 from tablestore_engine.errors import (
     ExecutionError,
     NegativeCountError,
@@ -24,12 +26,17 @@ from tablestore_engine.errors import (
     SqlError,
     TableNotFound,
     TableStoreError,
+    interrupted,
 )
 from tablestore_engine.mergetree.multiset.multiset import NEGATIVE, NEGATIVE_HINT
 from tablestore_engine.schema.table.row_kind import KINDS_HINT, UNKNOWN_KIND
+from tablestore_engine.spark.run.failed_files import failed_file
+from tablestore_engine.spark.run.hints import hint_for
 from tablestore_engine.spark.run.messages import own_words, reason_and_position
 
 _MAX_MESSAGE = 2_000
+_SIGNAL_HANDLER = "signal_handler"  # PySpark's own, which cancels jobs before it raises KeyboardInterrupt
+_OWN_ERROR = re.compile(r"^tablestore_engine\.errors\.(\w+): ([^\n]+)", re.MULTILINE)
 _NOT_FOUND = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND")
 # A Java exception's class name in front of its message, and the stack behind it.
 _CLASS = re.compile(r"^(?:[a-z][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error|Throwable)?:\s*")
@@ -49,25 +56,39 @@ def translated(text: str = "", locate: Callable[[int], str] | None = None) -> It
     except TableStoreError:
         raise
     except PySparkException as error:
+        if isinstance(error, (AttributeError, LookupError)):
+            raise  # by which Python learns that a frame has no such attribute or column
         raise translate(error, text, locate) from None
     except Exception as error:
+        if was_interrupted(error):
+            raise KeyboardInterrupt from None
         if type(error).__module__.startswith(("py4j", "grpc")):
-            raise ExecutionError(short_message(str(error)) or type(error).__name__) from None
+            raise failure(str(error) or type(error).__name__) from None
         raise
 
 
 def translate(error: PySparkException, text: str = "", locate: Callable[[int], str] | None = None) -> TableStoreError:
     """This engine's error for one of Spark's."""
-    if isinstance(error, (ParseException, AnalysisException)):
-        problem = reason_and_position(_without_java(_text(error)))
-        shown = "" if problem.position is None or locate is None else locate(_offset(text, *problem.position))
-        message = _cut(problem.reason) + (f"\n{shown}" if shown else "")
-        condition = error.getCondition() if hasattr(error, "getCondition") else None
-        if isinstance(error, ParseException):
-            return ParseError(message)
-        missing = condition is not None and condition.startswith(_NOT_FOUND)
-        return TableNotFound(message) if missing else SqlError(message)
-    message = short_message(_text(error))
+    full = _text(error)
+    if not isinstance(error, (ParseException, AnalysisException)):
+        return failure(full)
+    problem = reason_and_position(_without_java(full))
+    shown = "" if problem.position is None or locate is None else locate(_offset(text, *problem.position))
+    message = _cut(problem.reason) + (f"\n{shown}" if shown else "")
+    hint = hint_for(problem.reason, text)
+    condition = error.getCondition() if hasattr(error, "getCondition") else None
+    if isinstance(error, ParseException):
+        return ParseError(message, hint=hint)
+    missing = condition is not None and condition.startswith(_NOT_FOUND)
+    return TableNotFound(message) if missing else SqlError(message, hint=hint)
+
+
+def failure(text: str) -> TableStoreError:
+    """The error for what Spark says of a query that failed while it ran."""
+    lost = failed_file(text)
+    if lost is not None:
+        return lost
+    message = short_message(text)
     if NEGATIVE in message:
         reason = message[message.index(NEGATIVE) :].partition(" SQLSTATE: ")[0]
         return NegativeCountError(reason, hint=NEGATIVE_HINT)
@@ -75,7 +96,27 @@ def translate(error: PySparkException, text: str = "", locate: Callable[[int], s
     end = message.find(KINDS_HINT, unknown)
     if 0 <= unknown < end:
         return RowKindError(message[unknown:end].strip(), hint=KINDS_HINT)
-    return ExecutionError(message)
+    return _of_worker(text) or ExecutionError(message, hint=hint_for(message))
+
+
+def _of_worker(text: str) -> TableStoreError | None:
+    """The error that the engine raised in one of Spark's Python workers, by the last line of its traceback."""
+    lines = _OWN_ERROR.findall(text)
+    if not lines:
+        return None
+    name, message = lines[-1]
+    kind = getattr(errors, name, ExecutionError)
+    made: TableStoreError = kind.__new__(kind, message)
+    TableStoreError.__init__(made, message)  # which names its file and ends with its hint
+    return made
+
+
+def was_interrupted(error: Exception) -> bool:
+    """Whether an error came of Ctrl-C: PySpark cancels its jobs then, and py4j may fail at that."""
+    if not isinstance(error, (OSError, ValueError)) and not type(error).__module__.startswith("py4j"):
+        return False
+    frames = traceback.walk_tb(error.__traceback__)
+    return interrupted(error) or any(frame.f_code.co_name == _SIGNAL_HANDLER for frame, _ in frames)
 
 
 def _text(error: PySparkException) -> str:

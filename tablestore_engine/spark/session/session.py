@@ -11,6 +11,7 @@ import importlib.util
 import logging
 import sys
 import threading
+import warnings
 from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -105,6 +106,8 @@ def stop_session(root: SparkSession) -> None:
 
 def prepare_session(spark: SparkSession, settings: Mapping[str, str] | None = None) -> SparkSession:
     """Sets what the engine needs, and the ``settings`` that can change at run time, in a running session."""
+    # PySpark warns with Java's stack of what it raises next.
+    warnings.filterwarnings("ignore", message="(?s)toPandas attempted Arrow .* not continue", category=UserWarning)
     for key, value in {**REQUIRED_SETTINGS, **(settings or {})}.items():
         if key in REQUIRED_SETTINGS or (key.startswith("spark.sql.") and spark.conf.isModifiable(key)):
             spark.conf.set(key, value)

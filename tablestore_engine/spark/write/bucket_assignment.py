@@ -131,7 +131,8 @@ def _index(
     ]
     if not files:
         return None
-    frame = spark.createDataFrame([f[:3] for f in files], f"{_PARTITION_NUMBER} int, {_KNOWN} int, path string")
+    columns = f"{_PARTITION_NUMBER} int, {_KNOWN} int, path string, hashes bigint"
+    frame = spark.createDataFrame(files, columns)
     frame = frame.repartition(min(len(files), _READERS))
     types = f"{_PARTITION_NUMBER} int, {HASH_COLUMN} int, {_KNOWN} int"
     known = frame.mapInArrow(_reader(job.target.io), types)
@@ -143,8 +144,8 @@ def _index(
 def _reader(io: FileIO) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            for number, bucket, path in zip(*(c.to_pylist() for c in batch.columns), strict=True):
-                hashes = read_hashes(io, path)
+            for number, bucket, path, count in zip(*(c.to_pylist() for c in batch.columns), strict=True):
+                hashes = read_hashes(io, path, count)
                 for at in range(0, len(hashes), _CHUNK):
                     part = pa.array(hashes[at : at + _CHUNK])
                     sides = [pa.repeat(pa.scalar(one, pa.int32()), len(part)) for one in (number, bucket)]

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from tablestore_engine.errors import UnsupportedTypeError, nearest
+from tablestore_engine.schema.types.foreign_types import INSTEAD
 from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, DataType, MapType, RowType
 from tablestore_engine.sql.text.cursor import Cursor
 from tablestore_engine.sql.text.lexer import NUMBER, Token, tokenize
@@ -40,17 +41,6 @@ _ATOMIC: Final[Mapping[str, tuple[str, int | None]]] = {
 _WITH_LENGTH: Final = {"CHAR": "CHAR", "CHARACTER": "CHAR", "VARCHAR": "VARCHAR"}
 _DECIMALS: Final = frozenset(["DECIMAL", "DEC", "NUMERIC"])
 _KNOWN: Final = [*_ATOMIC, *_WITH_LENGTH, *_DECIMALS, "ARRAY", "MAP", "STRUCT"]
-_INSTEAD: Final = {
-    "INTERVAL": "Store the bounds, or a number of units.",
-    "VARIANT": "Store the value as STRING, for example by to_json(…).",
-    "VOID": "Cast the column to a type.",
-    "NULL": "Cast the column to a type.",
-    "TIME": "Store the time as STRING or as a number of microseconds.",
-    "TEXT": "Use STRING.",
-    "DATETIME": "Use TIMESTAMP.",
-    "NUMBER": "Use DECIMAL.",
-    "JSON": "Use STRING.",
-}
 
 
 def parse_sql_type(text: str, column: str = "", *, nullable: bool = True) -> DataType:
@@ -157,8 +147,8 @@ class _TypeParser(Cursor):
 
     def advice(self, root: str) -> str | None:
         """A hint what to write instead of an unknown type."""
-        if root in _INSTEAD:
-            return _INSTEAD[root]
+        if root in INSTEAD:
+            return INSTEAD[root]
         if root in _WITH_LENGTH:
             return f"Write {root}(length)."
         near = nearest(root, _KNOWN)

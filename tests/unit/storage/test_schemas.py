@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tablestore_engine.errors import CorruptMetadataError, SchemaError, UnsupportedTypeError
+from tablestore_engine.errors import CorruptMetadataError, UnsupportedTypeError
 from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.storage.file_io import LocalFileIO
@@ -81,7 +81,7 @@ def test_damage_names_the_file(store, paths, text):
 
 
 def test_missing_schema(store):
-    with pytest.raises(SchemaError, match="Schema 3"):
+    with pytest.raises(CorruptMetadataError, match="schema-3: it does not exist"):
         store.load(3)
 
 

@@ -66,6 +66,14 @@ def test_a_number_without_precision_keeps_its_fraction(tmp_path, configured, val
     assert arrow_table(table, columns).column("n").to_pylist() == [one or None for one in values]
 
 
+@pytest.mark.parametrize(("configured", "kind"), [("float", "double"), ("FLOAT", "double"), ("float4", "float")])
+def test_a_float_has_the_width_of_type_float(tmp_path, configured, kind):
+    path = tmp_path / "seed.csv"
+    path.write_text("k,n\n1,38.89\n")
+    table = from_csv(str(path), text_columns={"n": configured})
+    assert columns_of(table, {"n": configured}, TableStoreAdapter.convert_agate_type)[1].type == kind
+
+
 def test_whole_numbers_beyond_64_bits(tmp_path):
     path = tmp_path / "seed.csv"
     path.write_text("n\n100000000000000000000\n1\n")

@@ -9,7 +9,7 @@ import pytest
 from support.tables import by_key, check_invariants, compact, data_files, live_paths, make_table, read, write
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.errors import CorruptMetadataError, StorageError
+from tablestore_engine.errors import CorruptDataError, StorageError
 from tablestore_engine.operation.compact.auto_compaction import run_and_commit
 from tablestore_engine.operation.compact.compact_plan import plan_compaction
 from tablestore_engine.operation.compact.scheduled_run import execute_here
@@ -138,7 +138,7 @@ def test_a_damaged_bucket_keeps_no_other_from_being_compacted(tmp_path):
     content = Path(damaged).read_bytes()
     Path(damaged).write_bytes(b"rubbish")
     tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas.load, full=True)
-    with pytest.raises(CorruptMetadataError, match=Path(damaged).name):
+    with pytest.raises(CorruptDataError, match=Path(damaged).name):
         run_and_commit(table.state, tasks, execute_here)
     Path(damaged).write_bytes(content)
     assert sorted(len(b.files) for b in table.scan().buckets) == [1, 1, 1, 1, 2]

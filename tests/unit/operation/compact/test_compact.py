@@ -20,7 +20,7 @@ from support.tables import (
 )
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.errors import CorruptMetadataError
+from tablestore_engine.errors import CorruptDataError
 from tablestore_engine.metadata.data_file import FILE_SOURCE_COMPACT
 from tablestore_engine.operation.compact.compact import batch_rows, run_compaction
 from tablestore_engine.operation.compact.compact_plan import plan_compaction, universal_options
@@ -278,10 +278,10 @@ def test_a_damaged_file_is_named_and_nothing_is_left(table, damage):
         file.write(data)
     (task,) = plan(table, full=True)
     before = data_files(table)
-    with pytest.raises(CorruptMetadataError, match=os.path.basename(path)):
+    with pytest.raises(CorruptDataError, match=os.path.basename(path)):
         run_compaction(task, "c-")
     assert data_files(table) == before
-    with pytest.raises(CorruptMetadataError, match=os.path.basename(path)):
+    with pytest.raises(CorruptDataError, match=os.path.basename(path)):
         read(table)
 
 
@@ -342,7 +342,7 @@ def test_a_failure_between_passes_leaves_nothing(tmp_path, monkeypatch):
     damaged = next(e for e in table.live_files() if e.file.level == 0)
     with open(f"{table.path}/bucket-0/{damaged.file.file_name}", "r+b") as file:
         file.truncate(100)
-    with pytest.raises(CorruptMetadataError):
+    with pytest.raises(CorruptDataError):
         compact(table)
     assert data_files(table) == files
 

@@ -10,7 +10,7 @@ from collections import Counter
 import pytest
 from support.tables import by_key, check_invariants, compact, data_files, live_paths, make_table, write
 
-from tablestore_engine.errors import CorruptMetadataError
+from tablestore_engine.errors import CorruptDataError
 from tablestore_engine.operation.compact import compact as compaction
 
 MOST = 4
@@ -114,7 +114,7 @@ def test_a_failure_between_passes_leaves_nothing(tmp_path, opened):
     damaged = min(table.live_files(), key=lambda e: e.file.max_sequence_number)
     with open(f"{table.path}/bucket-0/{damaged.file.file_name}", "r+b") as file:
         file.truncate(100)
-    with pytest.raises(CorruptMetadataError):
+    with pytest.raises(CorruptDataError):
         compact(table)
     assert data_files(table) == files
     assert opened["now"] == 0

@@ -15,7 +15,7 @@ from support.tables import (
     write,
 )
 
-from tablestore_engine.errors import ConflictError, CorruptMetadataError, ExecutionError, StorageError
+from tablestore_engine.errors import ConflictError, CorruptDataError, ExecutionError, StorageError
 from tablestore_engine.metadata.compaction_plan import PlanState
 from tablestore_engine.operation.compact.schedule import schedule
 from tablestore_engine.operation.compact.scheduled_run import execute_here, run_next
@@ -107,7 +107,7 @@ def test_of_a_failed_compaction_no_file_is_left_and_other_buckets_are_compacted(
     damaged = max(path for path in live_paths(table) if "bucket-2" in path)
     with open(damaged, "r+b") as file:
         file.truncate(100)
-    with pytest.raises(CorruptMetadataError, match="bucket-2"):
+    with pytest.raises(CorruptDataError, match="bucket-2"):
         compact_table(no_spark, table)
     assert {one for one in data_files(table) if "bucket-2" in one} == {one for one in before if "bucket-2" in one}
     assert {one.bucket: len(one.files) for one in table.scan().buckets} == {0: 1, 1: 1, 2: 2}

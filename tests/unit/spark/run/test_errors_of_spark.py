@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pyspark.errors import AnalysisException, ParseException, PySparkException
+from pyspark.errors import AnalysisException, ParseException, PySparkAttributeError, PySparkException
 
 from tablestore_engine.errors import (
     ExecutionError,
@@ -89,3 +89,36 @@ def test_the_engine_s_errors_and_bugs_pass_untouched():
         raise SchemaError("mine")
     with pytest.raises(ZeroDivisionError), translated():
         raise ZeroDivisionError
+
+
+class Py4JNetworkError(Exception):
+    """Stands for py4j's."""
+
+
+Py4JNetworkError.__module__ = "py4j.protocol"
+
+
+def test_ctrl_c_is_an_interrupt_also_when_py4j_fails_on_top_of_it():
+    with pytest.raises(KeyboardInterrupt), translated():
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise Py4JNetworkError("Answer from Java side is empty")
+
+
+def test_ctrl_c_is_an_interrupt_when_pyspark_cannot_cancel_its_jobs():
+    def signal_handler():
+        raise Py4JNetworkError("Answer from Java side is empty")
+
+    with pytest.raises(KeyboardInterrupt), translated():
+        signal_handler()
+
+
+def test_a_lost_jvm_is_no_interrupt():
+    with pytest.raises(ExecutionError, match="Answer from Java side is empty"), translated():
+        raise Py4JNetworkError("Answer from Java side is empty")
+
+
+def test_a_missing_attribute_stays_one():
+    with pytest.raises(PySparkAttributeError), translated():
+        raise PySparkAttributeError("no such attribute")

@@ -1,0 +1,46 @@
+"""Which file Spark could not read, in its messages, as this engine's error.
+
+Spark names the file in front of its reason, and the reason is at the end of a chain of Java's exceptions.
+"""
+
+from __future__ import annotations
+
+import errno
+import re
+from urllib.parse import unquote
+
+from tablestore_engine.errors import CorruptDataError, StorageError
+
+_FILE = re.compile(r"\[FAILED_READ_FILE\.(\w+)\] Encountered error while reading file (.+?)\.(?=\s|$)")
+_CAUSES = re.compile(r"^Caused by: (?:[\w$]+\.)*[\w$]+: ([^\n]+)", re.MULTILINE)
+_ADDRESS = re.compile(r"file:/\S+\s*")
+_NOTHING = ("Exception thrown in awaitResult", "[FAILED_READ_FILE", "Job aborted")
+_TYPES = re.compile(r"Data type mismatches when reading Parquet column [^\n]*?\.(?=\s|$)")
+
+
+def failed_file(text: str) -> StorageError | CorruptDataError | None:
+    """The error for a file that is lost or damaged; None when a message is about something else."""
+    found = _FILE.search(text)
+    if found is None:
+        return None
+    condition, path = found[1], _local(found[2])
+    if condition == "FILE_NOT_EXIST":
+        return StorageError.of(path, FileNotFoundError(errno.ENOENT, "No such file or directory"))
+    return CorruptDataError(path, _reason(condition, text))
+
+
+def _reason(condition: str, text: str) -> str:
+    types = _TYPES.search(text)
+    if condition == "PARQUET_COLUMN_DATA_TYPE_MISMATCH" and types is not None:
+        return types[0].rstrip(".")
+    causes = [_ADDRESS.sub("", one).strip() for one in _CAUSES.findall(text) if not one.startswith(_NOTHING)]
+    detail = f" ({causes[-1].rstrip('.')})" if causes else ""
+    what = "its footer cannot be read" if condition == "CANNOT_READ_FILE_FOOTER" else "it cannot be decoded"
+    return f"{what}{detail}"
+
+
+def _local(path: str) -> str:
+    """The path of a file that Spark names by an address."""
+    if not path.startswith("file:"):
+        return path
+    return "/" + unquote(path[len("file:") :]).lstrip("/")
