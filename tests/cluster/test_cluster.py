@@ -136,7 +136,9 @@ def test_two_workers(launch, tmp_path):
     assert len(executors) == 2, "both workers ran an executor"
 
 
-def test_spark_connect(launch, tmp_path):
+@pytest.fixture
+def connect(launch, tmp_path):
+    """The address of a Spark Connect server."""
     pytest.importorskip("grpc")
     port = free_port()
     server = launch(
@@ -146,4 +148,28 @@ def test_spark_connect(launch, tmp_path):
         "--conf", f"spark.sql.warehouse.dir={tmp_path}/unused", "--conf", "spark.sql.artifact.isolation.enabled=false",
     )  # fmt: skip
     wait_for(port, server)
-    check(run_application(tmp_path / "warehouse", f"sc://127.0.0.1:{port}", tmp_path), tmp_path / "warehouse")
+    return f"sc://127.0.0.1:{port}"
+
+
+def test_spark_connect(connect, tmp_path):
+    check(run_application(tmp_path / "warehouse", connect, tmp_path), tmp_path / "warehouse")
+
+
+# What dbt does with tables: materializations, strategies, tests, and messages of what fails.
+OVER_CONNECT = (
+    "adapter/test_basic.py", "adapter/test_incremental.py", "adapter/test_simple_snapshot.py",
+    "adapter/test_store_test_failures.py", "adapter/test_dbt_retry.py", "adapter/test_upsert_path.py",
+    "adapter/test_python_model.py", "test_damaged_tables.py",
+)  # fmt: skip
+
+
+def test_dbt_over_spark_connect(connect, tmp_path):
+    functional = os.path.join(os.path.dirname(os.path.dirname(SCRIPT)), "functional")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--basetemp", str(tmp_path / "dbt"),
+         *(os.path.join(functional, name) for name in OVER_CONNECT)],
+        capture_output=True, text=True, timeout=600, check=False, cwd=os.path.dirname(os.path.dirname(functional)),
+        env={**outside_spark(), "PYSPARK_PYTHON": sys.executable, "TABLESTORE_REMOTE": connect},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-6000:]
+    assert " passed" in done.stdout

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from dbt.tests.fixtures.project import *
 
@@ -19,12 +21,14 @@ def warehouse(tmp_path_factory):
 
 @pytest.fixture(scope="class")
 def profile_target(warehouse):
+    remote = os.environ.get("TABLESTORE_REMOTE")  # set by tests/cluster
+    where = {"remote": remote} if remote else {"master": "local[2]"}
     return {
         "type": "tablestore",
         "warehouse": warehouse,
         "threads": 4,
         "user": "dbt",
-        "master": "local[2]",
+        **where,
         "spark_config": SPARK_SETTINGS,
     }
 

@@ -126,6 +126,24 @@ def test_debug_shows_the_error_itself(filled, tmp_path):
     assert type(result.exception).__name__ == "TableNotFound"
 
 
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (ZeroDivisionError("by zero"), 3, "Error: ZeroDivisionError: by zero. This is not foreseen"),
+        (SqlError("No."), 1, "Error: No."),
+        (KeyboardInterrupt(), 130, "Error: Interrupted."),
+    ],
+)
+def test_no_error_is_a_traceback(filled, monkeypatch, error, code, said):
+    def fail(*arguments, **named):
+        raise error
+
+    monkeypatch.setattr("tablestore_engine.store.TableStore.execute", fail)
+    result = filled[0]("sql", "select 1")
+    assert (result.exit_code, len(result.stderr.splitlines())) == (code, 1)
+    assert result.stderr.startswith(said)
+
+
 def test_help_imports_nothing_heavy():
     script = (
         "import sys; from tablestore_engine.cli import main; main(['--help'], standalone_mode=False); "

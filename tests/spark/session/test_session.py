@@ -110,15 +110,16 @@ def test_ctrl_c_interrupts_and_the_jvm_follows(folder):
     process = start(
         folder,
         """
-        spark = start_in_background(config()).result()
+        from tablestore_engine.cli import main
+        from tablestore_engine.store import TableStore
+        endless = "select sum(hash(id)) from range(10000000000000)"
+        store = TableStore("warehouse", start_in_background(config()).result())
         print("ready", flush=True)
         try:
-            spark.range(10**13).selectExpr("sum(hash(id))").collect()
-        except BaseException as error:
-            # PySpark's clean-up may meet a socket that py4j has just closed: an error on top of the interrupt.
-            while error and not isinstance(error, KeyboardInterrupt):
-                error = error.__context__
-            print("interrupted" if error else "failed", flush=True)
+            store.sql(endless).collect()
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+        main(["sql", "-w", "warehouse", endless])
         """,
     )
     assert process.stdout.readline() == "ready\n"
@@ -126,8 +127,11 @@ def test_ctrl_c_interrupts_and_the_jvm_follows(folder):
     jvms = [int(pid) for pid in children.read_text().split()] if children.exists() else []
     time.sleep(2)
     os.killpg(process.pid, signal.SIGINT)
+    assert process.stdout.readline() == "interrupted\n"
+    time.sleep(2)
+    os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    assert (out, err) == ("interrupted\n", "")
+    assert (process.returncode, out, err) == (130, "", "Error: Interrupted.\n")
     deadline = time.monotonic() + 60
     while any(map(is_alive, jvms)) and time.monotonic() < deadline:
         time.sleep(0.1)

@@ -1,0 +1,42 @@
+"""A model or test that reads a damaged table fails with one message: which table, which file, what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from dbt.tests.util import run_dbt, run_dbt_and_capture
+from support.tables import live_paths
+
+BASE = "{{ config(materialized='table') }} select id, concat('text ', id) as v from range(300)"
+READS = "{{ config(materialized='table') }} select max(v) as v from {{ ref('base') }}"
+SCHEMA = "models: [{name: base, columns: [{name: v, data_tests: [not_null]}]}]"
+DAMAGES = {
+    "cut": lambda path: path.write_bytes(path.read_bytes()[:100]),
+    "broken pages": lambda path: path.write_bytes(_broken(path.read_bytes())),
+    "missing": Path.unlink,
+}
+
+
+def _broken(data):
+    return data[:4] + bytes(len(data) // 2) + data[4 + len(data) // 2 :]
+
+
+class TestDamagedTable:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"base.sql": BASE, "reads.sql": READS, "schema.yml": SCHEMA}
+
+    @pytest.mark.parametrize("damage", DAMAGES)
+    def test_one_message(self, project, damage):
+        run_dbt(["run", "-s", "base", "--full-refresh"])
+        table = project.adapter.catalog.load_table(project.test_schema, "base")
+        (path,) = live_paths(table)
+        DAMAGES[damage](Path(path))
+        results, output = run_dbt_and_capture(["build", "--exclude", "base,resource_type:model"], expect_pass=False)
+        assert [str(one.status) for one in results] == ["error", "skipped"]
+        (message,) = (one.message for one in results if str(one.status) == "error")
+        assert f"{path} (table {project.test_schema}.base): " in message
+        assert "CALL sys.rollback" in message
+        for foreign in ("Traceback", "\tat ", "Caused by", "py4j", "org.apache"):
+            assert foreign not in output
