@@ -1,4 +1,4 @@
-"""Changes of a whole table or of partitions that write no rows: each is one commit."""
+"""Changes of a whole table or of partitions that write no rows: each is one commit, and what follows it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections.abc import Collection
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.changes.after_commit import follow
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.commit.replace import everything, next_schema, replace_all
 from tablestore_engine.operation.history.expire import Retention, expire_snapshots
-from tablestore_engine.operation.history.partition_expire import removal_of
+from tablestore_engine.operation.history.partition_expire import PartitionRetention, drop, removal_of, remove_expired
 from tablestore_engine.operation.history.tags import delete_tag
 from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.operation.scan.scan import live_entries
@@ -31,7 +32,7 @@ def replace_empty(state: TableState, wanted: TableSchema) -> Snapshot:
     """
     schema = next_schema(state.schema, wanted, state.schemas.list_ids()[-1])
     intent = WriteIntent(identity=new_identity(schema.core_options, "replace"))
-    return publish_change(state, replace_all(state.schema, schema), intent, schema)
+    return follow(publish_change(state, replace_all(state.schema, schema), intent, schema))
 
 
 def drop_partitions(state: TableState, partitions: Collection[bytes]) -> Snapshot | None:
@@ -39,10 +40,20 @@ def drop_partitions(state: TableState, partitions: Collection[bytes]) -> Snapsho
 
     Rows that others commit to them before are removed, too.
     """
-    if not partitions:
-        return None
-    intent = WriteIntent(identity=new_identity(state.options, "drop-partition"))
-    return publish_change(state, removal_of(partitions), intent)
+    return follow(drop(state, removal_of(partitions))) if partitions else None
+
+
+def expire_partitions(
+    state: TableState, retention: PartitionRetention, now_millis: int, *, strict: bool = False
+) -> list[str]:
+    """Remove the partitions that are due. Returns their directories, such as `dt=2024-01-01/hr=3`.
+
+    Arguments and errors are those of `remove_expired`.
+    """
+    expired = remove_expired(state, retention, now_millis, strict=strict)
+    if expired.committed is not None:
+        follow(expired.committed)
+    return list(expired.paths)
 
 
 def merge_manifests(state: TableState) -> Snapshot | None:
@@ -53,7 +64,7 @@ def merge_manifests(state: TableState) -> Snapshot | None:
     """
     if state.snapshots.latest() is None:
         return None
-    return publish_change(state, Change("COMPACT", merges_manifests=True))
+    return follow(publish_change(state, Change("COMPACT", merges_manifests=True)))
 
 
 def remove_missing_files(state: TableState, *, dry_run: bool = False) -> list[str]:
@@ -78,7 +89,7 @@ def remove_missing_files(state: TableState, *, dry_run: bool = False) -> list[st
             ManifestEntry(FileKind.DELETE, e.partition, e.bucket, e.total_buckets, e.file) for e in missing.values()
         )
         # Not OVERWRITE: the keys of the partition's other files stay in the index of dynamic buckets.
-        publish_change(state, Change("APPEND", removed=removed))
+        follow(publish_change(state, Change("APPEND", removed=removed)))
     return sorted(missing)
 
 
