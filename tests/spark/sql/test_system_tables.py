@@ -7,6 +7,7 @@ import os
 from datetime import datetime
 
 import pytest
+from support.spark_rows import answers, rows
 
 from tablestore_engine.errors import SqlError, TableNotFound
 from tablestore_engine.system.system_tables import columns_of, names
@@ -25,7 +26,7 @@ def ask(store):
     store.execute("ALTER TABLE t ADD COLUMN w STRING COMMENT 'later'")
     store.execute("DELETE FROM t WHERE id = 1")
     store.execute("INSERT INTO t VALUES ('b', 4, 4, 'x')", properties={"batch": "7"})
-    return lambda sql: [tuple(row) for row in store.sql(sql).collect()]
+    return lambda sql: answers(store, sql)
 
 
 def test_snapshots(ask, store):
@@ -128,14 +129,14 @@ def test_audit_log_of_other_tables(store):
     store.execute("CREATE TABLE a (v INT)")
     assert store.sql("SELECT * FROM a$audit_log").collect() == []
     store.execute("INSERT INTO a VALUES (1), (1)")
-    assert [tuple(row) for row in store.sql("SELECT * FROM a$audit_log").collect()] == [("+I", 1)] * 2
+    assert rows(store, "SELECT * FROM a$audit_log") == [("+I", 1)] * 2
     store.execute(
         "CREATE TABLE s (id INT, n INT, PRIMARY KEY (id) NOT ENFORCED)"
         " WITH ('merge-engine' = 'aggregation', 'fields.n.aggregate-function' = 'sum')"
     )
     store.execute("INSERT INTO s VALUES (1, 1)")
     store.execute("INSERT INTO s VALUES (1, 2)")
-    assert [tuple(row) for row in store.sql("SELECT * FROM s$audit_log").collect()] == [("+I", 1, 3)]
+    assert rows(store, "SELECT * FROM s$audit_log") == [("+I", 1, 3)]
 
 
 def test_a_system_table_that_does_not_exist(ask):
