@@ -22,7 +22,7 @@ from support.past import Past
 from support.tables import PUT, compact, compact_newest, identity, new_job, write, write_files
 from tablestore_engine.errors import ConflictError
 from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.compact.schedule import schedule
 from tablestore_engine.operation.compact.scheduled_run import run_next
 from tablestore_engine.operation.job.index_change import index_change
@@ -155,7 +155,7 @@ class Player:
             base_snapshot_id=begun.base_snapshot_id,
             index=index_change(begun.job, begun.result),
         )
-        self.table.committer(begun.job.schema).commit(change, identity())
+        Committer(self.table.state.with_schema(begun.job.schema)).commit(change, identity())
         self.committed.append((begun.job.sequence_number, begun.rows))
 
 
