@@ -8,7 +8,7 @@ import pytest
 @pytest.fixture(autouse=True)
 def warn_anew():
     """A process shows the same warning once; this resets it, so each test sees its own warnings."""
-    from tablestore_engine.operation.transaction.after_commit import _warn_once
+    from tablestore_engine.operation.changes.after_commit import _warn_once
 
     _warn_once.cache_clear()
 

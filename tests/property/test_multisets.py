@@ -37,7 +37,7 @@ from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import NegativeCountError
 from tablestore_engine.mergetree.multiset import retractions
 from tablestore_engine.metadata.manifest import FileKind
-from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.compact.compact import run_compaction
 from tablestore_engine.operation.compact.compact_task import CompactTask
 from tablestore_engine.operation.scan import discriminating_columns
@@ -175,7 +175,7 @@ def compact_some(table, random):
     entries = run_compaction(task, f"c{uuid.uuid4().hex[:6]}-")
     added = tuple(e for e in entries if e.kind == FileKind.ADD)
     removed = tuple(e for e in entries if e.kind == FileKind.DELETE)
-    table.committer().commit(Change("COMPACT", added, removed), identity("compact"))
+    Committer(table.state).commit(Change("COMPACT", added, removed), identity("compact"))
 
 
 @THOROUGH

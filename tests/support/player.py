@@ -32,7 +32,7 @@ from support.tables import (
 )
 from tablestore_engine.errors import ConflictError
 from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.compact.schedule import schedule
 from tablestore_engine.operation.compact.scheduled_run import run_next
 from tablestore_engine.operation.job.index_change import index_change
@@ -165,7 +165,7 @@ class Player:
             base_snapshot_id=begun.base_snapshot_id,
             index=index_change(begun.job, begun.result),
         )
-        self.table.committer(begun.job.schema).commit(change, identity())
+        Committer(self.table.state.with_schema(begun.job.schema)).commit(change, identity())
         self.committed.append((begun.job.sequence_number, begun.rows))
 
 

@@ -116,7 +116,7 @@ def write(table, rows, kinds=None, *, kind="APPEND", job=None, properties=None, 
     job = job or new_job(table)
     result = write_files(job, rows, kinds)
     job = replace(job, intent=WriteIntent(properties=properties, identity=identity()))
-    return publish(table.state, job, result, Change(kind, **change), follow_ups=())
+    return publish(table.state, job, result, Change(kind, **change)).snapshot
 
 
 def compact(table, *, full=True):

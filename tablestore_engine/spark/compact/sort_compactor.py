@@ -14,7 +14,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tablestore_engine.errors import (
-    ConflictError,
     ExecutionError,
     SqlError,
 )
@@ -28,7 +27,7 @@ from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.operation.job.write_job import BUCKET_COLUMN, WriteJob, WriteResult
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
-from tablestore_engine.operation.transaction.transaction import begin, publish
+from tablestore_engine.operation.transaction.transaction import begin, publish, with_retry
 from tablestore_engine.operation.write.cleanup import remove_files
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import quoted_name
@@ -42,7 +41,6 @@ from tablestore_engine.table import Table
 
 ORDER, Z_ORDER, HILBERT = "order", "zorder", "hilbert"
 ORDERS = (ORDER, Z_ORDER, HILBERT)
-_ATTEMPTS = 5
 _MOST_TASKS = 10_000
 
 
@@ -92,16 +90,12 @@ def sort_compact(
         ConflictError: others keep replacing the files.
     """
     order = order.of(table.schema)
-    for attempt in range(_ATTEMPTS):
+
+    def attempt() -> Snapshot | None:
         plan = table.scan(partition_filter=partition_filter)
-        if not plan.files:
-            return None
-        try:
-            return _rewrite(spark(), table, plan, order)
-        except ConflictError:
-            if attempt + 1 == _ATTEMPTS:
-                raise
-    return None
+        return _rewrite(spark(), table, plan, order) if plan.files else None
+
+    return with_retry(attempt)
 
 
 def _rewrite(spark: SparkSession, table: Table, plan: ScanPlan, order: SortOrder) -> Snapshot:
@@ -114,7 +108,7 @@ def _rewrite(spark: SparkSession, table: Table, plan: ScanPlan, order: SortOrder
         remove_files(job.target)
         raise
     compacted = replace(result, entries=_compacted(result))
-    return publish(table.state, job, compacted, Change("COMPACT", removed=_removed(plan)))
+    return publish(table.state, job, compacted, Change("COMPACT", removed=_removed(plan))).snapshot
 
 
 def _arranged(spark: SparkSession, job: WriteJob, frame: DataFrame, plan: ScanPlan, order: SortOrder) -> DataFrame:

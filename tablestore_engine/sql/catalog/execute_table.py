@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from tablestore_engine.errors import SqlError, TableNotFound
-from tablestore_engine.operation.transaction.table_changes import replace_empty
+from tablestore_engine.operation.changes.table_changes import replace_empty
 from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import DataType

@@ -15,7 +15,7 @@ from tablestore_engine.errors import (
     SchemaError,
     SqlError,
 )
-from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.schema.merge.engine_rules import Kept
 from tablestore_engine.spark.verbs import rewrite
 
@@ -304,7 +304,7 @@ def test_adding_a_key_during_a_write(store, monkeypatch):
     store.execute("ALTER TABLE t ADD PRIMARY KEY (id) NOT ENFORCED")
     # One that began when the table had no key does not write into it.
     with pytest.raises(ConflictError, match="replaced"):
-        late.committer().commit(Change("APPEND"), identity())
+        Committer(late.state).commit(Change("APPEND"), identity())
     assert rows(store) == [(1, 2)]
     check_invariants(store.table("t"))
 

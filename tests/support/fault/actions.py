@@ -107,7 +107,7 @@ def replacement(warehouse, io):
     job = begin(table.state, PLAIN, table.latest_snapshot(), removes=everything, schema=schema)
     rows = arrow_rows(schema, [{"id": n, "name": "x"} for n in range(5)])
     result = write_table(job, rows, f"{uuid.uuid4().hex[:6]}-")
-    publish(table.state, job, result, replace_all(table.schema, schema), follow_ups=())
+    publish(table.state, job, result, replace_all(table.schema, schema))
 
 
 def rollback(warehouse, io):

@@ -25,12 +25,12 @@ from support.tables import (
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.metadata.compaction_plan import Claim, PlanState
 from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.changes.table_changes import replace_empty
+from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.compact.schedule import schedule, tasks_of
 from tablestore_engine.operation.compact.scheduled_run import execute_here, run_next
 from tablestore_engine.operation.history.expire import Retention
 from tablestore_engine.operation.job.write_job import BUCKET_COLUMN
-from tablestore_engine.operation.transaction.table_changes import replace_empty
 from tablestore_engine.operation.write.write_table import write_table
 
 NOW, LATER = 1_800_000_000_000, 1_800_000_000_000 + 3_600_000
@@ -72,7 +72,7 @@ def add(table, rows, kinds=None):
     job, bucket = new_job(table), pa.array([0] * len(rows), pa.int32())
     given = arrow_rows(table.schema, rows, kinds).append_column(BUCKET_COLUMN, bucket)
     result = write_table(job, given, f"{uuid.uuid4().hex[:6]}-")
-    table.committer().commit(Change("APPEND", tuple(result.entries)), identity())
+    Committer(table.state).commit(Change("APPEND", tuple(result.entries)), identity())
 
 
 def held(table, snapshot=None):
@@ -103,7 +103,7 @@ def named(table):
 
 def remove_partition(table, name):
     removed = PartitionFormat(table.schema).encode((name,))
-    table.committer().commit(Change("OVERWRITE", replaces=lambda entry: entry.partition == removed), identity())
+    Committer(table.state).commit(Change("OVERWRITE", replaces=lambda entry: entry.partition == removed), identity())
 
 
 def test_a_runner_that_died_in_the_middle(table):

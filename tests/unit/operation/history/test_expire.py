@@ -31,10 +31,12 @@ from tablestore_engine.errors import (
     TagNotFound,
     UserError,
 )
+from tablestore_engine.operation.changes.after_commit import follow
+from tablestore_engine.operation.commit.commit import Committer
 from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.operation.commit.replace import next_schema, replace_all, schema_publisher
 from tablestore_engine.operation.history.expire import Retention, end_of_expired
-from tablestore_engine.operation.transaction.after_commit import Committed, follow
+from tablestore_engine.operation.transaction.transaction import Committed
 from tablestore_engine.storage import manifests
 from tablestore_engine.storage.file_io import LocalFileIO
 
@@ -222,7 +224,9 @@ def test_a_replaced_table_leaves_its_files_to_expiration(table):
     current = table.schema
     schema = next_schema(current, wanted.schema, 0)
     publisher = schema_publisher(table.schemas, current, schema)
-    table.committer(schema).commit(replace_all(current, schema), CommitIdentity("r", 1), new_schema=publisher)
+    Committer(table.state.with_schema(schema)).commit(
+        replace_all(current, schema), CommitIdentity("r", 1), new_schema=publisher
+    )
     warehouse = os.path.dirname(os.path.dirname(table.path))
     replaced = Catalog(warehouse).load_table("default", "t")
     assert replaced.schema.field_names == ("x",)

@@ -19,9 +19,9 @@ from support.tables import (
 )
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.changes.table_changes import replace_empty
+from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.history.expire import Retention
-from tablestore_engine.operation.transaction.table_changes import replace_empty
 from tablestore_engine.storage import manifests
 from tablestore_engine.storage.file_io import LocalFileIO
 
@@ -119,7 +119,7 @@ class History:
         if snapshot is not None:
             name = self.table.paths.new_statistics_name(f"{snapshot.id}")
             self.table.io.write(self.table.paths.statistics(name), b"{}")
-            self.table.committer().commit(Change("ANALYZE", statistics=name), identity())
+            Committer(self.table.state).commit(Change("ANALYZE", statistics=name), identity())
 
     def replace(self):
         """Another table under the same name, whose manifests begin afresh where its partitions are others."""

@@ -7,8 +7,8 @@ import pytest
 from support.tables import data_files, make_table, new_job, read, schema_of, write, write_files
 
 from tablestore_engine.errors import CommitOutcomeUnknownError, ConflictError, PrimaryKeyError
+from tablestore_engine.operation.changes.table_changes import replace_empty
 from tablestore_engine.operation.files.index_files import index_path
-from tablestore_engine.operation.transaction.table_changes import replace_empty
 from tablestore_engine.operation.write.cleanup import removed_unless_committed
 from tablestore_engine.storage.file_io import LocalFileIO
 

@@ -25,7 +25,7 @@ from support.tables import (
 
 from tablestore_engine.errors import DuplicateKeyError, PrimaryKeyError, StorageError
 from tablestore_engine.mergetree.merge.merge import merge_sorted
-from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.write.write_buffer import (
     MOST_RUNS,
     BufferSizes,
@@ -44,7 +44,7 @@ def key_of(row):
 
 
 def commit(table, result):
-    table.committer().commit(Change("APPEND", tuple(result.entries)), identity())
+    Committer(table.state).commit(Change("APPEND", tuple(result.entries)), identity())
 
 
 @pytest.mark.parametrize(

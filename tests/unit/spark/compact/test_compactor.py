@@ -17,9 +17,10 @@ from support.tables import (
 
 from tablestore_engine.errors import ConflictError, CorruptMetadataError, ExecutionError, StorageError
 from tablestore_engine.metadata.compaction_plan import PlanState
+from tablestore_engine.operation.changes.after_commit import follow
 from tablestore_engine.operation.compact.schedule import schedule
 from tablestore_engine.operation.compact.scheduled_run import execute_here, run_next
-from tablestore_engine.operation.transaction.after_commit import Committed, follow
+from tablestore_engine.operation.transaction.transaction import Committed
 from tablestore_engine.schema.merge.merge_engine import MergeEngine
 from tablestore_engine.spark.compact.compact_due import compact_due
 from tablestore_engine.spark.compact.compactor import compact_table, execute_tasks
@@ -39,7 +40,7 @@ def table_of(tmp_path, **options):
 def compact_after_write(table, buckets):
     """What follows a write into some buckets. Returns the snapshot of its compaction, None when there is none."""
     before = table.latest_snapshot()
-    follow(Committed(table.state, before, frozenset(buckets), lambda chosen: execute_tasks(no_spark, chosen)))
+    follow(Committed(table.state, before, frozenset(buckets)), lambda chosen: execute_tasks(no_spark, chosen))
     after = table.latest_snapshot()
     return after if after.id > before.id else None
 
