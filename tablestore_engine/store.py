@@ -21,6 +21,7 @@ from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.sql.catalog.execute_catalog import CatalogContext
 from tablestore_engine.sql.catalog.execute_catalog import execute as execute_catalog
+from tablestore_engine.sql.catalog.execute_context import say_notes
 from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.schema import ShowCurrentSchema, Use
@@ -232,14 +233,16 @@ class TableStore:
         pairs = columns.items() if isinstance(columns, Mapping) else columns
         typed = [(n, parse_sql_type(t, n) if isinstance(t, str) else t, None) for n, t in pairs]
         texts = {name: _option_text(value) for name, value in (options or {}).items()}
+        all_options = {**self._options, **texts}
         schema = create_schema(
             typed,
             _names(primary_key),
             _names(partition_by),
-            {**self._options, **texts},
+            all_options,
             comment,
             now_millis(),
         )
+        say_notes(all_options)
         database, _, table = name.rpartition(".")
         return self.catalog.create_table(database or self.database, table, schema, if_not_exists)
 

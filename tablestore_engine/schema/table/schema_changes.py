@@ -78,7 +78,7 @@ def apply_changes(
     Raises:
         SchemaError: a column that exists already or is NOT NULL.
         ColumnNotFound: a comment for a column that does not exist.
-        OptionError: an unknown option, a bad value, or one that cannot change on a table with data.
+        OptionError: a misspelt option, a bad value, or one that cannot change on a table with data.
     """
     fields, highest = list(schema.fields), schema.highest_field_id
     options, comment = dict(schema.options), schema.comment

@@ -22,7 +22,7 @@ from tablestore_engine.schema.table.schema_changes import (
     SetOption,
 )
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.sql.catalog.execute_context import CatalogContext, done
+from tablestore_engine.sql.catalog.execute_context import CatalogContext, done, say_notes
 from tablestore_engine.sql.catalog.execute_schema import comment_schema
 from tablestore_engine.sql.catalog.execute_table import column_of
 from tablestore_engine.sql.result import StatementResult
@@ -71,7 +71,9 @@ def set_properties(statement: SetTableProperties, context: CatalogContext) -> St
         changes.append(SetComment(properties.pop("comment")))
     _check_bucket_columns(schema, {**schema.options, **properties}, properties)
     changes += [SetOption(key, value) for key, value in properties.items()]
-    return _alter(statement.table, changes, context)
+    altered = _alter(statement.table, changes, context)
+    say_notes(properties)
+    return altered
 
 
 def unset_properties(statement: UnsetTableProperties, context: CatalogContext) -> StatementResult:

@@ -132,7 +132,9 @@ def _with_options(table: Table, listed: str) -> Table:
     CoreOptions.parse(changes, keyed=table.schema.is_keyed)
     for key in changes:
         option = find_option(key)
-        if option is not None and option.immutable:
+        if option is None:
+            raise OptionError(f"Unknown table option '{key}'.", hint="Set a property of the table by ALTER TABLE.")
+        if option.immutable:
             raise OptionError(f"Option '{key}' belongs to the table and cannot be set for one compaction.")
     return table.with_schema(replace(table.schema, options={**table.schema.options, **changes}))
 

@@ -90,7 +90,7 @@ def test_bad_columns_are_refused(change):
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("bucket", "-1"), ("merge-engine", "aggregation"), ("sequence.field", "v"), ("nonsense", "1")],
+    [("bucket", "-1"), ("merge-engine", "aggregation"), ("sequence.field", "v"), ("bukcet", "1")],
 )
 def test_options_that_cannot_change_with_data(key, value):
     with pytest.raises(OptionError):

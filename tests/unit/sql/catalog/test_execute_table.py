@@ -171,8 +171,8 @@ def test_session_options_are_defaults(door):
     found = {name: door.schema(name).core_options for name in ("keyed", "own", "plain")}
     assert [found[name].bucket for name in found] == [3, 5, -1]
     assert {one.file_compression for one in found.values()} == {"lz4"}
-    with pytest.raises(OptionError, match="log"):
-        door.with_options(**{"table-storage__logs": "3"}).run("create table t (a int)")
+    with pytest.raises(OptionError, match=r"file\.compresion"):
+        door.with_options(**{"table-storage__file.compresion": "lz4"}).run("create table t (a int)")
 
 
 def test_create_or_replace(door):
