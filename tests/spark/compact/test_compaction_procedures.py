@@ -97,7 +97,7 @@ def test_of_a_statement(keyed, store):
     [
         ("strategy => 'some'", SqlError, "full or minor"),
         ("strategy => 'full', compact_strategy => 'minor'", SqlError, "two names"),
-        ("order_strategy => 'hilbert', order_by => 'v'", SqlError, "none, order or zorder"),
+        ("order_strategy => 'peano', order_by => 'v'", SqlError, "none, order, zorder or hilbert"),
         ("order_strategy => 'order', order_by => 'v'", SqlError, "primary key"),
         ("order_by => 'v'", SqlError, "needs an order_strategy"),
         ("partitions => 'dt=2024-01-02', where => 'dt is null'", SqlError, "partitions and where"),
@@ -136,7 +136,12 @@ def mean_share(found, x, y):
 
 @pytest.mark.parametrize(
     ("strategy", "columns", "shares"),
-    [("order", "X, y", (0.2, 1)), ("order", "y", (1, 0.2)), ("zorder", "x,y", (0.55, 0.55))],
+    [
+        ("order", "X, y", (0.2, 1)),
+        ("order", "y", (1, 0.2)),
+        ("zorder", "x,y", (0.55, 0.55)),
+        ("hilbert", "x,y", (0.55, 0.55)),
+    ],
 )
 def test_sorting_makes_statistics_narrow(call, points, store, strategy, columns, shares):
     before, files = rows(store, "SELECT * FROM pts"), len(points.live_files())

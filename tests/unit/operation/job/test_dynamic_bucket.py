@@ -375,7 +375,8 @@ def test_a_key_without_the_partition_needs_dynamic_buckets(catalog):
         make_table(catalog, columns, ["id"], ["p"], {"bucket": "-1", "sequence.field": "v"})
     with pytest.raises(SchemaError, match="partition itself"):
         make_table(catalog, {"q": "INT", **columns}, ["p"], ["p", "q"], {"bucket": "-1"})
-    table = make_table(catalog, columns, ["id"], ["p"], {"bucket": "-1"})
+    table = make_table(catalog, columns, ["id"], ["p"])
+    assert table.schema.core_options.bucket == -1
     assert table.schema.crosses_partitions
     assert not table.schema.has_bucket_index
 
