@@ -229,13 +229,13 @@ def _partitions(table: Table, snapshot: Snapshot | None) -> _Rows:
 
 
 def _buckets(table: Table, snapshot: Snapshot | None) -> _Rows:
-    """The buckets that hold files."""
-    partition_format = PartitionFormat(table.schema)
+    """The buckets that hold files. A partition is written as its values, `{2024-01-01, 3}`."""
+    texts = PartitionFormat(table.schema).texts_of
     groups = _grouped(table, snapshot, lambda e: (e.partition, e.bucket))
-    return [
-        (partition_format.path_of(row) or None, bucket, *_figures(table, files, snapshot))
-        for (row, bucket), files in groups
+    rows = [
+        (f"{{{', '.join(texts(row))}}}", bucket, *_figures(table, files, snapshot)) for (row, bucket), files in groups
     ]
+    return sorted(rows, key=lambda row: row[:2])
 
 
 def _grouped(

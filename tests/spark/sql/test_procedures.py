@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from support.spark_rows import answers
 
 from tablestore_engine.errors import SnapshotNotFound, SqlError, TableNotFound, TagNotFound, UserError
 
@@ -18,7 +19,7 @@ def call(store):
     store.execute("CREATE TABLE t (id INT, v INT, PRIMARY KEY (id) NOT ENFORCED)")
     for n in range(4):
         store.execute(f"INSERT INTO t VALUES (1, {n})")
-    return lambda sql: [tuple(row) for row in store.sql(f"CALL sys.{sql}").collect()]
+    return lambda sql: answers(store, f"CALL sys.{sql}")
 
 
 def test_tags_are_versions(call, store):
