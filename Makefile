@@ -55,7 +55,7 @@ venv: $(VENV)/.dev  ## Make the development environment
 # ------------------------------------------------------------------------------------------------------- demo
 
 .PHONY: demo
-demo: $(VENV)/.demo  ## Play the year 2013 of New York's flights through dbt (2 minutes)
+demo: $(VENV)/.demo  ## Play the year 2013 of New York's flights through dbt (2 to 3 minutes on two cores)
 	@sh scripts/check_java.sh
 	@$(PY) examples/flights/play.py --folder '$(FOLDER)'
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from dbt.tests.util import run_dbt, run_dbt_and_capture
-from support.tables import live_paths
+from support.files import live_paths
 
 BASE = "{{ config(materialized='table') }} select id, concat('text ', id) as v from range(300)"
 READS = "{{ config(materialized='table') }} select max(v) as v from {{ ref('base') }}"

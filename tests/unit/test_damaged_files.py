@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from support.deletion_vectors import delete_positions, with_options
-from support.tables import arrow_rows, compact, make_table, path_of, read, write
+from support.files import path_of
+from support.tables import arrow_rows, compact, make_table, read, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.cli import main

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from support.tables import data_files
+from support.files import data_files
 
 from tablestore_engine.cli import main
 from tablestore_engine.errors import (
