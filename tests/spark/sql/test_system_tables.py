@@ -142,14 +142,15 @@ def test_audit_log_of_other_tables(store):
 
 def test_a_system_table_that_does_not_exist(ask):
     with pytest.raises(
-        TableNotFound, match=r"t\$nothing.*snapshots, schemas, tags, options, consumers, compactions, files, manifests"
+        TableNotFound,
+        match=r"t\$nothing.*snapshots, schemas, tags, options, consumers, compactions, aggregation_fields, files",
     ):
         ask("SELECT * FROM t$nothing")
 
 
 def test_a_table_without_snapshots(store):
     store.execute("CREATE TABLE e (id INT)")
-    for name in (n for n in names() if n not in ("schemas", "options")):
+    for name in (n for n in names() if n not in ("schemas", "options", "aggregation_fields")):
         assert store.sql(f"SELECT * FROM e${name}").collect() == []
     assert len(store.sql("SELECT * FROM e$schemas").collect()) == 1
 
@@ -183,3 +184,36 @@ def test_temporary_views_hide_what_the_catalog_has(store):
     assert store.sql("SELECT * FROM v").columns == ["id"]
     store.execute("DROP VIEW IF EXISTS other_v")
     store.execute("DROP TABLE v")
+
+
+def test_read_optimized(ask, store):
+    """Only what a full compaction has merged."""
+    assert sorted(ask("SELECT id FROM t$ro")) == [(1,), (2,), (3,)], "the first write made the top level"
+    store.execute("CALL sys.compact('t')")
+    store.execute("INSERT INTO t VALUES ('a', 5, 5, 'x')")
+    assert sorted(ask("SELECT id, w FROM t$read_optimized")) == [(2, None), (3, None), (4, "x")]
+    assert columns_of(store.table("t"), "ro")[0] == ("p", "string", None)
+    store.execute("CREATE TABLE plain AS SELECT 1 AS a")
+    assert ask("SELECT * FROM plain$ro") == [(1,)]
+
+
+def test_aggregation_fields(store):
+    store.execute(
+        "CREATE TABLE g (id INT, v INT COMMENT 'sum', PRIMARY KEY (id) NOT ENFORCED) WITH ('merge-engine' = "
+        "'aggregation', 'fields.v.aggregate-function' = 'sum', 'fields.v.ignore-retract' = 'true')"
+    )
+    found = [tuple(row) for row in store.sql("SELECT * FROM g$aggregation_fields").collect()]
+    assert found[0] == ("id", "INT NOT NULL", "[]", "[]", None)
+    assert found[1][:2] == ("v", "INT")
+    assert sorted(found[1][2][1:-1].split(", ")) == ["sum", "true"]
+    assert sorted(found[1][3][1:-1].split(", ")) == ["fields.v.aggregate-function", "fields.v.ignore-retract"]
+    assert found[1][4] == "sum"
+
+
+def test_table_indexes(store):
+    store.execute("CREATE TABLE d (id INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '-1')")
+    assert store.sql("SELECT * FROM d$table_indexes").collect() == []
+    store.execute("INSERT INTO d VALUES (1), (2)")
+    ((partition, bucket, kind, name, size, rows, ranges),) = store.sql("SELECT * FROM d$table_indexes").collect()
+    assert (partition, bucket, kind, rows, ranges) == (None, 0, "HASH", 2, None)
+    assert os.path.getsize(f"{store.table('d').path}/index/{name}") == size
