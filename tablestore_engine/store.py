@@ -28,7 +28,7 @@ from tablestore_engine.sql.statements.schema import ShowCurrentSchema, Use
 from tablestore_engine.sql.statements.script import ExecuteImmediate, Script
 from tablestore_engine.sql.statements.show import Describe, ShowColumns
 from tablestore_engine.sql.statements.statement import Noop, PassThrough, Statement
-from tablestore_engine.sql.statements.table import ForeignStatement
+from tablestore_engine.sql.statements.table import CacheTable, ForeignStatement, UncacheTable
 from tablestore_engine.sql.statements.view import DropView
 from tablestore_engine.sql.text.cursor import OWN_CATALOGS
 from tablestore_engine.sql.text.double_quotes import with_backquotes
@@ -176,7 +176,7 @@ class TableStore:
 
     def _is_of_temporary(self, statement: Statement) -> bool:
         """Whether a statement is about a temporary view. Without a session there are none."""
-        if not isinstance(statement, (DropView, Describe, ShowColumns, ForeignStatement)):
+        if not isinstance(statement, (DropView, Describe, ShowColumns, CacheTable, UncacheTable, ForeignStatement)):
             return False
         named = statement.view if isinstance(statement, DropView) else statement.table
         return named.database is None and self.is_temporary(named.name)

@@ -39,6 +39,7 @@ from tablestore_engine.sql.statements.table import (
 )
 
 _BUCKET_OPTIONS = ("bucket", "bucket-key", "sequence.field", "merge-engine")
+_KEY = "primary-key"  # which an empty table may still get
 
 
 def _alter(name: TableName, changes: Sequence[SchemaChange], context: CatalogContext) -> StatementResult:
@@ -109,6 +110,8 @@ def _check_bucket_columns(schema: TableSchema, options: Mapping[str, str], new_o
     if not {option.key for key in new_options if (option := find_option(key))}.intersection(_BUCKET_OPTIONS):
         return
     bucket_options = {key: value for key, value in options.items() if key in _BUCKET_OPTIONS}
+    if _KEY in new_options and not schema.is_keyed:
+        bucket_options[_KEY] = new_options[_KEY]
     if schema.is_keyed and "bucket" not in bucket_options:
         raise SqlError("A table with a primary key needs the option 'bucket'.", hint="Set it to another number.")
     columns = [(one.name, one.type, one.description) for one in schema.fields]
