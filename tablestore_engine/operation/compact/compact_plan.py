@@ -136,7 +136,7 @@ def _append_unit(bucket: BucketScan, schema: TableSchema, full: bool) -> Compact
     limits = options.target_file_size, enough
     chosen = pick_small(bucket.files, *limits, full=full, target_row_num=options.target_file_row_num)
     if full and options.force_rewrite_all_files:
-        chosen = bucket.files
+        chosen = list(bucket.files)
     if not chosen:
         return None
     ordered = sorted(chosen, key=lambda f: (f.creation_time_millis or 0, f.min_sequence_number, f.file_name))
