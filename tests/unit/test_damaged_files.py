@@ -24,6 +24,8 @@ from tablestore_engine.metadata.statistics import Statistics
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.operation.files.index_files import index_path
+from tablestore_engine.operation.job.write_intent import WriteIntent
+from tablestore_engine.operation.transaction.transaction import publish_change
 from tablestore_engine.storage import manifests
 from tablestore_engine.table import Table
 
@@ -46,7 +48,7 @@ def keyed(catalog):
     write(table, rows(20, "y"))
     table.create_tag("kept")
     name = table.state.statistics.write(Statistics(table.latest_snapshot().id, 0, 20, 100))
-    table.committer().commit(Change("ANALYZE", statistics=name), CommitIdentity("test", 99))
+    publish_change(table.state, Change("ANALYZE", statistics=name), WriteIntent(identity=CommitIdentity("test", 99)))
     return table
 
 
