@@ -8,6 +8,7 @@ options. Nothing here knows more of the engine than its errors.
 
 from __future__ import annotations
 
+from tablestore_engine.options.commit_options import CommitOptions
 from tablestore_engine.options.core_options import CoreOptions, validate
 from tablestore_engine.options.layout_options import LayoutOptions
 from tablestore_engine.options.lookup import DECLARED, OPTIONS, find_option, spellings
@@ -19,6 +20,7 @@ __all__ = [
     "DECLARED",
     "OPTIONS",
     "ColumnOption",
+    "CommitOptions",
     "CoreOptions",
     "Effect",
     "LayoutOptions",

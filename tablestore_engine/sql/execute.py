@@ -16,6 +16,7 @@ from tablestore_engine.spark.run.temp_views import ends_with_session, named_plan
 from tablestore_engine.sql.catalog.partition_spec import clause_values, partition_filter
 from tablestore_engine.sql.procedures.procedures import execute_call
 from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.rows.dynamic_options import was_sent_before, with_dynamic_options
 from tablestore_engine.sql.rows.execute_analyze import execute_analyze
 from tablestore_engine.sql.rows.execute_changes import execute_delete, execute_update
 from tablestore_engine.sql.rows.execute_layout import execute_add_primary_key, execute_cluster
@@ -28,7 +29,7 @@ from tablestore_engine.sql.rows.execute_rows import (
     execute_truncate,
 )
 from tablestore_engine.sql.statements.layout import AddPrimaryKey, AnalyzeTable, ClusterTable, Compact
-from tablestore_engine.sql.statements.row import Delete, InsertInto, InsertOverwrite, Merge, Update
+from tablestore_engine.sql.statements.row import Delete, InsertInto, InsertOverwrite, Merge, RowChange, Update
 from tablestore_engine.sql.statements.script import QueriesInside
 from tablestore_engine.sql.statements.statement import (
     Call,
@@ -47,6 +48,10 @@ def execute(statement: Statement, context: RowContext) -> StatementResult:
     runner = _RUNNERS.get(type(statement))
     if runner is None:
         raise SqlError(f"{type(statement).__name__} is not supported on managed tables.")
+    if isinstance(statement, RowChange):
+        context = with_dynamic_options(statement, context)
+    if isinstance(statement, (RowChange, CreateTableAs, Truncate)) and was_sent_before(statement.table, context):
+        return StatementResult("ALREADY APPLIED", 0)
     return runner(statement, context)
 
 

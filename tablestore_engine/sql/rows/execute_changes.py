@@ -14,7 +14,6 @@ from tablestore_engine.spark.verbs.keyed_changes import ACTION_COLUMN
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.rows.change_target import ChangeTarget, check_engine, predicate_on, target_of
 from tablestore_engine.sql.rows.execute_rows import RowContext, result_of
-from tablestore_engine.sql.rows.frames import Frames
 from tablestore_engine.sql.statements.row import Delete, Update
 from tablestore_engine.sql.statements.statement import Assignment
 from tablestore_engine.table import Table
@@ -23,24 +22,27 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def _target(frames: Frames, table: Table, alias: str | None, where_sql: str | None) -> ChangeTarget:
+def _target(context: RowContext, table: Table, alias: str | None, where_sql: str | None) -> ChangeTarget:
     """The target, without files in which WHERE is true for no row."""
     predicate = predicate_on(table, alias, where_sql) if where_sql else None
-    return target_of(frames, table, alias, predicate)
+    return target_of(context.frames(), table, alias, predicate, context.intent)
 
 
 def execute_delete(statement: Delete, context: RowContext) -> StatementResult:
     """DELETE FROM [WHERE]."""
     if statement.where_sql is None:
-        return result_of("DELETE", truncate(context.spark, context.table(statement.table), lambda entry: True))
+        return result_of(
+            "DELETE", truncate(context.spark, context.table(statement.table), lambda entry: True, context.intent)
+        )
     where = statement.where_sql
 
     def attempt() -> WriteOutcome:
         table = context.table(statement.table)
         check_engine(table, "DELETE", deletes=True)
-        target = _target(context.frames(), table, statement.alias, where)
+        target = _target(context, table, statement.alias, where)
         items = [*_own_columns(target), f"{DELETE_KIND} AS {ACTION_COLUMN}"]
-        return _changed(target, _select(target, items, where))
+        rows_sql = f"{target.register()} AS {quoted_name(target.alias)}"
+        return _changed(target, _select(target, rows_sql, items, where))
 
     return result_of("DELETE", with_retry(attempt))
 
@@ -51,8 +53,9 @@ def execute_update(statement: Update, context: RowContext) -> StatementResult:
     def attempt() -> WriteOutcome:
         table = context.table(statement.table)
         check_engine(table, "UPDATE", deletes=False)
-        target = _target(context.frames(), table, statement.alias, statement.where_sql)
-        values = _values(target, statement.assignments)
+        target = _target(context, table, statement.alias, statement.where_sql)
+        rows_sql = f"{target.register()} AS {quoted_name(target.alias)}"
+        values = target.fitted(_values(target, statement.assignments), rows_sql)
         items = [
             f"CAST({values[n.lower()]} AS {target.sql_type(n)}) AS {quoted_name(n)}"
             if n.lower() in values
@@ -60,7 +63,7 @@ def execute_update(statement: Update, context: RowContext) -> StatementResult:
             for n in table.schema.field_names
         ]
         items += [f"{quoted_name(target.alias)}.{c}" for c in target.source_columns()]
-        return _changed(target, _select(target, [*items, f"0 AS {ACTION_COLUMN}"], statement.where_sql))
+        return _changed(target, _select(target, rows_sql, [*items, f"0 AS {ACTION_COLUMN}"], statement.where_sql))
 
     return result_of("UPDATE", with_retry(attempt))
 
@@ -75,10 +78,9 @@ def _own_columns(target: ChangeTarget) -> list[str]:
     return [f"{quoted_name(target.alias)}.{quoted_name(n)}" for n in names]
 
 
-def _select(target: ChangeTarget, items: Sequence[str], where_sql: str | None) -> DataFrame:
-    view = target.register()
+def _select(target: ChangeTarget, rows_sql: str, items: Sequence[str], where_sql: str | None) -> DataFrame:
     where = f" WHERE {target.expression(where_sql)}" if where_sql else ""
-    return target.frames.run(f"SELECT {', '.join(items)} FROM {view} AS {quoted_name(target.alias)}{where}")
+    return target.frames.run(f"SELECT {', '.join(items)} FROM {rows_sql}{where}")
 
 
 def _values(target: ChangeTarget, assignments: Sequence[Assignment]) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tablestore_engine.catalog import Catalog
@@ -20,6 +20,7 @@ from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.replace import everything, next_schema, replace_all
 from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.operation.transaction.transaction import begin, with_retry
+from tablestore_engine.options import CommitOptions
 from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 
 BYTES_PER_BUCKET = 128 << 20
 MAX_DEFAULT_BUCKETS = 64
+OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,7 @@ class RowContext:
     now_millis: Callable[[], int]
     session_options: Mapping[str, str]
     intent: WriteIntent = PLAIN
+    dynamic_options: Mapping[str, str] = field(default_factory=dict)  # of the table that the statement changes
 
     def frames(self, *, lasting: bool = False) -> Frames:
         """A new binder, for one statement. `lasting`: Spark keeps the text and reads it again later."""
@@ -77,7 +80,7 @@ class RowContext:
                 f"'{database}.{table}' is a view, which cannot be written to.",
                 hint="Write to the table it reads.",
             )
-        return self.catalog.load_table(database, table)
+        return self.catalog.load_table(database, table).with_options(self.dynamic_options, "statement")
 
 
 def execute_insert(statement: InsertInto, context: RowContext) -> StatementResult:
@@ -112,7 +115,7 @@ def execute_overwrite(statement: InsertOverwrite, context: RowContext) -> Statem
     static = _static_columns(statement.partition, schema, frames)
     aligned = align(frame, schema, statement.columns, static, by_name=statement.by_name)
     replaces = None
-    if not _by_rows(statement, schema):
+    if not _by_rows(statement, schema, frames.spark):
         replaces = files_of(written_values(statement.partition, schema, frames), schema)
     if statement.if_not_exists and _is_there(statement, table, replaces):
         return StatementResult("OVERWRITE", 0)
@@ -120,13 +123,16 @@ def execute_overwrite(statement: InsertOverwrite, context: RowContext) -> Statem
     return result_of("OVERWRITE", outcome)
 
 
-def _by_rows(statement: InsertOverwrite, schema: TableSchema) -> bool:
-    """Whether the partitions of the rows are replaced."""
-    if not schema.partition_keys:
+def _by_rows(statement: InsertOverwrite, schema: TableSchema, spark: SparkSession) -> bool:
+    """Whether the partitions of the rows are replaced, and not all that the PARTITION clause names."""
+    static = {partition_field(v.column, schema).name for v in statement.partition if v.value_sql is not None}
+    if not set(schema.partition_keys) - static:
         return False
-    if statement.partition:
-        return any(v.value_sql is None for v in statement.partition)
-    return schema.core_options.dynamic_partition_overwrite
+    if CommitOptions.dynamic_partition_overwrite.key in schema.options:
+        return schema.core_options.dynamic_partition_overwrite
+    # Only a mode that somebody set: Spark's own default is static.
+    mode = spark.conf.get(OVERWRITE_MODE, None)
+    return mode.lower() == "dynamic" if mode else schema.core_options.dynamic_partition_overwrite
 
 
 def _is_there(statement: InsertOverwrite, table: Table, replaces: Callable[[ManifestEntry], bool] | None) -> bool:
@@ -143,7 +149,7 @@ def execute_truncate(statement: Truncate, context: RowContext) -> StatementResul
     """TRUNCATE TABLE [PARTITION]: a metadata change."""
     table = context.table(statement.table)
     chosen = files_of(clause_values(table.schema, statement.partition), table.schema)
-    return result_of("TRUNCATE TABLE", truncate(context.spark, table, chosen))
+    return result_of("TRUNCATE TABLE", truncate(context.spark, table, chosen, context.intent))
 
 
 def _static_columns(spec: PartitionSpec, schema: TableSchema, frames: Frames) -> dict[str, Column]:
