@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.changes.after_commit import follow
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import applied_before
 from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
@@ -62,7 +63,7 @@ def _write(state: TableState, write: Write, intent: WriteIntent) -> Snapshot:
     job = begin(state, intent, state.snapshots.latest())
     with removed_unless_committed(job.target):
         result = write(job)
-    return publish(state, job, result, Change("APPEND", base_snapshot_id=job.base_snapshot_id))
+    return follow(publish(state, job, result, Change("APPEND", base_snapshot_id=job.base_snapshot_id)))
 
 
 def _batches(rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
