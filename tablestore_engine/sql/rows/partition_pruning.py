@@ -16,6 +16,7 @@ from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.scan.prune import key_value
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import DataField
+from tablestore_engine.spark.expressions.char_text import filled_sql
 from tablestore_engine.spark.expressions.types import sql_type
 from tablestore_engine.spark.run.collect import collect_arrow
 from tablestore_engine.sql.catalog.partition_spec import partition_field
@@ -62,7 +63,7 @@ def written_values(spec: PartitionSpec, schema: TableSchema, frames: Frames) -> 
             unsure.append((field, entry.value_sql))
     if unsure:
         items = [
-            f"CAST({frames.expression(text, {})} AS {sql_type(field.type)}) AS v{i}"
+            f"CAST({filled_sql(frames.expression(text, {}), field)} AS {sql_type(field.type)}) AS v{i}"
             for i, (field, text) in enumerate(unsure)
         ]
         row = collect_arrow(frames.run(f"SELECT {', '.join(items)}")).to_pylist()[0]

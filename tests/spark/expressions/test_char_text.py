@@ -98,3 +98,15 @@ def test_the_types_stay(store):
     assert {f.name: str(f.type) for f in store.table("of_view").schema.fields} == expected
     assert [str(c.type) for c in store.catalog.load_view("default", "w").columns] == ["VARCHAR(3)", "CHAR(6)"]
     assert tuple(store.sql("SELECT * FROM copied").first()) == (1, "ab    ", "x")
+
+
+def test_a_partition(store):
+    store.execute("CREATE TABLE t (id INT, c CHAR(3)) PARTITIONED BY (c)")
+    store.execute("INSERT INTO t VALUES (1, 'ab'), (2, 'cd'), (3, 'efg')")
+    store.execute("INSERT OVERWRITE t PARTITION (c = 'ab') VALUES (4)")
+    store.execute("INSERT OVERWRITE t PARTITION (c = lower('CD')) VALUES (5)")
+    store.execute("TRUNCATE TABLE t PARTITION (c = 'efg')")
+    expected = [(4, "ab "), (5, "cd ")]
+    assert sorted(map(tuple, store.sql("SELECT id, c FROM t").collect())) == expected
+    store.execute("TRUNCATE TABLE t PARTITION (c = 'ab')")
+    assert [tuple(row) for row in store.sql("SELECT id FROM t WHERE c = 'cd'").collect()] == [(5,)]
