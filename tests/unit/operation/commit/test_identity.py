@@ -5,7 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 from support.fault.fault_io import Fault, FaultInjectingFileIO
-from support.tables import compact, data_files, live_paths, make_table, read
+from support.files import data_files, live_paths
+from support.tables import compact, make_table, read
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import CommitIdentityError, CommitOutcomeUnknownError
