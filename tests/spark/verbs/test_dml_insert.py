@@ -120,14 +120,14 @@ def test_overwrite_statically(store):
 @pytest.mark.parametrize(
     ("option", "mode", "clause", "left"),
     [
-        (None, None, "", {"1", "3", "4", "9"}),
-        (None, None, "PARTITION (hr = 2)", {"1", "3", "4", "9"}),
-        (None, None, "PARTITION (day, hr = 2)", {"1", "3", "4", "9"}),
-        (None, "static", "", {"9"}),
-        (None, "static", "PARTITION (hr = 2)", {"1", "3", "9"}),
-        (None, "static", "PARTITION (day, hr = 2)", {"1", "3", "9"}),
-        ("true", "STATIC", "PARTITION (hr = 2)", {"1", "3", "4", "9"}),
-        ("false", "dynamic", "PARTITION (hr = 2)", {"1", "3", "9"}),
+        (None, None, "", {1, 3, 4, 9}),
+        (None, None, "PARTITION (hr = 2)", {1, 3, 4, 9}),
+        (None, None, "PARTITION (day, hr = 2)", {1, 3, 4, 9}),
+        (None, "static", "", {9}),
+        (None, "static", "PARTITION (hr = 2)", {1, 3, 9}),
+        (None, "static", "PARTITION (day, hr = 2)", {1, 3, 9}),
+        ("true", "STATIC", "PARTITION (hr = 2)", {1, 3, 4, 9}),
+        ("false", "dynamic", "PARTITION (hr = 2)", {1, 3, 9}),
     ],
 )
 def test_which_partitions_are_overwritten(sales, option, mode, clause, left):
@@ -142,7 +142,7 @@ def test_which_partitions_are_overwritten(sales, option, mode, clause, left):
         sales.execute(f"INSERT OVERWRITE sales {clause} VALUES {values}")
     finally:
         sales.spark.conf.unset("spark.sql.sources.partitionOverwriteMode")
-    assert {r[0] for r in rows(sales)} == left
+    assert {r[0] for r in rows(sales, SALES)} == left
 
 
 def test_overwrite_of_an_unpartitioned_table(store):
