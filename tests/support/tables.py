@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.mergetree.compaction.levels import sorted_runs
-from tablestore_engine.mergetree.compaction.universal import unit_of
+from tablestore_engine.mergetree.compaction.pick_runs import unit_of
 from tablestore_engine.metadata.binary_row import decode_row
 from tablestore_engine.metadata.bucket import bucket_of
 from tablestore_engine.metadata.data_file import EMPTY_STATS, DataFileMeta

@@ -13,7 +13,7 @@ import pytest
 from dbt.adapters.tablestore.config.foreign_config import FOREIGN_KEYS, MERGE_KEYS
 from dbt.adapters.tablestore.config.model_config import IGNORED_SPARK_KEYS, TableStoreConfig
 from dbt.adapters.tablestore.connection.credentials import TableStoreCredentials
-from dbt.adapters.tablestore.verbs import BUILTIN_STRATEGIES
+from dbt.adapters.tablestore.macro_methods import BUILTIN_STRATEGIES
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PAGES = [

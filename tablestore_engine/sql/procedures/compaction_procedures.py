@@ -19,7 +19,7 @@ from tablestore_engine.spark.compact.sort_compactor import ORDER, Z_ORDER, SortO
 from tablestore_engine.spark.read.partition_values import matching_partitions
 from tablestore_engine.sql.procedures.partition_procedures import listed_partitions
 from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, text
-from tablestore_engine.sql.rows.execute_rows import RowContext
+from tablestore_engine.sql.rows.row_context import RowContext
 from tablestore_engine.table import Table
 
 _COMPACT_PARAMETERS = (

@@ -6,7 +6,7 @@ import re
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, count, text
-from tablestore_engine.sql.rows.execute_rows import RowContext
+from tablestore_engine.sql.rows.row_context import RowContext
 from tablestore_engine.storage.consumers import consumers, delete_consumer, set_consumer
 from tablestore_engine.table import Table
 

@@ -26,6 +26,7 @@ from tablestore_engine.sql.catalog import information_schema
 from tablestore_engine.sql.query.bind import Binding, BoundQuery, TableReference, bind, bind_expression, edited
 from tablestore_engine.sql.query.structure import TimeTravel
 from tablestore_engine.sql.query.view_columns import positions, references_of_view
+from tablestore_engine.sql.rows.time_travel import millis_query, snapshot_of
 from tablestore_engine.sql.statements.script import QueriesInside
 from tablestore_engine.system.system_tables import DATA_TABLES
 from tablestore_engine.table import Table
@@ -251,18 +252,7 @@ class Frames:
         return self._views[key]
 
     def _travel(self, table: Table, travel: TimeTravel) -> Snapshot:
-        if travel.version_sql is not None:
-            text = travel.version_sql.strip().strip("'\"")
-            return table.version(text)
-        assert travel.timestamp_sql is not None
-        bound = self.expression(travel.timestamp_sql, {})
-        row = self.run(f"SELECT unix_millis(TRY_CAST({bound} AS TIMESTAMP)) AS t").first()
-        if row is None or row[0] is None:
-            raise SqlError(
-                f"TIMESTAMP AS OF {travel.timestamp_sql} is not a time.",
-                hint="Write it like TIMESTAMP AS OF '2024-01-31 08:00:00'.",
-            )
-        return table.snapshot_at(int(row[0]))
+        return snapshot_of(table, travel, lambda time: self.run(millis_query(self.expression(time, {}))))
 
 
 def _columns_of_view(view: View, full: str, frame: DataFrame) -> DataFrame:

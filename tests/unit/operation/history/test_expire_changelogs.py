@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from support.tables import by_key, data_files, make_table, write
 
-from tablestore_engine.operation.history.expire import Retention
+from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.storage import manifests
 
 HOUR = 3_600_000
