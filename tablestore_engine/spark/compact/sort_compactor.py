@@ -39,13 +39,14 @@ from tablestore_engine.spark.write.bucket_assignment import with_buckets
 from tablestore_engine.spark.write.writer import write_arranged
 from tablestore_engine.table import Table
 
-ORDER, Z_ORDER = "order", "zorder"
+ORDER, Z_ORDER, HILBERT = "order", "zorder", "hilbert"
+ORDERS = (ORDER, Z_ORDER, HILBERT)
 _MOST_TASKS = 10_000
 
 
 @dataclass(frozen=True)
 class SortOrder:
-    """The order of the rows: `strategy` is `ORDER` (column by column) or `Z_ORDER` (all columns equally)."""
+    """The order of the rows: `strategy` is `ORDER` (column by column), `Z_ORDER` or `HILBERT` (all columns equally)."""
 
     strategy: str
     columns: tuple[str, ...]
@@ -71,8 +72,8 @@ class SortOrder:
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise SqlError(f"Column '{twice}' occurs twice in order_by.")
-        if self.strategy == Z_ORDER and len(names) > MAX_COLUMNS:
-            raise SqlError(f"A z-order takes {MAX_COLUMNS} columns at most; {len(names)} were named.")
+        if self.strategy != ORDER and len(names) > MAX_COLUMNS:
+            raise SqlError(f"The order '{self.strategy}' takes {MAX_COLUMNS} columns at most; {len(names)} were named.")
         return replace(self, columns=names)
 
 
@@ -114,8 +115,8 @@ def _arranged(spark: SparkSession, job: WriteJob, frame: DataFrame, plan: ScanPl
     """Rows with their bucket, cut into ranges of about the size of a file and sorted."""
     schema = job.schema
     keys = list(order.columns)
-    if order.strategy == Z_ORDER and len(keys) > 1:
-        frame = with_z_value(spark, frame, keys, plan.row_count)
+    if order.strategy != ORDER and len(keys) > 1:
+        frame = with_z_value(spark, frame, keys, plan.row_count, hilbert=order.strategy == HILBERT)
         keys = [Z_COLUMN]
     bucketed = bool(schema.bucket_keys) and job.total_buckets > 0
     bucket = bucket_column(schema.bucket_fields, job.total_buckets) if bucketed else F.lit(0)

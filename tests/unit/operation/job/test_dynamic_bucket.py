@@ -10,20 +10,9 @@ from datetime import date
 import numpy as np
 import pyarrow as pa
 import pytest
-from support.tables import (
-    DELETE,
-    PUT,
-    arrow_rows,
-    by_key,
-    check_invariants,
-    compact,
-    data_files,
-    identity,
-    make_table,
-    new_job,
-    read,
-    write,
-)
+from support.files import data_files
+from support.invariants import check_invariants
+from support.tables import DELETE, PUT, arrow_rows, by_key, compact, identity, make_table, new_job, read, rows, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConflictError, OptionError, PrimaryKeyError, SchemaError, UserError
@@ -53,10 +42,6 @@ def catalog(tmp_path):
 @pytest.fixture
 def table(catalog):
     return make_table(catalog, COLUMNS, ["id"], options=DYNAMIC)
-
-
-def rows(ids, v):
-    return [{"id": i, "v": v} for i in ids]
 
 
 def buckets(table, snapshot=None):
@@ -390,7 +375,8 @@ def test_a_key_without_the_partition_needs_dynamic_buckets(catalog):
         make_table(catalog, columns, ["id"], ["p"], {"bucket": "-1", "sequence.field": "v"})
     with pytest.raises(SchemaError, match="partition itself"):
         make_table(catalog, {"q": "INT", **columns}, ["p"], ["p", "q"], {"bucket": "-1"})
-    table = make_table(catalog, columns, ["id"], ["p"], {"bucket": "-1"})
+    table = make_table(catalog, columns, ["id"], ["p"])
+    assert table.schema.core_options.bucket == -1
     assert table.schema.crosses_partitions
     assert not table.schema.has_bucket_index
 
