@@ -14,7 +14,7 @@ from dbt.adapters.tablestore.config.model_config import column_names, unique_key
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from tablestore_engine.schema.merge.engine_rules import Kept
 from tablestore_engine.schema.merge.merge_engine import MergeEngine
-from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.schema.types.sql_literals import quoted_name, unquoted_name
 from tablestore_engine.sql.text.lexer import tokenize
 
 
@@ -38,7 +38,7 @@ def is_plain_upsert(
 
 def is_keyed_by(table_keys: Sequence[str], keys: Sequence[str]) -> bool:
     """Whether the columns or expressions that identify a row are the table's primary key, in any order."""
-    named = {one.strip().strip("`").lower() for one in keys}
+    named = {unquoted_name(one).lower() for one in keys}
     return bool(named) and named == {one.lower() for one in table_keys}
 
 
