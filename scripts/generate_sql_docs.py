@@ -22,7 +22,7 @@ PAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
 INTRODUCTION = """\
 # Procedures and system tables
 
-*Generated from the code by `make docs`; edit the docstrings in `tablestore_engine/sql/*_procedures.py` and
+*Generated from the code by `make docs`; edit the docstrings in `tablestore_engine/sql/procedures` and
 `tablestore_engine/system/system_tables.py` instead.*
 
 Both are named as in Apache Paimon. [How to maintain tables](how-to/maintain.md) and
@@ -37,7 +37,8 @@ may be left out. `table` is `schema.name`, or a name in the current schema. A ti
 '2024-01-31 08:00:00', in the time zone of this machine, or milliseconds since 1970; a duration is a text such as '12 h'
 or '30 d' (ms, s, min, h, d). What a procedure answers is a table with the columns that are named last.
 
-Those marked with † can be called from dbt as well: `dbt run-operation <name> --args '{table: <model>, …}'`.
+Those marked with † can be called from dbt as well: `dbt run-operation <name> --args '{table: <model>, …}'`. There,
+`expire` and `tag` are short names of `expire_snapshots` and `create_tag`.
 """
 
 TABLES_HEAD = """\
@@ -60,6 +61,7 @@ IN_DBT = frozenset(
         "expire_partitions",
     ]
 )
+SHORT_IN_DBT = frozenset(["expire", "tag"])
 
 
 def page() -> str:
