@@ -69,6 +69,8 @@ after a full compaction.
 - `spark.sql.caseSensitive` applies to queries. Names of tables, and of columns to write to, never depend on case.
 """
 
+_DATA_COLUMNS = {"audit_log": "`rowkind string`, then those of the table"}
+
 IN_DBT = frozenset(
     [
         "compact",
@@ -88,7 +90,7 @@ def page() -> str:
         *(_table(name, _columns(schema), rows, "") for name, (schema, rows) in SYSTEM_TABLES.items()),
         *(_table(name, _columns(schema), rows, " ‡") for name, (schema, rows) in SNAPSHOT_TABLES.items()),
         *(
-            _table(name, "`rowkind string`, then those of the table", frame, " ‡")
+            _table(name, _DATA_COLUMNS.get(name, "those of the table"), frame, " ‡")
             for name, frame in FRAME_TABLES.items()
         ),
     ]

@@ -53,7 +53,7 @@ def _compact(table: Table, arguments: Arguments, context: RowContext) -> Rows:
         if given == ["partition_idle_time"]:
             raise SqlError("partition_idle_time cannot be used with order_strategy.")
         order = order.of(table.schema)
-    table = _with_options(table, str(arguments.get("options") or ""))
+    table = with_options(table, str(arguments.get("options") or ""))
     chosen = _listed(table, arguments)
     if given == ["where"]:
         chosen = _where(table, str(arguments["where"]), context)
@@ -119,8 +119,8 @@ def _order(arguments: Arguments) -> SortOrder | None:
     return SortOrder(strategy, columns)
 
 
-def _with_options(table: Table, listed: str) -> Table:
-    """The table with other options for this compaction only: `key=value,key=value`."""
+def with_options(table: Table, listed: str) -> Table:
+    """The table with other options for one compaction: `key=value,key=value`. Raises SqlError, OptionError."""
     changes: dict[str, str] = {}
     for pair in filter(None, (one.strip() for one in listed.split(","))):
         key, equals, value = pair.partition("=")

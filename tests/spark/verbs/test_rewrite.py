@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from support.tables import DELETE, arrow_rows, check_invariants, data_files, identity, live_paths, read
+from support.files import data_files, live_paths
+from support.invariants import check_invariants
+from support.spark_rows import rows
+from support.tables import DELETE, arrow_rows, identity, read
 
 from tablestore_engine.errors import (
     ColumnNotFound,
@@ -30,10 +33,6 @@ def numbers(table):
     for entry in table.live_files():
         assert found.setdefault(entry.partition, entry.total_buckets) == entry.total_buckets
     return sorted(found.values())
-
-
-def rows(store, query="SELECT * FROM t"):
-    return sorted(tuple(row) for row in store.sql(query).collect())
 
 
 def test_rescaling_a_table(store, path):

@@ -3,17 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from support.tables import (
-    arrow_rows,
-    check_invariants,
-    compact,
-    identity,
-    make_table,
-    new_job,
-    read,
-    schema_of,
-    write,
-)
+from support.invariants import check_invariants
+from support.tables import arrow_rows, compact, identity, make_table, new_job, read, schema_of, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConflictError

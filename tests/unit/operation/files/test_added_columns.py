@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from support.tables import arrow_rows, check_invariants, compact, identity, make_table, read, write
+from support.invariants import check_invariants
+from support.tables import arrow_rows, compact, identity, make_table, read, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConflictError

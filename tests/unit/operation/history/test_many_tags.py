@@ -6,17 +6,8 @@ import os
 import random
 
 import pytest
-from support.tables import (
-    DELETE,
-    compact,
-    data_files,
-    identity,
-    live_paths,
-    make_table,
-    read,
-    schema_of,
-    write,
-)
+from support.files import data_files, live_paths
+from support.tables import DELETE, compact, identity, keyed_table, make_table, read, schema_of, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.operation.changes.table_changes import replace_empty
@@ -49,7 +40,7 @@ def reads_of(table, action):
 
 def tagged_every_day(directory, days):
     """A table of which each snapshot has a tag, and only the last two still exist."""
-    table = make_table(directory, COLUMNS, ["id"], options=OPTIONS)
+    table = keyed_table(directory, OPTIONS)
     for day in range(days):
         write(table, [{"id": day, "v": day}])
         table.create_tag(f"day-{day:02}")

@@ -7,7 +7,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
-from support.tables import check_invariants, compact, make_table, new_job, read, write
+from support.invariants import check_invariants
+from support.tables import compact, make_table, new_job, read, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConflictError, UserError

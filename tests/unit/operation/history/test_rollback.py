@@ -7,17 +7,18 @@ import threading
 from dataclasses import replace
 
 import pytest
+from support.files import data_files, live_paths
+from support.invariants import check_invariants
 from support.tables import (
     DELETE,
     by_key,
-    check_invariants,
     compact,
-    data_files,
     identity,
-    live_paths,
-    make_table,
     new_job,
+    partitioned_table,
     read,
+    reload,
+    row,
     schema_of,
     write,
 )
@@ -40,16 +41,7 @@ ALL_BUT_ONE = Retention(1, 1, 0, 1_000)
 
 @pytest.fixture
 def table(tmp_path):
-    columns = {"p": "STRING", "id": "INT", "v": "INT"}
-    return make_table(tmp_path, columns, ["p", "id"], ["p"], {"bucket": "2", "write-only": "true"})
-
-
-def row(number, v, p="a"):
-    return {"p": p, "id": number, "v": v}
-
-
-def reload(table, io=None):
-    return Catalog(os.path.dirname(os.path.dirname(table.path)), io).load_table("default", "t")
+    return partitioned_table(tmp_path, {"bucket": "2", "write-only": "true"})
 
 
 def shown(table):

@@ -10,20 +10,9 @@ from datetime import date
 import numpy as np
 import pyarrow as pa
 import pytest
-from support.tables import (
-    DELETE,
-    PUT,
-    arrow_rows,
-    by_key,
-    check_invariants,
-    compact,
-    data_files,
-    identity,
-    make_table,
-    new_job,
-    read,
-    write,
-)
+from support.files import data_files
+from support.invariants import check_invariants
+from support.tables import DELETE, PUT, arrow_rows, by_key, compact, identity, make_table, new_job, read, rows, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConflictError, OptionError, PrimaryKeyError, SchemaError, UserError
@@ -53,10 +42,6 @@ def catalog(tmp_path):
 @pytest.fixture
 def table(catalog):
     return make_table(catalog, COLUMNS, ["id"], options=DYNAMIC)
-
-
-def rows(ids, v):
-    return [{"id": i, "v": v} for i in ids]
 
 
 def buckets(table, snapshot=None):

@@ -6,7 +6,8 @@ import os
 from dataclasses import replace
 
 import pytest
-from support.tables import compact, identity, make_table, new_job, path_of, read, write, write_files
+from support.files import path_of
+from support.tables import compact, identity, make_table, new_job, read, write, write_files
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import OptionError

@@ -10,18 +10,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.tables import (
-    arrow_memory,
-    arrow_rows,
-    check_invariants,
-    compact,
-    data_files,
-    identity,
-    make_table,
-    new_job,
-    read,
-    write,
-)
+from support.arrow_memory import arrow_memory
+from support.files import data_files
+from support.invariants import check_invariants
+from support.tables import arrow_rows, compact, identity, make_table, new_job, read, write
 
 from tablestore_engine.errors import DuplicateKeyError, PrimaryKeyError, StorageError
 from tablestore_engine.mergetree.merge.merge import merge_sorted

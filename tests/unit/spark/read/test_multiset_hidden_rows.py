@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.tables import meta
+from support.files import meta
 
 from tablestore_engine.spark.read.multiset_hidden_rows import RowPositions
 
