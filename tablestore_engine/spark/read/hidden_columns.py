@@ -22,6 +22,9 @@ from tablestore_engine.spark.read.file_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.read.reader import read_plan, read_positions
 from tablestore_engine.table import Table
 
+# Spark has it as a URI, Paimon as a plain path.
+_PATH = f"url_decode(replace({FILE_COLUMN}, '+', '%2B'))"
+
 
 def read_with_hidden(
     spark: SparkSession, table: Table, plan: ScanPlan, predicate: Predicate | None, names: Collection[str]
@@ -44,7 +47,7 @@ def read_with_hidden(
         part = replace(plan, buckets=tuple(buckets))
         frame = read_positions(spark, table, part) if positions else read_plan(spark, table, part, predicate)
         values = {
-            FILE_PATH: FILE_COLUMN,
+            FILE_PATH: _PATH,
             ROW_INDEX: POSITION_COLUMN,
             PARTITION: f"named_struct({partition})",
             BUCKET: f"cast({number} AS int)",
