@@ -48,6 +48,28 @@ TABLES_HEAD = """\
 be asked for an earlier snapshot: `t$files VERSION AS OF 3`.
 """
 
+HIDDEN_COLUMNS = """\
+
+## Hidden columns
+
+Every table has columns that `*` leaves out, as in Paimon: `__paimon_file_path`, `__paimon_row_index` (the number of the
+row in its file), `__paimon_partition` (a struct) and `__paimon_bucket`. A query that names them gets them, for example
+`SELECT *, __paimon_bucket FROM t`. The first two exist only where no rows are merged: in a table without a key, or
+after a full compaction.
+
+## Statements about rows
+
+- An aggregate function is refused in SET, WHEN, ON, VALUES and WHERE of UPDATE, DELETE and MERGE; use a subquery.
+- `EXPLAIN` of UPDATE, DELETE and MERGE shows the plan that computes the changed rows. Nothing is written.
+- UPDATE, DELETE, MERGE, INSERT and TRUNCATE of a temporary view `AS SELECT * FROM t` change the table `t`, and then the
+  view shows the new rows. Other views cannot be written to.
+- `CACHE TABLE t` keeps the rows of a table in memory, in this session, until `UNCACHE TABLE t`. After a write they are
+  read anew.
+- `ALTER TABLE t SET TBLPROPERTIES ('primary-key' = 'id')` sets the key of a table that was never written to. Any other
+  table without a key takes `ADD PRIMARY KEY (id) NOT ENFORCED`, which rewrites its rows.
+- `spark.sql.caseSensitive` applies to queries. Names of tables, and of columns to write to, never depend on case.
+"""
+
 _DATA_COLUMNS = {"audit_log": "`rowkind string`, then those of the table"}
 
 IN_DBT = frozenset(
@@ -83,7 +105,7 @@ def page() -> str:
             "| table | rows | columns |",
             "|---|---|---|",
             *sorted(tables),
-            "",
+            HIDDEN_COLUMNS,
         ]
     )
 
