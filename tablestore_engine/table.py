@@ -20,8 +20,8 @@ from tablestore_engine.metadata.tag import Lifetime
 from tablestore_engine.operation.commit.identity import chosen_identity
 from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
 from tablestore_engine.operation.files.index_files import index_entries
-from tablestore_engine.operation.history.expire import Retention, expire_snapshots
 from tablestore_engine.operation.history.history import load_living
+from tablestore_engine.operation.history.snapshot_expire import Retention, expire_snapshots
 from tablestore_engine.operation.history.tags import create_tag, delete_tag
 from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter

@@ -3,7 +3,7 @@
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.tablestore.build.incremental import SchemaChange, is_plain_upsert, qualified, update_columns
+from dbt.adapters.tablestore.build.incremental import is_plain_upsert, qualified, update_columns
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from tablestore_engine.schema.merge.merge_engine import MergeEngine
 
@@ -13,31 +13,6 @@ def columns(**types):
 
 
 TABLE = columns(id="int", a="string", b="bigint")
-
-
-def test_equal_columns_are_no_change_in_any_order_and_case():
-    assert not SchemaChange.between(columns(B="bigint", ID="int", a="string"), TABLE)
-
-
-def test_changes_and_their_text():
-    change = SchemaChange.between(columns(id="int", b="string", c="date"), TABLE)
-    assert change
-    assert change.text == "new columns c; missing columns a; changed types b (string, not bigint)"
-    assert change.rewritten() == ["`id`", "cast(`b` as string) as `b`", "cast(null as date) as `c`"]
-
-
-def test_a_text_with_a_limit_fits_into_one_without():
-    assert not SchemaChange.between(columns(id="int", a="varchar(3)", b="bigint"), TABLE)
-    assert SchemaChange.between(TABLE, columns(id="int", a="char(3)", b="bigint"))
-
-
-def test_fields_of_a_struct_that_only_change_places_keep_their_values():
-    before = columns(s="struct<d:string,e:string>")
-    change = SchemaChange.between(columns(s="struct<e:string,d:string>"), before)
-    moved = "if(`s` IS NULL, NULL, struct(`s`.`e` AS `e`, `s`.`d` AS `d`))"
-    assert change.rewritten() == [f"cast({moved} as struct<e:string,d:string>) as `s`"]
-    renamed = SchemaChange.between(columns(s="struct<d:string,f:string>"), before)
-    assert renamed.rewritten() == ["cast(`s` as struct<d:string,f:string>) as `s`"]
 
 
 @pytest.mark.parametrize(

@@ -1,20 +1,28 @@
-"""Options of one statement: those of its hint OPTIONS, and some of the session, `spark.paimon.<option>`.
+"""What every statement on rows is given: the catalog, the session and what the caller asks for.
 
-`commit.user-prefix` and `commit.identifier` are the identity of the statement's write. All others are options of the
-table that it changes, for as long as it runs. The hint wins over the session.
+A statement has options of its own: those of its hint OPTIONS, and some of the session, `spark.paimon.<option>`.
+`commit.user-prefix` and `commit.identifier` are the identity of its write. All others are options of the table that it
+changes, for as long as it runs. The hint wins over the session.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from tablestore_engine.errors import CommitIdentityError, OptionError
+from tablestore_engine.catalog import Catalog
+from tablestore_engine.errors import CommitIdentityError, OptionError, ReadOnlyError
 from tablestore_engine.operation.commit.identity import CommitIdentity, applied_before, chosen_identity
-from tablestore_engine.sql.rows.execute_rows import RowContext
+from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
+from tablestore_engine.spark.verbs.insert_overwrite import (
+    WriteOutcome,
+)
+from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.rows.frames import Frames
 from tablestore_engine.sql.statements.row import Delete, RowChange
 from tablestore_engine.sql.statements.statement import TableName
+from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -23,6 +31,42 @@ COMMIT_USER: Final = "commit.user-prefix"
 COMMIT_IDENTIFIER: Final = "commit.identifier"
 MERGE_SCHEMA: Final = "write.merge-schema"
 _SESSION_PREFIX: Final = "spark.paimon."
+
+
+@dataclass(frozen=True)
+class RowContext:
+    """What a statement on rows needs. `spark` starts the session when it is first called."""
+
+    catalog: Catalog
+    database: str
+    spark: Callable[[], SparkSession]
+    now_millis: Callable[[], int]
+    session_options: Mapping[str, str]
+    intent: WriteIntent = PLAIN
+    dynamic_options: Mapping[str, str] = field(default_factory=dict)  # of the table that the statement changes
+
+    def frames(self, *, lasting: bool = False) -> Frames:
+        """A new binder, for one statement. `lasting`: Spark keeps the text and reads it again later."""
+        return Frames(self.spark(), self.catalog, self.database, lasting=lasting)
+
+    def identifier(self, name: TableName) -> tuple[str, str]:
+        """Database and name."""
+        return self.catalog.require_database(name.database or self.database), name.name
+
+    def table(self, name: TableName) -> Table:
+        """A table to write to. Raises ReadOnlyError for a view."""
+        database, table = self.identifier(name)
+        if self.catalog.object_kind(database, table) == "view":
+            raise ReadOnlyError(
+                f"'{database}.{table}' is a view, which cannot be written to.",
+                hint="Write to the table it reads.",
+            )
+        return self.catalog.load_table(database, table).with_options(self.dynamic_options, "statement")
+
+
+def result_of(kind: str, outcome: WriteOutcome) -> StatementResult:
+    """The result of a verb."""
+    return StatementResult(kind, outcome.rows)
 
 
 def with_dynamic_options(statement: RowChange, context: RowContext) -> RowContext:
