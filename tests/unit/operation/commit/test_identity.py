@@ -7,11 +7,11 @@ import pytest
 from support.fault.fault_io import Fault, FaultInjectingFileIO
 from support.files import data_files, live_paths
 from support.tables import compact, make_table, read
-from tablestore_engine.operation.history.expire import Retention
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import CommitIdentityError, CommitOutcomeUnknownError
 from tablestore_engine.operation.changes import arrow_write
+from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.operation.transaction import transaction
 
 SUMS = {"merge-engine": "aggregation", "fields.v.aggregate-function": "sum", "bucket": "1", "write-only": "true"}
