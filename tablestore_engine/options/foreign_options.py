@@ -163,8 +163,6 @@ _LATER = tuple(
         ("file-index.range-bitmap.columns", COLUMNS, (), "Columns that have a bitmap of ranges in each file."),
         ("file-index.range-bitmap.*.chunk-size", MEMORY, 16 << 10, "Size of a chunk of a range bitmap's dictionary."),
         ("snapshot.clean-empty-directories", BOOLEAN, False, "Remove empty directories when snapshots expire."),
-        ("snapshot.expire.execution-mode", TEXT, "sync", "Whether a commit waits until snapshots are expired."),
-        ("consumer.expiration-time", DURATION, None, "Progress of consumers."),
         ("consumer.ignore-progress", BOOLEAN, False, "Progress of consumers."),
         ("partition.mark-done-action", TEXT, None, "What marks a partition as done."),
         ("partition.end-input-to-done", BOOLEAN, False, "Mark partitions as done at the end of input."),
