@@ -9,6 +9,7 @@ options. Nothing here knows more of the engine than its errors.
 from __future__ import annotations
 
 from tablestore_engine.options.core_options import CoreOptions, validate
+from tablestore_engine.options.file_options import FileOptions
 from tablestore_engine.options.layout_options import LayoutOptions
 from tablestore_engine.options.lookup import DECLARED, OPTIONS, find_option, spellings
 from tablestore_engine.options.merge_options import MergeOptions
@@ -21,6 +22,7 @@ __all__ = [
     "ColumnOption",
     "CoreOptions",
     "Effect",
+    "FileOptions",
     "LayoutOptions",
     "MergeOptions",
     "Option",

@@ -21,8 +21,14 @@ from tablestore_engine.metadata.binary_row import encode_row
 from tablestore_engine.metadata.data_file import DataFileMeta, SimpleStats
 from tablestore_engine.operation.files.batch_size import slices_within
 from tablestore_engine.operation.files.column_encoding import encodings
+from tablestore_engine.operation.files.file_index_writer import (
+    NO_INDEX,
+    FileIndexBuilder,
+    StoredIndex,
+    index_file_name,
+    store_index,
+)
 from tablestore_engine.operation.files.footer_stats import (
-    DEFAULT_MODE,
     UNKNOWN,
     ColumnStats,
     column_stats,
@@ -41,6 +47,7 @@ from tablestore_engine.table_state import TableState
 ROW_GROUP_ROWS = 1_000_000
 ROW_GROUP_BYTES = 64 << 20  # in memory; a fraction of it on disk
 _SLICE_BYTES = ROW_GROUP_BYTES // 4  # how much larger a row group may be
+_MOST_ROWS = 1 << 26  # of a row group whose size in bytes is set
 _DELETES = pa.array([1, 3], pa.int8())
 
 
@@ -101,7 +108,10 @@ class RollingWriter:
         self._next_index = first_index
         self._options = target.schema.core_options
         fields = (COUNT, *target.schema.fields) if files.retractions else target.schema.fields
-        self._arrow_schema = arrow_schema(fields, target.schema.trimmed_key_fields)
+        self._arrow_schema = arrow_schema(
+            fields, target.schema.trimmed_key_fields, thin=self._options.data_file_thin_mode
+        )
+        self._index: FileIndexBuilder | None = None
         self._files: list[DataFileMeta] = []
         self._made_directory = False
         self._open: _OpenFile | None = None
@@ -118,12 +128,15 @@ class RollingWriter:
     def write(self, table: pa.Table) -> None:
         """Append rows in the file layout, which continue the key order of the rows before."""
         # One large batch makes no larger row groups and files than many small ones.
-        for rows in slices_within(table, _SLICE_BYTES):
+        for rows in slices_within(table, min(_SLICE_BYTES, self._options.file_block_size or _SLICE_BYTES)):
             if self._finds_nan(rows):
                 self.roll()
             if self._open is None:
                 self._open = self._start(rows)
-            self._open.write(rows)
+                self._index = FileIndexBuilder.of(self._schema)
+            written = self._open.write(rows)
+            if self._index is not None:
+                self._index.add(written)
             if self._open.bytes_written >= self._options.target_file_size:
                 self._finish()
 
@@ -149,7 +162,7 @@ class RollingWriter:
 
     def abort(self) -> None:
         """Remove what was written; never raises, because the original failure is raised."""
-        paths = [f"{self._directory}/{file.file_name}" for file in self._files]
+        paths = [f"{self._directory}/{name}" for file in self._files for name in (file.file_name, *file.extra_files)]
         if self._open is not None:
             self._open.abandon()
             paths.append(self._open.path)
@@ -170,17 +183,28 @@ class RollingWriter:
             name,
             self._arrow_schema,
             self._options,
-            encodings(first, self._schema.primary_keys, self._options),
+            encodings(first.select(self._arrow_schema.names), self._schema.primary_keys, self._codec, self._options),
             leaves_with_stats(self._arrow_schema, self._with_nan),
         )
+
+    @property
+    def _codec(self) -> str:
+        by_level = dict(self._options.file_compression_per_level) if self._keyed else {}
+        return by_level.get(self._level, self._options.file_compression)
 
     def _finish(self) -> None:
         assert self._open is not None
         written = self._open.close()
         self._open = None
-        self._files.append(self._meta(written))
+        # First without its index: whatever happens next, `abort` knows the file.
+        self._files.append(self._meta(written, NO_INDEX))
+        if self._index is not None:
+            name, threshold = index_file_name(written.name), self._options.file_index_threshold
+            index = store_index(self._target.io, self._directory, name, self._index.close(), threshold)
+            self._index = None
+            self._files[-1] = self._meta(written, index)
 
-    def _meta(self, written: _WrittenFile) -> DataFileMeta:
+    def _meta(self, written: _WrittenFile, index: StoredIndex) -> DataFileMeta:
         schema = self._schema
         value_fields = self._fields_with_stats(written.stats)
         names = [f.name for f in value_fields]
@@ -210,6 +234,8 @@ class RollingWriter:
             delete_row_count=written.deletes,
             file_source=self._file_source,
             value_stats_cols=None if len(names) == len(schema.fields) else tuple(names),
+            extra_files=index.extra_files,
+            embedded_index=index.embedded,
         )
 
     def _fields_with_stats(self, stats: dict[str, ColumnStats]) -> tuple[DataField, ...]:
@@ -251,7 +277,7 @@ class _OpenFile:
         self._name = name
         self._schema = schema
         self._options = options
-        self._keys = [n for n in schema.names if n.startswith(KEY_PREFIX)]
+        self._keys: list[str] = []
         self._keyed = SEQUENCE_NUMBER.name in schema.names
         self._retracts = COUNT.name in schema.names
         self._sink = io.open_output(path)
@@ -264,7 +290,8 @@ class _OpenFile:
             metadata_collector=self._footers,
             **encodings,
         )
-        self._group_bytes = min(ROW_GROUP_BYTES, options.target_file_size)
+        self._group_bytes = min(options.file_block_size or ROW_GROUP_BYTES, options.target_file_size)
+        self._group_rows = _MOST_ROWS if options.file_block_size else ROW_GROUP_ROWS
         self._held: list[pa.Table] = []
         self._held_rows = 0
         self._held_bytes = 0
@@ -279,10 +306,14 @@ class _OpenFile:
     def bytes_written(self) -> int:
         return int(self._sink.tell())
 
-    def write(self, table: pa.Table) -> None:
-        table = table.select(self._schema.names).cast(self._schema)
+    def write(self, given: pa.Table) -> pa.Table:
+        """Append rows. Returns them in the types of the file."""
+        table = given.select(self._schema.names).cast(self._schema)
         if self._keyed:
             if self._first is None:
+                copies = [n for n in given.column_names if n.startswith(KEY_PREFIX)]
+                # A thin file has only the columns themselves.
+                self._keys = [n if n in self._schema.names else n.removeprefix(KEY_PREFIX) for n in copies]
                 self._first = tuple(table.column(k)[0].as_py() for k in self._keys)
             self._last = tuple(table.column(k)[-1].as_py() for k in self._keys)
             self._deletes += pc.sum(pc.is_in(table.column(VALUE_KIND.name), value_set=_DELETES)).as_py() or 0
@@ -293,11 +324,14 @@ class _OpenFile:
             self._deletes += table.num_rows
             self._taken -= pc.sum(table.column(COUNT.name)).as_py()
         self._rows += table.num_rows
+        if self._options.file_block_size and self._held_bytes + table.nbytes > self._group_bytes:
+            self._write_row_group()
         self._held.append(table)
         self._held_rows += table.num_rows
         self._held_bytes += table.nbytes
-        if self._held_rows >= ROW_GROUP_ROWS or self._held_bytes >= self._group_bytes:
+        if self._held_rows >= self._group_rows or self._held_bytes >= self._group_bytes:
             self._write_row_group()
+        return table
 
     def _write_row_group(self) -> None:
         # Arrow makes a row group of every call, and small ones cost space and time.
@@ -306,7 +340,7 @@ class _OpenFile:
         rows = pa.concat_tables(self._held)
         self._held, self._held_rows, self._held_bytes = [], 0, 0
         with _storage_errors(self.path):
-            self._writer.write_table(rows, row_group_size=ROW_GROUP_ROWS)
+            self._writer.write_table(rows, row_group_size=self._group_rows)
 
     def close(self) -> _WrittenFile:
         self._write_row_group()
@@ -314,7 +348,6 @@ class _OpenFile:
             self._writer.close()
             size = int(self._sink.tell())
             self._sink.close()
-        footers = self._footers
         # Without a key, a file takes as many numbers as the number of rows it represents.
         low, high = self._sequence or (0, max((self._taken or self._rows) - 1, 0))
         return _WrittenFile(
@@ -326,12 +359,16 @@ class _OpenFile:
             max_sequence=high,
             min_key=self._first or (),
             max_key=self._last,
-            stats=column_stats(footers[0], self._schema, self._stats_mode),
+            stats=self._stats(self._footers[0]),
         )
 
-    def _stats_mode(self, name: str) -> str:
+    def _stats(self, footer: pq.FileMetaData) -> dict[str, ColumnStats]:
         # Of keys there are always some: readers skip files by them.
-        return DEFAULT_MODE if name.startswith(KEY_PREFIX) else self._options.stats_mode(name)
+        keys = column_stats(footer, pa.schema([self._schema.field(name) for name in self._keys]))
+        return {
+            **column_stats(footer, self._schema, self._options.stats_mode),
+            **{KEY_PREFIX + name.removeprefix(KEY_PREFIX): one for name, one in keys.items()},
+        }
 
     def abandon(self) -> None:
         """Close handles; the content is lost."""

@@ -38,8 +38,9 @@ def remove_written(target: WriteTarget, written: WriteResult) -> None:
     """Remove the files in the result of a write. Files of tasks that Spark ran twice are orphans."""
     partition_format = PartitionFormat(target.schema)
     paths = [
-        target.paths.data_file(partition_format.path_of(one.partition), one.bucket, one.file.file_name)
+        target.paths.data_file(partition_format.path_of(one.partition), one.bucket, name)
         for one in written.entries
+        for name in (one.file.file_name, *one.file.extra_files)
         # A file that was only moved to another level does not belong to this write.
         if one.kind == FileKind.ADD and target.write_id in one.file.file_name
     ]
