@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from tablestore_engine.errors import OptionError, did_you_mean
 from tablestore_engine.options.merge_options import AGGREGATE_FUNCTIONS
@@ -28,26 +29,21 @@ def key_of(column: str, setting: str) -> str:
     return f"fields.{column}.{'aggregate-function' if setting == 'function' else setting}"
 
 
-def names_in(text: str) -> tuple[str, ...]:
-    """The names in a text that separates them by commas."""
-    return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
 def partition_fold(field: DataField) -> Fold:
     """The fold of a partition column that the key leaves out."""
     return Fold(field.name, "last_value", retract_rule=RetractRule.KEEP)
 
 
-def fold_of(field: DataField, function: str, given: Mapping[str, str], sequence: tuple[str, ...] = ()) -> Fold:
+def fold_of(field: DataField, function: str, given: Mapping[str, Any], sequence: tuple[str, ...] = ()) -> Fold:
     """The fold of a column by a function, with the column's other settings. Raises OptionError."""
     _check_function(function, field)
-    ignores = _is_true(given.get("ignore-retract"))
+    ignores = given.get("ignore-retract", False)
     fold = Fold(
         field.name,
         function,
         given.get("list-agg-delimiter", ","),
-        _is_true(given.get("distinct")),
-        names_in(given.get("nested-key", "")),
+        given.get("distinct", False),
+        given.get("nested-key", ()),
         ignores,
         sequence,
         retract_rule_of(function, field.type, ignores=ignores),
@@ -55,10 +51,6 @@ def fold_of(field: DataField, function: str, given: Mapping[str, str], sequence:
     )
     _check_settings(fold, given, field)
     return fold
-
-
-def _is_true(text: str | None) -> bool:
-    return text is not None and text.strip().lower() == "true"
 
 
 def in_any_order(fold: Fold, field: DataField, what: str) -> Fold:
@@ -92,7 +84,7 @@ def _check_function(function: str, field: DataField) -> None:
         )
 
 
-def _check_settings(fold: Fold, given: Mapping[str, str], field: DataField) -> None:
+def _check_settings(fold: Fold, given: Mapping[str, Any], field: DataField) -> None:
     for setting in given:
         functions = [name for name, rules in FUNCTIONS.items() if setting in rules.settings]
         if functions and fold.function not in functions:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pyarrow.parquet as pq
 import pytest
-from support.tables import by_key, check_invariants, compact, make_table, path_of, write
+from support.files import path_of
+from support.invariants import check_invariants
+from support.tables import by_key, compact, make_table, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import OptionError
