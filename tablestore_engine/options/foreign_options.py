@@ -145,10 +145,6 @@ _LATER = tuple(
     for key, type_, default, description in (
         ("write-buffer-spillable", BOOLEAN, True, "Spill the write buffer."),
         ("write-buffer-spill.max-disk-size", TEXT, None, "Disk space that spilling may use."),
-        ("commit.force-compact", BOOLEAN, False, "Compact before every commit."),
-        ("compaction.force-rewrite-all-files", BOOLEAN, False, "A full compaction rewrites every file."),
-        ("num-sorted-run.stop-trigger", INT, None, "Sorted runs of a bucket at which a write waits for compaction."),
-        ("target-file-row-num", INT, None, "Rows at which a data file is closed."),
         ("snapshot.clean-empty-directories", BOOLEAN, False, "Remove empty directories when snapshots expire."),
         ("snapshot.expire.execution-mode", TEXT, "sync", "Whether a commit waits until snapshots are expired."),
         ("tag.automatic-creation", TEXT, None, "Automatic tags."),
@@ -166,7 +162,6 @@ _LATER = tuple(
         ("consumer.ignore-progress", BOOLEAN, False, "Progress of consumers."),
         ("partition.mark-done-action", TEXT, None, "What marks a partition as done."),
         ("partition.end-input-to-done", BOOLEAN, False, "Mark partitions as done at the end of input."),
-        ("full-compaction.delta-commits", INT, None, "Commits between full compactions."),
     )
 )
 
