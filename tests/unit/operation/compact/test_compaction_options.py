@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from support.tables import by_key, check_invariants, compact, make_table, read
+from support.invariants import check_invariants
+from support.tables import by_key, compact, make_table, read
 
 from tablestore_engine.operation.compact import auto_compaction
 
