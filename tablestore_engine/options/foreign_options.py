@@ -45,6 +45,7 @@ _OURS = (
         choices=("atomic", "rollback", "none"),
         ours=True,
     ),
+    _kept("dbt.options", TEXT, None, "The options that a dbt model set, so that dbt can reset them.", ours=True),
     _kept("change-tracking", BOOLEAN, True, "Keep the changes of this table for readers of changes.", ours=True),
 )
 

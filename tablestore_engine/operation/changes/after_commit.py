@@ -16,8 +16,8 @@ from tablestore_engine.errors import TableStoreError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.compact.auto_compaction import compact_written, execute_small
 from tablestore_engine.operation.compact.compact_task import Execute
-from tablestore_engine.operation.history.expire import Retention, expire_snapshots
 from tablestore_engine.operation.history.partition_expire import expire_when_due
+from tablestore_engine.operation.history.snapshot_expire import Retention, expire_snapshots
 from tablestore_engine.operation.history.tags import expire_tags
 from tablestore_engine.operation.transaction.transaction import Committed
 from tablestore_engine.storage import clock

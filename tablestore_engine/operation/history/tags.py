@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from tablestore_engine.errors import SnapshotNotFound, TagNotFound
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.tag import Lifetime, tag_of
-from tablestore_engine.operation.history.expire import collect
 from tablestore_engine.operation.history.history import is_dead
+from tablestore_engine.operation.history.snapshot_expire import collect
 from tablestore_engine.table_state import TableState
 
 

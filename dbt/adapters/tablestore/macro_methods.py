@@ -1,5 +1,7 @@
 """The methods that this adapter's macros call: one for each step of a materialization that is not plain SQL.
 
+What they decide is in `build` (on_schema_change, incremental models, seeds, Python models) and `config`.
+
 Their names begin with `tablestore_`, to tell them from dbt's own. While dbt parses a project they do nothing and
 return an empty value.
 """
@@ -14,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.base import BaseRelation, available
 from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.sql import SQLAdapter
-from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.tablestore.build import incremental, operations, seeds
+from dbt.adapters.tablestore.build import incremental, on_schema_change, operations, seeds
+from dbt.adapters.tablestore.build.on_schema_change import SchemaChange
 from dbt.adapters.tablestore.config import contracts
 from dbt.adapters.tablestore.config.foreign_config import notices
 from dbt.adapters.tablestore.config.model_config import (
@@ -31,13 +33,13 @@ from dbt.adapters.tablestore.config.option_changes import option_changes
 from dbt.adapters.tablestore.config.table_layout import TableLayout
 from dbt.adapters.tablestore.connection.environment import Environment, environment_of
 from dbt.adapters.tablestore.connection.errors import KeyValuesError
-from dbt.adapters.tablestore.connection.response import response
+from dbt.adapters.tablestore.connection.response import response, with_note
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.relation.relation import schema_of
 from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.schema.merge.engine_rules import Kept
 from tablestore_engine.schema.table.row_kind import ROW_KIND
-from tablestore_engine.schema.table.schema_changes import SetColumnComment, SetOption
+from tablestore_engine.schema.table.schema_changes import SetColumnComment
 from tablestore_engine.schema.types.sql_literals import quoted_text
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ class SeedLoad:
     sql: str
 
 
-class TableStoreVerbs(SQLAdapter):
+class MacroMethods(SQLAdapter):
     """The part of the adapter that only this adapter's macros use."""
 
     @property
@@ -136,38 +138,26 @@ class TableStoreVerbs(SQLAdapter):
         return incremental.qualified(str(expression), self.get_columns_in_relation(relation), alias)
 
     @available.parse_none
-    def tablestore_schema_change(
-        self, source: list[TableStoreColumn], target: list[TableStoreColumn]
-    ) -> incremental.SchemaChange:
+    def tablestore_schema_change(self, source: list[TableStoreColumn], target: list[TableStoreColumn]) -> SchemaChange:
         """How the columns of a query differ from those of its table; false when they do not differ."""
         # The column that holds the kind of each row is not a column of the table.
-        return incremental.SchemaChange.between([c for c in source if c.name.lower() != ROW_KIND], target)
+        return SchemaChange.between([c for c in source if c.name.lower() != ROW_KIND], target)
 
     @available.parse_none
-    def tablestore_evolve(self, relation: BaseRelation, change: incremental.SchemaChange, mode: str) -> None:
+    def tablestore_evolve(self, relation: BaseRelation, change: SchemaChange, mode: str) -> None:
         """Adapt a table to its query: `append_new_columns` adds columns, `sync_all_columns` drops and retypes them too.
 
         Adding a column writes no data file; dropping or retyping one rewrites the table in one atomic step.
         """
         table = relation.render()
-        if mode == "sync_all_columns" and (change.removed or change.retyped):
-            self._check_rewritable(relation)
-            items = ", ".join(change.rewritten())
-            clauses = self.tablestore_clauses_of(relation)
-            self.execute(f"create or replace table {table} {clauses} as select {items} from {table}")
-        elif change.added:
-            specs = ", ".join(f"{one.quoted} {one.dtype}" for one in change.added)
-            self.execute(f"alter table {table} add columns ({specs})")
-
-    def _check_rewritable(self, relation: BaseRelation) -> None:
-        """Raise DbtRuntimeError if writing the table's rows again would change them."""
-        engine = self.catalog.load_table(schema_of(relation), str(relation.identifier)).schema.merge_engine
-        counts = next((fold.column for fold in engine.folds if fold.function == "count"), None)
-        if counts is not None:
-            raise DbtRuntimeError(
-                f"Columns of {relation.render()} cannot be dropped or retyped: writing its rows anew would count them "
-                f"in column {counts!r} as one each. Build the table anew with --full-refresh."
-            )
+        if on_schema_change.needs_rewrite(change, mode):
+            engine = self.catalog.load_table(schema_of(relation), str(relation.identifier)).schema.merge_engine
+            on_schema_change.check_rewritable(table, engine)
+            sql = on_schema_change.rewrite_sql(table, self.tablestore_clauses_of(relation), change)
+        else:
+            sql = on_schema_change.add_columns_sql(table, change)
+        if sql:
+            self.execute(sql)
 
     @available.parse_none
     def tablestore_alter_columns(
@@ -187,13 +177,13 @@ class TableStoreVerbs(SQLAdapter):
             if one.name.lower() not in removed
         ]
         new = [TableStoreColumn.create(one.name, one.dtype) for one in add]
-        change = incremental.SchemaChange.between([*kept, *new], target)
+        change = SchemaChange.between([*kept, *new], target)
         if change:
             self.tablestore_evolve(relation, change, "sync_all_columns")
 
     @available.parse_none
     def tablestore_apply_options(self, relation: BaseRelation, model: Mapping[str, Any]) -> None:
-        """Set the options of a model's config on its existing table.
+        """Set the options of a model's config on its existing table, and reset those that it no longer names.
 
         Raises DbtRuntimeError for an option that cannot change.
         """
@@ -201,8 +191,10 @@ class TableStoreVerbs(SQLAdapter):
         identifier = schema_of(relation), str(relation.identifier)
         with self.connections.exception_handler("table options"):
             changes = option_changes(self.catalog.load_table(*identifier).schema.options, wanted)
-            if changes:
-                self.catalog.alter_table(*identifier, [SetOption(key, value) for key, value in changes.items()])
+            if changes.schema_changes():
+                self.catalog.alter_table(*identifier, changes.schema_changes())
+        if changes.text:
+            self._changed_options[str(model["unique_id"])] = changes.text
 
     @available.parse(lambda *a, **k: "")
     def tablestore_clauses_of(self, relation: BaseRelation) -> str:
@@ -227,7 +219,8 @@ class TableStoreVerbs(SQLAdapter):
             row_kinds=bool(config.get("row_kind")),
         )
         try:
-            return self.connections.write(sql, intent)
+            done = self.connections.write(sql, intent)
+            return with_note(done, self._changed_options.pop(str(model.get("unique_id")), ""))
         except KeyValuesError as error:
             if key_of_upserts(config):
                 raise KeyValuesError(f"{error.msg} {LOOSE_KEY_HINT}") from None
