@@ -128,14 +128,15 @@ def owner() -> str:
 
 
 def execute_tasks(
-    spark: Callable[[], SparkSession], tasks: Sequence[CompactTask], run: Run = run_compaction
+    spark: Callable[[], SparkSession], tasks: Sequence[CompactTask], run: Run | None = None
 ) -> list[ManifestEntry]:
-    """Run tasks, in executors unless they are small. Returns DELETE and ADD entries.
+    """Run tasks, in executors unless they are small: those of a compaction by default. Returns DELETE and ADD entries.
 
     Raises:
         TableStoreError: the first failure; files of other tasks may be left.
     """
     small = sum(map(size_of, tasks)) <= LOCAL_BYTES
+    run = run or run_compaction
     outcomes = [_run_one(task, run) for task in tasks] if small else _run_in_executors(spark(), tasks, run)
     for outcome in outcomes:
         if isinstance(outcome, TableStoreError):
