@@ -8,6 +8,7 @@ lists what it refuses, ``kept_options`` what it keeps for other engines. ``looku
 
 from __future__ import annotations
 
+from tablestore_engine.options.commit_options import CommitOptions
 from tablestore_engine.options.core_options import CoreOptions, validate
 from tablestore_engine.options.file_options import FileOptions
 from tablestore_engine.options.layout_options import LayoutOptions
@@ -20,6 +21,7 @@ __all__ = [
     "DECLARED",
     "OPTIONS",
     "ColumnOption",
+    "CommitOptions",
     "CoreOptions",
     "Effect",
     "FileOptions",
