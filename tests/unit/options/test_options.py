@@ -191,7 +191,6 @@ def test_nonsense_key_gets_no_suggestion():
         {"deletion-vectors.enabled": "true"},
         {"changelog-producer": "lookup"},
         {"partial-update.unknown": "a"},
-        {"fields.v.count-limit": "3"},
         {"bucket": "-2"},
     ],
     ids=str,
