@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.compact.compact_plan import plan_compaction
 from tablestore_engine.operation.job.new_write import new_job
@@ -86,7 +86,7 @@ def _filled(work: str, rows: int, runs: int) -> Table:
         live = table.live_files()
         job = new_job(table.write_target(), live)
         result = write_sorted(job, _tables(job, rows, run, runs), f"{run}-")
-        table.committer().commit(Change("APPEND", tuple(result.entries)), new_identity(table.options))
+        Committer(table.state).commit(Change("APPEND", tuple(result.entries)), new_identity(table.options))
     return table
 
 

@@ -43,29 +43,32 @@ models:
         write-only: true
 ```
 
-A key that does not exist and a value that an option cannot take are errors; the message names the nearest key that
-exists. Sizes are written like `128 mb` (b, kb, mb, gb, tb), durations like `10 s` (ms, s, min, h, d), columns as
-`a,b`. A *fixed* option cannot be changed once the table exists.
+A misspelt key and a value that an option cannot take are errors; the message names the nearest key that exists. Sizes
+are written like `128 mb` (b, kb, mb, gb, tb), durations like `10 s` (ms, s, min, h, d), columns as `a,b`. A *fixed*
+option cannot be changed once the table exists.
 """
 
 OWN = """\
-## Options of this engine only
+## Options of this engine only, without effect yet
 
-Other readers of the format keep these and ignore them. They have no effect here yet either: every CREATE TABLE AS is
-atomic, and changes are not kept.
-"""
-
-KNOWN = """\
-## Options of the format that are accepted and kept, without effect
-
-Tables written by other tools may have them. They change nothing here, and answers are correct without them.
+Other readers of the format keep these and ignore them. Every CREATE TABLE AS is atomic, and changes are not kept.
 """
 
 REFUSED = """\
-## Options of the format that are not supported yet
+## Refused: {count} options
 
 Ignoring a value other than the default would make answers or files wrong. Such values are therefore refused: when a
 table is created, and when a table of another tool that has them is read or written.
+"""
+
+KEPT = """\
+## Kept for other engines: {count} options
+
+They are accepted and stored, change nothing here, and answers are correct without them. The statement that sets one
+says so in a note. So it does for a property that is no table option, such as `team`.
+
+| what they are for | options |
+|---|---|
 """
 
 
@@ -74,20 +77,27 @@ def page() -> str:
     acted = [one for one in OPTIONS if one.supported]
     own = [one for one in OPTIONS if one.ours and not one.supported]
     later = [one for one in OPTIONS if not one.supported and not one.ours]
-    harmless = [one for one in later if one.effect is Effect.NONE]
+    kept = [one for one in later if one.effect is Effect.NONE]
     refused = [one for one in later if one.effect is not Effect.NONE]
     parts = [
         INTRODUCTION,
-        "## Options\n",
+        f"## Options that work: {len(acted)}\n",
         _table(acted),
         OWN,
         _table(own),
-        REFUSED,
+        REFUSED.format(count=len(refused)),
         _table(refused),
-        KNOWN,
-        _table(harmless),
+        KEPT.format(count=len(kept)) + _groups(kept),
     ]
     return "\n".join(parts)
+
+
+def _groups(options: Iterable[TableOption[Any]]) -> str:
+    """One row for the options of one description."""
+    groups: dict[str, list[str]] = {}
+    for one in options:
+        groups.setdefault(one.description, []).extend(map(_code, one.keys))
+    return "".join(f"| {_escape(what)} | {', '.join(sorted(keys))} |\n" for what, keys in groups.items())
 
 
 def _table(options: Iterable[TableOption[Any]]) -> str:

@@ -47,6 +47,8 @@ TABLES_HEAD = """\
 be asked for an earlier snapshot: `t$files VERSION AS OF 3`.
 """
 
+_DATA_COLUMNS = {"audit_log": "`rowkind string`, then those of the table"}
+
 IN_DBT = frozenset(
     [
         "compact",
@@ -66,7 +68,7 @@ def page() -> str:
         *(_table(name, _columns(schema), rows, "") for name, (schema, rows) in SYSTEM_TABLES.items()),
         *(_table(name, _columns(schema), rows, " ‡") for name, (schema, rows) in SNAPSHOT_TABLES.items()),
         *(
-            _table(name, "`rowkind string`, then those of the table", frame, " ‡")
+            _table(name, _DATA_COLUMNS.get(name, "those of the table"), frame, " ‡")
             for name, frame in FRAME_TABLES.items()
         ),
     ]

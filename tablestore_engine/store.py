@@ -21,13 +21,14 @@ from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.sql.catalog.execute_catalog import CatalogContext
 from tablestore_engine.sql.catalog.execute_catalog import execute as execute_catalog
+from tablestore_engine.sql.catalog.execute_context import say_notes
 from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.schema import ShowCurrentSchema, Use
 from tablestore_engine.sql.statements.script import ExecuteImmediate, Script
 from tablestore_engine.sql.statements.show import Describe, ShowColumns
 from tablestore_engine.sql.statements.statement import Noop, PassThrough, Statement
-from tablestore_engine.sql.statements.table import ForeignStatement
+from tablestore_engine.sql.statements.table import CacheTable, ForeignStatement, UncacheTable
 from tablestore_engine.sql.statements.view import DropView
 from tablestore_engine.sql.text.cursor import OWN_CATALOGS
 from tablestore_engine.sql.text.double_quotes import with_backquotes
@@ -175,7 +176,7 @@ class TableStore:
 
     def _is_of_temporary(self, statement: Statement) -> bool:
         """Whether a statement is about a temporary view. Without a session there are none."""
-        if not isinstance(statement, (DropView, Describe, ShowColumns, ForeignStatement)):
+        if not isinstance(statement, (DropView, Describe, ShowColumns, CacheTable, UncacheTable, ForeignStatement)):
             return False
         named = statement.view if isinstance(statement, DropView) else statement.table
         return named.database is None and self.is_temporary(named.name)
@@ -232,14 +233,16 @@ class TableStore:
         pairs = columns.items() if isinstance(columns, Mapping) else columns
         typed = [(n, parse_sql_type(t, n) if isinstance(t, str) else t, None) for n, t in pairs]
         texts = {name: _option_text(value) for name, value in (options or {}).items()}
+        all_options = {**self._options, **texts}
         schema = create_schema(
             typed,
             _names(primary_key),
             _names(partition_by),
-            {**self._options, **texts},
+            all_options,
             comment,
             now_millis(),
         )
+        say_notes(all_options)
         database, _, table = name.rpartition(".")
         return self.catalog.create_table(database or self.database, table, schema, if_not_exists)
 

@@ -17,7 +17,6 @@ from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.statistics import Statistics
 from tablestore_engine.metadata.tag import Lifetime
-from tablestore_engine.operation.commit.commit import Committer
 from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
 from tablestore_engine.operation.files.index_files import index_entries
 from tablestore_engine.operation.history.expire import Retention, expire_snapshots
@@ -223,10 +222,6 @@ class Table:
                 break
         return snapshot.time_millis
 
-    def committer(self, schema: TableSchema | None = None) -> Committer:
-        """The committer of this table, with `schema` if the commit publishes a new one."""
-        return Committer(self.state.with_schema(schema or self.schema))
-
     def write_target(self, schema: TableSchema | None = None) -> WriteTarget:
         """The target of a new write. Raises OptionError: the table has options under which this engine cannot
         write."""
@@ -265,7 +260,7 @@ class Table:
             ConflictError: others replaced the table, or won every time; batches can be read once, so with them the
                 first time is the only one.
         """
-        from tablestore_engine.operation.transaction.arrow_write import write_arrow
+        from tablestore_engine.operation.changes.arrow_write import write_arrow
 
         return write_arrow(self.state, rows, properties)
 
@@ -308,10 +303,12 @@ class Table:
             SnapshotNotFound, TagNotFound
             ConflictError: others keep changing the table.
         """
-        from tablestore_engine.operation.transaction.rollback import roll_back
+        from tablestore_engine.operation.changes.after_commit import follow
+        from tablestore_engine.operation.history.rollback import roll_back
         from tablestore_engine.operation.transaction.transaction import with_retry
 
-        return with_retry(lambda: roll_back(self.state, self.version(version)))
+        done = with_retry(lambda: roll_back(self.state, self.version(version)))
+        return None if done is None else follow(done)
 
     def statistics_of(self, snapshot: Snapshot | None) -> Statistics | None:
         """The statistics of ANALYZE TABLE for a snapshot or an earlier one; None if it was never run."""

@@ -8,9 +8,11 @@ import pytest
 @pytest.fixture(autouse=True)
 def warn_anew():
     """A process shows the same warning once; this resets it, so each test sees its own warnings."""
-    from tablestore_engine.operation.transaction.after_commit import _warn_once
+    from tablestore_engine.operation.changes.after_commit import _warn_once
+    from tablestore_engine.sql.catalog.execute_context import _say_once
 
     _warn_once.cache_clear()
+    _say_once.cache_clear()
 
 
 # Queries of a few rows run for less time than Spark compiles them. It does where tests make sessions otherwise: other

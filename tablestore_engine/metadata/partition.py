@@ -112,6 +112,11 @@ class PartitionFormat:
             path = self._paths[partition] = self.path(self.decode(partition))
         return path
 
+    def texts_of(self, partition: bytes) -> list[str]:
+        """The values of a BinaryRow as texts; ``null`` for null."""
+        values = zip(self.decode(partition), self.types, strict=True)
+        return ["null" if value is None else _text(value, kind, self.legacy) for value, kind in values]
+
     def parse(self, path: str) -> tuple[Any, ...]:
         """The partition values of a directory. Raises ValueError."""
         return partition_from_path(path, self.names, self.types, self.default_name, legacy=self.legacy)

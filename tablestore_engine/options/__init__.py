@@ -2,15 +2,15 @@
 
 ``option`` says what a declaration is, ``option_type`` how texts become values. ``layout_options``, ``file_options``,
 ``merge_options``, ``compaction_options`` and ``commit_options`` declare what this engine acts on; ``foreign_options``
-lists what it knows but does not act on. ``lookup`` finds the option of a key; ``core_options`` parses a table's
-options. Nothing here knows more of the engine than its errors.
+lists what it refuses, ``kept_options`` what it keeps for other engines. ``lookup`` finds the option of a key;
+``core_options`` parses a table's options. Nothing here knows more of the engine than its errors.
 """
 
 from __future__ import annotations
 
 from tablestore_engine.options.core_options import CoreOptions, validate
 from tablestore_engine.options.layout_options import LayoutOptions
-from tablestore_engine.options.lookup import DECLARED, OPTIONS, find_option, spellings
+from tablestore_engine.options.lookup import DECLARED, OPTIONS, find_option, nearest_key, notes_of, spellings
 from tablestore_engine.options.merge_options import MergeOptions
 from tablestore_engine.options.option import ColumnOption, Effect, Option, TableOption
 from tablestore_engine.options.option_type import parse_duration, parse_memory
@@ -26,6 +26,8 @@ __all__ = [
     "Option",
     "TableOption",
     "find_option",
+    "nearest_key",
+    "notes_of",
     "parse_duration",
     "parse_memory",
     "spellings",

@@ -1,6 +1,6 @@
 """The parsed options of one table: a frozen value that the rest of the engine asks.
 
-``CoreOptions.parse(mapping)`` is strict, for tables that are created or altered here: an unknown key, a bad value, or
+``CoreOptions.parse(mapping)`` is strict, for tables that are created or altered here: a misspelt key, a bad value, or
 a value that this engine does not act on although it would change answers is an OptionError.
 ``parse(mapping, strict=False)`` is for tables that exist, in which other writers may have stored anything. There
 ``refuse_unsupported`` decides, before a read or a write, whether it would be wrong to ignore what is not acted on.
@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, NoReturn
 
 from tablestore_engine.errors import OptionError
-from tablestore_engine.options.lookup import ATTRIBUTES, DECLARED, Declarations, find_option, unknown_option
+from tablestore_engine.options.lookup import ATTRIBUTES, DECLARED, Declarations, check_spelling, find_option
 from tablestore_engine.options.merge_options import COUNT_ENGINE
 from tablestore_engine.options.option import ColumnOption, Derived, Effect, TableOption
 from tablestore_engine.options.option_type import ENUM
@@ -49,15 +49,15 @@ class CoreOptions(Declarations):
         """The parsed options. Some defaults depend on whether the table is ``keyed``.
 
         Raises:
-            OptionError: strict: unknown key (with the nearest known one), bad value, or a value that is known but
+            OptionError: strict: misspelt key (with the nearest known one), bad value, or a value that is known but
                 not acted on and would change answers. Not strict: only bad values of options that are acted on.
         """
         given: dict[str, Any] = {}
         for key, text in mapping.items():
+            if strict:
+                check_spelling(key)
             option = find_option(key)
             if option is None:
-                if strict:
-                    raise unknown_option(key)
                 continue
             value = _parse_one(option, key, str(text), strict)
             if strict and not option.acts_on(value):
@@ -141,7 +141,7 @@ def _parse_again(raw: Mapping[str, str], keyed: bool) -> CoreOptions:
 
 
 def validate(mapping: Mapping[str, str], *, keyed: bool = False) -> None:
-    """Raise an OptionError unless every option is known, well formed and acted on. ``keyed``: has a primary key."""
+    """Raise an OptionError unless every option is spelt right, well formed and acted on. ``keyed``: has a key."""
     CoreOptions.parse(mapping, keyed=keyed)
 
 

@@ -1,19 +1,24 @@
-"""All options, and which of them a key belongs to."""
+"""All options, and which of them a key belongs to.
+
+A key that belongs to none is *misspelt* when it is similar to one that does; else it is a *property*, which is kept.
+"""
 
 from __future__ import annotations
 
+import difflib
 import re
+from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from tablestore_engine.errors import OptionError, nearest
+from tablestore_engine.errors import OptionError
 from tablestore_engine.options.commit_options import CommitOptions
 from tablestore_engine.options.compaction_options import CompactionOptions
 from tablestore_engine.options.file_options import FileOptions
 from tablestore_engine.options.foreign_options import FOREIGN_OPTIONS
 from tablestore_engine.options.layout_options import LayoutOptions
 from tablestore_engine.options.merge_options import MergeOptions
-from tablestore_engine.options.option import ColumnOption, TableOption, declared_on
+from tablestore_engine.options.option import ColumnOption, Effect, TableOption, declared_on
 
 
 class Declarations(LayoutOptions, FileOptions, MergeOptions, CompactionOptions, CommitOptions):
@@ -37,6 +42,13 @@ _PATTERNS = tuple(
     if option.is_pattern
     for key in option.keys
 )
+# Patterns such as `fields.*.distinct`, whose last part is a name of ours: what is before and after the '*'.
+_MIDDLES = tuple(
+    tuple(key.split("*")) for option in OPTIONS for key in option.keys if key.count("*") == 1 and not key.endswith("*")
+)
+_SIMILAR, _SIMILAR_FIRST, _SIMILAR_LAST = 0.8, 0.75, 0.6
+# Names of other software, of which any may be the user's own.
+_PLAIN_WORDS = ("owner", "provider", "connector", "path", "type")
 
 
 @lru_cache(maxsize=1024)
@@ -61,7 +73,79 @@ def spellings(key: str) -> tuple[str, ...]:
     return (key,)
 
 
-def unknown_option(key: str) -> OptionError:
-    """The error of a key that belongs to no option; its hint is the nearest key that does."""
-    near = nearest(key.replace("_", "-"), _EXACT)
-    return OptionError(f"Unknown table option '{key}'.", hint=f"Did you mean '{near}'?" if near else None)
+def check_spelling(key: str) -> None:
+    """Raise an OptionError, with the nearest key as its hint, if a key is misspelt.
+
+    So is any key `fields.…` that is unknown: it is for the merge engine, and ignoring it could change answers.
+    """
+    option = find_option(key)
+    if option is not None and not option.key.endswith(".*"):
+        return
+    near = nearest_key(key)
+    if near is not None:
+        raise OptionError(f"Unknown table option '{key}'.", hint=f"Did you mean '{near}'?")
+    if option is None and key.startswith("fields."):
+        known = ", ".join(sorted(behind[1:] for before, behind in _MIDDLES if before == "fields."))
+        raise OptionError(f"Unknown table option '{key}'.", hint=f"Options of a column, fields.<column>.…: {known}.")
+
+
+@lru_cache(maxsize=1024)
+def nearest_key(key: str) -> str | None:
+    """The known key that is similar to an unknown one; None when none is, and for a known one."""
+    if key in _EXACT:
+        return None
+    wanted = key.lower().replace("_", "-")
+    found = [(_similarity(wanted, one), one) for one in _EXACT if one not in _PLAIN_WORDS]
+    for before, behind in _MIDDLES:
+        middle = _middle(key, before, behind)
+        if middle is not None:
+            outside = wanted.replace(middle.lower().replace("_", "-"), "*", 1)
+            found.append((_similarity(outside, f"{before}*{behind}"), f"{before}{middle}{behind}"))
+    score, near = max(found)
+    return near if score >= _SIMILAR else None
+
+
+def _middle(key: str, before: str, behind: str) -> str | None:
+    """What a key has in the place of the '*' of a pattern, by the number of words before and after it."""
+    words, first, last = key.split("."), before.count("."), behind.count(".")
+    return ".".join(words[first : len(words) - last]) if len(words) > first + last else None
+
+
+def _similarity(given: str, known: str) -> float:
+    """From 0 to 1. Keys whose first or last words differ mean different things, however alike the rest is."""
+    if abs(len(given) - len(known)) > len(known) // 2:
+        return 0
+    ours, theirs = given.split("."), known.split(".")
+    if _ratio(ours[0], theirs[0]) < _SIMILAR_FIRST or _ratio(ours[-1], theirs[-1]) < _SIMILAR_LAST:
+        return 0
+    return _ratio(given, known)
+
+
+def _ratio(one: str, other: str) -> float:
+    return difflib.SequenceMatcher(None, one, other, autojunk=False).ratio()
+
+
+def notes_of(options: Mapping[str, str]) -> tuple[str, ...]:
+    """A sentence for the options that have no effect here, and one for the properties that are no options."""
+    kept = [key for key in options if _has_no_effect(key)]
+    unknown = [key for key in options if find_option(key) is None]
+    return tuple(_sentences(kept, unknown))
+
+
+def _has_no_effect(key: str) -> bool:
+    option = find_option(key)
+    return option is not None and key != "comment" and not option.supported and option.effect is Effect.NONE
+
+
+def _sentences(kept: Collection[str], unknown: Collection[str]) -> Iterator[str]:
+    if kept:
+        yield f"{_listed('Option', kept)} kept for other engines, without effect here."
+    if unknown:
+        what = "no table option" if len(unknown) == 1 else "no table options"
+        yield f"{_listed('Property', unknown)} {what}; kept without effect."
+
+
+def _listed(noun: str, keys: Collection[str]) -> str:
+    names = ", ".join(f"'{one}'" for one in keys)
+    plural = {"Option": "Options", "Property": "Properties"}[noun]
+    return f"{noun} {names} is" if len(keys) == 1 else f"{plural} {names} are"

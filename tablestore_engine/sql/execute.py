@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from tablestore_engine.catalog import View
-from tablestore_engine.errors import SchemaError, SqlError, TableAlreadyExists, ViewNotFound
+from tablestore_engine.errors import ReadOnlyError, SchemaError, SqlError, TableAlreadyExists, ViewNotFound
+from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.compact.compactor import compact_table
 from tablestore_engine.spark.expressions.types import columns_of
 from tablestore_engine.spark.run.errors import translated
-from tablestore_engine.spark.run.temp_views import ends_with_session, named_plan
+from tablestore_engine.spark.run.table_cache import drop, storage_level
+from tablestore_engine.spark.run.temp_views import (
+    definition_of,
+    ends_with_session,
+    is_temporary,
+    named_plan,
+    remember_definition,
+)
 from tablestore_engine.sql.catalog.partition_spec import clause_values, partition_filter
 from tablestore_engine.sql.procedures.procedures import execute_call
+from tablestore_engine.sql.query.plain_selection import plain_selection
 from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.rows.change_target import ChangeTarget
 from tablestore_engine.sql.rows.execute_analyze import execute_analyze
-from tablestore_engine.sql.rows.execute_changes import execute_delete, execute_update
+from tablestore_engine.sql.rows.execute_changes import deleted_rows, execute_delete, execute_update, updated_rows
 from tablestore_engine.sql.rows.execute_layout import execute_add_primary_key, execute_cluster
-from tablestore_engine.sql.rows.execute_merge import execute_merge
+from tablestore_engine.sql.rows.execute_merge import execute_merge, merged_rows
 from tablestore_engine.sql.rows.execute_rows import (
     RowContext,
     execute_create_as,
@@ -37,9 +47,22 @@ from tablestore_engine.sql.statements.statement import (
     Query,
     QueryInside,
     Statement,
+    TableName,
 )
-from tablestore_engine.sql.statements.table import CreateTableAs, ForeignStatement, Truncate
+from tablestore_engine.sql.statements.table import (
+    CacheTable,
+    CreateTableAs,
+    ForeignStatement,
+    Truncate,
+    UncacheTable,
+)
 from tablestore_engine.sql.statements.view import CreateView
+from tablestore_engine.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_Change = InsertInto | InsertOverwrite | Update | Delete | Merge | Truncate
 
 
 def execute(statement: Statement, context: RowContext) -> StatementResult:
@@ -47,7 +70,68 @@ def execute(statement: Statement, context: RowContext) -> StatementResult:
     runner = _RUNNERS.get(type(statement))
     if runner is None:
         raise SqlError(f"{type(statement).__name__} is not supported on managed tables.")
-    return runner(statement, context)
+    if not isinstance(statement, _Change) or (made := _temporary_target(statement, context)) is None:
+        return runner(statement, context)
+    there = replace(context, database=made.database)
+    result = runner(_on_table(statement, _table_of(made.view, there)), context)
+    _create_view(made.view, there)  # the view shows the rows as they are now
+    return result
+
+
+@dataclass(frozen=True)
+class _Made:
+    """The statement that made a temporary view, and the database of its names."""
+
+    view: CreateView
+    database: str
+
+
+def _temporary_target(statement: _Change, context: RowContext) -> _Made | None:
+    """The temporary view that a statement writes to. Raises ReadOnlyError for one that was not made by SQL."""
+    name = statement.target if isinstance(statement, Merge) else statement.table
+    if name.database is not None or context.catalog.object_kind(context.database, name.name) is not None:
+        return None
+    spark = context.spark()
+    if not is_temporary(spark, name.name) or not ends_with_session(spark, name.name):
+        return None
+    made = definition_of(spark, name.name)
+    if isinstance(made, _Made):
+        return made
+    raise _read_only(name)
+
+
+def _table_of(view: CreateView, context: RowContext) -> TableName:
+    """The managed table that a temporary view selects. Raises ReadOnlyError for a view that does more."""
+    selected = plain_selection(view.query_sql)
+    if selected is None or view.columns or (selected.table.database is None and _is_hidden(selected.table, context)):
+        raise _read_only(view.view)
+    database = selected.table.database or context.database
+    if context.catalog.object_kind(database, selected.table.name) != "table":
+        raise _read_only(view.view)
+    names = context.catalog.load_table(database, selected.table.name).schema.field_names
+    if selected.columns is not None and [n.lower() for n in selected.columns] != [n.lower() for n in names]:
+        raise _read_only(view.view)
+    return TableName(database, selected.table.name)
+
+
+def _is_hidden(name: TableName, context: RowContext) -> bool:
+    return is_temporary(context.spark(), name.name)
+
+
+def _read_only(name: TableName) -> ReadOnlyError:
+    return ReadOnlyError(
+        f"'{name.name}' is a temporary view, which cannot be written to.",
+        hint="Write to the table it reads. Only a view AS SELECT * FROM one managed table can be written to.",
+    )
+
+
+def _on_table(statement: _Change, table: TableName) -> Statement:
+    """A statement on a view as a statement on its table, which keeps the view's name as its alias."""
+    if isinstance(statement, Merge):
+        return replace(statement, target=table, target_alias=statement.target_alias or statement.target.name)
+    if isinstance(statement, Update | Delete):
+        return replace(statement, table=table, alias=statement.alias or statement.table.name)
+    return replace(statement, table=table)
 
 
 def _query(statement: Query, context: RowContext) -> StatementResult:
@@ -74,19 +158,63 @@ def _queries_inside(statement: QueriesInside, context: RowContext) -> StatementR
 
 def _explain(statement: Explain, context: RowContext) -> StatementResult:
     inner = statement.statement
+    prefix = f"EXPLAIN {statement.mode} " if statement.mode else "EXPLAIN "
+    if isinstance(inner, Delete | Update):
+        target, changes = deleted_rows(inner, context) if isinstance(inner, Delete) else updated_rows(inner, context)
+        return _explained(target, changes, prefix)
+    if isinstance(inner, Merge):
+        with merged_rows(inner, context) as (target, changes):
+            return _explained(target, changes, prefix)
     query = getattr(inner, "query_sql", None)
     if query is None:
         raise SqlError(f"EXPLAIN of {type(inner).__name__} is not supported.", hint="EXPLAIN its query.")
-    mode = f"{statement.mode} " if statement.mode else ""
     frames = context.frames()
-    plan = frames.run(frames.bound(query), f"EXPLAIN {mode}")
+    plan = frames.run(frames.bound(query), prefix)
     return StatementResult("EXPLAIN", dataframe=named_plan(plan))
 
 
-def _pass_through(statement: PassThrough | ForeignStatement, context: RowContext) -> StatementResult:
+def _explained(target: ChangeTarget, changes: DataFrame, prefix: str) -> StatementResult:
+    """The plan of the query that computes the changed rows; nothing is written."""
+    view = quoted_name(target.frames.register(target.table.name, changes))
+    return StatementResult("EXPLAIN", dataframe=named_plan(target.frames.run(f"SELECT * FROM {view}", prefix)))
+
+
+def _pass_through(statement: Statement, context: RowContext) -> StatementResult:
     with translated():
         frame = context.spark().sql(statement.sql)
     return StatementResult("OK", dataframe=frame if frame.columns else None)
+
+
+def _cache(statement: CacheTable, context: RowContext) -> StatementResult:
+    level = storage_level(statement.storage_level)
+    table = _cached_table(statement.table, context)
+    if table is None:
+        return _pass_through(statement, context)
+    frame = context.frames().cache(table, level)
+    if frame is not None and not statement.lazy:
+        with translated():
+            frame.count()
+    return StatementResult("CACHE TABLE")
+
+
+def _uncache(statement: UncacheTable, context: RowContext) -> StatementResult:
+    table = _cached_table(statement.table, context)
+    if table is None:
+        return _pass_through(statement, context)
+    drop(context.spark(), table.path)
+    return StatementResult("UNCACHE TABLE")
+
+
+def _cached_table(name: TableName, context: RowContext) -> Table | None:
+    """The managed table of a name; None for a name that is Spark's."""
+    database, bare = name.database or context.database, name.name
+    kind = context.catalog.object_kind(database, bare)
+    if kind == "view":
+        raise SqlError(
+            f"'{database}.{bare}' is a view, whose rows are not cached under its own name.",
+            hint=f"Cache the tables that it reads, or CACHE TABLE name AS SELECT * FROM {name}.",
+        )
+    return None if kind is None else context.catalog.load_table(database, bare)
 
 
 def _compact(statement: Compact, context: RowContext) -> StatementResult:
@@ -100,6 +228,8 @@ def _create_view(statement: CreateView, context: RowContext) -> StatementResult:
     frames = context.frames(lasting=statement.temporary)
     if statement.temporary:
         frames.run(frames.bound(statement.query_sql), statement.prefix)
+        made = _Made(_made_again(statement), context.database)
+        remember_definition(frames.spark, statement.view.name, made)
         return StatementResult("CREATE VIEW")
     catalog = context.catalog
     database, name = context.identifier(statement.view)
@@ -143,6 +273,13 @@ def _create_view(statement: CreateView, context: RowContext) -> StatementResult:
     return StatementResult("CREATE VIEW")
 
 
+def _made_again(statement: CreateView) -> CreateView:
+    """The statement that makes a temporary view over again, wherever it is run."""
+    columns = f" ({', '.join(quoted_name(name) for name, _ in statement.columns)})" if statement.columns else ""
+    prefix = f"CREATE OR REPLACE TEMPORARY VIEW {quoted_name(statement.view.name)}{columns} AS "
+    return replace(statement, prefix=prefix, replace=True)
+
+
 def _check_once(names: Sequence[str]) -> None:
     """Raise a SchemaError for two columns of a view with the same name."""
     seen: set[str] = set()
@@ -163,6 +300,8 @@ _RUNNERS: dict[type[Statement], Callable[[Any, RowContext], StatementResult]] = 
     PassThrough: _pass_through,
     ForeignStatement: _pass_through,
     Compact: _compact,
+    CacheTable: _cache,
+    UncacheTable: _uncache,
     ClusterTable: execute_cluster,
     AddPrimaryKey: execute_add_primary_key,
     Call: execute_call,

@@ -93,7 +93,8 @@ class FileIO(Protocol):
 
 
 @contextmanager
-def _storage_errors(path: str) -> Iterator[None]:
+def storage_errors(path: str) -> Iterator[None]:
+    """Errors of the system about a file, as StorageErrors."""
     try:
         yield
     except OSError as error:
@@ -106,12 +107,12 @@ class LocalFileIO:
 
     def read(self, path: str) -> bytes:
         """See ``FileIO.read``."""
-        with _storage_errors(path), open(path, "rb") as file:
+        with storage_errors(path), open(path, "rb") as file:
             return file.read()
 
     def write(self, path: str, data: bytes) -> None:
         """See ``FileIO.write``: a hidden file in the same directory, renamed over it."""
-        with _storage_errors(path):
+        with storage_errors(path):
             temporary = self._temporary(path, data)
             try:
                 os.replace(temporary, path)
@@ -122,7 +123,7 @@ class LocalFileIO:
     def create(self, path: str, data: bytes) -> bool:
         """See ``FileIO.create``: a hidden file in the same directory, linked to its name,
         which only one writer can do."""
-        with _storage_errors(path):
+        with storage_errors(path):
             if os.path.lexists(path):  # spares the losers of a race most of the work; the link decides
                 return False
             temporary = self._temporary(path, data)
@@ -179,7 +180,7 @@ class LocalFileIO:
 
     def exists(self, path: str) -> bool:
         """See ``FileIO.exists``."""
-        with _storage_errors(path):
+        with storage_errors(path):
             try:
                 os.stat(path)
             except (FileNotFoundError, NotADirectoryError):
@@ -189,7 +190,7 @@ class LocalFileIO:
     def list(self, path: str) -> list[FileStatus]:
         """See ``FileIO.list``."""
         found = []
-        with _storage_errors(path):
+        with storage_errors(path):
             try:
                 entries = os.scandir(path)
             except (FileNotFoundError, NotADirectoryError):
@@ -207,7 +208,7 @@ class LocalFileIO:
 
     def delete(self, path: str) -> bool:
         """See ``FileIO.delete``."""
-        with _storage_errors(path):
+        with storage_errors(path):
             try:
                 os.unlink(path)
             except (FileNotFoundError, NotADirectoryError):
@@ -216,7 +217,7 @@ class LocalFileIO:
 
     def delete_tree(self, path: str) -> bool:
         """See ``FileIO.delete_tree``."""
-        with _storage_errors(path):
+        with storage_errors(path):
             if not os.path.lexists(path):
                 return False
             for _ in range(3):
@@ -234,7 +235,7 @@ class LocalFileIO:
 
     def rename(self, src: str, dst: str) -> bool:
         """See ``FileIO.rename``. Of two racing renames of filled directories onto one name, one returns False."""
-        with _storage_errors(src):
+        with storage_errors(src):
             if os.path.lexists(dst):
                 return False
             os.makedirs(os.path.dirname(dst), exist_ok=True)
@@ -263,26 +264,26 @@ class LocalFileIO:
 
     def mkdirs(self, path: str) -> None:
         """See ``FileIO.mkdirs``."""
-        with _storage_errors(path):
+        with storage_errors(path):
             os.makedirs(path, exist_ok=True)
 
     def size(self, path: str) -> int:
         """See ``FileIO.size``."""
-        with _storage_errors(path):
+        with storage_errors(path):
             return os.stat(path).st_size
 
     def open_input(self, path: str) -> pa.NativeFile:
         """See ``FileIO.open_input``."""
         import pyarrow as pa
 
-        with _storage_errors(path):
+        with storage_errors(path):
             return pa.OSFile(path, "rb")
 
     def open_output(self, path: str) -> pa.NativeFile:
         """See ``FileIO.open_output``."""
         import pyarrow as pa
 
-        with _storage_errors(path):
+        with storage_errors(path):
             os.makedirs(os.path.dirname(path), exist_ok=True)
             return pa.OSFile(path, "wb")
 

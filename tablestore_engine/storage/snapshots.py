@@ -156,6 +156,15 @@ class SnapshotStore:
         """
         self._io.write(self._paths.earliest_hint, str(snapshot_id).encode())
 
+    def renew_hints(self) -> None:
+        """Write the hints anew that are wrong. Raises StorageError."""
+        ids = self.ids()
+        # After a killed expiration, the hint is right and some older snapshots are left.
+        if ids and self._hint(self._paths.earliest_hint) not in ids:
+            self._io.write(self._paths.earliest_hint, str(ids[0]).encode())
+        if ids and self._hint(self._paths.latest_hint) != ids[-1]:
+            self._io.write(self._paths.latest_hint, str(ids[-1]).encode())
+
     def _write_hint(self, path: str, snapshot_id: int) -> None:
         # The snapshot is published whatever happens here; a missing or stale hint costs a listing.
         with contextlib.suppress(StorageError):

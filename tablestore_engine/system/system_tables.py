@@ -22,6 +22,7 @@ from tablestore_engine.operation.scan.file_skipping import FileBounds
 from tablestore_engine.operation.scan.prune import Bounds
 from tablestore_engine.schema.types.sql_literals import spark_type
 from tablestore_engine.storage.consumers import consumers
+from tablestore_engine.system.column_tables import AGGREGATION_FIELDS, TABLE_INDEXES, aggregation_fields, table_indexes
 from tablestore_engine.system.compactions_table import COMPACTIONS, compactions
 from tablestore_engine.table import Table
 
@@ -129,6 +130,7 @@ SYSTEM_TABLES: dict[str, tuple[str, Callable[[Table], _Rows]]] = {
     "options": ("key string, value string", _options),
     "consumers": ("consumer_id string, next_snapshot_id bigint", _consumers),
     "compactions": (COMPACTIONS, compactions),
+    "aggregation_fields": (AGGREGATION_FIELDS, aggregation_fields),
 }
 """Those of the whole table: columns as Spark declares them, and the rows."""
 
@@ -227,13 +229,13 @@ def _partitions(table: Table, snapshot: Snapshot | None) -> _Rows:
 
 
 def _buckets(table: Table, snapshot: Snapshot | None) -> _Rows:
-    """The buckets that hold files."""
-    partition_format = PartitionFormat(table.schema)
+    """The buckets that hold files. A partition is written as its values, `{2024-01-01, 3}`."""
+    texts = PartitionFormat(table.schema).texts_of
     groups = _grouped(table, snapshot, lambda e: (e.partition, e.bucket))
-    return [
-        (partition_format.path_of(row) or None, bucket, *_figures(table, files, snapshot))
-        for (row, bucket), files in groups
+    rows = [
+        (f"{{{', '.join(texts(row))}}}", bucket, *_figures(table, files, snapshot)) for (row, bucket), files in groups
     ]
+    return sorted(rows, key=lambda row: row[:2])
 
 
 def _grouped(
@@ -295,10 +297,11 @@ SNAPSHOT_TABLES: dict[str, tuple[str, Callable[[Table, Snapshot | None], _Rows]]
         "snapshot_id bigint, schema_id bigint, mergedRecordCount bigint, mergedRecordSize bigint, colstat string",
         _statistics,
     ),
+    "table_indexes": (TABLE_INDEXES, table_indexes),
 }
 """Those of one snapshot: columns as Spark declares them, and the rows."""
 
-DATA_TABLES = ("audit_log",)
+DATA_TABLES = ("audit_log", "ro", "read_optimized")
 """Those whose rows are data: `spark.read.system_frames` reads them."""
 
 
@@ -334,7 +337,7 @@ def columns_of(table: Table, name: str) -> list[tuple[str, str, str | None]]:
     """Names, types and comments of the columns of `table$name`; empty when there is no such system table."""
     if name in DATA_TABLES:
         own = [(f.name, spark_type(f.type), f.description) for f in table.schema.fields]
-        return [("rowkind", "string", None), *own]
+        return [("rowkind", "string", None), *own] if name == "audit_log" else own
     texts = {known: schema for known, (schema, _) in (*SYSTEM_TABLES.items(), *SNAPSHOT_TABLES.items())}
     pairs = [one.split(" ") for one in texts[name].split(", ")] if name in texts else []
     return [(column, kind, None) for column, kind in pairs]

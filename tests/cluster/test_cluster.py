@@ -14,7 +14,8 @@ import time
 
 import pyspark
 import pytest
-from support.tables import check_invariants, data_files, live_paths
+from support.files import data_files, live_paths
+from support.invariants import check_invariants
 
 from tablestore_engine.catalog import Catalog
 

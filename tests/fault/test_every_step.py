@@ -14,7 +14,8 @@ import sys
 import pytest
 from support.fault.actions import ACTIONS, load, prepare, state
 from support.fault.fault_io import Fault, FaultInjectingFileIO
-from support.tables import check_invariants, data_files, live_paths
+from support.files import data_files, live_paths
+from support.invariants import check_invariants
 
 from tablestore_engine.errors import TableNotFound, TableStoreError
 from tablestore_engine.metadata.compaction_plan import PlanState

@@ -10,7 +10,8 @@ import sys
 import time
 
 import pytest
-from support.tables import check_invariants, data_files, live_paths
+from support.files import data_files, live_paths
+from support.invariants import check_invariants
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import TableNotFound

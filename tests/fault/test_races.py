@@ -12,7 +12,9 @@ import time
 import pytest
 from support.fault import racer
 from support.fault.racer import PROCESSES
-from support.tables import by_key, check_invariants, compact, data_files, live_paths, make_table, read, write
+from support.files import data_files, kept_paths, live_paths
+from support.invariants import check_invariants
+from support.tables import by_key, compact, keyed_table, make_table, read, write
 
 from tablestore_engine.metadata.compaction_plan import PlanState
 from tablestore_engine.operation.compact.schedule import schedule
@@ -37,7 +39,7 @@ def result(process):
 @pytest.fixture
 def table(tmp_path):
     options = {"bucket": "2", "num-sorted-run.compaction-trigger": "3", "commit.max-retries": "50"}
-    return make_table(tmp_path, {"id": "INT", "v": "INT"}, ["id"], options=options)
+    return keyed_table(tmp_path, options)
 
 
 def expected_ids():
@@ -107,8 +109,7 @@ def test_with_concurrent_scheduled_compactions(table, tmp_path):
     assert len(set(done)) == len(done) > 0, "no plan was committed twice"
     assert set(by_key(table)) == expected_ids()
     check_invariants(table)
-    named = {path for s in table.snapshots() for path in live_paths(table, s)}
-    assert data_files(table) == named, "attempts that were overtaken left nothing"
+    assert data_files(table) == kept_paths(table), "attempts that were overtaken left nothing"
 
 
 def test_no_increment_is_lost(table, tmp_path):
@@ -166,7 +167,7 @@ def test_concurrent_retractions_of_a_multiset_table(tmp_path):
 def test_dynamic_buckets_have_each_key_once(tmp_path):
     """Every process gives buckets to the same new keys; those that were too late look where they are now."""
     options = {"bucket": "-1", "dynamic-bucket.target-row-num": "7", "commit.max-retries": "50"}
-    table = make_table(tmp_path, {"id": "INT", "v": "INT"}, ["id"], options=options)
+    table = keyed_table(tmp_path, options)
     racers = [start(tmp_path, "place", n) for n in range(PROCESSES)]
     results = [result(racer) for racer in racers]
     assert sum(one["retries"] for one in results) >= PROCESSES - 1, "of those that met, one was first"

@@ -441,8 +441,9 @@ select * from {{ ref('events') }}
         message, _ = run("-s", "options", ok=False)["options"]
         assert f"Did you mean '{hint}'?" in message
 
-    def test_a_key_without_its_partition_is_refused(self, project):
-        text = "{{ config(materialized='table', primary_key='id', partition_by='dt') }} select 1 as id, 2 as dt"
+    def test_a_key_without_its_partition_is_refused_in_a_fixed_number_of_buckets(self, project):
+        configs = "materialized='table', primary_key='id', partition_by='dt', buckets=2"
+        text = f"{{{{ config({configs}) }}}} select 1 as id, 2 as dt"
         model(project, "options", text)
         message, _ = run("-s", "options", ok=False)["options"]
         assert "must contain all partition columns" in message

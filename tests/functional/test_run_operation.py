@@ -61,8 +61,9 @@ class TestRunOperation:
         assert self.value(project) == 0
         self.operate("rollback", "{table: care.raw, version: 3}")
         assert self.value(project) == 2
-        output = self.operate("expire_snapshots", f"{{table: {name}, retain_max: 2}}")
+        output = self.operate("expire", f"{{table: {name}, retain_max: 2}}")
         assert f"expire_snapshots {name}: 4 snapshots expired" in output
+        assert f"create_tag {name}: done" in self.operate("tag", "{table: orders, tag: second, snapshot: 6}")
         assert "delete_tag" in self.operate("delete_tag", "{table: kept_orders, tag: first}")
         output = self.operate("expire_partitions", "{table: orders, expiration_time: 30 d}")
         assert "1 expired partition" in output

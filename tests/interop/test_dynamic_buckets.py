@@ -9,7 +9,7 @@ import pytest
 from support.interop.compare import assert_same
 from support.interop.ours import OurTable, rows_of
 from support.interop.readers import READERS
-from support.tables import check_index, check_invariants
+from support.invariants import check_index, check_invariants
 
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.schema.table.schema_changes import SetOption

@@ -12,7 +12,7 @@ from support.interop.java_paimon import multiset_of
 from support.interop.ours import OurTable, new_identity
 
 from tablestore_engine.metadata.statistics import ColumnStatistics, Statistics, has_bounds, value_text
-from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.schema.types.types import AtomicType
 from tablestore_engine.storage.statistics import StatisticsStore
 
@@ -105,7 +105,7 @@ def test_statistics(catalog, java, name):
     assert all(has_bounds(kind) for column, (kind, _, _) in BOUNDS.items() if column != "text")
     found = Statistics(1, 0, 2, 100, columns)
     stored = StatisticsStore(table.table.io, table.table.paths).write(found)
-    table.table.committer().commit(Change("ANALYZE", statistics=stored), new_identity())
+    Committer(table.table.state).commit(Change("ANALYZE", statistics=stored), new_identity())
     assert Statistics.from_json(java.ask("statistics", path)) == found
     java.ask("copy", path, path)
     assert table.table.latest_snapshot().statistics == stored, "it keeps them for its own snapshots"

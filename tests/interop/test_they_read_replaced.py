@@ -27,7 +27,7 @@ def _replace(table: OurTable, wanted: TableSchema, rows) -> None:
     schema = next_schema(now.schema, wanted, now.schemas.list_ids()[-1])
     job = begin(now.state, PLAIN, now.latest_snapshot(), removes=everything, schema=schema)
     result = write_table(job, rows_of(schema, rows))
-    publish(now.state, job, result, replace_all(now.schema, schema), follow_ups=())
+    publish(now.state, job, result, replace_all(now.schema, schema))
 
 
 @pytest.mark.parametrize("key", [[], ["id"]], ids=["append", "keyed"])

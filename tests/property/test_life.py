@@ -6,29 +6,18 @@ they do not need stays on disk once orphans are removed.
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-
 from hypothesis import given, note
 from hypothesis import strategies as st
+from support.files import data_files, kept_manifests, live_paths
 from support.histories import PROFILE
-from support.tables import (
-    DELETE,
-    PUT,
-    check_invariants,
-    compact,
-    data_files,
-    live_paths,
-    make_table,
-    read,
-    write,
-)
+from support.invariants import check_invariants
+from support.tables import DELETE, PUT, compact, make_table, read, scratch_directory, write
 
 from tablestore_engine.errors import SnapshotNotFound
 from tablestore_engine.metadata.partition import PartitionFormat
+from tablestore_engine.operation.changes.table_changes import drop_partitions
 from tablestore_engine.operation.history.expire import Retention
 from tablestore_engine.operation.history.tags import expire_tags, replace_tag
-from tablestore_engine.operation.transaction.table_changes import drop_partitions
 from tablestore_engine.storage import manifests
 
 ROWS = st.lists(
@@ -135,14 +124,6 @@ class Life:
     def orphans(self, _):
         self.table.remove_orphan_files(2**60)
 
-    def named(self):
-        """Names of the manifests and lists that snapshots and tags name."""
-        found = set()
-        for snapshot in [*self.table.snapshots(), *self.table.tags.all().values()]:
-            lists = {snapshot.base_manifest_list, snapshot.delta_manifest_list}
-            found |= lists | {m.file_name for name in lists for m in self.table.manifests.read_list(name)}
-        return found
-
     def check(self):
         manifests._cache.clear()
         table, needed = self.table, set()
@@ -156,15 +137,14 @@ class Life:
             assert sorted(map(str, read(table, snapshot=snapshot))) == self.rows[number]
             needed |= live_paths(table, snapshot)
         assert data_files(table) == needed, "nothing was killed, so there are no orphans"
-        assert {one.name for one in table.io.list(table.paths.manifest_dir)} == self.named()
+        assert {one.name for one in table.io.list(table.paths.manifest_dir)} == kept_manifests(table)
         check_invariants(table)
 
 
 @PROFILE
 @given(st.booleans(), st.lists(STEPS, min_size=3, max_size=14))
 def test_lives(keyed, steps):
-    directory = tempfile.mkdtemp(prefix="life-")
-    try:
+    with scratch_directory("life-") as directory:
         life = Life(directory, keyed)
         for verb, argument in steps:
             note(f"{verb} {argument}")
@@ -173,5 +153,3 @@ def test_lives(keyed, steps):
             except SnapshotNotFound:
                 assert not life.snapshots(), "there is nothing yet"
             life.check()
-    finally:
-        shutil.rmtree(directory)

@@ -21,23 +21,14 @@ import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from support.histories import EXAMPLES, THOROUGH
-from support.tables import (
-    arrow_rows,
-    check_invariants,
-    check_snapshots,
-    compact,
-    identity,
-    live_entries,
-    make_table,
-    read,
-    scratch_directory,
-)
+from support.past import Past
+from support.tables import arrow_rows, compact, identity, make_table, read, scratch_directory
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import NegativeCountError
 from tablestore_engine.mergetree.multiset import retractions
 from tablestore_engine.metadata.manifest import FileKind
-from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.compact.compact import run_compaction
 from tablestore_engine.operation.compact.compact_task import CompactTask
 from tablestore_engine.operation.scan import discriminating_columns
@@ -175,14 +166,14 @@ def compact_some(table, random):
     entries = run_compaction(task, f"c{uuid.uuid4().hex[:6]}-")
     added = tuple(e for e in entries if e.kind == FileKind.ADD)
     removed = tuple(e for e in entries if e.kind == FileKind.DELETE)
-    table.committer().commit(Change("COMPACT", added, removed), identity("compact"))
+    Committer(table.state).commit(Change("COMPACT", added, removed), identity("compact"))
 
 
 @THOROUGH
 @given(histories())
 def test_a_table_is_a_multiset(history):
     (columns, partition, options), steps, random = history
-    there, files, rows_of, live_of, last = [], {}, {}, {}, None
+    there, past = [], Past(as_multiset)
     in_parts = mock.patch.object(retractions, "PART_ROWS", random.choice([1, 500_000]))
     with scratch_directory("multiset-") as directory, in_parts:
         make_table(directory, columns, [], partition, options)
@@ -201,21 +192,10 @@ def test_a_table_is_a_multiset(history):
                 compact(table, full=verb == "full")
             note(f"{number}: {verb}, {len(there)} rows")
             table = Catalog(directory).load_table("default", "t")
-            latest, wanted = table.latest_snapshot(), as_multiset(there)
-            if verb != "full" and latest is not None and latest.id == last and number < len(steps) - 1:
-                assert wanted == rows_of[last], "a step without a commit changed nothing"
-                continue
-            assert as_multiset(read(table)) == wanted
-            assert table.statistics().row_count == len(there)
-            check_invariants(table, files)
+            past.check(table, as_multiset(there))
             if verb == "full":
                 assert not any(e.file.delete_row_count for e in table.live_files())
-            if latest is not None:
-                last = latest.id
-                rows_of[last], live_of[last] = wanted, live_entries(table)
-        check_snapshots(table, live_of, files)
-        for snapshot in [one for one in table.snapshots() if one.id in rows_of][:1]:
-            assert as_multiset(read(table, snapshot=snapshot)) == rows_of[snapshot.id]
+        past.check_all(table, random)
         assert table.schema.merge_engine.is_multiset == any(
             e.file.delete_row_count for s in table.snapshots() for e in table.live_files(s)
         )

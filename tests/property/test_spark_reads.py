@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from support.histories import EXAMPLES, PROFILE, made
 from support.histories import histories as histories_of_keys
 from support.histories import shown as shown_rows
+from support.invariants import check_invariants
 from support.merge_engine_histories import FOLDS, PLAIN, engine_options, histories
 from support.player import Player
-from support.tables import check_invariants, compact, compact_newest, make_table, scratch_directory
+from support.tables import compact, compact_newest, make_table, scratch_directory
 
 from tablestore_engine.spark.session.session import new_session
 from tablestore_engine.store import TableStore

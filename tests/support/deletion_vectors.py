@@ -8,7 +8,7 @@ import uuid
 import zlib
 
 from tablestore_engine.metadata.index_manifest import DELETION_VECTORS, IndexEntry
-from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.operation.commit.index_commit import IndexChange
 
@@ -79,4 +79,4 @@ def delete_positions(table, deleted, *, wide=False, counts=True):
             IndexEntry(partition, bucket, DELETION_VECTORS, name, len(data), len(ranges), deletion_vectors=ranges)
         )
     identity = CommitIdentity(str(uuid.uuid4()), 1)
-    return table.committer().commit(Change("APPEND", index=IndexChange(tuple(added))), identity)
+    return Committer(table.state).commit(Change("APPEND", index=IndexChange(tuple(added))), identity)

@@ -8,7 +8,7 @@ import pytest
 
 from tablestore_engine.catalog import Catalog, View
 from tablestore_engine.metadata.manifest import ManifestEntry
-from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.operation.job.write_job import WriteJob
 from tablestore_engine.operation.write.write_table import write_table
@@ -61,7 +61,7 @@ class Door:
         job = WriteJob(table.write_target(), table.options.bucket, (latest.id if latest else 0) + 1)
         written = write_table(job, pa.Table.from_pylist(rows, arrow_schema(table.schema.fields)))
         entries += written.entries
-        table.committer().commit(Change("APPEND", tuple(entries)), CommitIdentity("test", 1))
+        Committer(table.state).commit(Change("APPEND", tuple(entries)), CommitIdentity("test", 1))
 
 
 @pytest.fixture

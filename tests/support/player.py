@@ -12,27 +12,17 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from random import Random
 from typing import Any
 
 from hypothesis import note
 from hypothesis import strategies as st
 
-from support.tables import (
-    PUT,
-    check_invariants,
-    check_snapshots,
-    compact,
-    compact_newest,
-    identity,
-    live_entries,
-    new_job,
-    read,
-    write,
-    write_files,
-)
+from support.past import Past
+from support.tables import PUT, compact, compact_newest, identity, new_job, write, write_files
 from tablestore_engine.errors import ConflictError
 from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.compact.schedule import schedule
 from tablestore_engine.operation.compact.scheduled_run import run_next
 from tablestore_engine.operation.job.index_change import index_change
@@ -165,47 +155,17 @@ class Player:
             base_snapshot_id=begun.base_snapshot_id,
             index=index_change(begun.job, begun.result),
         )
-        self.table.committer(begun.job.schema).commit(change, identity())
+        Committer(self.table.state.with_schema(begun.job.schema)).commit(change, identity())
         self.committed.append((begun.job.sequence_number, begun.rows))
 
 
-@dataclass
-class Checked:
-    """What was found right once and cannot change: files are written once, and a snapshot names the same files."""
-
-    files: dict  # of each data file that was read, the digest of its bytes
-    rows: dict  # of each snapshot, the rows that it had when it was made
-    live: dict  # and its files
-
-
 def play(player, steps, expected, shown):
-    """Take the steps. After each that commits, the rows of the table are those that `expected` makes of all records.
-
-    In the end, so are those of every snapshot: they name the files that they named, and these are as they were; the
-    oldest one is read besides. `shown` makes rows comparable: a list of rows in any order.
+    """Take the steps. After each, the rows of the table are those that `expected` makes of all records; in the end,
+    every snapshot is as it was (see `past`). `shown` makes rows comparable: a list of rows in any order.
     """
-    checked, last = Checked({}, {}, {}), None
+    past = Past(shown)
     for number, (verb, what) in enumerate(steps):
         note(f"{number}: {verb} {what}")
         player.take(verb, what)
-        wanted, latest = shown(expected(player.records())), player.table.latest_snapshot()
-        if latest is not None and latest.id == last and number < len(steps) - 1:
-            assert wanted == checked.rows[last], "a step without a commit changed nothing"
-            continue
-        last = latest.id if latest else None
-        _check(player.table, wanted, checked, shown, last)
-    _check_snapshots(player.table, checked, shown)
-
-
-def _check(table, wanted, checked, shown, latest):
-    assert shown(read(table)) == wanted
-    assert table.statistics().row_count == len(wanted)
-    check_invariants(table, checked.files)
-    if latest is not None:
-        checked.rows[latest], checked.live[latest] = wanted, live_entries(table)
-
-
-def _check_snapshots(table, checked, shown):
-    check_snapshots(table, checked.live, checked.files)
-    for snapshot in [one for one in table.snapshots() if one.id in checked.rows][:1]:  # a step may take several
-        assert shown(read(table, snapshot=snapshot)) == checked.rows[snapshot.id]
+        past.check(player.table, shown(expected(player.records())))
+    past.check_all(player.table, Random(repr(steps)))

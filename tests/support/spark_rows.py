@@ -1,10 +1,29 @@
-"""Rows of table `t` as Spark and as Arrow read them, comparable as sorted texts."""
+"""Rows of answers as tuples; and those of table `t` as Spark and as Arrow read them, comparable as sorted texts."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
 from pyspark.sql import Row
+
+
+def answers(store, statement):
+    """The rows of a statement, in the order in which they come."""
+    return [tuple(row) for row in store.sql(statement).collect()]
+
+
+def rows(store, query="SELECT * FROM t"):
+    """The rows of a query, sorted."""
+    return in_order(answers(store, query))
+
+
+def in_order(found):
+    """Rows sorted by their values; in each column, nulls come last."""
+    return sorted(found, key=lambda row: [(value is None, _sortable(value)) for value in row])
+
+
+def _sortable(value):
+    return repr(value) if isinstance(value, (dict, list, tuple)) else value
 
 
 def normal(value):

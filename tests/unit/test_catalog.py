@@ -24,7 +24,7 @@ from tablestore_engine.errors import (
     UserError,
     ViewNotFound,
 )
-from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.operation.commit.replace import next_schema, replace_all
 from tablestore_engine.schema.table.creation import create_schema
@@ -346,11 +346,13 @@ def test_columns_added_while_the_table_is_replaced(catalog):
         assert catalog.load_table("default", "t").schema.field_names == ("id", "a", "b")
         return wanted
 
-    table.committer(wanted).commit(replace_all(table.schema, wanted), CommitIdentity("r", 1), new_schema=publish)
+    Committer(table.state.with_schema(wanted)).commit(
+        replace_all(table.schema, wanted), CommitIdentity("r", 1), new_schema=publish
+    )
     assert catalog.load_table("default", "t").schema.field_names == ("x",)
     catalog.alter_table("default", "t", [AddColumn("y", parse_type("INT"))])
     assert catalog.load_table("default", "t").schema.field_names == ("x", "y")
     late = catalog.load_table("default", "t")
     stale = late.with_schema(late.schemas.load(3))
     with pytest.raises(ConflictError, match="replaced"):
-        stale.committer().commit(Change("APPEND"), CommitIdentity("s", 1))
+        Committer(stale.state).commit(Change("APPEND"), CommitIdentity("s", 1))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from click.testing import CliRunner
-from support.tables import by_key, live_paths, make_table, write
+from support.files import live_paths
+from support.tables import by_key, keyed_table, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.cli import main
@@ -27,7 +28,7 @@ def tables(tmp_path):
     found = {}
     for name, trigger in (("planned", "5"), ("due", "3"), ("rest", "5")):
         options = {"bucket": "1", "num-sorted-run.compaction-trigger": trigger, "write-only": "true"}
-        found[name] = make_table(catalog, {"id": "INT", "v": "INT"}, ["id"], options=options, name=name)
+        found[name] = keyed_table(catalog, options, name=name)
         for v in range(3):
             write(found[name], [{"id": n, "v": v} for n in range(10)])
     return found

@@ -66,3 +66,34 @@ def test_tests_mirror_the_house():
     }
     above = {"adapter", "sql", "spark", "operation", "mergetree", "schema"}
     assert _rooms_of_tests(ROOT / "tests" / "unit") <= engine | adapter | above
+
+
+def _modules():
+    return [file for room in ROOMS for file in sorted(room.glob("*.py"))]
+
+
+def test_only_the_transaction_commits():
+    """Statements, DataFrames, Arrow, rollbacks, compactions and expirations take the one write path."""
+    may = {"tablestore_engine/operation/transaction", "tablestore_engine/operation/commit"}
+    found = {
+        _name(file)
+        for file in _modules()
+        if _name(file.parent) not in may
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if (isinstance(node, ast.alias) and node.name == "Committer")
+        or (isinstance(node, ast.Attribute) and node.attr in ("Committer", "committer"))
+    }
+    assert not found, f"commit by `operation.transaction.transaction` in {', '.join(sorted(found))}"
+
+
+def test_a_commit_is_followed_by_what_follows_commits():
+    """Only maintenance may leave that out: it follows a commit itself."""
+    maintenance = {"transaction", "compact", "history"}
+    found = set()
+    for file in _modules():
+        calls = [node for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+        followed = {id(call.args[0]) for call in calls if getattr(call.func, "id", "") == "follow" and call.args}
+        published = [one for one in calls if getattr(one.func, "id", "") in ("publish", "publish_change")]
+        if file.parent.name not in maintenance and any(id(one) not in followed for one in published):
+            found.add(_name(file))
+    assert not found, f"pass what is published to `after_commit.follow` in {', '.join(sorted(found))}"

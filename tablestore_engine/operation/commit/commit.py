@@ -38,6 +38,7 @@ from tablestore_engine.operation.commit.index_commit import (
     next_index,
     restored_index,
 )
+from tablestore_engine.operation.commit.manifest_merge import manifests_to_merge
 from tablestore_engine.operation.commit.restore import entries_to_restore
 from tablestore_engine.operation.commit.table_change import READ_SNAPSHOT, Change
 from tablestore_engine.operation.files.index_files import index_entries
@@ -142,7 +143,7 @@ class Committer:
         schema = new_schema() if new_schema else self.schema
         written: list[str] = []
         try:
-            base = [] if change.restarts else self._base(latest, written)
+            base = self._base(latest, change, written)
             delta = self._write_manifests(entries, written)
             base_list, base_size = self.manifests.write_list(base)
             written.append(base_list)
@@ -337,24 +338,19 @@ class Committer:
         written.append(self.manifests.write_index(after))
         return written[-1]
 
-    def _base(self, latest: Snapshot | None, written: list[str]) -> list[ManifestFileMeta]:
-        """Manifests of everything before this commit, small ones merged when there are many."""
-        if latest is None:
+    def _base(self, latest: Snapshot | None, change: Change, written: list[str]) -> list[ManifestFileMeta]:
+        """The manifests of everything before this commit."""
+        if latest is None or change.restarts:
             return []
         metas = [
             *self.manifests.read_list(latest.base_manifest_list),
             *self.manifests.read_list(latest.delta_manifest_list),
         ]
-        options = self.schema.core_options
-        small = [m for m in metas if m.file_size < options.manifest_target_size]
-        if len(small) < options.manifest_merge_min_count:
-            return metas
-        big = [m for m in metas if m.file_size >= options.manifest_target_size]
-        # DELETE entries of a small manifest may belong to ADDs of a big one: fold all when there are any.
-        if any(m.num_deleted_files for m in small):
-            small, big = metas, []
-        merged = merge_entries(e for m in small for e in self.manifests.read_manifest(m.file_name))
-        return [*big, *self._write_manifests(merged, written)]
+        kept, merged = manifests_to_merge(metas, self.schema.core_options, everything=change.merges_manifests)
+        if not merged:
+            return kept
+        entries = merge_entries(e for m in merged for e in self.manifests.read_manifest(m.file_name))
+        return [*kept, *self._write_manifests(entries, written)]
 
     def _write_manifests(self, entries: Sequence[ManifestEntry], written: list[str]) -> list[ManifestFileMeta]:
         metas = []

@@ -31,7 +31,7 @@ class Change:
     naming them: for a table that is replaced by one with other partition columns, whose manifests cannot describe the
     old files. `guard` is called at each attempt, after the newest snapshot was read, and raises to give up. `restores`
     are all files that are live afterwards, including `added`. `statistics` names the file of an ANALYZE commit. `index`
-    is the change of the index of dynamic buckets.
+    is the change of the index of dynamic buckets. `merges_manifests`: the manifests become few, however few there are.
     """
 
     kind: str  # APPEND, COMPACT, OVERWRITE or ANALYZE
@@ -46,6 +46,7 @@ class Change:
     restores: tuple[ManifestEntry, ...] | None = None
     statistics: str | None = None
     index: IndexChange | None = None
+    merges_manifests: bool = False
 
     def clears(self, entry: IndexEntry) -> bool:
         """Whether the change removes all keys of an index file: it overwrites or rescales its partition."""

@@ -8,31 +8,31 @@ decides where the tasks run: in executors, or in this process.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
 from tablestore_engine.errors import ConflictError, TableStoreError
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commit.commit import Change, Committer
+from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.conflicts import NewFiles, fitting
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.compact.compact_plan import plan_compaction
-from tablestore_engine.operation.compact.compact_task import CompactTask
+from tablestore_engine.operation.compact.compact_task import CompactTask, Execute
 from tablestore_engine.operation.compact.schedule import schedule_after_commit
 from tablestore_engine.operation.compact.scheduled_run import execute_here
 from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
+from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.operation.job.write_job import WriteResult
 from tablestore_engine.operation.scan.scan import live_entries, plan_scan
+from tablestore_engine.operation.transaction.transaction import publish_change
 from tablestore_engine.operation.write.cleanup import remove_files, remove_written, removed_unless_committed
 from tablestore_engine.storage.clock import now_millis
 from tablestore_engine.table_state import TableState
 
 LOCAL_BYTES = 32 << 20
 """Bytes of files that the writing process merges itself, without Spark: about a second."""
-
-Execute = Callable[[Sequence[CompactTask]], list[ManifestEntry]]
 
 
 def execute_small(tasks: Sequence[CompactTask]) -> list[ManifestEntry]:
@@ -109,10 +109,10 @@ def _by_halves(state: TableState, tasks: Sequence[CompactTask], execute: Execute
 
 
 def _commit_what_fits(state: TableState, target: WriteTarget, done: NewFiles) -> Snapshot:
-    committer, identity = Committer(state), new_identity(state.options, "compact")
+    intent = WriteIntent(identity=new_identity(state.options, "compact"))
     while True:
         try:
-            return committer.commit(Change("COMPACT", done.added, done.removed), identity)
+            return publish_change(state, Change("COMPACT", done.added, done.removed), intent).snapshot
         except ConflictError:
             latest = state.snapshots.latest()
             left = fitting(state.schema, live_entries(state.manifests, latest) if latest else [], done)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tablestore_engine.metadata.data_file import DataFileMeta
+from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.operation.files.data_file_writer import WriteTarget
 from tablestore_engine.schema.table.table_schema import TableSchema
 
@@ -36,3 +37,7 @@ class CompactTask:
         files, schema = (*self.files, *self.rest), self.target.schema
         top = max(schema.core_options.num_levels - 1, *(f.level for f in files))
         return replace(self, files=files, rest=(), output_level=top, drop_deletes=not schema.keeps_deletes)
+
+
+Execute = Callable[[Sequence[CompactTask]], list[ManifestEntry]]
+"""Runs tasks, and returns the DELETE and ADD entries of their files."""

@@ -42,13 +42,15 @@ from tablestore_engine.metadata.compaction_plan import (
 )
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commit.commit import Change, Committer
+from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import CommitIdentity, new_identity
 from tablestore_engine.operation.compact.compact import run_compaction
-from tablestore_engine.operation.compact.compact_task import CompactTask
+from tablestore_engine.operation.compact.compact_task import CompactTask, Execute
 from tablestore_engine.operation.compact.schedule import KEPT_PLANS, tasks_of
 from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
 from tablestore_engine.operation.history.orphans import files_of_write, named_files
+from tablestore_engine.operation.job.write_intent import WriteIntent
+from tablestore_engine.operation.transaction.transaction import publish_change
 from tablestore_engine.operation.write.cleanup import remove_files
 from tablestore_engine.table_state import TableState
 
@@ -57,8 +59,6 @@ PLAN_PROPERTY = "tablestore.compaction"
 _IDENTIFIER = 1
 _BEATS_PER_LEASE = 4
 _SHORTEST_PAUSE = 0.05  # seconds
-
-Execute = Callable[[Sequence[CompactTask]], list[ManifestEntry]]
 
 
 @dataclass(frozen=True)
@@ -183,8 +183,11 @@ def _committed(state: TableState, plan: CompactionPlan, attempt: Attempt, entrie
         removed=tuple(e for e in entries if e.kind == FileKind.DELETE),
         guard=check_lease,
     )
-    properties = {PLAN_PROPERTY: f"{plan.instant}/{attempt.number}"}
-    return Committer(state).commit(change, CommitIdentity(plan.commit_user, _IDENTIFIER), properties)
+    intent = WriteIntent(
+        properties={PLAN_PROPERTY: f"{plan.instant}/{attempt.number}"},
+        identity=CommitIdentity(plan.commit_user, _IDENTIFIER),
+    )
+    return publish_change(state, change, intent).snapshot
 
 
 def _failed(
@@ -282,7 +285,7 @@ def _fence_off(state: TableState) -> None:
     identity = new_identity(state.schema.core_options, "fence")
     # If another commit takes the number first, that is enough; a replaced table conflicts with the attempt, too.
     with suppress(ConflictError):
-        Committer(state).commit(Change("COMPACT"), identity)
+        publish_change(state, Change("COMPACT"), WriteIntent(identity=identity))
 
 
 def _verdict(state: TableState, plan: CompactionPlan, now_millis: Callable[[], int]) -> PlanResult | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,7 +34,7 @@ from tablestore_engine.schema.types.arrow import arrow_schema
 from tablestore_engine.schema.types.system import COUNT, KEY_PREFIX, SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.schema.types.types import DataField, refuse_nanoseconds
 from tablestore_engine.storage import clock
-from tablestore_engine.storage.file_io import FileIO
+from tablestore_engine.storage.file_io import FileIO, storage_errors
 from tablestore_engine.storage.paths import TablePaths
 from tablestore_engine.table_state import TableState
 
@@ -305,12 +305,13 @@ class _OpenFile:
             return
         rows = pa.concat_tables(self._held)
         self._held, self._held_rows, self._held_bytes = [], 0, 0
-        with _storage_errors(self.path):
+        # Arrow writes to the file itself, so a full disk is noticed here and not in the file IO.
+        with storage_errors(self.path):
             self._writer.write_table(rows, row_group_size=ROW_GROUP_ROWS)
 
     def close(self) -> _WrittenFile:
         self._write_row_group()
-        with _storage_errors(self.path):
+        with storage_errors(self.path):
             self._writer.close()
             size = int(self._sink.tell())
             self._sink.close()
@@ -340,15 +341,6 @@ class _OpenFile:
             self._sink.close()
         except (OSError, pa.ArrowException):
             return
-
-
-@contextmanager
-def _storage_errors(path: str) -> Iterator[None]:
-    """Arrow writes to the file itself, so a full disk is noticed here and not in the file IO."""
-    try:
-        yield
-    except OSError as error:
-        raise StorageError.of(path, error) from error
 
 
 def _stats(stats: dict[str, ColumnStats], names: Sequence[str], types: Sequence[Any]) -> SimpleStats:

@@ -1,4 +1,4 @@
 """Old snapshots: expiration, tags, rollback, orphan files, partitions that expire.
 
-Knows `write`, `commit`, `scan` and `files`.
+Knows `transaction` and what lies below it.
 """

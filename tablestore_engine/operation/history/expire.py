@@ -189,7 +189,7 @@ def _keep_nearest(state: TableState, garbage: Garbage, tags: Iterable[tuple[str,
     """Remove the files of the nearest of these tags from the garbage; then no file of a further tag is left in it.
 
     A file, manifest, index or statistics file is named by consecutive snapshots: from the commit that added it to the
-    one that removed it, after which it never returns (`operation.transaction.rollback`). So every snapshot between a
+    one that removed it, after which it never returns (`operation.history.rollback`). So every snapshot between a
     tag and the garbage names what both share, including that of the nearest tag. Dead tags name nothing.
     """
     for name, one in tags:

@@ -12,9 +12,11 @@ from datetime import datetime, timedelta
 from tablestore_engine.errors import ConflictError, SnapshotNotFound, UserError
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.operation.commit.commit import Change, Committer
+from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import new_identity
+from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.operation.scan.scan import live_entries
+from tablestore_engine.operation.transaction.transaction import Committed, publish_change
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.table.partition_time import PartitionTime
 from tablestore_engine.table_state import TableState
@@ -47,6 +49,15 @@ class PartitionRetention:
         )
 
 
+@dataclass(frozen=True)
+class Expired:
+    """The partitions that were removed, as directories such as `dt=2024-01-01/hr=3`; and the commit, if there are
+    any."""
+
+    paths: tuple[str, ...]
+    committed: Committed | None
+
+
 def removal_of(partitions: Iterable[bytes], guard: Callable[[], None] | None = None) -> Change:
     """The change that removes partitions, given as BinaryRows.
 
@@ -56,10 +67,10 @@ def removal_of(partitions: Iterable[bytes], guard: Callable[[], None] | None = N
     return Change("OVERWRITE", replaces=lambda entry: entry.partition in chosen, guard=guard)
 
 
-def expire_partitions(
+def remove_expired(
     state: TableState, retention: PartitionRetention, now_millis: int, *, strict: bool = False
-) -> list[str]:
-    """Remove the partitions that are due. Returns their directories, such as `dt=2024-01-01/hr=3`.
+) -> Expired:
+    """Remove the partitions that are due, and do nothing that follows a commit.
 
     A partition without a time is kept: null, or values that cannot be read as one.
 
@@ -100,11 +111,16 @@ def expire_partitions(
                     hint="Run it again.",
                 )
 
-    if chosen:
-        # The time in the values does not change with writes.
-        guard = check_still_due if retention.strategy == "update-time" else None
-        Committer(state).commit(removal_of(chosen, guard), new_identity(state.options, "drop-partition"))
-    return [path for path, _ in removed]
+    if not chosen:
+        return Expired((), None)
+    # The time in the values does not change with writes.
+    guard = check_still_due if retention.strategy == "update-time" else None
+    return Expired(tuple(path for path, _ in removed), drop(state, removal_of(chosen, guard)))
+
+
+def drop(state: TableState, removal: Change) -> Committed:
+    """Commit a removal of partitions."""
+    return publish_change(state, removal, WriteIntent(identity=new_identity(state.options, "drop-partition")))
 
 
 def _live_files(state: TableState) -> list[ManifestEntry]:
@@ -138,7 +154,9 @@ def expire_when_due(state: TableState, now_millis: int) -> list[str]:
     except SnapshotNotFound:
         before = 0
     interval = state.options.partition_expiration_check_interval_millis
-    return expire_partitions(state, retention, now_millis) if is_check_due(before, latest.time_millis, interval) else []
+    if not is_check_due(before, latest.time_millis, interval):
+        return []
+    return list(remove_expired(state, retention, now_millis).paths)
 
 
 def is_check_due(before_millis: int, now_millis: int, interval_millis: int) -> bool:

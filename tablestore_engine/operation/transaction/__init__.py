@@ -1,6 +1,6 @@
-"""Transactions: a write begins, publishes its files as one snapshot, and the follow-ups of the commit run.
+"""The one way to commit: a change begins on a snapshot and is published as the next one.
 
-Statements, DataFrames and Arrow writes go through `transaction.begin` and `transaction.publish`; what follows a commit
-is one list, in `after_commit`. Compaction and expiration are such follow-ups, and commit without follow-ups of their
-own. Knows all other rooms of `operation`.
+Statements, DataFrames, Arrow writes, rollbacks, compactions and the expiration of partitions go through `transaction`;
+no other room calls the `Committer` of `commit`. What follows a commit is in `changes.after_commit`. Knows `write` and
+what lies below it.
 """

@@ -1,8 +1,12 @@
-"""The transaction of every write: begin on a snapshot, write files, publish them as the next snapshot.
+"""The transaction of every change: begin on a snapshot, write files, publish them as the next snapshot.
 
-`begin` returns the job that all tasks of the write share. `publish` commits their files, with the schema that belongs
-to them, and runs the follow-ups of the commit. If the commit fails, the files of the write are removed, unless the
-outcome is unknown. `with_retry` runs the whole transaction again after a conflict.
+`begin` returns the job that all tasks of a write share. `publish` commits their files, with the schema that belongs to
+them. If the commit fails, the files of the write are removed, unless the outcome is unknown. A change that writes no
+rows, or files that merge others, needs no job: `publish_change`. `with_retry` runs the whole transaction again after a
+conflict.
+
+Both return what was `Committed`, which `changes.after_commit.follow` takes: a caller that does not call it leaves the
+table to the next commit. Only maintenance, which itself follows a commit, may do so.
 """
 
 from __future__ import annotations
@@ -10,7 +14,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from tablestore_engine.errors import CommitTimeoutError, ConflictError
@@ -20,7 +24,6 @@ from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.commit.multiset_enable import Publisher, enables_retractions, schema_to_commit
 from tablestore_engine.operation.commit.replace import schema_publisher
-from tablestore_engine.operation.compact.auto_compaction import Execute, execute_small
 from tablestore_engine.operation.files.data_file_writer import write_target
 from tablestore_engine.operation.files.index_files import index_entries
 from tablestore_engine.operation.job.index_change import index_change
@@ -28,7 +31,6 @@ from tablestore_engine.operation.job.new_write import new_job
 from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.operation.job.write_job import WriteJob, WriteResult
 from tablestore_engine.operation.scan.scan import live_entries
-from tablestore_engine.operation.transaction.after_commit import FOLLOW_UPS, Committed, FollowUp, follow
 from tablestore_engine.operation.write.cleanup import removed_unless_committed
 from tablestore_engine.schema.table.multiset_schema import as_multiset
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -36,6 +38,16 @@ from tablestore_engine.table_state import TableState
 
 T = TypeVar("T")
 ATTEMPTS = 10
+
+
+@dataclass(frozen=True)
+class Committed:
+    """A commit: the table as it was when the change began, the snapshot, and the buckets (partition, number) that rows
+    were added to."""
+
+    state: TableState
+    snapshot: Snapshot
+    buckets: frozenset[tuple[bytes, int]] = frozenset()
 
 
 def with_retry(action: Callable[[], T]) -> T:
@@ -82,23 +94,14 @@ def begin(
     return new_job(target, live, index, snapshot.id if snapshot else 0, intent=intent, removes=removes)
 
 
-def publish(
-    state: TableState,
-    job: WriteJob,
-    result: WriteResult,
-    change: Change,
-    execute: Execute = execute_small,
-    follow_ups: Sequence[FollowUp] = FOLLOW_UPS,
-) -> Snapshot:
-    """Commit the files of a write as one snapshot, and do what follows. Returns the snapshot.
+def publish(state: TableState, job: WriteJob, result: WriteResult, change: Change) -> Committed:
+    """Commit the files of a write as one snapshot.
 
     Args:
         state: the table as it was when the write began.
         job: the write.
         result: the files of its tasks.
         change: what the commit does besides adding these files.
-        execute: runs the compactions that are due; by default in this process, those that are small.
-        follow_ups: what follows the commit.
 
     Raises:
         ConflictError: the change no longer fits, or others won every time; the files of the write are removed.
@@ -108,26 +111,21 @@ def publish(
     with removed_unless_committed(job.target, result):
         schema, publisher = _schema_to_commit(state, job.schema, result.entries)
         snapshot = _commit(state.with_schema(schema), whole, job.intent, publisher)
-    buckets = frozenset((e.partition, e.bucket) for e in result.entries) if change.kind == "APPEND" else frozenset()
-    follow(Committed(state, snapshot, buckets, execute), follow_ups)
-    return snapshot
+    added = result.entries if change.kind == "APPEND" else []
+    return Committed(state, snapshot, frozenset((e.partition, e.bucket) for e in added))
 
 
 def publish_change(
     state: TableState, change: Change, intent: WriteIntent = PLAIN, schema: TableSchema | None = None
-) -> Snapshot:
-    """Commit a change that needs no write job, and do what follows. Returns the snapshot.
-
-    `schema` is the schema of the table from then on, when that changes.
+) -> Committed:
+    """Commit a change that needs no write job. `schema` is that of the table from then on, when it changes.
 
     Raises:
-        ConflictError, CommitOutcomeUnknownError: as `publish`.
+        ConflictError, CommitOutcomeUnknownError: as `publish`; files are left to the caller.
     """
     schema = schema or state.schema
     publisher = schema_publisher(state.schemas, state.schema, schema)
-    snapshot = _commit(state.with_schema(schema), change, intent, publisher)
-    follow(Committed(state, snapshot), FOLLOW_UPS)
-    return snapshot
+    return Committed(state, _commit(state.with_schema(schema), change, intent, publisher))
 
 
 def _commit(state: TableState, change: Change, intent: WriteIntent, publisher: Publisher | None) -> Snapshot:

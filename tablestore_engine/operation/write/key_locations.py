@@ -19,7 +19,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tablestore_engine.errors import DuplicateKeyError
 from tablestore_engine.mergetree.columns.row_ids import row_ids, same_floats
 from tablestore_engine.mergetree.columns.values import one_array
 from tablestore_engine.mergetree.compaction.sections import key_interval
@@ -55,7 +54,6 @@ NOWHERE = -1
 
 _MAX_SOUGHT = 10_000  # more keys are in nearly all files anyway
 _THREADS = 4
-_SAMPLE = 5
 
 Locations = npt.NDArray[np.int64]
 Numbered = tuple[int, BucketScan, DataFileMeta]
@@ -168,17 +166,6 @@ def rows_by_bucket(buckets: Sequence[BucketScan]) -> dict[bytes, dict[int, int]]
     for one in buckets:
         counts.setdefault(one.partition_row, {})[one.bucket] = sum(f.row_count for f in one.files)
     return counts
-
-
-def refuse_repeated(keys: pa.Table) -> None:
-    """Raise a DuplicateKeyError for keys that occur twice in the rows of a write, if there are any."""
-    if keys.num_rows:
-        sample = keys.slice(0, _SAMPLE).to_pylist()
-        shown = "; ".join(", ".join(f"{k}={v!r}" for k, v in key.items()) for key in sample)
-        raise DuplicateKeyError(
-            f"Duplicate primary key in the rows to write: {shown}.",
-            hint=f"Keep one row per ({', '.join(keys.column_names)}).",
-        )
 
 
 def duplicates_in(rows: pa.Table, job: WriteJob) -> pa.Table:

@@ -1,14 +1,16 @@
-"""Checks of rows before they are written: NOT NULL, primary keys, lengths of texts."""
+"""Checks of rows before they are written: NOT NULL, duplicate primary keys, lengths of texts."""
 
 from __future__ import annotations
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tablestore_engine.errors import PrimaryKeyError, SchemaError
+from tablestore_engine.errors import DuplicateKeyError, PrimaryKeyError, SchemaError
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import AtomicType
 
+SHOWN_KEYS = 5
+"""The most keys that a message about duplicates names."""
 _SHOWN = 40  # characters of a value in a message
 
 
@@ -25,6 +27,22 @@ def check_not_null(rows: pa.Table | pa.RecordBatch, schema: TableSchema) -> None
         raise SchemaError(
             f"Column '{column.name}' is NOT NULL, but {rows.column(column.name).null_count} row(s) have no value."
         )
+
+
+def refuse_repeated(repeated: pa.Table, schema: TableSchema) -> None:
+    """Raise a DuplicateKeyError that names the first keys of these rows, if there are any.
+
+    Which rows repeat a key is found where rows are sorted (`write_table`), or routed (`key_locations`).
+    """
+    if repeated.num_rows == 0:
+        return
+    sample = repeated.select(list(schema.primary_keys)).slice(0, SHOWN_KEYS).to_pylist()
+    shown = "; ".join(", ".join(f"{k}={v!r}" for k, v in key.items()) for key in sample)
+    ordered = ", or name a column that orders them ('sequence.field'; sequence_field in dbt)"
+    raise DuplicateKeyError(
+        f"Duplicate primary key in the rows to write: {shown}.",
+        hint=f"Keep one row per ({', '.join(schema.primary_keys)}){'' if schema.crosses_partitions else ordered}.",
+    )
 
 
 def check_lengths(rows: pa.Table, schema: TableSchema) -> None:

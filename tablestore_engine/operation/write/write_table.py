@@ -15,7 +15,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tablestore_engine.errors import DuplicateKeyError
 from tablestore_engine.mergetree.merge.fold import fold_sorted
 from tablestore_engine.mergetree.merge.merge import SortColumn, last_of_key_mask, sort_stable
 from tablestore_engine.mergetree.merge.normalize_records import check_removable, normalize_records, without_ignored
@@ -31,13 +30,11 @@ from tablestore_engine.operation.job.write_job import (
 )
 from tablestore_engine.operation.write.bucket_assignment import row_buckets
 from tablestore_engine.operation.write.bucket_switch import BucketSwitch
-from tablestore_engine.operation.write.row_checks import check_lengths, check_not_null
+from tablestore_engine.operation.write.row_checks import check_lengths, check_not_null, refuse_repeated
 from tablestore_engine.schema.merge.merge_engine import MergeEngine
 from tablestore_engine.schema.table.multiset_schema import check_retractable
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
-
-_SAMPLE = 5
 
 
 def write_table(job: WriteJob, rows: pa.Table, task: str = "") -> WriteResult:
@@ -122,7 +119,7 @@ def _deduplicated(job: WriteJob, tables: Iterable[pa.Table], result: WriteResult
         last = last_of_key_mask(table, keys)
         unique = bool(last.all())
         if job.unique_keys and not unique and not (job.changes and _only_replaced(table, last)):
-            raise _duplicates(table.filter(pa.array(~last)), schema)
+            refuse_repeated(table.filter(pa.array(~last)), schema)
         if _needs_layers(table, engine):
             table = split_layers(table, keys, engine, _kinds_of(table))
             begin = _begin_of_last_key(table, keys)
@@ -184,16 +181,6 @@ def _only_replaced(table: pa.Table, last: np.ndarray[Any, np.dtype[np.bool_]]) -
     kinds = table.column(ROW_KIND_COLUMN).to_numpy()
     first = np.flatnonzero(~last)
     return bool((kinds[first] == DELETE_KIND).all() and (kinds[first + 1] == 0).all())
-
-
-def _duplicates(rows: pa.Table, schema: TableSchema) -> DuplicateKeyError:
-    sample = rows.select(list(schema.primary_keys)).slice(0, _SAMPLE).to_pylist()
-    shown = "; ".join(", ".join(f"{k}={v!r}" for k, v in row.items()) for row in sample)
-    return DuplicateKeyError(
-        f"Duplicate primary key in the rows to write: {shown}.",
-        hint=f"Keep one row per ({', '.join(schema.primary_keys)}), or name a column that orders "
-        f"them ('sequence.field'; sequence_field in dbt).",
-    )
 
 
 def by_bucket(table: pa.Table, schema: TableSchema) -> Iterator[pa.Table]:

@@ -6,6 +6,7 @@ Every mistake is an OptionError when the table is made, never an answer that is 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from tablestore_engine.errors import OptionError, did_you_mean
 from tablestore_engine.options.merge_options import AGGREGATE_FUNCTIONS
@@ -25,53 +26,31 @@ def key_of(column: str, setting: str) -> str:
     return f"fields.{column}.{'aggregate-function' if setting == 'function' else setting}"
 
 
-def names_in(text: str) -> tuple[str, ...]:
-    """The names in a text that separates them by commas."""
-    return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
 def partition_fold(field: DataField) -> Fold:
     """The fold of a partition column that the key leaves out."""
     return Fold(field.name, "last_value", retract_rule=RetractRule.KEEP)
 
 
-def fold_of(field: DataField, function: str, given: Mapping[str, str], sequence: tuple[str, ...] = ()) -> Fold:
+def fold_of(field: DataField, function: str, given: Mapping[str, Any], sequence: tuple[str, ...] = ()) -> Fold:
     """The fold of a column by a function, with the column's other settings. Raises OptionError."""
     _check_function(function, field)
-    ignores = _is_true(given.get("ignore-retract"))
+    ignores = given.get("ignore-retract", False)
     fold = Fold(
         field.name,
         function,
         given.get("list-agg-delimiter", ","),
-        _is_true(given.get("distinct")),
-        names_in(given.get("nested-key", "")),
+        given.get("distinct", False),
+        given.get("nested-key", ()),
         ignores,
         sequence,
         retract_rule_of(function, field.type, ignores=ignores),
         rounds(function, field.type),
-        _count_limit(field, given),
+        given.get("count-limit"),
         named=True,
         nullable=field.type.nullable,
     )
     _check_settings(fold, given, field)
     return fold
-
-
-def _is_true(text: str | None) -> bool:
-    return text is not None and text.strip().lower() == "true"
-
-
-def _count_limit(field: DataField, given: Mapping[str, str]) -> int | None:
-    text = given.get("count-limit")
-    if text is None:
-        return None
-    try:
-        return int(text)
-    except ValueError:
-        raise OptionError(
-            f"Option '{key_of(field.name, 'count-limit')}' = '{text}' is not a number of rows.",
-            hint="For example '10'.",
-        ) from None
 
 
 def _check_function(function: str, field: DataField) -> None:
@@ -86,7 +65,7 @@ def _check_function(function: str, field: DataField) -> None:
         )
 
 
-def _check_settings(fold: Fold, given: Mapping[str, str], field: DataField) -> None:
+def _check_settings(fold: Fold, given: Mapping[str, Any], field: DataField) -> None:
     for setting in given:
         functions = [name for name, rules in FUNCTIONS.items() if setting in rules.settings]
         if functions and fold.function not in functions:

@@ -6,29 +6,26 @@ Every mistake is an OptionError when the table is made, never an answer that is 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from tablestore_engine.errors import OptionError, did_you_mean
-from tablestore_engine.options import CoreOptions, spellings
+from tablestore_engine.options import CoreOptions
 from tablestore_engine.options.merge_options import MergeOptions
+from tablestore_engine.options.option_type import COLUMNS
 from tablestore_engine.schema.merge.aggregate_functions import DEFAULT_FUNCTION, RetractRule
-from tablestore_engine.schema.merge.column_fold import fold_of, key_of, names_in, partition_fold
+from tablestore_engine.schema.merge.column_fold import fold_of, key_of, partition_fold
 from tablestore_engine.schema.merge.engine_rules import Kept, rules_of
 from tablestore_engine.schema.merge.merge_engine import Fold, MergeEngine
 from tablestore_engine.schema.merge.multiset_columns import check_engine
 from tablestore_engine.schema.types.types import BINARY_ROOTS, STRING_ROOTS, AtomicType, DataField
 
-_SETTINGS = {
-    MergeOptions.column_aggregate_functions.key: "function",
-    MergeOptions.column_list_agg_delimiters.key: "list-agg-delimiter",
-    MergeOptions.column_distinct.key: "distinct",
-    MergeOptions.column_nested_keys.key: "nested-key",
-    MergeOptions.column_count_limits.key: "count-limit",
-    MergeOptions.column_ignore_retract.key: "ignore-retract",
-    MergeOptions.column_sequence_groups.key: "sequence-group",
-}
 _DEFAULT_KEY = MergeOptions.default_aggregate_function.key
 _REMOVING_KEY = MergeOptions.partial_update_removes_on_sequence_group.key
-Settings = Mapping[str, Mapping[str, str]]
+
+Settings = Mapping[str, Mapping[str, Any]]
+"""What the options ``fields.<column>.<setting>`` say, by column and setting."""
+Groups = Mapping[tuple[str, ...], tuple[str, ...]]
+"""The members of each sequence group, by the columns that order it."""
 
 
 def merge_engine_of(
@@ -49,7 +46,7 @@ def merge_engine_of(
     elif rules.needs_key and not keys:
         raise OptionError(f"Option 'merge-engine' = '{name}' needs a primary key.")
     _check_kind_column(fields, options.rowkind_field)
-    settings, groups = _column_settings(fields, options.raw)
+    settings, groups = _column_settings(fields, options), _sequence_groups(fields, options)
     _check_engine_options(name, settings, groups, options)
     removes = options.aggregation_removes_on_delete or options.partial_update_removes_on_delete
     if rules.kept is not Kept.FOLD:
@@ -79,29 +76,33 @@ def _check_kind_column(fields: Sequence[DataField], name: str | None) -> None:
         )
 
 
-def _column_settings(
-    fields: Sequence[DataField], options: Mapping[str, str]
-) -> tuple[dict[str, dict[str, str]], dict[tuple[str, ...], tuple[str, ...]]]:
-    """The options ``fields.<column>.<setting>`` by column, and the members of the sequence groups."""
+def _column_settings(fields: Sequence[DataField], options: CoreOptions) -> Settings:
     names = {f.name for f in fields}
-    found: dict[str, dict[str, str]] = {}
-    groups: dict[tuple[str, ...], tuple[str, ...]] = {}
-    for key, value in options.items():
-        if not key.startswith("fields."):
-            continue
-        column, _, suffix = spellings(key)[0][len("fields.") :].rpartition(".")
-        setting = _SETTINGS.get(f"fields.*.{suffix}")
-        if not column or setting is None:
-            continue
-        if setting == "sequence-group":
-            sequence, members = names_in(column), names_in(value)
-            for one in (*sequence, *members):
-                _check_column(key, one, names)
-            groups[sequence] = members
-            continue
-        _check_column(key, column, names)
-        found.setdefault(column, {})[setting] = value
-    return found, groups
+    given: dict[str, Mapping[str, Any]] = {
+        "function": options.column_aggregate_functions,
+        "list-agg-delimiter": options.column_list_agg_delimiters,
+        "distinct": options.column_distinct,
+        "nested-key": options.column_nested_keys,
+        "count-limit": options.column_count_limits,
+        "ignore-retract": options.column_ignore_retract,
+    }
+    found: dict[str, dict[str, Any]] = {}
+    for setting, values in given.items():
+        for column, value in values.items():
+            _check_column(key_of(column, setting), column, names)
+            found.setdefault(column, {})[setting] = value
+    return found
+
+
+def _sequence_groups(fields: Sequence[DataField], options: CoreOptions) -> Groups:
+    names = {f.name for f in fields}
+    groups = {}
+    for ordering, members in options.column_sequence_groups.items():
+        sequence = COLUMNS.parse(ordering)
+        for one in (*sequence, *members):
+            _check_column(key_of(ordering, "sequence-group"), one, names)
+        groups[sequence] = members
+    return groups
 
 
 def _check_column(key: str, column: str, names: set[str]) -> None:
@@ -112,9 +113,7 @@ def _check_column(key: str, column: str, names: set[str]) -> None:
         )
 
 
-def _check_engine_options(
-    name: str, settings: Settings, groups: Mapping[tuple[str, ...], tuple[str, ...]], options: CoreOptions
-) -> None:
+def _check_engine_options(name: str, settings: Settings, groups: Groups, options: CoreOptions) -> None:
     """Raise for an option that the merge engine does not support, and for two that contradict each other."""
     rules = rules_of(name)
     if options.sequence_field and rules.no_sequence_field is not None:
@@ -135,9 +134,7 @@ def _check_engine_options(
         )
 
 
-def _options_of_one_engine(
-    groups: Mapping[tuple[str, ...], tuple[str, ...]], options: CoreOptions
-) -> Iterator[tuple[str, str]]:
+def _options_of_one_engine(groups: Groups, options: CoreOptions) -> Iterator[tuple[str, str]]:
     """The options that are set and belong to one merge engine, with that engine."""
     for sequence in groups:
         yield f"fields.{','.join(sequence)}.sequence-group", "partial-update"
@@ -187,7 +184,7 @@ def _aggregation(
                 )
             folds.append(Fold(field.name, "last_value", retract_rule=RetractRule.KEEP))
             continue
-        folds.append(fold_of(field, given.get("function", default).strip().lower(), given))
+        folds.append(fold_of(field, given.get("function", default), given))
     return tuple(folds)
 
 
@@ -198,7 +195,7 @@ def _partial_update(
     fields: Sequence[DataField],
     keys: Sequence[str],
     settings: Settings,
-    groups: Mapping[tuple[str, ...], tuple[str, ...]],
+    groups: Groups,
     partition_keys: Sequence[str],
 ) -> tuple[Fold, ...]:
     group_of = _group_of_columns(fields, (*keys, *partition_keys), groups)
@@ -228,7 +225,7 @@ def _partial_update(
         elif not given:
             folds.append(_of_group(field, sequence, RetractRule.CLEAR if field.type.nullable else RetractRule.REFUSE))
         else:
-            folds.append(fold_of(field, given["function"].strip().lower(), given, sequence))
+            folds.append(fold_of(field, given["function"], given, sequence))
     return tuple(folds)
 
 
@@ -237,9 +234,7 @@ def _of_group(field: DataField, sequence: tuple[str, ...], retract_rule: Retract
     return Fold(field.name, "last_value", sequence=sequence, retract_rule=retract_rule, nullable=field.type.nullable)
 
 
-def _with_default(
-    settings: Settings, names: Sequence[str], groups: Mapping[tuple[str, ...], tuple[str, ...]], options: CoreOptions
-) -> Settings:
+def _with_default(settings: Settings, names: Sequence[str], groups: Groups, options: CoreOptions) -> Settings:
     """The settings, with the default function, if there is one, of those of the named columns that are in a group.
 
     Raises:
@@ -262,7 +257,7 @@ def _with_default(
 def _group_of_columns(
     fields: Sequence[DataField],
     keys: Sequence[str],
-    groups: Mapping[tuple[str, ...], tuple[str, ...]],
+    groups: Groups,
 ) -> dict[str, tuple[str, ...]]:
     types = {f.name: f.type for f in fields}
     group_of: dict[str, tuple[str, ...]] = {}
@@ -283,7 +278,7 @@ def _group_of_columns(
 def _removing_groups(
     fields: Sequence[DataField],
     folds: Sequence[Fold],
-    groups: Mapping[tuple[str, ...], tuple[str, ...]],
+    groups: Groups,
     options: CoreOptions,
 ) -> tuple[tuple[str, ...], ...]:
     """The sequence groups in which a delete removes the row."""

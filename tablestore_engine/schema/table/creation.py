@@ -40,11 +40,12 @@ def create_schema(
     """The first schema of a new table; ids are given to all columns and nested fields.
 
     A keyed table without the option ``bucket`` gets ``default_buckets``, stored so that every reader uses
-    the same number. ``primary-key`` and ``partition`` may come as options instead.
+    the same number, or dynamic buckets if its keys may move between partitions. ``primary-key`` and ``partition`` may
+    come as options instead.
 
     Raises:
         SchemaError: no columns, two columns of one name, a key column that does not exist, is not atomic or is
-            named twice, a primary key without the partition columns.
+            named twice, a primary key without the partition columns and a fixed number of buckets.
         OptionError: see ``CoreOptions.parse``.
     """
     primary_keys, partition_keys, options = tuple(primary_keys), tuple(partition_keys), dict(options or {})
@@ -56,7 +57,8 @@ def create_schema(
     partition_keys = _keys_of("partition columns", LayoutOptions.partition, partition_keys, options, by_name)
     keyed = bool(primary_keys)
     if keyed and "bucket" not in options:
-        options["bucket"] = str(default_buckets)
+        crosses_partitions = not set(partition_keys) <= set(primary_keys)
+        options["bucket"] = "-1" if crosses_partitions else str(default_buckets)
     _check_keys(columns, primary_keys, partition_keys, dynamic=options.get("bucket", "").strip() == "-1")
     if any(isinstance(kind, AtomicType) and kind.root in _RENAMED_PARTITIONS
            for name, kind, _ in columns if name in partition_keys):  # fmt: skip
@@ -123,10 +125,10 @@ def _check_keys(
     missing = [name for name in partition_keys if name not in primary_keys]
     if primary_keys and missing and not dynamic:
         raise SchemaError(
-            f"The primary key ({', '.join(primary_keys)}) must contain all partition columns; "
-            f"{', '.join(missing)} is missing.",
+            f"With a fixed number of buckets, the primary key ({', '.join(primary_keys)}) must contain all partition "
+            f"columns; {', '.join(missing)} is missing.",
             hint=f"Use PRIMARY KEY ({', '.join((*missing, *primary_keys))}), partition by columns of the key, or set "
-            "'bucket' = '-1', under which a key may move to another partition.",
+            "'bucket' = '-1' (the default), under which a key may move to another partition.",
         )
     if primary_keys and set(primary_keys) <= set(partition_keys):
         raise SchemaError(

@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from tablestore_engine.errors import ColumnNotFound, OptionError, SchemaError, did_you_mean
-from tablestore_engine.options import CoreOptions, find_option, spellings
+from tablestore_engine.options import CoreOptions, LayoutOptions, find_option, spellings
 from tablestore_engine.schema.merge.merge_options import merge_engine_of
 from tablestore_engine.schema.table.creation import check_names
+from tablestore_engine.schema.table.layout import with_primary_key
 from tablestore_engine.schema.table.partition_time import check_expiration
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import (
@@ -77,7 +78,7 @@ def apply_changes(
     Raises:
         SchemaError: a column that exists already or is NOT NULL.
         ColumnNotFound: a comment for a column that does not exist.
-        OptionError: an unknown option, a bad value, or one that cannot change on a table with data.
+        OptionError: a misspelt option, a bad value, or one that cannot change on a table with data.
     """
     fields, highest = list(schema.fields), schema.highest_field_id
     options, comment = dict(schema.options), schema.comment
@@ -101,22 +102,34 @@ def apply_changes(
         else:
             raise SchemaError(f"The change {change!r} is not supported.")
     check_names([one.name for one in fields])
+    key = _first_key(schema, options, new_options)
+    primary_keys = key or schema.primary_keys
     # Only what is set now is checked strictly: another writer may have stored other options before.
-    CoreOptions.parse(new_options, keyed=schema.is_keyed)
+    CoreOptions.parse(new_options, keyed=bool(primary_keys))
     if any(key.startswith("partition.") for key in new_options):
         check_expiration(CoreOptions.parse(options, strict=False), schema.partition_keys)
     if new_options or len(fields) > len(schema.fields):
         parsed = CoreOptions.parse(options, strict=False)
-        engine = merge_engine_of(fields, schema.primary_keys, parsed, schema.partition_keys)
+        engine = merge_engine_of(fields, primary_keys, parsed, schema.partition_keys)
         if has_data and schema.merge_engine.stores_retractions and not engine.reads_retractions:
             raise OptionError(
                 "The new column has a function that cannot take values back, but the table may hold retractions.",
                 hint="Make a new table with it and copy the rows.",
             )
-    return replace(
+    changed = replace(
         schema, id=schema.id + 1, fields=tuple(fields), highest_field_id=highest, options=options,
         comment=comment, time_millis=time_millis, replaces=None, base=None,
     )  # fmt: skip
+    return replace(with_primary_key(changed, key, 1, schema.id, time_millis), replaces=None) if key else changed
+
+
+def _first_key(schema: TableSchema, options: dict[str, str], new_options: dict[str, str]) -> tuple[str, ...]:
+    """Takes the first primary key of an empty table out of the options, as CREATE TABLE does."""
+    option = LayoutOptions.primary_key
+    if schema.is_keyed or option.key not in new_options:
+        return ()
+    del options[option.key]
+    return option.parse(new_options.pop(option.key))
 
 
 def _add_column(change: AddColumn, highest: int) -> tuple[DataField, int]:
@@ -179,6 +192,13 @@ def _check_mutable(schema: TableSchema, key: str, value: str | None, has_data: b
     set_by = next((one for one in (key, *spellings(key)) if one in schema.options), None)
     before = option.parse(schema.options[set_by]) if set_by else option.default
     after = option.parse(value) if value is not None else option.default
+    if option.key == "primary-key" and not schema.is_keyed:
+        if has_data:
+            raise OptionError(
+                "The table has been written to, so its primary key is not set as an option.",
+                hint="Use ALTER TABLE … ADD PRIMARY KEY (…) NOT ENFORCED, which rewrites the rows.",
+            )
+        return
     if before != after and (has_data or option.key in ("primary-key", "partition")):
         raise OptionError(
             f"Option '{key}' cannot be changed on a table that has data.",

@@ -14,7 +14,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tablestore_engine.errors import (
-    ConflictError,
     ExecutionError,
     SqlError,
 )
@@ -28,7 +27,7 @@ from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.operation.job.write_job import BUCKET_COLUMN, WriteJob, WriteResult
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
-from tablestore_engine.operation.transaction.transaction import begin, publish
+from tablestore_engine.operation.transaction.transaction import begin, publish, with_retry
 from tablestore_engine.operation.write.cleanup import remove_files
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import quoted_name
@@ -40,14 +39,14 @@ from tablestore_engine.spark.write.bucket_assignment import with_buckets
 from tablestore_engine.spark.write.writer import write_arranged
 from tablestore_engine.table import Table
 
-ORDER, Z_ORDER = "order", "zorder"
-_ATTEMPTS = 5
+ORDER, Z_ORDER, HILBERT = "order", "zorder", "hilbert"
+ORDERS = (ORDER, Z_ORDER, HILBERT)
 _MOST_TASKS = 10_000
 
 
 @dataclass(frozen=True)
 class SortOrder:
-    """The order of the rows: `strategy` is `ORDER` (column by column) or `Z_ORDER` (all columns equally)."""
+    """The order of the rows: `strategy` is `ORDER` (column by column), `Z_ORDER` or `HILBERT` (all columns equally)."""
 
     strategy: str
     columns: tuple[str, ...]
@@ -73,8 +72,8 @@ class SortOrder:
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise SqlError(f"Column '{twice}' occurs twice in order_by.")
-        if self.strategy == Z_ORDER and len(names) > MAX_COLUMNS:
-            raise SqlError(f"A z-order takes {MAX_COLUMNS} columns at most; {len(names)} were named.")
+        if self.strategy != ORDER and len(names) > MAX_COLUMNS:
+            raise SqlError(f"The order '{self.strategy}' takes {MAX_COLUMNS} columns at most; {len(names)} were named.")
         return replace(self, columns=names)
 
 
@@ -91,16 +90,12 @@ def sort_compact(
         ConflictError: others keep replacing the files.
     """
     order = order.of(table.schema)
-    for attempt in range(_ATTEMPTS):
+
+    def attempt() -> Snapshot | None:
         plan = table.scan(partition_filter=partition_filter)
-        if not plan.files:
-            return None
-        try:
-            return _rewrite(spark(), table, plan, order)
-        except ConflictError:
-            if attempt + 1 == _ATTEMPTS:
-                raise
-    return None
+        return _rewrite(spark(), table, plan, order) if plan.files else None
+
+    return with_retry(attempt)
 
 
 def _rewrite(spark: SparkSession, table: Table, plan: ScanPlan, order: SortOrder) -> Snapshot:
@@ -113,15 +108,15 @@ def _rewrite(spark: SparkSession, table: Table, plan: ScanPlan, order: SortOrder
         remove_files(job.target)
         raise
     compacted = replace(result, entries=_compacted(result))
-    return publish(table.state, job, compacted, Change("COMPACT", removed=_removed(plan)))
+    return publish(table.state, job, compacted, Change("COMPACT", removed=_removed(plan))).snapshot
 
 
 def _arranged(spark: SparkSession, job: WriteJob, frame: DataFrame, plan: ScanPlan, order: SortOrder) -> DataFrame:
     """Rows with their bucket, cut into ranges of about the size of a file and sorted."""
     schema = job.schema
     keys = list(order.columns)
-    if order.strategy == Z_ORDER and len(keys) > 1:
-        frame = with_z_value(spark, frame, keys, plan.row_count)
+    if order.strategy != ORDER and len(keys) > 1:
+        frame = with_z_value(spark, frame, keys, plan.row_count, hilbert=order.strategy == HILBERT)
         keys = [Z_COLUMN]
     bucketed = bool(schema.bucket_keys) and job.total_buckets > 0
     bucket = bucket_column(schema.bucket_fields, job.total_buckets) if bucketed else F.lit(0)

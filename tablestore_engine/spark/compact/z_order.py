@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.spark.compact.hilbert import hilbert_sql
 from tablestore_engine.spark.run.collect import collect_arrow
 
 Z_COLUMN = "__z"
@@ -25,14 +26,17 @@ _MOST_BITS = 8
 _WORD = 62  # bits of a z-value, which is a positive BIGINT
 
 
-def with_z_value(spark: SparkSession, frame: DataFrame, columns: Sequence[str], rows: int) -> DataFrame:
-    """The frame with `Z_COLUMN`, a BIGINT, behind its columns.
+def with_z_value(
+    spark: SparkSession, frame: DataFrame, columns: Sequence[str], rows: int, *, hilbert: bool = False
+) -> DataFrame:
+    """The frame with `Z_COLUMN`, a BIGINT, behind its columns: the z-value, or the position on the Hilbert curve.
 
     Args:
         spark: the session.
         frame: rows of a table.
         columns: names of up to `MAX_COLUMNS` columns of atomic types.
         rows: about how many rows there are.
+        hilbert: order by the Hilbert curve.
     """
     bits = bits_of(len(columns))
     values = [f"{quoted_name(name)} AS __z{i}" for i, name in enumerate(columns)]
@@ -55,7 +59,11 @@ def with_z_value(spark: SparkSession, frame: DataFrame, columns: Sequence[str], 
     ]
     own = [quoted_name(name) for name in frame.columns]
     ranked = frame.selectExpr("*", *values).crossJoin(F.broadcast(one_row)).selectExpr(*own, *ranks)
-    z = interleaved_sql([f"__r{i}" for i in range(len(columns))], bits)
+    names = [f"__r{i}" for i in range(len(columns))]
+    if hilbert:
+        ranked = ranked.selectExpr(*own, f"{hilbert_sql(names, bits)} AS __h")
+        names = [f"element_at(__h, {i + 1})" for i in range(len(columns))]
+    z = interleaved_sql(names, bits)
     return ranked.selectExpr(*own, f"{z} AS {Z_COLUMN}")
 
 

@@ -27,9 +27,9 @@ from tablestore_engine.spark.expressions.types import to_spark_schema
 from tablestore_engine.spark.read.deletion_vectors import without_deleted
 from tablestore_engine.table import Table
 
-FILE_COLUMN = "__file"
-POSITION_COLUMN = "__position"
-SIZE_COLUMN = "__size"
+FILE_COLUMN = "__tablestore_file"
+POSITION_COLUMN = "__tablestore_position"
+SIZE_COLUMN = "__tablestore_size"
 # Spark takes these in a path for a pattern; a warehouse may lie below `/data/[1]`.
 _PATTERN = re.compile(r"[\[\]{}*?\\]")
 # What Spark's Parquet reader widens by itself when asked for the target type.

@@ -13,7 +13,7 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.spark.expressions.types import to_spark_schema
 from tablestore_engine.spark.run.errors import translated
 
-_NUMBER = "__partition"
+_NUMBER = "__tablestore_partition"
 
 
 def matching_partitions(

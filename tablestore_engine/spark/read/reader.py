@@ -48,7 +48,7 @@ from tablestore_engine.table import Table
 
 ALIVE = f"{VALUE_KIND.name} IN (0Y, 2Y)"
 """SQL of whether a record is none that takes back."""
-_DIRECTORY = "__directory"
+_DIRECTORY = "__tablestore_directory"
 
 
 def read_table(

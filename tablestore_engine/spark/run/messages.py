@@ -17,7 +17,8 @@ TEMP_VIEW_NUMBER = r"(\.[^\s`\[\]]+|\b__tablestore_\w+)#\d+(?=[`\]])"  # as Java
 
 _TEMP_VIEW = re.compile(r"`((?:[^`\n]|``)*\.(?:[^`\n]|``)*|__tablestore_\w+)#\d+`( AS (`(?:[^`\n]|``)+`|[\w$]+))?")
 # In Spark's list of columns that a name may mean.
-_OWN_COLUMN = re.compile(r"(?:`\w+`\.)?`__tablestore_\w+`, |, (?:`\w+`\.)?`__tablestore_\w+`(?=[\],])")
+_OWN = r"(?:`\w+`\.)?`__tablestore_\w+`"
+_OWN_COLUMN = re.compile(rf"{_OWN}, |, {_OWN}(?=[\],])|(?<=\[){_OWN}(?=\])")
 _CUT = re.compile(r"`([^`\n]*\.[^`\n#]*)#?\d*\.\.\.$")  # Spark cuts what follows an excerpt
 _PLAIN = re.compile(r"[\w$.]+")
 # What follows the reason: the position, and then the plan, or the statement with a mark at the position.

@@ -24,6 +24,7 @@ from tablestore_engine.spark.run.messages import TEMP_VIEW_NUMBER
 KEPT = 32
 KEPT_OVER_CONNECT = 1_000  # where each frame that somebody holds may need one
 _ATTRIBUTE = "_tablestore_stand_ins"
+_DEFINITIONS = "_tablestore_view_definitions"
 _numbers = itertools.count(1)
 _lock = threading.Lock()
 
@@ -69,6 +70,22 @@ def ends_with_session(spark: SparkSession, name: str) -> bool:
     """Whether a bare name for which `is_temporary` holds is a temporary view, and no table of Spark's."""
     with translated():
         return bool(spark.catalog.getTable(quoted_name(name)).isTemporary)
+
+
+def remember_definition(spark: SparkSession, name: str, definition: object) -> None:
+    """Remember what a temporary view was made from."""
+    known: dict[str, tuple[object, DataFrame]] = vars(spark).setdefault(_DEFINITIONS, {})
+    with translated():
+        known[name.lower()] = (definition, spark.table(quoted_name(name)))
+
+
+def definition_of(spark: SparkSession, name: str) -> object | None:
+    """What a temporary view was made from; None if it was made in another way, or over again since."""
+    definition, made = vars(spark).get(_DEFINITIONS, {}).get(name.lower(), (None, None))
+    if made is None:
+        return None
+    with translated():
+        return definition if spark.table(quoted_name(name)).sameSemantics(made) else None
 
 
 def named_plan(answer: DataFrame) -> DataFrame:

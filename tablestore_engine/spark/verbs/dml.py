@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 from tablestore_engine.errors import UserError
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.changes.after_commit import follow
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.replace import everything
 from tablestore_engine.operation.compact.compact_task import CompactTask
@@ -73,7 +74,7 @@ def finish(
     def execute(tasks: Sequence[CompactTask]) -> list[ManifestEntry]:
         return execute_tasks(lambda: spark, tasks)
 
-    return WriteOutcome(publish(table.state, job, result, change, execute), counted)
+    return WriteOutcome(follow(publish(table.state, job, result, change), execute), counted)
 
 
 def overwrite(
@@ -117,4 +118,4 @@ def truncate(spark: Callable[[], SparkSession], table: Table, chosen: Callable[[
     rows = counted.rows
     if not counted.exact:
         rows = read_plan(spark(), table, table.plan_of(live)).count()
-    return WriteOutcome(publish_change(table.state, Change("OVERWRITE", replaces=chosen)), rows)
+    return WriteOutcome(follow(publish_change(table.state, Change("OVERWRITE", replaces=chosen))), rows)

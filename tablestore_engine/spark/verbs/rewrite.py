@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 
 from tablestore_engine.errors import OptionError
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
+from tablestore_engine.operation.changes.after_commit import follow
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.job.write_intent import PLAIN, UNIQUE
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
@@ -114,7 +115,7 @@ def _rewrite(
     if not plan.buckets:
         if schema is state.schema:
             return WriteOutcome(None, 0)
-        return WriteOutcome(publish_change(state, Change("OVERWRITE", read_snapshot=base), schema=schema), 0)
+        return WriteOutcome(follow(publish_change(state, Change("OVERWRITE", read_snapshot=base), schema=schema)), 0)
     rewritten = {b.partition_row for b in plan.buckets}
     job = begin(
         state,

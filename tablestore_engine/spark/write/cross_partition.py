@@ -40,13 +40,12 @@ from tablestore_engine.operation.write.key_locations import (
     kept_rows,
     locations_of,
     records_of,
-    refuse_repeated,
     route,
     rows_by_bucket,
     with_kinds,
 )
 from tablestore_engine.operation.write.routing import Held, KeptRows, Target, counted_kinds, routing_of, row_order
-from tablestore_engine.operation.write.row_checks import check_not_null
+from tablestore_engine.operation.write.row_checks import SHOWN_KEYS, check_not_null, refuse_repeated
 from tablestore_engine.operation.write.write_rows import table_rows
 from tablestore_engine.operation.write.write_table import write_table
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
@@ -69,7 +68,6 @@ from tablestore_engine.spark.write.writer import Rows, few_rows, small_rows, wri
 from tablestore_engine.table import Table
 
 _FILE, _LOCATION, _OLD_BUCKET, _HELD = "__file_name", "__location", "__old_bucket", "__held"
-_SAMPLE = 5
 
 
 @dataclass(frozen=True)
@@ -124,7 +122,7 @@ def _write_few(locations: KeyLocations, job: WriteJob, given: pa.Table) -> Write
     rows = with_kinds(table_rows(given, schema))
     check_not_null(rows, schema)
     if job.unique_keys:
-        refuse_repeated(duplicates_in(rows, job))
+        refuse_repeated(duplicates_in(rows, job), schema)
     rows = kept_rows(rows, job)
     buckets = locations.plan.buckets
     found = locations_of(rows, _records(locations, schema, buckets, rows), schema)
@@ -183,8 +181,8 @@ def _key(schema: TableSchema) -> list[str]:
 def _check_unique(frame: DataFrame, job: WriteJob) -> None:
     counted = F.col(ROW_KIND_COLUMN).isin(*counted_kinds(job.changes))
     twice = (F.count_if(counted) > 1).alias("twice")
-    found = frame.groupBy(*_key(job.schema)).agg(twice).where("twice").drop("twice").limit(_SAMPLE)
-    refuse_repeated(collect_arrow(found))
+    found = frame.groupBy(*_key(job.schema)).agg(twice).where("twice").drop("twice").limit(SHOWN_KEYS)
+    refuse_repeated(collect_arrow(found), job.schema)
 
 
 def _kept_rows(frame: DataFrame, job: WriteJob) -> DataFrame:

@@ -22,7 +22,7 @@ from tablestore_engine.schema.table.schema_changes import (
     SetOption,
 )
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.sql.catalog.execute_context import CatalogContext, done
+from tablestore_engine.sql.catalog.execute_context import CatalogContext, done, say_notes
 from tablestore_engine.sql.catalog.execute_schema import comment_schema
 from tablestore_engine.sql.catalog.execute_table import column_of
 from tablestore_engine.sql.result import StatementResult
@@ -39,6 +39,7 @@ from tablestore_engine.sql.statements.table import (
 )
 
 _BUCKET_OPTIONS = ("bucket", "bucket-key", "sequence.field", "merge-engine")
+_KEY = "primary-key"  # which an empty table may still get
 
 
 def _alter(name: TableName, changes: Sequence[SchemaChange], context: CatalogContext) -> StatementResult:
@@ -70,7 +71,9 @@ def set_properties(statement: SetTableProperties, context: CatalogContext) -> St
         changes.append(SetComment(properties.pop("comment")))
     _check_bucket_columns(schema, {**schema.options, **properties}, properties)
     changes += [SetOption(key, value) for key, value in properties.items()]
-    return _alter(statement.table, changes, context)
+    altered = _alter(statement.table, changes, context)
+    say_notes(properties)
+    return altered
 
 
 def unset_properties(statement: UnsetTableProperties, context: CatalogContext) -> StatementResult:
@@ -107,6 +110,8 @@ def _check_bucket_columns(schema: TableSchema, options: Mapping[str, str], new_o
     if not {option.key for key in new_options if (option := find_option(key))}.intersection(_BUCKET_OPTIONS):
         return
     bucket_options = {key: value for key, value in options.items() if key in _BUCKET_OPTIONS}
+    if _KEY in new_options and not schema.is_keyed:
+        bucket_options[_KEY] = new_options[_KEY]
     if schema.is_keyed and "bucket" not in bucket_options:
         raise SqlError("A table with a primary key needs the option 'bucket'.", hint="Set it to another number.")
     columns = [(one.name, one.type, one.description) for one in schema.fields]

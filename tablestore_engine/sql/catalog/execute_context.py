@@ -6,17 +6,23 @@ here: a caller with a session checks them first.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from tablestore_engine.catalog import Catalog, View
 from tablestore_engine.errors import SqlError
+from tablestore_engine.options import notes_of
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.statement import TableName
 from tablestore_engine.storage import clock
 from tablestore_engine.table import Table
+
+_log = logging.getLogger(__name__)
+_KEPT_TEXTS = 1_000
 
 SESSION_PREFIXES = ("table-storage.", "tablestore.")
 
@@ -72,6 +78,17 @@ class CatalogContext:
         if not bucketed:
             found.pop("bucket", None)
         return found
+
+
+def say_notes(options: Mapping[str, str]) -> None:
+    """Log which of the options that a statement sets have no effect here; a process says the same once."""
+    for note in notes_of(options):
+        _say_once(note)
+
+
+@lru_cache(_KEPT_TEXTS)
+def _say_once(text: str) -> None:
+    _log.warning("%s", text)
 
 
 def done(kind: str, **metrics: int) -> StatementResult:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tablestore_engine.errors import NotFoundError
-from tablestore_engine.operation.transaction.table_changes import drop_partitions as drop
+from tablestore_engine.operation.changes.table_changes import drop_partitions as drop
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, done
 from tablestore_engine.sql.catalog.partition_spec import live_partitions, static_values
 from tablestore_engine.sql.result import StatementResult

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from tablestore_engine.errors import SqlError, TableStoreError
+from tablestore_engine.metadata.partition import PartitionFormat, escape
 from tablestore_engine.schema.types.sql_literals import spark_type
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, answer
@@ -113,10 +114,14 @@ def show_properties(statement: ShowTblProperties, context: CatalogContext) -> St
 
 
 def show_partitions(statement: ShowPartitions, context: CatalogContext) -> StatementResult:
-    """SHOW PARTITIONS: those that hold files now, as `dt=2024-01-01/hr=3`."""
+    """SHOW PARTITIONS: those that hold files now, as `dt=2024-01-01/hr=3`, or `dt=null/hr=3`."""
     table = context.table(statement.table, "SHOW PARTITIONS")
     if not table.schema.partition_keys:
         raise SqlError(f"Table {table.name} is not partitioned.")
     wanted = static_values(table.schema, statement.partition)
     rows = live_partitions(table.schema, {one.partition for one in table.live_files()}, wanted)
-    return answer("SHOW PARTITIONS", {"partition": "string"}, [(path,) for path, _ in rows])
+    names = [escape(name) for name in table.schema.partition_keys]
+    texts = PartitionFormat(table.schema).texts_of
+    specs = [zip(names, map(escape, texts(row)), strict=True) for _, row in rows]
+    shown = [("/".join(f"{name}={text}" for name, text in spec),) for spec in specs]
+    return answer("SHOW PARTITIONS", {"partition": "string"}, shown)

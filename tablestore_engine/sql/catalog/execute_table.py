@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from tablestore_engine.errors import SqlError, TableNotFound
-from tablestore_engine.operation.transaction.table_changes import replace_empty
+from tablestore_engine.operation.changes.table_changes import replace_empty
 from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import DataType
-from tablestore_engine.sql.catalog.execute_context import CatalogContext, done
+from tablestore_engine.sql.catalog.execute_context import CatalogContext, done, say_notes
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.statement import ColumnDefinition
 from tablestore_engine.sql.statements.table import (
@@ -88,14 +88,17 @@ def new_schema(
     given = dict(options)
     said = given.pop("comment", None)
     bucketed = bool(primary_key or given.get("primary-key") or given.get("bucket-key"))
-    return create_schema(
+    given = {**context.table_defaults(bucketed=bucketed), **given}
+    schema = create_schema(
         columns,
         primary_key,
         partition_by,
-        {**context.table_defaults(bucketed=bucketed), **given},
+        given,
         said if comment is None else comment,
         context.now_millis(),
     )
+    say_notes(given)
+    return schema
 
 
 def create_table_like(statement: CreateTableLike, context: CatalogContext) -> StatementResult:

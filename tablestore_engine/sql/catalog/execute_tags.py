@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tablestore_engine.errors import SqlError, TagAlreadyExists, TagNotFound
+from tablestore_engine.errors import SqlError, TagAlreadyExists
 from tablestore_engine.operation.history.tags import replace_tag
 from tablestore_engine.options import parse_duration
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, answer, done
@@ -39,12 +39,16 @@ def create_tag(statement: CreateTag, context: CatalogContext) -> StatementResult
 
 
 def delete_tag(statement: DeleteTag, context: CatalogContext) -> StatementResult:
-    """ALTER TABLE … DELETE TAG. Raises TagNotFound unless IF EXISTS."""
-    try:
-        context.table(statement.table, "ALTER TABLE").delete_tag(statement.tag)
-    except TagNotFound:
-        if not statement.if_exists:
-            raise
+    """ALTER TABLE … DELETE TAG; a text with commas names several. Raises TagNotFound unless IF EXISTS."""
+    table = context.table(statement.table, "ALTER TABLE")
+    known = table.tags.names()
+    names = [statement.tag] if statement.tag in known else [one.strip() for one in statement.tag.split(",")]
+    if statement.if_exists:
+        names = [name for name in names if name in known]
+    for name in names:
+        table.tags.load(name)
+    for name in names:
+        table.delete_tag(name)
     return done("DELETE TAG")
 
 

@@ -19,6 +19,7 @@ from typing import Final
 
 from tablestore_engine.errors import ParseError, SqlError
 from tablestore_engine.sql.parse import parse_alter, parse_create, parse_dml, parse_foreign, parse_script, parse_show
+from tablestore_engine.sql.parse.parse_table import properties
 from tablestore_engine.sql.statements.schema import DropSchema, Use
 from tablestore_engine.sql.statements.script import ExecuteImmediate
 from tablestore_engine.sql.statements.statement import (
@@ -29,7 +30,7 @@ from tablestore_engine.sql.statements.statement import (
     QueryInside,
     Statement,
 )
-from tablestore_engine.sql.statements.table import DropTable, RefreshTable, Truncate
+from tablestore_engine.sql.statements.table import CacheTable, DropTable, RefreshTable, Truncate, UncacheTable
 from tablestore_engine.sql.statements.view import DropView
 from tablestore_engine.sql.text.common_tables import skip_ctes
 from tablestore_engine.sql.text.cursor import Cursor, error_at, literal_text
@@ -175,25 +176,29 @@ def _explain(cursor: Cursor) -> Statement | None:
 def _cache(cursor: Cursor) -> Statement | None:
     """CACHE [LAZY] TABLE name [OPTIONS (…)] [AS] query."""
     cursor.expect("CACHE")
-    cursor.accept("LAZY")
+    lazy = cursor.accept("LAZY")
     if not cursor.accept("TABLE"):
         return None
     start = cursor.i
     cursor.dotted()
-    if cursor.accept("OPTIONS") and cursor.key == "(":
-        cursor.skip_group()
+    options = properties(cursor) if cursor.accept("OPTIONS") else {}
     cursor.accept("AS")
     if cursor.sees_query():
         return _inside(cursor, "CACHE TABLE")
+    cursor.expect_end()
     cursor.i = start
-    return parse_foreign.cache(cursor, "CACHE TABLE")
+    level = next((value for key, value in options.items() if key.lower() == "storagelevel"), None)
+    return CacheTable(sql=cursor.text, table=cursor.table_name(), lazy=lazy, storage_level=level)
 
 
 def _uncache(cursor: Cursor) -> Statement | None:
     cursor.expect("UNCACHE")
     if not cursor.accept("TABLE"):
         return None
-    return None if cursor.accept_if_exists() else parse_foreign.cache(cursor, "UNCACHE TABLE")
+    cursor.accept_if_exists()
+    table = cursor.table_name()
+    cursor.expect_end()
+    return UncacheTable(sql=cursor.text, table=table)
 
 
 def _execute(cursor: Cursor) -> Statement | None:

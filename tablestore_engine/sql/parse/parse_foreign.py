@@ -89,13 +89,6 @@ def index(cursor: Cursor, verb: str) -> Statement | None:
     return None if table is None else _foreign(cursor, verb, table, hint)
 
 
-def cache(cursor: Cursor, verb: str) -> Statement | None:
-    """``CACHE TABLE t`` and ``UNCACHE TABLE t``, starting at the table's name."""
-    table = _table(cursor)
-    hint = f"Every statement reads the newest rows of {table}. CACHE TABLE name AS SELECT … caches the current rows."
-    return None if table is None else _foreign(cursor, verb, table, hint)
-
-
 def _foreign(cursor: Cursor, verb: str, table: TableName, hint: str) -> Statement:
     return ForeignStatement(sql=cursor.text, verb=verb, table=table, hint=hint)
 

@@ -15,7 +15,7 @@ from tablestore_engine.operation.compact.schedule import STRATEGIES, schedule
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.options import CoreOptions, find_option, parse_duration
 from tablestore_engine.spark.compact.compactor import compact_table, run_scheduled
-from tablestore_engine.spark.compact.sort_compactor import ORDER, Z_ORDER, SortOrder, sort_compact
+from tablestore_engine.spark.compact.sort_compactor import HILBERT, ORDER, ORDERS, Z_ORDER, SortOrder, sort_compact
 from tablestore_engine.spark.read.partition_values import matching_partitions
 from tablestore_engine.sql.procedures.partition_procedures import listed_partitions
 from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, text
@@ -39,7 +39,7 @@ def _compact(table: Table, arguments: Arguments, context: RowContext) -> Rows:
 
     Partitions are chosen by a list ('dt=2024-01-01,hr=1;dt=2024-01-02'), by a condition on their columns (`where`), or
     by idle time (`partition_idle_time` => '1 d'). `compact_strategy` => 'minor' merges only what the table's thresholds
-    require. `order_strategy` 'order' or 'zorder' sorts a table without a key by the columns of
+    require. `order_strategy` 'order', 'zorder' or 'hilbert' sorts a table without a key by the columns of
     `order_by`. `options` ('target-file-size=64 mb,…') apply to this compaction only.
     """
     strategy = _strategy(arguments, default="full")
@@ -53,7 +53,7 @@ def _compact(table: Table, arguments: Arguments, context: RowContext) -> Rows:
         if given == ["partition_idle_time"]:
             raise SqlError("partition_idle_time cannot be used with order_strategy.")
         order = order.of(table.schema)
-    table = _with_options(table, str(arguments.get("options") or ""))
+    table = with_options(table, str(arguments.get("options") or ""))
     chosen = _listed(table, arguments)
     if given == ["where"]:
         chosen = _where(table, str(arguments["where"]), context)
@@ -111,16 +111,16 @@ def _order(arguments: Arguments) -> SortOrder | None:
         if columns:
             raise SqlError("order_by needs an order_strategy.", hint=f"Use '{ORDER}' or '{Z_ORDER}'.")
         return None
-    if strategy not in (ORDER, Z_ORDER):
+    if strategy not in ORDERS:
         raise SqlError(
-            f"order_strategy is none, {ORDER} or {Z_ORDER}, not '{strategy}'.",
-            hint=f"'{Z_ORDER}' keeps rows together that are close to each other in several columns.",
+            f"order_strategy is none, {', '.join(ORDERS[:-1])} or {ORDERS[-1]}, not '{strategy}'.",
+            hint=f"'{Z_ORDER}' and '{HILBERT}' keep rows together that are close to each other in several columns.",
         )
     return SortOrder(strategy, columns)
 
 
-def _with_options(table: Table, listed: str) -> Table:
-    """The table with other options for this compaction only: `key=value,key=value`."""
+def with_options(table: Table, listed: str) -> Table:
+    """The table with other options for one compaction: `key=value,key=value`. Raises SqlError, OptionError."""
     changes: dict[str, str] = {}
     for pair in filter(None, (one.strip() for one in listed.split(","))):
         key, equals, value = pair.partition("=")
@@ -132,7 +132,9 @@ def _with_options(table: Table, listed: str) -> Table:
     CoreOptions.parse(changes, keyed=table.schema.is_keyed)
     for key in changes:
         option = find_option(key)
-        if option is not None and option.immutable:
+        if option is None:
+            raise OptionError(f"Unknown table option '{key}'.", hint="Set a property of the table by ALTER TABLE.")
+        if option.immutable:
             raise OptionError(f"Option '{key}' belongs to the table and cannot be set for one compaction.")
     return table.with_schema(replace(table.schema, options={**table.schema.options, **changes}))
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
-from tablestore_engine.errors import SqlError
-from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, count, text
+from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, count, pattern
 from tablestore_engine.sql.rows.execute_rows import RowContext
 from tablestore_engine.storage.consumers import consumers, delete_consumer, set_consumer
 from tablestore_engine.table import Table
@@ -26,20 +23,12 @@ def _clear(table: Table, arguments: Arguments, context: RowContext) -> Rows:
     All of them, or those whose whole name the regular expression `including_consumers` matches and
     `excluding_consumers` does not.
     """
-    including = _pattern("including_consumers", arguments) or re.compile(".*")
-    excluding = _pattern("excluding_consumers", arguments)
+    including = pattern("including_consumers", arguments, ".*")
+    excluding = pattern("excluding_consumers", arguments, "")
     for name in consumers(table.io, table.paths):
-        if including.fullmatch(name) and not (excluding and excluding.fullmatch(name)):
+        if including.fullmatch(name) and not excluding.fullmatch(name):
             delete_consumer(table.io, table.paths, name)
     return [(True,)]
-
-
-def _pattern(name: str, arguments: Arguments) -> re.Pattern[str] | None:
-    value = text(name, arguments)
-    try:
-        return None if value is None else re.compile(value)
-    except re.error as error:
-        raise SqlError(f"{name} is not a regular expression: {error}.") from None
 
 
 PROCEDURES: dict[str, Procedure] = {

@@ -6,7 +6,8 @@ an SqlError that names the argument and the accepted values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -14,17 +15,29 @@ from typing import Any
 from tablestore_engine.errors import SqlError
 from tablestore_engine.options import parse_duration
 from tablestore_engine.sql.rows.execute_rows import RowContext
+from tablestore_engine.sql.statements.statement import TableName
 from tablestore_engine.table import Table
 
 Arguments = Mapping[str, Any]
 Rows = list[tuple[Any, ...]]
 
 
+def named_table(arguments: Arguments, context: RowContext) -> list[Table]:
+    """The table of the argument `table`. Raises TableNotFound, ReadOnlyError for a view."""
+    database, _, name = str(arguments["table"]).replace("`", "").rpartition(".")
+    return [context.table(TableName(database or None, name))]
+
+
+def _unchanged(rows: Rows) -> Rows:
+    return rows
+
+
 @dataclass(frozen=True)
 class Procedure:
     """One procedure. The docstring of `run` is its documentation.
 
-    `parameters` in order, all but the first `required` optional; `columns` of the answer as name → Spark type.
+    `parameters` in order, all but the first `required` optional; `columns` of the answer as name → Spark type. It runs
+    on each of its `tables`; `answer` makes its result of all their rows.
     """
 
     run: Callable[[Table, Arguments, RowContext], Rows]
@@ -32,6 +45,8 @@ class Procedure:
     required: int
     columns: Mapping[str, str]
     example: str
+    tables: Callable[[Arguments, RowContext], Sequence[Table]] = named_table
+    answer: Callable[[Rows], Rows] = _unchanged
 
 
 def count(name: str, arguments: Arguments, default: int) -> int:
@@ -54,6 +69,17 @@ def text(name: str, arguments: Arguments) -> str | None:
     """A text, None when it is not given or blank."""
     value = arguments.get(name)
     return None if value is None or not str(value).strip() else str(value).strip()
+
+
+def pattern(name: str, arguments: Arguments, default: str) -> re.Pattern[str]:
+    """A regular expression for whole names."""
+    value = text(name, arguments) or default
+    try:
+        return re.compile(value)
+    except re.error as error:
+        raise SqlError(
+            f"{name} is not a regular expression: {value!r} ({error}).", hint="Write names as 'a|b', or as 'a.*'."
+        ) from None
 
 
 def duration(name: str, arguments: Arguments) -> int | None:

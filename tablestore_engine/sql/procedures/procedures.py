@@ -13,6 +13,8 @@ from tablestore_engine.sql.procedures import (
     bucket_procedures,
     compaction_procedures,
     consumer_procedures,
+    database_procedures,
+    file_procedures,
     partition_procedures,
     snapshot_procedures,
     tag_procedures,
@@ -20,7 +22,7 @@ from tablestore_engine.sql.procedures import (
 from tablestore_engine.sql.procedures.procedure import Procedure
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.rows.execute_rows import RowContext
-from tablestore_engine.sql.statements.statement import Call, TableName
+from tablestore_engine.sql.statements.statement import Call
 
 
 def execute_call(statement: Call, context: RowContext) -> StatementResult:
@@ -32,10 +34,9 @@ def execute_call(statement: Call, context: RowContext) -> StatementResult:
             hint=did_you_mean(statement.procedure, PROCEDURES),
         )
     given = _given(statement, procedure)
-    database, _, table_name = str(given["table"]).replace("`", "").rpartition(".")
-    table = context.table(TableName(database or None, table_name))
     arguments = {key: value for key, value in given.items() if value is not None}
-    rows = procedure.run(table, arguments, context)
+    rows = [row for table in procedure.tables(arguments, context) for row in procedure.run(table, arguments, context)]
+    rows = procedure.answer(rows)
     columns = procedure.columns
     return StatementResult("CALL", columns=tuple(columns), types=tuple(columns.values()), rows=rows)
 
@@ -64,5 +65,7 @@ PROCEDURES: dict[str, Procedure] = {
     **tag_procedures.PROCEDURES,
     **partition_procedures.PROCEDURES,
     **consumer_procedures.PROCEDURES,
+    **file_procedures.PROCEDURES,
+    **database_procedures.PROCEDURES,
 }
 """Every procedure by its name."""

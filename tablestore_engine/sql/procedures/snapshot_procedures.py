@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.operation.history.expire import Retention
+from tablestore_engine.sql.procedures.database_procedures import table_or_database
 from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, count, flag, millis, text
 from tablestore_engine.sql.rows.execute_rows import RowContext
 from tablestore_engine.table import Table
@@ -77,7 +78,7 @@ def _remove_orphans(table: Table, arguments: Arguments, context: RowContext) -> 
     """Removes files that no snapshot and no tag names, such as leftovers of killed writers.
 
     Only files that were last changed before `older_than`, by default a day ago, at the latest an hour ago: younger ones
-    may belong to a running commit. `dry_run` only lists them.
+    may belong to a running commit. `dry_run` only lists them. `table` => 'db.*' means all tables of a database.
     """
     older_than = millis("older_than", arguments)
     if older_than is None:
@@ -131,5 +132,6 @@ PROCEDURES: dict[str, Procedure] = {
         1,
         {"path": "string"},
         "CALL sys.remove_orphan_files(table => 'db.t', older_than => '2024-01-01 00:00:00', dry_run => true).",
+        tables=table_or_database,
     ),
 }

@@ -6,7 +6,7 @@ the query only as follows:
 
 * the name of a bound table becomes the view's name, in backquotes;
 * a bound table without an alias gets its own last name as the alias, so that its columns can still be
-  qualified by it. When tables of one select share that last name they keep the view's name instead;
+  qualified by it. When tables that one expression can see share that last name they keep the view's name instead;
 * the time-travel clause of a bound table is removed, because the view is already pinned;
 * ``database.table.column`` of a bound table loses its database.
 
@@ -25,10 +25,10 @@ from tablestore_engine.errors import SqlError
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.sql.query.pushdown import table_predicates
-from tablestore_engine.sql.query.structure import DottedName, Relation, Select, Structure, TimeTravel
+from tablestore_engine.sql.query.structure import DottedName, Relation, Select, Span, Structure, TimeTravel
 from tablestore_engine.sql.query.table_references import scan_expression, scan_query
 from tablestore_engine.sql.text.cursor import NO_CATALOG, OWN_CATALOGS
-from tablestore_engine.sql.text.lexer import tokenize
+from tablestore_engine.sql.text.lexer import Token, tokenize
 
 FILE_FORMATS: Final = frozenset(
     ["parquet", "orc", "csv", "json", "text", "avro", "xml", "binaryfile", "delta", "iceberg", "hudi"]
@@ -117,6 +117,8 @@ def names_table(sql: str, *, is_query: bool) -> bool:
 class _Analysis:
     structure: Structure
     tables: tuple[tuple[Relation, TableReference | None], ...]
+    # The characters of the ON condition of each SEMI and ANTI JOIN: nothing else sees its table.
+    seen_only_in: Mapping[Relation, Span]
 
 
 @lru_cache(maxsize=512)
@@ -137,7 +139,14 @@ def _tables(text: str, expression: bool, asked: Predicate | None) -> _Analysis:
         (table, _reference(table, predicate, text))
         for table, predicate in zip(structure.tables, predicates, strict=True)
     )
-    return _Analysis(structure, tables)
+    return _Analysis(structure, tables, dict(_seen_only_in_condition(structure, tokens)))
+
+
+def _seen_only_in_condition(structure: Structure, tokens: list[Token]) -> Iterator[tuple[Relation, Span]]:
+    for table in structure.tables:
+        if table.join in ("semi", "anti"):
+            start, end = table.on or (0, 0)
+            yield table, (tokens[start].start, tokens[end].start)
 
 
 def _reference(table: Relation, predicate: Predicate | None, text: str) -> TableReference | None:
@@ -159,6 +168,7 @@ class _Rewrite:
 
     def __init__(self, analysis: _Analysis, text: str, resolve: Resolver, qualifiers: Qualifiers) -> None:
         self.structure = analysis.structure
+        self.seen_only_in = analysis.seen_only_in
         self.text = text
         self.qualifiers = qualifiers
         self.edits: list[tuple[int, int, str]] = []
@@ -197,15 +207,22 @@ class _Rewrite:
             self.edits.append((table.alias_at, table.alias_at, f" AS {_spelled(table)}"))
 
     def _shares_last_name(self, table: Relation) -> bool:
-        """Whether another bound table of the same FROM list, read by another view, has the same last name."""
+        """Whether another bound table of the same FROM list, read by another view, has the same last name, and one
+        expression can see both."""
         return _is_bare(table) and any(
             other is not table
             and other.select is table.select
             and _is_bare(other)
             and _same_name(other.parts[-1], table.parts[-1])
             and self.bound[other][1].view != self.bound[table][1].view
+            and min(table, other, key=lambda one: one.name_span) not in self.seen_only_in
             for other in self.bound
         )
+
+    def _sees(self, name: DottedName, relation: Relation) -> bool:
+        """Whether a name can mean a relation of its select, or of one around it."""
+        start, end = self.seen_only_in.get(relation, name.spans[0])
+        return start <= name.spans[0][0] < end
 
     # -- names in expressions ----------------------------------------------------------------------------
 
@@ -218,7 +235,8 @@ class _Rewrite:
         database, table = name.parts[skip].lower(), name.parts[skip + 1].lower()
         for scope in _scopes(name.select):
             for relation in scope.relations:
-                if relation in self.bound and _is_bare(relation) and self._is_called(relation, database, table):
+                known = relation in self.bound and _is_bare(relation) and self._is_called(relation, database, table)
+                if known and self._sees(name, relation):
                     return relation, skip + 2
         alias = self.qualifiers.get((database, table))
         return None if alias is None else (alias, skip + 2)
@@ -249,9 +267,19 @@ class _Rewrite:
             qualifier = relation if isinstance(relation, str) else self._qualifier(relation)
             self.edits.append((name.spans[0][0], name.spans[length - 1][1], qualifier))
         elif self.renamed and (len(name.parts) > 1 or name.star):
-            named = _visible_as(name.parts[0], name.select)
+            named = self._visible_as(name)
             if named in self.renamed:
                 self.edits.append((*name.spans[0], self._qualifier(named)))
+
+    def _visible_as(self, name: DottedName) -> Relation | None:
+        """The relation that a name's first part means as a qualifier; None when there is none or more than one."""
+        for scope in _scopes(name.select):
+            found = [r for r in scope.relations if r.visible_name and _same_name(r.visible_name, name.parts[0])]
+            if len(found) > 1:
+                found = [r for r in found if self._sees(name, r)]
+            if found:
+                return found[0] if len(found) == 1 else None
+        return None
 
     def _qualifier(self, relation: Relation) -> str:
         if relation in self.renamed:
@@ -273,15 +301,6 @@ def _scopes(select: Select | None) -> Iterator[Select]:
     while select is not None:
         yield select
         select = select.parent
-
-
-def _visible_as(name: str, select: Select) -> Relation | None:
-    """The relation that a one-part qualifier means; None when there is none or more than one."""
-    for scope in _scopes(select):
-        found = [r for r in scope.relations if r.visible_name is not None and _same_name(r.visible_name, name)]
-        if found:
-            return found[0] if len(found) == 1 else None
-    return None
 
 
 def _is_bare(table: Relation) -> bool:

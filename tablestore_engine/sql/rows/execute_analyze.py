@@ -9,6 +9,7 @@ from __future__ import annotations
 from tablestore_engine.errors import CommitOutcomeUnknownError, SqlError, TableStoreError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.statistics import Statistics
+from tablestore_engine.operation.changes.after_commit import follow
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.job.write_intent import WriteIntent
@@ -57,7 +58,8 @@ def _commit(table: Table, found: Statistics) -> Snapshot:
     name = store.write(found)
     change = Change("ANALYZE", statistics=name)
     try:
-        return publish_change(table.state, change, WriteIntent(identity=new_identity(table.options, "analyze")))
+        intent = WriteIntent(identity=new_identity(table.options, "analyze"))
+        return follow(publish_change(table.state, change, intent))
     except CommitOutcomeUnknownError:
         raise  # the snapshot may be there, and then it names the file
     except TableStoreError:

@@ -12,6 +12,7 @@ from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.verbs.dml import WriteOutcome, truncate
 from tablestore_engine.spark.verbs.keyed_changes import ACTION_COLUMN
 from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.rows.aggregates import aggregates_refused, set_clauses
 from tablestore_engine.sql.rows.change_target import ChangeTarget, check_engine, predicate_on, target_of
 from tablestore_engine.sql.rows.execute_rows import RowContext, result_of
 from tablestore_engine.sql.rows.frames import Frames
@@ -33,36 +34,42 @@ def execute_delete(statement: Delete, context: RowContext) -> StatementResult:
     """DELETE FROM [WHERE]."""
     if statement.where_sql is None:
         return result_of("DELETE", truncate(context.spark, context.table(statement.table), lambda entry: True))
+    return result_of("DELETE", with_retry(lambda: _changed(*deleted_rows(statement, context))))
+
+
+def deleted_rows(statement: Delete, context: RowContext) -> tuple[ChangeTarget, DataFrame]:
+    """The target of a DELETE, and the rows that it removes."""
+    table = context.table(statement.table)
+    check_engine(table, "DELETE", deletes=True)
     where = statement.where_sql
-
-    def attempt() -> WriteOutcome:
-        table = context.table(statement.table)
-        check_engine(table, "DELETE", deletes=True)
-        target = _target(context.frames(), table, statement.alias, where)
-        items = [*_own_columns(target), f"{DELETE_KIND} AS {ACTION_COLUMN}"]
-        return _changed(target, _select(target, items, where))
-
-    return result_of("DELETE", with_retry(attempt))
+    target = _target(context.frames(), table, statement.alias, where)
+    items = [*_own_columns(target), f"{DELETE_KIND} AS {ACTION_COLUMN}"]
+    with aggregates_refused(target.frames, [] if where is None else [("WHERE", where)]):
+        return target, _select(target, items, where)
 
 
 def execute_update(statement: Update, context: RowContext) -> StatementResult:
     """UPDATE SET [WHERE]."""
+    return result_of("UPDATE", with_retry(lambda: _changed(*updated_rows(statement, context))))
 
-    def attempt() -> WriteOutcome:
-        table = context.table(statement.table)
-        check_engine(table, "UPDATE", deletes=False)
-        target = _target(context.frames(), table, statement.alias, statement.where_sql)
-        values = _values(target, statement.assignments)
-        items = [
-            f"CAST({values[n.lower()]} AS {target.sql_type(n)}) AS {quoted_name(n)}"
-            if n.lower() in values
-            else f"{quoted_name(target.alias)}.{quoted_name(n)}"
-            for n in table.schema.field_names
-        ]
-        items += [f"{quoted_name(target.alias)}.{c}" for c in target.source_columns()]
-        return _changed(target, _select(target, [*items, f"0 AS {ACTION_COLUMN}"], statement.where_sql))
 
-    return result_of("UPDATE", with_retry(attempt))
+def updated_rows(statement: Update, context: RowContext) -> tuple[ChangeTarget, DataFrame]:
+    """The target of an UPDATE, and the rows that it changes, as they will be."""
+    table = context.table(statement.table)
+    check_engine(table, "UPDATE", deletes=False)
+    where = statement.where_sql
+    target = _target(context.frames(), table, statement.alias, where)
+    values = _values(target, statement.assignments)
+    items = [
+        f"CAST({values[n.lower()]} AS {target.sql_type(n)}) AS {quoted_name(n)}"
+        if n.lower() in values
+        else f"{quoted_name(target.alias)}.{quoted_name(n)}"
+        for n in table.schema.field_names
+    ]
+    items += [f"{quoted_name(target.alias)}.{c}" for c in target.source_columns()]
+    clauses = [] if where is None else [("WHERE", where)]
+    with aggregates_refused(target.frames, [*set_clauses(statement.assignments), *clauses]):
+        return target, _select(target, [*items, f"0 AS {ACTION_COLUMN}"], where)
 
 
 def _changed(target: ChangeTarget, changes: DataFrame) -> WriteOutcome:

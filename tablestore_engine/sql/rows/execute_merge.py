@@ -28,6 +28,7 @@ from tablestore_engine.spark.verbs.dml import WriteOutcome
 from tablestore_engine.spark.verbs.keyed_changes import ACTION_COLUMN
 from tablestore_engine.spark.verbs.multiset_changes import OLD_COLUMN
 from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.rows.aggregates import aggregates_refused, merge_expressions
 from tablestore_engine.sql.rows.change_target import ChangeTarget, check_engine, predicate_on, target_of
 from tablestore_engine.sql.rows.execute_rows import RowContext, result_of
 from tablestore_engine.sql.rows.frames import Frames
@@ -56,12 +57,9 @@ def execute_merge(statement: Merge, context: RowContext) -> StatementResult:
     """MERGE INTO with all of Spark's clauses."""
 
     def attempt() -> WriteOutcome:
-        table = context.table(statement.target)
-        clauses = (*statement.matched, *statement.not_matched_by_source)
-        check_engine(table, "MERGE", deletes=any(c.action == "DELETE" for c in clauses))
-        with _read_once(statement, context.frames(), table) as (target, source):
+        with merged_rows(statement, context) as (target, changes):
             try:
-                return target.apply(_removed_once(statement, target, _merge_changes(statement, target, source)))
+                return target.apply(changes)
             except DuplicateKeyError as error:
                 raise SqlError(
                     f"MERGE would write one key more than once. {error.message}",
@@ -69,6 +67,19 @@ def execute_merge(statement: Merge, context: RowContext) -> StatementResult:
                 ) from error
 
     return result_of("MERGE", with_retry(attempt))
+
+
+@contextmanager
+def merged_rows(statement: Merge, context: RowContext) -> Iterator[tuple[ChangeTarget, DataFrame]]:
+    """The target of a MERGE, and the rows that it puts or removes, while its source is kept."""
+    table = context.table(statement.target)
+    clauses = (*statement.matched, *statement.not_matched_by_source)
+    check_engine(table, "MERGE", deletes=any(c.action == "DELETE" for c in clauses))
+    frames = context.frames()
+    with _read_once(statement, frames, table) as (target, source):
+        with aggregates_refused(frames, merge_expressions(statement)):
+            changes = _merge_changes(statement, target, source)
+        yield target, _removed_once(statement, target, changes)
 
 
 @dataclass(frozen=True)

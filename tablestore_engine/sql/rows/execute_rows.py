@@ -34,6 +34,7 @@ from tablestore_engine.spark.verbs.dml import (
 )
 from tablestore_engine.spark.write.align import align, expression
 from tablestore_engine.spark.write.writer import Rows, input_bytes
+from tablestore_engine.sql.catalog.execute_context import say_notes
 from tablestore_engine.sql.catalog.partition_spec import clause_values, partition_field
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.rows.frames import Frames
@@ -204,15 +205,18 @@ def _schema_of_query(statement: CreateTableAs, context: RowContext, frame: DataF
     buckets = min(MAX_DEFAULT_BUCKETS, max(1, -(-size // BYTES_PER_BUCKET)))
     _check_kinds(ROW_KIND in names, context.intent.row_kinds)
     columns = [one for one in columns_of(frame.schema) if one[0].lower() != ROW_KIND]
-    return create_schema(
+    options = {**context.session_options, **statement.options}
+    schema = create_schema(
         columns,
         statement.primary_key,
         statement.partition_by,
-        {**context.session_options, **statement.options},
+        options,
         statement.comment,
         context.now_millis(),
         default_buckets=buckets,
     )
+    say_notes(options)
+    return schema
 
 
 def _check_kinds(has: bool, wanted: bool | None) -> None:

@@ -8,19 +8,21 @@ becomes a temporary view named after it (`db.orders#7`, one identifier, unlikely
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tablestore_engine.catalog import Catalog, View
 from tablestore_engine.errors import BrokenViewError, SqlError, TableNotFound, TableStoreError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.schema.table.predicate import Predicate
+from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.read.reader import read_plan
 from tablestore_engine.spark.read.system_frames import system_table
 from tablestore_engine.spark.run.errors import translated
 from tablestore_engine.spark.run.frame_cache import FrameCache
 from tablestore_engine.spark.run.messages import excerpt
+from tablestore_engine.spark.run.table_cache import keep, kept
 from tablestore_engine.spark.run.temp_views import TempViews, is_temporary
 from tablestore_engine.sql.catalog import information_schema
 from tablestore_engine.sql.query.bind import Binding, BoundQuery, TableReference, bind, bind_expression, edited
@@ -206,8 +208,25 @@ class Frames:
 
         if snapshot is None:
             return read()
-        state = (table.path, snapshot.id, snapshot.commit_user, snapshot.commit_identifier, schema.id)
-        return _FRAMES.get(self.spark, (*state, snapshot.time_millis, repr(reference.predicate)), read)
+        state = _state(table, snapshot, schema)
+        if reference.time_travel is None:
+            cached = kept(self.spark, table.path, state, lambda: self._whole(table, snapshot))
+            if cached is not None:
+                return cached.frame, cached.file_size
+        return _FRAMES.get(self.spark, (*state, repr(reference.predicate)), read)
+
+    def _whole(self, table: Table, snapshot: Snapshot | None) -> tuple[DataFrame, int]:
+        plan = table.scan(snapshot)
+        return read_plan(self.spark, table, plan), plan.file_size
+
+    def cache(self, table: Table, level: str) -> DataFrame | None:
+        """Keep the rows of a table in memory, and return them; None for a table without rows."""
+        table.options.refuse_unsupported(for_write=False)
+        snapshot = self.pin(table)
+        if snapshot is None:
+            return None
+        state = _state(table, snapshot, table.schema)
+        return keep(self.spark, table.path, level, state, lambda: self._whole(table, snapshot)).frame
 
     def _table(self, database: str, name: str) -> Table:
         key = (database, name.lower())
@@ -263,6 +282,12 @@ class Frames:
                 hint="Write it like TIMESTAMP AS OF '2024-01-31 08:00:00'.",
             )
         return table.snapshot_at(int(row[0]))
+
+
+def _state(table: Table, snapshot: Snapshot, schema: TableSchema) -> tuple[Hashable, ...]:
+    """What rows of a table depend on."""
+    identity = (snapshot.commit_user, snapshot.commit_identifier, snapshot.time_millis)
+    return (table.path, snapshot.id, *identity, schema.id)
 
 
 def _columns_of_view(view: View, full: str, frame: DataFrame) -> DataFrame:

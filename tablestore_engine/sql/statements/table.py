@@ -144,6 +144,20 @@ class RefreshTable(Statement):
 
 
 @dataclass(frozen=True, kw_only=True)
+class CacheTable(Statement):
+    """CACHE [LAZY] TABLE name [OPTIONS ('storageLevel' = '…')]."""
+
+    table: TableName
+    lazy: bool = False
+    storage_level: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class UncacheTable(Statement):
+    table: TableName
+
+
+@dataclass(frozen=True, kw_only=True)
 class ForeignStatement(Statement):
     """A statement for tables of other formats: refused with ``hint`` if ``table`` is a managed table or a view of the
     warehouse, and passed to Spark otherwise."""

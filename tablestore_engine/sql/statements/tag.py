@@ -23,6 +23,8 @@ class CreateTag(Statement):
 
 @dataclass(frozen=True, kw_only=True)
 class DeleteTag(Statement):
+    """ALTER TABLE … DELETE TAG; ``tag`` may be several names, separated by commas."""
+
     table: TableName
     tag: str
     if_exists: bool = False

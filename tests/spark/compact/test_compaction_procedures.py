@@ -6,7 +6,10 @@ from datetime import date
 from random import Random
 
 import pytest
-from support.tables import arrow_rows, check_invariants, data_files, live_paths
+from support.files import data_files, kept_paths, live_paths
+from support.invariants import check_invariants
+from support.spark_rows import answers, rows
+from support.tables import arrow_rows
 
 from tablestore_engine.errors import ColumnNotFound, ConflictError, OptionError, SqlError
 from tablestore_engine.metadata.binary_row import decode_row
@@ -17,7 +20,7 @@ pytestmark = pytest.mark.spark
 
 @pytest.fixture
 def call(store):
-    return lambda sql: [tuple(row) for row in store.sql(f"CALL sys.{sql}").collect()]
+    return lambda sql: answers(store, f"CALL sys.{sql}")
 
 
 @pytest.fixture
@@ -58,10 +61,6 @@ def partitions(table):
     return dict(sorted(found.items()))
 
 
-def content(store, table):
-    return sorted(map(tuple, store.sql(f"SELECT * FROM {table}").collect()))
-
-
 # -- CALL sys.compact ------------------------------------------------------------------------------------
 
 
@@ -81,10 +80,10 @@ def content(store, table):
     ],
 )
 def test_what_is_compacted(call, keyed, store, arguments, compacted):
-    before = content(store, "k")
+    before = rows(store, "SELECT * FROM k")
     assert call(f"compact(table => 'k', {arguments})") == [(bool(compacted),)]
     assert partitions(keyed) == {f"2024-01-0{d}": 2 if d in compacted else 6 for d in (1, 2, 3)}
-    assert content(store, "k") == before
+    assert rows(store, "SELECT * FROM k") == before
     assert store.table("k").schema.options == keyed.schema.options
 
 
@@ -98,7 +97,7 @@ def test_of_a_statement(keyed, store):
     [
         ("strategy => 'some'", SqlError, "full or minor"),
         ("strategy => 'full', compact_strategy => 'minor'", SqlError, "two names"),
-        ("order_strategy => 'hilbert', order_by => 'v'", SqlError, "none, order or zorder"),
+        ("order_strategy => 'peano', order_by => 'v'", SqlError, "none, order, zorder or hilbert"),
         ("order_strategy => 'order', order_by => 'v'", SqlError, "primary key"),
         ("order_by => 'v'", SqlError, "needs an order_strategy"),
         ("partitions => 'dt=2024-01-02', where => 'dt is null'", SqlError, "partitions and where"),
@@ -137,15 +136,20 @@ def mean_share(found, x, y):
 
 @pytest.mark.parametrize(
     ("strategy", "columns", "shares"),
-    [("order", "X, y", (0.2, 1)), ("order", "y", (1, 0.2)), ("zorder", "x,y", (0.55, 0.55))],
+    [
+        ("order", "X, y", (0.2, 1)),
+        ("order", "y", (1, 0.2)),
+        ("zorder", "x,y", (0.55, 0.55)),
+        ("hilbert", "x,y", (0.55, 0.55)),
+    ],
 )
 def test_sorting_makes_statistics_narrow(call, points, store, strategy, columns, shares):
-    before, files = content(store, "pts"), len(points.live_files())
+    before, files = rows(store, "SELECT * FROM pts"), len(points.live_files())
     assert min(mean_share(boxes(points, "a"), 0, 1)) > 0.9
     assert call(f"compact(table => 'pts', order_strategy => '{strategy}', order_by => '{columns}')") == [(True,)]
     snapshot = points.latest_snapshot()
     assert (snapshot.id, snapshot.commit_kind, snapshot.delta_record_count) == (7, "COMPACT", 0)
-    assert content(store, "pts") == before
+    assert rows(store, "SELECT * FROM pts") == before
     check_invariants(points)
     assert len(points.live_files()) >= files / 2
     for p in ("a", "b"):
@@ -167,9 +171,9 @@ def test_sorting_one_partition(call, points, store):
 def test_sorting_keeps_rows_in_their_buckets(call, store):
     store.execute("CREATE TABLE bp (x INT, y INT) WITH ('bucket' = '3', 'bucket-key' = 'y')")
     store.execute("INSERT INTO bp SELECT cast(hash(id) AS int), cast(id AS int) FROM range(300)")
-    before = content(store, "bp")
+    before = rows(store, "SELECT * FROM bp")
     call("compact(table => 'bp', order_strategy => 'order', order_by => 'x')")
-    assert content(store, "bp") == before
+    assert rows(store, "SELECT * FROM bp") == before
     assert store.sql("SELECT count(*) FROM bp WHERE y = 7").first()[0] == 1
     assert sorted(e.bucket for e in store.table("bp").live_files()) == [0, 1, 2]
 
@@ -208,10 +212,9 @@ def test_a_statement_that_takes_a_file_away_wins(call, points, store, monkeypatc
             call(statement)
     else:
         assert call(statement) == [(True,)]
-    assert len(content(store, "pts")) == 2 * (1600 - 40 * len(deleted))
+    assert len(rows(store, "SELECT * FROM pts")) == 2 * (1600 - 40 * len(deleted))
     assert [s.commit_kind for s in points.snapshots()].count("COMPACT") == (0 if always else 1)
-    named = {path for s in points.snapshots() for path in live_paths(points, s)}
-    assert data_files(points) == named
+    assert data_files(points) == kept_paths(points)
 
 
 # -- scheduled -------------------------------------------------------------------------------------------
@@ -219,7 +222,7 @@ def test_a_statement_that_takes_a_file_away_wins(call, points, store, monkeypatc
 
 def test_from_the_plan_to_its_snapshot(call, keyed, store, monkeypatch):
     monkeypatch.setattr(compactor, "LOCAL_BYTES", -1)  # in executors, one task for each bucket
-    before = content(store, "k")
+    before = rows(store, "SELECT * FROM k")
     ((first, *rest),) = call("schedule_compaction(table => 'k', partitions => 'dt=2024-01-02')")
     assert rest == ["REQUESTED", 2, 6]
     ((second, *rest),) = call("schedule_compaction('k', NULL, 'full')")
@@ -230,7 +233,7 @@ def test_from_the_plan_to_its_snapshot(call, keyed, store, monkeypatch):
     assert call("run_compaction('k')") == [(second, "COMPLETED", 6, None)]
     assert call("run_compaction('k')") == []
     assert partitions(keyed)["2024-01-02"] == 2
-    assert content(store, "k") == [row for row in before if row[1] % 3]
+    assert rows(store, "SELECT * FROM k") == [row for row in before if row[1] % 3]
     check_invariants(keyed)
     shown = store.sql(
         "SELECT instant, state, strategy, group_count, file_count, planned_on, attempts, snapshot_id, "
@@ -262,7 +265,7 @@ def test_every_so_many_statements_a_plan(call, store):
     assert {s.commit_kind for s in store.table("s").snapshots()} == {"APPEND"}
     assert [r[0] for r in store.sql("SELECT planned_on FROM s$compactions").collect()] == [3]
     assert call("run_compaction('s')")[0][1:3] == ("COMPLETED", 5)
-    assert [tuple(r) for r in store.sql("SELECT * FROM s").collect()] == [(1, 3)]
+    assert rows(store, "SELECT * FROM s") == [(1, 3)]
 
 
 def test_bad_strategies_of_plans(call, keyed):

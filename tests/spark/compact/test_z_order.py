@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 from decimal import Decimal
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from tablestore_engine.spark.compact.hilbert import hilbert_sql
 from tablestore_engine.spark.compact.z_order import (
     Z_COLUMN,
     bits_of,
@@ -26,11 +29,26 @@ def test_bits_take_turns(spark):
 
 
 @pytest.mark.spark
-def test_neighbours_in_two_columns_stay_together(spark):
+@pytest.mark.parametrize(("columns", "bits"), [(2, 3), (3, 2), (5, 1), (2, 1)])
+def test_neighbours_on_the_hilbert_curve_differ_by_one_in_one_column(spark, columns, bits):
+    names = [f"r{i}" for i in range(columns)]
+    ranks = list(itertools.product(range(1 << bits), repeat=columns))
+    frame = spark.createDataFrame(ranks, ", ".join(f"{n} int" for n in names))
+    turned = frame.selectExpr("*", f"{hilbert_sql(names, bits)} AS h")
+    z = interleaved_sql([f"element_at(h, {i + 1})" for i in range(columns)], bits)
+    rows = turned.selectExpr(f"{z} AS z", *names).collect()
+    curve = [tuple(row)[1:] for row in sorted(rows)]
+    assert sorted(row.z for row in rows) == list(range(len(ranks)))
+    assert {sum(abs(x - y) for x, y in zip(a, b, strict=True)) for a, b in pairwise(curve)} == {1}
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("hilbert", [False, True])
+def test_neighbours_in_two_columns_stay_together(spark, hilbert):
     """Cut into 16 ranges of z, a square of 64 × 64 falls into 16 squares, whatever the values look like."""
     x, y = np.divmod(np.random.default_rng(1).permutation(64 * 64), 64)
     table = pa.table({"x": x, "y": [f"{2.0**v:030.0f}" for v in y]})
-    found = with_z_value(spark, spark.createDataFrame(table), ["x", "y"], 64 * 64).toArrow()
+    found = with_z_value(spark, spark.createDataFrame(table), ["x", "y"], 64 * 64, hilbert=hilbert).toArrow()
     assert found.column_names == ["x", "y", Z_COLUMN]
     ordered = found.sort_by(Z_COLUMN)
     rank = {text: n for n, text in enumerate(sorted(set(table.column("y").to_pylist())))}

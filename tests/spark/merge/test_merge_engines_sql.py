@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 
 import pytest
+from support.invariants import check_invariants
 from support.spark_rows import by_arrow, by_spark
-from support.tables import check_invariants
 
 from tablestore_engine.errors import ExecutionError, OptionError, SqlError
 from tablestore_engine.schema.types.sql_literals import quoted_name

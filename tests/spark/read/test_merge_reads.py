@@ -8,7 +8,9 @@ from __future__ import annotations
 import random
 
 import pytest
-from support.tables import arrow_rows, check_invariants, live_paths
+from support.files import live_paths
+from support.invariants import check_invariants
+from support.tables import arrow_rows
 
 from tablestore_engine.spark.read import source_bounds
 from tablestore_engine.sql.rows import change_target

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.spark_rows import answers
 
 from tablestore_engine.errors import TableNotFound
 
@@ -16,7 +17,7 @@ def ask(store):
         "CREATE TABLE sales.orders (id BIGINT, price DECIMAL(8, 2) COMMENT 'in euros', PRIMARY KEY (id) NOT ENFORCED)"
     )
     store.execute("CREATE VIEW sales.cheap AS SELECT id FROM sales.orders WHERE price < 5")
-    return lambda sql: [tuple(row) for row in store.sql(sql).collect()]
+    return lambda sql: answers(store, sql)
 
 
 def test_what_there_is(ask):

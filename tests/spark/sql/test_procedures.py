@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 
 import pytest
+from support.spark_rows import answers
 
 from tablestore_engine.errors import SnapshotNotFound, SqlError, TableNotFound, TagNotFound, UserError
 
@@ -17,7 +19,7 @@ def call(store):
     store.execute("CREATE TABLE t (id INT, v INT, PRIMARY KEY (id) NOT ENFORCED)")
     for n in range(4):
         store.execute(f"INSERT INTO t VALUES (1, {n})")
-    return lambda sql: [tuple(row) for row in store.sql(f"CALL sys.{sql}").collect()]
+    return lambda sql: answers(store, f"CALL sys.{sql}")
 
 
 def test_tags_are_versions(call, store):
@@ -154,6 +156,9 @@ def test_orphans(call, store):
         ("rename_tag('t', 'a')", SqlError, "needs target_tag"),
         ("reset_consumer('t', 'a/b', 1)", UserError, "name of a consumer"),
         ("clear_consumers('t', '(')", SqlError, "not a regular expression"),
+        ("compact_database(including_databases => '[')", SqlError, "including_databases is not a regular expression"),
+        ("repair('default.missing')", TableNotFound, "missing"),
+        ("remove_orphan_files('none.*')", UserError, "none"),
         ("expire_partitions('t')", SqlError, "needs expiration_time"),
         ("expire_partitions('t', '1 d')", UserError, "not partitioned"),
         (
@@ -184,3 +189,66 @@ def test_who_reads_can_finish(store):
     assert store.execute("CALL sys.expire_snapshots('r')").rows == [(0,)], "the hour is not over"
     assert [row[0] for row in reading.collect()] == [0]
     assert [row[0] for row in store.sql("SELECT v FROM r").collect()] == [1]
+
+
+def test_few_manifests(call, store):
+    manifests = lambda: store.sql("SELECT count(*) FROM t$manifests").first()[0]  # noqa: E731
+    assert manifests() == 4
+    assert call("compact_manifest('t')") == [(True,)]
+    assert manifests() == 1
+    assert [s.commit_kind for s in store.table("t").snapshots()][-1] == "COMPACT"
+    store.execute("DELETE FROM t")
+    store.execute("CALL sys.compact('t')")
+    assert call("compact_manifest('t')") == [(True,)]
+    assert (manifests(), store.table("t").live_files()) == (0, [])
+    assert store.sql("SELECT v FROM t VERSION AS OF 2").first()[0] == 1
+
+
+def test_missing_files(call, store):
+    store.execute("CREATE TABLE m (id INT, v INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('write-only' = 'true')")
+    store.execute("INSERT INTO m VALUES (1, 1)")
+    store.execute("INSERT INTO m VALUES (2, 2)")
+    table = store.table("m")
+    (path, _) = (row[0] for row in store.sql("SELECT file_path FROM m$files ORDER BY min_sequence_number").collect())
+    assert call("remove_unexisting_files('m')") == []
+    os.unlink(path)
+    assert call("remove_unexisting_files(table => 'm', dry_run => true)") == [(path,)]
+    assert table.latest_snapshot().id == 2
+    assert call("remove_unexisting_files('m')") == [(path,)]
+    assert [tuple(row) for row in store.sql("SELECT * FROM m").collect()] == [(2, 2)]
+
+
+def test_purge(call, store):
+    call("create_tag('t', 'a')")
+    call("reset_consumer('t', 'c', 1)")
+    assert call("purge_files('t')") == [("Success",)]
+    table = store.table("t")
+    assert ([s.id for s in table.snapshots()], table.tags.all(), table.live_files()) == ([5], {}, [])
+    found = store.sql("SELECT count(*) FROM t$consumers").first()[0]
+    left = [name for _, _, names in os.walk(table.path) for name in names if name.endswith(".parquet")]
+    assert (found, left) == (0, [])
+    store.execute("INSERT INTO t VALUES (1, 7)")
+    assert store.sql("SELECT v FROM t").first()[0] == 7
+
+
+def test_whole_databases(call, store):
+    store.execute("CREATE DATABASE other")
+    store.execute("CREATE TABLE other.u (id INT, v INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('write-only' = 'true')")
+    for n in range(2):
+        store.execute(f"INSERT INTO other.u VALUES (1, {n})")
+    files = lambda name: len(store.table(name).live_files())  # noqa: E731
+    finished = "Compact database finished. Success: {}, Failed: 0"
+    assert call("compact_database(including_tables => 'nothing')") == [(finished.format(0),)]
+    assert call("compact_database(including_databases => 'o.*', excluding_tables => '.*v')") == [(finished.format(1),)]
+    assert files("other.u") == 1
+    hints = [f"{store.table('other.u').path}/snapshot/{name}" for name in ("LATEST", "EARLIEST")]
+    for hint in hints:
+        with open(hint, "w") as file:
+            file.write("77")
+    assert call("repair('default.t, other')") == [(True,)]
+    assert [Path(hint).read_text() for hint in hints] == ["3", "1"]
+    lost = f"{store.table('other.u').path}/bucket-0/data-lost.parquet"
+    with open(lost, "w") as file:
+        file.write("x")
+    os.utime(lost, (0, 0))
+    assert call("remove_orphan_files('other.*')") == [(lost,)]

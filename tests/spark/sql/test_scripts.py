@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.spark_rows import rows
 
 from tablestore_engine.errors import SqlError
 
@@ -15,10 +16,6 @@ def shop(store):
     store.sql("CREATE TABLE mails (from STRING, to STRING, where INT)")
     store.sql("INSERT INTO mails VALUES ('ann', 'bob', 1)")
     return store
-
-
-def rows(store, text):
-    return sorted(tuple(row) for row in store.sql(text).collect())
 
 
 def test_columns_called_by_keywords(shop):

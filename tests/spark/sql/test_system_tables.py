@@ -7,6 +7,7 @@ import os
 from datetime import datetime
 
 import pytest
+from support.spark_rows import answers, rows
 
 from tablestore_engine.errors import SqlError, TableNotFound
 from tablestore_engine.system.system_tables import columns_of, names
@@ -25,7 +26,7 @@ def ask(store):
     store.execute("ALTER TABLE t ADD COLUMN w STRING COMMENT 'later'")
     store.execute("DELETE FROM t WHERE id = 1")
     store.execute("INSERT INTO t VALUES ('b', 4, 4, 'x')", properties={"batch": "7"})
-    return lambda sql: [tuple(row) for row in store.sql(sql).collect()]
+    return lambda sql: answers(store, sql)
 
 
 def test_snapshots(ask, store):
@@ -73,9 +74,10 @@ def test_files_and_partitions(ask, store):
 
 def test_buckets_and_manifests(ask, store):
     buckets = ask("SELECT partition, bucket, record_count, file_count, last_update_time <= now() FROM t$buckets")
-    assert buckets == [("p=a", 0, 1, 2, True), ("p=b", 0, 2, 2, True)]
+    assert buckets == [("{a}", 0, 1, 2, True), ("{b}", 0, 2, 2, True)]
     same = (
-        "SELECT count(*) FROM t$buckets b JOIN t$partitions p USING (partition, last_update_time, file_size_in_bytes)"
+        "SELECT count(*) FROM t$buckets b JOIN t$partitions p USING (last_update_time, file_size_in_bytes)"
+        " WHERE b.partition = '{' || split_part(p.partition, '=', 2) || '}'"
     )
     assert ask(same) == [(2,)], "there is one bucket in each"
     found = ask("SELECT file_name, num_added_files, num_deleted_files, " "min_partition_stats, max_partition_stats, file_size"  # noqa: E501
@@ -128,26 +130,27 @@ def test_audit_log_of_other_tables(store):
     store.execute("CREATE TABLE a (v INT)")
     assert store.sql("SELECT * FROM a$audit_log").collect() == []
     store.execute("INSERT INTO a VALUES (1), (1)")
-    assert [tuple(row) for row in store.sql("SELECT * FROM a$audit_log").collect()] == [("+I", 1)] * 2
+    assert rows(store, "SELECT * FROM a$audit_log") == [("+I", 1)] * 2
     store.execute(
         "CREATE TABLE s (id INT, n INT, PRIMARY KEY (id) NOT ENFORCED)"
         " WITH ('merge-engine' = 'aggregation', 'fields.n.aggregate-function' = 'sum')"
     )
     store.execute("INSERT INTO s VALUES (1, 1)")
     store.execute("INSERT INTO s VALUES (1, 2)")
-    assert [tuple(row) for row in store.sql("SELECT * FROM s$audit_log").collect()] == [("+I", 1, 3)]
+    assert rows(store, "SELECT * FROM s$audit_log") == [("+I", 1, 3)]
 
 
 def test_a_system_table_that_does_not_exist(ask):
     with pytest.raises(
-        TableNotFound, match=r"t\$nothing.*snapshots, schemas, tags, options, consumers, compactions, files, manifests"
+        TableNotFound,
+        match=r"t\$nothing.*snapshots, schemas, tags, options, consumers, compactions, aggregation_fields, files",
     ):
         ask("SELECT * FROM t$nothing")
 
 
 def test_a_table_without_snapshots(store):
     store.execute("CREATE TABLE e (id INT)")
-    for name in (n for n in names() if n not in ("schemas", "options")):
+    for name in (n for n in names() if n not in ("schemas", "options", "aggregation_fields")):
         assert store.sql(f"SELECT * FROM e${name}").collect() == []
     assert len(store.sql("SELECT * FROM e$schemas").collect()) == 1
 
@@ -181,3 +184,36 @@ def test_temporary_views_hide_what_the_catalog_has(store):
     assert store.sql("SELECT * FROM v").columns == ["id"]
     store.execute("DROP VIEW IF EXISTS other_v")
     store.execute("DROP TABLE v")
+
+
+def test_read_optimized(ask, store):
+    """Only what a full compaction has merged."""
+    assert sorted(ask("SELECT id FROM t$ro")) == [(1,), (2,), (3,)], "the first write made the top level"
+    store.execute("CALL sys.compact('t')")
+    store.execute("INSERT INTO t VALUES ('a', 5, 5, 'x')")
+    assert sorted(ask("SELECT id, w FROM t$read_optimized")) == [(2, None), (3, None), (4, "x")]
+    assert columns_of(store.table("t"), "ro")[0] == ("p", "string", None)
+    store.execute("CREATE TABLE plain AS SELECT 1 AS a")
+    assert ask("SELECT * FROM plain$ro") == [(1,)]
+
+
+def test_aggregation_fields(store):
+    store.execute(
+        "CREATE TABLE g (id INT, v INT COMMENT 'sum', PRIMARY KEY (id) NOT ENFORCED) WITH ('merge-engine' = "
+        "'aggregation', 'fields.v.aggregate-function' = 'sum', 'fields.v.ignore-retract' = 'true')"
+    )
+    found = [tuple(row) for row in store.sql("SELECT * FROM g$aggregation_fields").collect()]
+    assert found[0] == ("id", "INT NOT NULL", "[]", "[]", None)
+    assert found[1][:2] == ("v", "INT")
+    assert sorted(found[1][2][1:-1].split(", ")) == ["sum", "true"]
+    assert sorted(found[1][3][1:-1].split(", ")) == ["fields.v.aggregate-function", "fields.v.ignore-retract"]
+    assert found[1][4] == "sum"
+
+
+def test_table_indexes(store):
+    store.execute("CREATE TABLE d (id INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '-1')")
+    assert store.sql("SELECT * FROM d$table_indexes").collect() == []
+    store.execute("INSERT INTO d VALUES (1), (2)")
+    ((partition, bucket, kind, name, size, rows, ranges),) = store.sql("SELECT * FROM d$table_indexes").collect()
+    assert (partition, bucket, kind, rows, ranges) == (None, 0, "HASH", 2, None)
+    assert os.path.getsize(f"{store.table('d').path}/index/{name}") == size

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from support.spark_rows import rows
 
 from tablestore_engine.catalog import View
 from tablestore_engine.errors import BrokenViewError, ReadOnlyError, SchemaError, SqlError
@@ -20,13 +21,9 @@ def views(store):
     return store
 
 
-def rows(store, name):
-    return [tuple(row) for row in store.sql(f"SELECT * FROM {name}").collect()]
-
-
 def broken(store, name):
     with pytest.raises(BrokenViewError) as caught:
-        rows(store, name)
+        rows(store, f"SELECT * FROM {name}")
     return str(caught.value)
 
 
@@ -38,7 +35,7 @@ def test_a_view_cannot_be_written_to(views, text):
     with pytest.raises(ReadOnlyError, match=r"'default\.seen' is a view, which cannot be written to"):
         views.sql(text)
     assert views.table("t").latest_snapshot() == before
-    assert rows(views, "outer_one") == [(1, "a")]
+    assert rows(views, "SELECT * FROM outer_one") == [(1, "a")]
 
 
 @pytest.mark.spark
@@ -51,7 +48,7 @@ def test_a_view_whose_table_was_dropped(views):
         assert said.endswith("Create it again on what exists now.")
         assert said.count("cannot be read") == said.count("Create it again") == 1
     views.sql("CREATE TABLE t AS SELECT 5 AS id, 'new' AS v")
-    assert rows(views, "outer_one") == [(5, "new")]
+    assert rows(views, "SELECT * FROM outer_one") == [(5, "new")]
 
 
 @pytest.mark.spark
@@ -78,7 +75,7 @@ def test_a_view_is_not_made_to_read_itself(views, text):
     with pytest.raises(SqlError) as caught:
         views.sql(text)
     assert str(caught.value).startswith("View 'default.seen' would read itself.")
-    assert rows(views, "seen") == [(1, "a")]
+    assert rows(views, "SELECT * FROM seen") == [(1, "a")]
 
 
 @pytest.mark.spark
@@ -136,7 +133,8 @@ def test_columns_of_a_table_may_change_their_order(store):
         "CREATE OR REPLACE TABLE people AS SELECT 5 AS born, 'Lovelace' AS last_name, 1 AS id, 'Ada' AS First_Name"
     )
     assert {name: asked(store, name) for name in before} == before
-    assert rows(store, "everything WHERE first_name = 'Ada' AND last_name = 'Lovelace'") == before["everything"][1]
+    ada = "SELECT * FROM everything WHERE first_name = 'Ada' AND last_name = 'Lovelace'"
+    assert rows(store, ada) == before["everything"][1]
 
     store.sql("CREATE OR REPLACE TABLE people AS SELECT 1 AS id, 'Lovelace' AS last_name, 'Ada' AS given_name")
     said = broken(store, "above")
@@ -189,8 +187,9 @@ def test_a_condition_on_a_view_leaves_files_out(store, monkeypatch):
         return real(spark, table, plan, *rest)
 
     monkeypatch.setattr(frames, "read_plan", noting)
-    assert sorted(rows(store, "renamed WHERE d = 'b'")) == [(0, "b"), (1, "b")]
-    assert sorted(rows(store, "above WHERE day IN ('a', 'c')")) == [("a", 0), ("a", 1)]
-    assert rows(store, "counted WHERE day = 'a'") == [(6, "a")]
-    assert len(rows(store, "renamed x LEFT JOIN renamed y ON x.n = y.n AND y.d = 'a' WHERE x.d = 'b'")) == 2
+    assert rows(store, "SELECT * FROM renamed WHERE d = 'b'") == [(0, "b"), (1, "b")]
+    assert rows(store, "SELECT * FROM above WHERE day IN ('a', 'c')") == [("a", 0), ("a", 1)]
+    assert rows(store, "SELECT * FROM counted WHERE day = 'a'") == [(6, "a")]
+    joined = "SELECT * FROM renamed x LEFT JOIN renamed y ON x.n = y.n AND y.d = 'a' WHERE x.d = 'b'"
+    assert len(rows(store, joined)) == 2
     assert read == ["b", "ac", "a"], "what was read before is not planned again"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from support.tables import check_invariants, data_files, live_paths
+from support.files import data_files, live_paths
+from support.invariants import check_invariants
+from support.spark_rows import in_order, rows
 
 from tablestore_engine.errors import ExecutionError, PrimaryKeyError, SchemaError, SqlError
 
@@ -33,10 +35,6 @@ def target(request, store, monkeypatch):
     frame = store.spark.createDataFrame(SOURCE, "id int, v int, s string")
     frame.createOrReplaceTempView("source")
     return store
-
-
-def rows(store):
-    return sorted(map(tuple, store.sql("SELECT * FROM t").collect()))
 
 
 def check(store):
@@ -218,13 +216,9 @@ def test_merge(target, clauses, matched, not_matched, by_source):
         matched, [lambda t, s, c=c: None if s[0] is None else c(t, s) for c in not_matched], by_source
     )
     result = target.execute(f"MERGE INTO t USING source s ON t.id = s.id {clauses}")
-    assert sorted(map(str, rows_any(target))) == sorted(map(str, expected))
+    assert rows(target) == in_order(expected)
     assert result.rows_affected == changed
     check(target)
-
-
-def rows_any(store):
-    return [tuple(r) for r in store.sql("SELECT * FROM t").collect()]
 
 
 @pytest.mark.parametrize("assigned", ["SET id = t.id + 100, v = 1", "SET t.id = s.v", "SET *"])
@@ -237,7 +231,7 @@ def test_a_merge_that_would_change_a_key(target, assigned):
         target.execute(merge)
     assert rows(target) == sorted(TARGET)
     same = "MERGE INTO t USING source s ON t.id = s.id + 1 WHEN MATCHED THEN UPDATE SET id = s.id + 1, v = 7"
-    assert target.execute(same).rows_affected == sum(1 for r in rows_any(target) if r[1] == 7) > 0
+    assert target.execute(same).rows_affected == sum(1 for r in rows(target) if r[1] == 7) > 0
 
 
 def test_merge_from_a_query_with_another_alias(target):
@@ -247,7 +241,7 @@ def test_merge_from_a_query_with_another_alias(target):
         " ON x.id = y.k AND y.m > 300 WHEN MATCHED THEN UPDATE SET x.v = y.m"
         " WHEN NOT MATCHED AND y.k > 20 THEN INSERT (id, v) VALUES (y.k, y.m)"
     )
-    found = {r[0]: r[1] for r in rows_any(target)}
+    found = {r[0]: r[1] for r in rows(target)}
     assert (found[5], found[3], found[21]) == (500, 30, None)
 
 
@@ -259,7 +253,7 @@ def test_a_merge_on_nothing_replaces_what_a_condition_says(target):
         " WHEN NOT MATCHED THEN INSERT (id, v, s) VALUES (id, v, s)"
     )
     expected = [r for r in TARGET if r[1] < 50] + [r for r in SOURCE if r[0] is not None and r[0] > 10]
-    assert sorted(map(str, rows_any(target))) == sorted(map(str, expected))
+    assert rows(target) == in_order(expected)
     check(target)
 
 
@@ -276,7 +270,7 @@ def test_names_in_a_clause_mean_the_side_that_it_is_about(target):
         " VALUES (id, 60 DIV (id - 3), concat(day + interval 1 day, aggregate(s, 0, (t, id) -> t + id),"
         " (SELECT max(id) FROM t WHERE id < odd.id)))"
     )
-    found = {r[0]: r[1:] for r in rows_any(target) if r[0] in (3, 20, 21)}
+    found = {r[0]: r[1:] for r in rows(target) if r[0] in (3, 20, 21)}
     assert found == {3: (7, "2024-01-01"), 20: (3, "2024-01-022111"), 21: (42, None)}
 
 
@@ -302,7 +296,7 @@ def test_merge_of_itself(target):
         "MERGE INTO t USING (SELECT id + 100 AS id, v, s FROM t WHERE id < 2) s ON "
         "t.id = s.id WHEN NOT MATCHED THEN INSERT *"
     )
-    assert {100, 101} < {r[0] for r in rows_any(target)}
+    assert {100, 101} < {r[0] for r in rows(target)}
 
 
 def test_a_source_that_matches_twice_is_refused(target):
@@ -323,14 +317,14 @@ def test_a_merge_may_replace_a_row_by_another(target, monkeypatch, small):
         " WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, -1)"
     )
     kept = [r for r in TARGET if r[0] != 3]
-    assert sorted(map(str, rows_any(target))) == sorted(map(str, [*kept, (3, -1, None), (99, -1, None)]))
+    assert rows(target) == in_order([*kept, (3, -1, None), (99, -1, None)])
     check(target)
 
 
 def test_merge_into_an_empty_table_that_nobody_wrote(target):
     target.execute("CREATE OR REPLACE TABLE t (id INT, v INT, s STRING)")
     target.execute("MERGE INTO t USING source s ON t.id = s.id WHEN NOT MATCHED THEN INSERT *")
-    assert len(rows_any(target)) == len(SOURCE)
+    assert len(rows(target)) == len(SOURCE)
 
 
 def test_distributed_changes(target, monkeypatch):
@@ -342,7 +336,7 @@ def test_distributed_changes(target, monkeypatch):
     )
     expected = [(i, v + (i >= 6), s) for i, v, s in TARGET if i not in (3, 4, 5, 6, 7)]
     expected += [r for r in SOURCE if r[0] in (20, 21)]
-    assert sorted(map(str, rows_any(target))) == sorted(map(str, expected))
+    assert rows(target) == in_order(expected)
     check(target)
 
 
@@ -360,7 +354,7 @@ def test_a_change_that_was_overtaken_runs_again(target, monkeypatch):
 
     monkeypatch.setattr(keyed_changes, "write_files", slow)
     target.execute("UPDATE t SET v = v + 1 WHERE id = 1")
-    assert {r[0]: r[1] for r in rows_any(target)}[1] == 16
+    assert {r[0]: r[1] for r in rows(target)}[1] == 16
     check(target)
 
 
@@ -376,7 +370,7 @@ def test_a_row_that_only_goes_may_match_several(target, monkeypatch, small):
         " WHEN NOT MATCHED BY SOURCE AND t.id < 2 THEN UPDATE SET v = -1"
     )
     kept = [(i, -1 if i < 2 else v, s) for i, v, s in TARGET if i not in (3, 4)]
-    assert sorted(map(str, rows_any(target))) == sorted(map(str, [*kept, (50, 5, None), (51, 5, None)]))
+    assert rows(target) == in_order([*kept, (50, 5, None), (51, 5, None)])
     assert result.rows_affected == 2 + 2 + 2
     check(target)
     with pytest.raises(SqlError, match=r"once|several"):
@@ -401,5 +395,5 @@ def test_default_is_null(target):
         "MERGE INTO t USING (SELECT id FROM VALUES (2), (52) AS x(id)) s ON t.id = s.id"
         " WHEN MATCHED THEN UPDATE SET v = DEFAULT WHEN NOT MATCHED THEN INSERT (id, v, s) VALUES (s.id, 1, DEFAULT)"
     )
-    found = {r[0]: r[1:] for r in rows_any(target) if r[0] in (1, 2, 50, 51, 52)}
+    found = {r[0]: r[1:] for r in rows(target) if r[0] in (1, 2, 50, 51, 52)}
     assert found == {1: (None, None), 2: (None, "t2"), 50: (None, "DEFAULT"), 51: (None, "default"), 52: (1, None)}

@@ -7,7 +7,9 @@ from collections import Counter
 
 import pyarrow as pa
 import pytest
-from support.tables import check_invariants, data_files, live_paths
+from support.files import data_files, live_paths
+from support.invariants import check_invariants
+from support.spark_rows import in_order, rows
 
 from tablestore_engine.errors import (
     NegativeCountError,
@@ -20,10 +22,6 @@ from tablestore_engine.errors import (
 pytestmark = pytest.mark.spark
 
 
-def rows(store, table="t", columns="*"):
-    return sorted(map(tuple, store.sql(f"SELECT {columns} FROM {table}").collect()), key=repr)
-
-
 def check(store, name="t", *, values=True):
     """The table through Spark, through Arrow and by its statistics; not `values` that the two show in their own
     ways."""
@@ -31,7 +29,7 @@ def check(store, name="t", *, values=True):
     check_invariants(table)
     assert live_paths(table) <= data_files(table)
     through_arrow = [tuple(row.values()) for row in table.to_arrow().to_pylist()]
-    through_spark = [tuple(row) for row in store.sql(f"SELECT * FROM {name}").collect()]
+    through_spark = rows(store, f"SELECT * FROM {name}")
     assert len(through_arrow) == len(through_spark)
     if values:
         assert Counter(map(repr, through_arrow)) == Counter(map(repr, through_spark))
@@ -55,7 +53,7 @@ def test_the_changelog_of_a_left_join_needs_no_key(store, path):
         "INSERT INTO joined (_row_kind, item, customer) VALUES ('-D', 'apple', NULL), ('+I', 'apple', 'ben'),"
         " ('-U', 'pear', NULL), ('+U', 'pear', 'ada')"
     )
-    assert rows(store, "joined") == [("apple", "ben"), ("apple", None), ("fig", "ada"), ("pear", "ada")]
+    assert rows(store, "SELECT * FROM joined") == [("apple", "ben"), ("apple", None), ("fig", "ada"), ("pear", "ada")]
     assert check(store, "joined").schema.merge_engine.is_multiset
     # ada goes: her rows lose their customer.
     store.execute(
@@ -63,12 +61,12 @@ def test_the_changelog_of_a_left_join_needs_no_key(store, path):
         " LATERAL VIEW explode(array('-D', '+I')) AS k WHERE customer = 'ada'"
     )
     expected = [("apple", "ben"), ("apple", None), ("fig", None), ("pear", None)]
-    assert rows(store, "joined") == expected
+    assert rows(store, "SELECT * FROM joined") == expected
     store.execute("ALTER TABLE joined COMPACT")
-    assert rows(store, "joined") == expected
+    assert rows(store, "SELECT * FROM joined") == expected
     assert not retracts(check(store, "joined"))
-    assert rows(store, "joined VERSION AS OF 1", "count(*)") == [(4,)]
-    assert rows(store, "joined VERSION AS OF 2", "count(customer)") == [(3,)]
+    assert rows(store, "SELECT count(*) FROM joined VERSION AS OF 1") == [(4,)]
+    assert rows(store, "SELECT count(customer) FROM joined VERSION AS OF 2") == [(3,)]
 
 
 TYPES = (
@@ -92,13 +90,13 @@ def test_rows_of_all_types_meet(store, path):
     removed = f"SELECT '-D' AS _row_kind, * FROM ({minus} UNION ALL {nulls}) AS v({names})"
     store.execute(f"INSERT INTO t {removed}")
     assert check(store, values=False).statistics().row_count == 2
-    assert rows(store, columns="i, l") == [(1, [1, None]), (None, None)]
+    assert rows(store, "SELECT i, l FROM t") == [(1, [1, None]), (None, None)]
     store.execute(f"INSERT INTO t {removed}")
     assert rows(store) == []
     store.execute("ALTER TABLE t COMPACT")
     assert store.table("t").live_files() == []
     store.execute(f"INSERT INTO t {minus}")
-    assert rows(store, columns="count(*)") == [(1,)]
+    assert rows(store, "SELECT count(*) FROM t") == [(1,)]
 
 
 def plan(store, query, capsys):
@@ -118,25 +116,25 @@ def test_partitions_buckets_and_queries_that_skip_files(store, path, capsys):
     check(store)
     expected = {("a", i): 3 if i < 5 else 4 for i in range(10)} | {("b", i): 4 for i in range(10)}
     expected |= {("a", i): 1 for i in (100, 101, 102)}
-    answer = {(p, i): n for p, i, n in rows(store, "t GROUP BY p, id", "p, id, count(*)")}
+    answer = {(p, i): n for p, i, n in rows(store, "SELECT p, id, count(*) FROM t GROUP BY p, id")}
     assert answer == expected
     for (part, i), n in expected.items():
         if i in (0, 4, 7, 101):
-            assert rows(store, f"t WHERE p = '{part}' AND id = {i}", "count(*)") == [(n,)]
-    assert rows(store, "t WHERE id > 50", "sum(id)") == [(303,)]
+            assert rows(store, f"SELECT count(*) FROM t WHERE p = '{part}' AND id = {i}") == [(n,)]
+    assert rows(store, "SELECT sum(id) FROM t WHERE id > 50") == [(303,)]
     assert "row_index" in plan(store, "SELECT sum(id) FROM t", capsys)
     untouched = plan(store, "SELECT sum(id) FROM t WHERE p = 'b'", capsys)
     assert "row_index" not in untouched, "a partition without retractions is a plain scan"
     store.execute("ALTER TABLE t COMPACT")
     assert not retracts(check(store))
-    assert {(p, i): n for p, i, n in rows(store, "t GROUP BY p, id", "p, id, count(*)")} == expected
+    assert {(p, i): n for p, i, n in rows(store, "SELECT p, id, count(*) FROM t GROUP BY p, id")} == expected
 
 
 def test_many_copies_of_a_row(store):
     store.execute("CREATE TABLE t (v STRING)")
     store.execute("INSERT INTO t SELECT 'x' FROM range(150000)")
     store.execute("INSERT INTO t (_row_kind, v) VALUES ('-D', 'x'), ('-D', 'x')")
-    assert rows(store, columns="count(*), count(v)") == [(149998, 149998)]
+    assert rows(store, "SELECT count(*), count(v) FROM t") == [(149998, 149998)]
     store.execute("DELETE FROM t WHERE v = 'x'")
     assert rows(store) == []
     assert check(store).statistics().row_count == 0
@@ -159,7 +157,7 @@ def test_a_row_that_was_not_there(store):
     with pytest.raises(NegativeCountError, match="'id': 7"):
         store.table("t").to_arrow()
     # A query that looks at other rows is answered, and what was missing may still come.
-    assert rows(store, "t WHERE id = 1") == [(1, "a")]
+    assert rows(store, "SELECT * FROM t WHERE id = 1") == [(1, "a")]
     store.execute("INSERT INTO t VALUES (7, NULL)")
     assert rows(store) == [(1, "a")]
     store.execute("ALTER TABLE t COMPACT")
@@ -188,12 +186,12 @@ def test_delete_and_update(multiset):
     assert rows(multiset) == sorted(r for r in BASE if r[0] != 3)
     assert multiset.execute("UPDATE t SET v = v + 1, s = NULL WHERE id >= 4").rows_affected == 4
     expected = [r if r[0] < 4 else (r[0], r[1] + 1, None) for r in BASE if r[0] != 3]
-    assert rows(multiset) == sorted(expected, key=repr)
+    assert rows(multiset) == in_order(expected)
     assert multiset.execute("UPDATE t SET v = v WHERE id = 0").rows_affected == 2
     assert multiset.execute("DELETE FROM t WHERE id = 77").rows_affected == 0
     check(multiset)
     multiset.execute("ALTER TABLE t COMPACT")
-    assert rows(multiset) == sorted(expected, key=repr)
+    assert rows(multiset) == in_order(expected)
     multiset.execute("INSERT OVERWRITE t VALUES (1, 1, 'only')")
     assert rows(multiset) == [(1, 1, "only")]
     assert multiset.execute("DELETE FROM t").rows_affected == 1
@@ -226,7 +224,7 @@ def test_added_columns_read_null_in_what_was_retracted_before(multiset):
         "INSERT INTO t (_row_kind, id, v, s, extra) VALUES ('-D', 1, 10, 's', NULL), ('+I', 1, 10, 's', 5)"
     )
     found = [r for r in rows(multiset) if r[0] == 1]
-    assert found == sorted([(1, 10, "s", None), (1, 10, "s", 5)], key=repr)
+    assert found == in_order([(1, 10, "s", None), (1, 10, "s", 5)])
     check(multiset)
     multiset.execute("ALTER TABLE t COMPACT")
     assert [r for r in rows(multiset) if r[0] == 1] == found
@@ -252,7 +250,7 @@ def test_tables_that_take_none(store, table, row, words):
         store.execute(f"INSERT INTO t (_row_kind, {names}) SELECT '-D', {row}")
     assert store.table("t").latest_snapshot() == before
     assert not store.table("t").schema.merge_engine.is_multiset
-    assert rows(store, columns="count(*)") == [(1,)]
+    assert rows(store, "SELECT count(*) FROM t") == [(1,)]
 
 
 def test_the_engine_is_for_tables_without_a_key(store):
@@ -281,7 +279,7 @@ def test_tables_made_of_changes(store):
         with pytest.raises(NegativeCountError):
             store.table(name).to_arrow()
         store.execute(f"INSERT INTO {name} VALUES (1, 'x'), (2, 'y')")
-        assert rows(store, name) == [(2, "y")]
+        assert rows(store, f"SELECT * FROM {name}") == [(2, "y")]
         check(store, name)
     store.execute("CREATE OR REPLACE TABLE t AS SELECT 1 AS id")
     assert not store.table("t").schema.merge_engine.is_multiset
@@ -350,7 +348,7 @@ def test_two_writers_enable_retractions_at_once(store):
         thread.join(60)
     assert failures == []
     expected = sorted([(2, n) for n in range(60) if n % 3 == 2] + [(2, 100 + n) for n in range(5)])
-    assert sorted(rows(store)) == expected
+    assert rows(store) == expected
     table = check(store)
     assert table.schema.merge_engine.is_multiset
     with_retractions = next(s for s in table.snapshots() if any(e.file.delete_row_count for e in table.live_files(s)))
@@ -391,9 +389,9 @@ def test_its_life(store):
     store.execute("INSERT INTO t VALUES (1, 'x'), (1, 'x'), (2, 'y'), (3, NULL)")
     store.execute("INSERT INTO t (_row_kind, a, b) VALUES ('-D', 1, 'x'), ('+I', 4, 'z'), ('-D', 3, NULL)")
     after = [(1, "x"), (2, "y"), (4, "z")]
-    assert rows(store, "t$audit_log") == [("+I", *row) for row in after]
+    assert rows(store, "SELECT * FROM t$audit_log") == [("+I", *row) for row in after]
     store.execute("ANALYZE TABLE t COMPUTE STATISTICS")
-    assert rows(store, "t$statistics", "mergedRecordCount") == [(3,)]
+    assert rows(store, "SELECT mergedRecordCount FROM t$statistics") == [(3,)]
     store.execute("CALL sys.compact(table => 't', order_strategy => 'order', order_by => 'a')")
     assert not retracts(check(store))
     assert rows(store) == after
@@ -415,14 +413,13 @@ def test_row_level_changes_where_retractions_are_left_out(store):
     )
     store.execute("INSERT INTO t VALUES (1, 'x'), (2, 'y'), (2, 'y'), (3, 'z')")
     store.execute("INSERT INTO t (_row_kind, a, b) VALUES ('-D', 1, 'x'), ('-U', 3, 'z')")
-    found = lambda: sorted(tuple(row) for row in store.sql("SELECT * FROM t").collect())  # noqa: E731
-    assert found() == [(1, "x"), (2, "y"), (2, "y"), (3, "z")]
+    assert rows(store) == [(1, "x"), (2, "y"), (2, "y"), (3, "z")]
     store.execute("UPDATE t SET b = 'u' WHERE a = 2")
     store.execute("DELETE FROM t WHERE a = 3")
     store.execute(
         "MERGE INTO t USING (SELECT 1 AS a) s ON t.a = s.a WHEN MATCHED THEN UPDATE SET b = 'm'"
         " WHEN NOT MATCHED BY SOURCE AND b = 'w' THEN DELETE"
     )
-    assert found() == [(1, "m"), (2, "u"), (2, "u")]
+    assert rows(store) == [(1, "m"), (2, "u"), (2, "u")]
     store.execute("ALTER TABLE t COMPACT")
-    assert found() == [(1, "m"), (2, "u"), (2, "u")]
+    assert rows(store) == [(1, "m"), (2, "u"), (2, "u")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from support.tables import check_invariants
+from support.invariants import check_invariants
 
 pytestmark = pytest.mark.spark
 

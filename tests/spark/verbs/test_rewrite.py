@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from support.tables import DELETE, arrow_rows, check_invariants, data_files, identity, live_paths, read
+from support.files import data_files, live_paths
+from support.invariants import check_invariants
+from support.spark_rows import rows
+from support.tables import DELETE, arrow_rows, identity, read
 
 from tablestore_engine.errors import (
     ColumnNotFound,
@@ -15,7 +18,7 @@ from tablestore_engine.errors import (
     SchemaError,
     SqlError,
 )
-from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.schema.merge.engine_rules import Kept
 from tablestore_engine.spark.verbs import rewrite
 
@@ -30,10 +33,6 @@ def numbers(table):
     for entry in table.live_files():
         assert found.setdefault(entry.partition, entry.total_buckets) == entry.total_buckets
     return sorted(found.values())
-
-
-def rows(store, query="SELECT * FROM t"):
-    return sorted(tuple(row) for row in store.sql(query).collect())
 
 
 def test_rescaling_a_table(store, path):
@@ -304,7 +303,7 @@ def test_adding_a_key_during_a_write(store, monkeypatch):
     store.execute("ALTER TABLE t ADD PRIMARY KEY (id) NOT ENFORCED")
     # One that began when the table had no key does not write into it.
     with pytest.raises(ConflictError, match="replaced"):
-        late.committer().commit(Change("APPEND"), identity())
+        Committer(late.state).commit(Change("APPEND"), identity())
     assert rows(store) == [(1, 2)]
     check_invariants(store.table("t"))
 

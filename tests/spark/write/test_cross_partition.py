@@ -6,7 +6,9 @@ import random
 
 import pyarrow as pa
 import pytest
-from support.tables import check_invariants, make_table
+from support.invariants import check_invariants
+from support.spark_rows import in_order, rows
+from support.tables import make_table
 
 from tablestore_engine.errors import DuplicateKeyError, OptionError, PrimaryKeyError, UserError
 from tablestore_engine.spark.verbs import dml
@@ -17,6 +19,7 @@ TABLE = """
     CREATE TABLE t (dt STRING, id INT, v INT, PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt)
     WITH ('bucket' = '-1', 'dynamic-bucket.target-row-num' = '10'{})
 """
+QUERY = "SELECT id, dt, v FROM t"
 
 
 @pytest.fixture(params=["here", "records by Spark", "kept by Spark", "tasks"])
@@ -31,10 +34,6 @@ def way(request, monkeypatch):
     return request.param
 
 
-def rows(store):
-    return sorted((tuple(row) for row in store.sql("SELECT id, dt, v FROM t").collect()), key=repr)
-
-
 def test_a_key_moves(store, way):
     store.execute(TABLE.format(""))
     store.execute("INSERT INTO t SELECT 'a', cast(id AS INT), 1 FROM range(30)")
@@ -44,7 +43,7 @@ def test_a_key_moves(store, way):
     state = dict.fromkeys(range(30), ("a", 1))
 
     def check():
-        assert rows(store) == sorted(((i, *one) for i, one in state.items()), key=repr)
+        assert rows(store, QUERY) == in_order((i, *one) for i, one in state.items())
         check_invariants(table)
 
     check()
@@ -97,10 +96,10 @@ def test_other_merge_engines_keep_the_old_partition(store, way, options, expecte
         1
     ).createOrReplaceTempView("x")
     store.execute("INSERT INTO t SELECT * FROM x")
-    assert rows(store) == expected
+    assert rows(store, QUERY) == expected
     check_invariants(store.table("t"))
     store.execute("ALTER TABLE t COMPACT")
-    assert rows(store) == expected
+    assert rows(store, QUERY) == expected
 
 
 @pytest.mark.parametrize(
@@ -127,11 +126,11 @@ def test_a_retraction_leaves_a_key_in_its_partition(store, options, kind, once, 
     )
     store.execute("INSERT INTO t VALUES (7, 1, 6, 0)")
     store.execute(f"INSERT INTO t (_row_kind, dt, id, v, n) VALUES ('{kind}', 7, 1, 2, 1)")
-    assert rows(store) == [(1, 7, once)]
+    assert rows(store, QUERY) == [(1, 7, once)]
     store.execute("INSERT INTO t VALUES (8, 1, 5, 2)")
-    assert rows(store) == [(1, 7, twice)]
+    assert rows(store, QUERY) == [(1, 7, twice)]
     store.execute("ALTER TABLE t COMPACT")
-    assert rows(store) == [(1, 7, twice)]
+    assert rows(store, QUERY) == [(1, 7, twice)]
     check_invariants(store.table("t"))
 
 
@@ -143,10 +142,10 @@ def test_a_retraction_of_a_key_that_is_nowhere(store):
     )
     store.execute("INSERT INTO t VALUES (7, 1, 6)")
     store.execute("INSERT INTO t (_row_kind, dt, id, v) VALUES ('-U', 7, 2, 2)")
-    assert rows(store) == [(1, 7, 6), (2, 7, None)]
+    assert rows(store, QUERY) == [(1, 7, 6), (2, 7, None)]
     assert sorted(row["id"] for row in store.table("t").to_arrow().to_pylist()) == [1, 2]
     store.execute("ALTER TABLE t COMPACT")
-    assert rows(store) == [(1, 7, 6), (2, 7, None)]
+    assert rows(store, QUERY) == [(1, 7, 6), (2, 7, None)]
 
 
 def test_a_partition_column_is_no_value(store):
@@ -155,7 +154,7 @@ def test_a_partition_column_is_no_value(store):
     store.execute(f"CREATE TABLE t {columns} WITH ({options})")
     store.execute("INSERT INTO t VALUES (7, 1, 1)")
     store.execute("INSERT INTO t VALUES (7, 1, 1)")
-    assert rows(store) == [(1, 7, 2)]
+    assert rows(store, QUERY) == [(1, 7, 2)]
     with pytest.raises(OptionError, match="'dt' says the partition"):
         store.execute(f"CREATE TABLE u {columns} WITH ({options}, 'fields.dt.aggregate-function' = 'max')")
 
@@ -173,12 +172,12 @@ def test_created_as_select(store):
         "CREATE TABLE t (PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt) WITH ('bucket' = '-1') "
         "AS SELECT * FROM VALUES ('a', 1, 1), ('b', 2, 1) AS x(dt, id, v)"
     )
-    assert rows(store) == [(1, "a", 1), (2, "b", 1)]
+    assert rows(store, QUERY) == [(1, "a", 1), (2, "b", 1)]
     with pytest.raises(DuplicateKeyError, match="id=1"):
         store.execute("INSERT INTO t VALUES ('c', 1, 1), ('d', 1, 2)", refuse_duplicates=True)
     with pytest.raises(UserError, match="Single partitions"):
         store.execute("INSERT OVERWRITE t PARTITION (dt = 'a') VALUES (2, 2)")
-    assert rows(store) == [(1, "a", 1), (2, "b", 1)]
+    assert rows(store, QUERY) == [(1, "a", 1), (2, "b", 1)]
 
 
 def test_a_write_in_between_conflicts(store, monkeypatch):
@@ -195,7 +194,7 @@ def test_a_write_in_between_conflicts(store, monkeypatch):
     monkeypatch.setattr(dml, "finish", late)
     store.execute("INSERT INTO t VALUES ('c', 1, 3)")
     assert runs == [1, 1, 2], "the one in between, and then once more"
-    assert rows(store) == [(1, "c", 3)]
+    assert rows(store, QUERY) == [(1, "c", 3)]
 
 
 @pytest.mark.parametrize("refuse", [False, True])
@@ -238,7 +237,7 @@ def test_rows_that_are_given_twice(store, way):
         store.execute("INSERT INTO t VALUES ('a', 3, 2), ('b', NULL, 2)")
     store.execute("MERGE INTO t USING (VALUES ('b', 1, 5), ('c', 3, 5)) AS s(dt, id, v) ON t.id = s.id"
                   " WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *")  # fmt: skip
-    assert rows(store) == [(1, "b", 5), (2, "a", 1), (3, "c", 5)]
+    assert rows(store, QUERY) == [(1, "b", 5), (2, "a", 1), (3, "c", 5)]
     check_invariants(store.table("t"))
 
 

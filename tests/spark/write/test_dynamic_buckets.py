@@ -6,7 +6,8 @@ import os
 
 import pyarrow as pa
 import pytest
-from support.tables import check_invariants, data_files, live_paths
+from support.files import data_files, live_paths
+from support.invariants import check_invariants
 
 from tablestore_engine.spark.write import bucket_assignment
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from support.tables import check_invariants
+from support.invariants import check_invariants
+from support.spark_rows import rows
 
 from tablestore_engine.errors import RowKindError, SchemaError
 
@@ -17,10 +18,6 @@ def t(store, monkeypatch, request):
         monkeypatch.setattr("tablestore_engine.spark.write.writer.SMALL_INPUT_BYTES", -1)
     store.execute("CREATE TABLE t (id INT, v STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '2')")
     return store
-
-
-def rows(store):
-    return [tuple(r) for r in store.sql("SELECT * FROM t ORDER BY id").collect()]
 
 
 def test_kinds_in_sql(t):

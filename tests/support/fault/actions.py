@@ -5,19 +5,8 @@ from __future__ import annotations
 import itertools
 import uuid
 
-from support.tables import (
-    DELETE,
-    PUT,
-    arrow_rows,
-    compact,
-    data_files,
-    live_paths,
-    make_table,
-    new_job,
-    read,
-    schema_of,
-    write,
-)
+from support.files import data_files, live_paths
+from support.tables import DELETE, PUT, arrow_rows, compact, make_table, new_job, read, schema_of, write
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import TableNotFound
 from tablestore_engine.operation.commit.replace import everything, next_schema, replace_all
@@ -107,7 +96,7 @@ def replacement(warehouse, io):
     job = begin(table.state, PLAIN, table.latest_snapshot(), removes=everything, schema=schema)
     rows = arrow_rows(schema, [{"id": n, "name": "x"} for n in range(5)])
     result = write_table(job, rows, f"{uuid.uuid4().hex[:6]}-")
-    publish(table.state, job, result, replace_all(table.schema, schema), follow_ups=())
+    publish(table.state, job, result, replace_all(table.schema, schema))
 
 
 def rollback(warehouse, io):

@@ -11,7 +11,7 @@ import pyarrow as pa
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.operation.compact.compact import run_compaction
 from tablestore_engine.operation.compact.compact_plan import plan_compaction
@@ -92,7 +92,7 @@ class OurTable:
 
     def truncate(self, chosen: Chosen = everything) -> Snapshot:
         """Remove files."""
-        return self.table.committer().commit(Change("OVERWRITE", replaces=chosen), new_identity())
+        return Committer(self.table.state).commit(Change("OVERWRITE", replaces=chosen), new_identity())
 
     def alter(self, *changes: SchemaChange) -> None:
         """Change the schema."""
@@ -107,7 +107,7 @@ class OurTable:
             return None
         added = tuple(e for e in entries if e.kind == FileKind.ADD)
         removed = tuple(e for e in entries if e.kind == FileKind.DELETE)
-        return table.committer().commit(Change("COMPACT", added, removed), new_identity())
+        return Committer(table.state).commit(Change("COMPACT", added, removed), new_identity())
 
     def read(self, snapshot_id: int | None = None) -> pa.Table:
         """The rows that the engine finds."""
@@ -130,7 +130,7 @@ class OurTable:
             kinds = pa.array([DELETE_KIND] * rows.num_rows, pa.int8())
             rows = rows.append_column(ROW_KIND_COLUMN, kinds)
         result = write_table(job, rows)
-        return publish(table.state, job, result, Change(kind, replaces=replaces), follow_ups=())
+        return publish(table.state, job, result, Change(kind, replaces=replaces)).snapshot
 
 
 def new_identity() -> CommitIdentity:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 import pickle
 from dataclasses import FrozenInstanceError
 
@@ -18,6 +19,7 @@ from tablestore_engine.options import (
     LayoutOptions,
     MergeOptions,
     find_option,
+    notes_of,
     parse_duration,
     parse_memory,
     spellings,
@@ -173,14 +175,51 @@ def test_values_of_single_columns_are_found_by_column():
         ("bukcet", "bucket"),
         ("target_file_size", "target-file-size"),
         ("commit.max-retry", "commit.max-retries"),
+        ("fields.x.agregate-function", "fields.x.aggregate-function"),
+        ("fields.a.b.stats-mod", "fields.a.b.stats-mode"),
+        ("file-index.bloom-filter.colums", "file-index.bloom-filter.columns"),
+        ("file-index.bloom-filter.x.fp", "file-index.bloom-filter.x.fpp"),
+        ("tag.default-time-retainned", "tag.default-time-retained"),
+        ("lookup.asynk", "lookup.async"),
+        ("parquet.enable.dictionery", "parquet.enable.dictionary"),
+        ("partial-update.remove-record-on-delet", "partial-update.remove-record-on-delete"),
     ],
 )
 def test_unknown_key_says_what_was_meant(key, near):
     assert f"Did you mean '{near}'?" in refused({key: "1"})
 
 
-def test_nonsense_key_gets_no_suggestion():
-    assert refused({"qqqqqqqq": "1"}) == "Unknown table option 'qqqqqqqq'."
+@pytest.mark.parametrize(
+    "key", ["owner", "owners", "team", "delta.x", "delta.autoOptimize.optimizeWrite", "parquet.block.size", "tag.owner",
+            "write.metadata.previous-versions-max", "commit.retry.num-retries", "qqqqqqqq", "from.the.future"]
+)  # fmt: skip
+def test_a_property_that_is_no_misspelt_option_is_kept(key):
+    validate({key: "1"})
+
+
+def test_unknown_options_of_a_column_are_refused():
+    assert "Options of a column, fields.<column>.…: aggregate-function, " in refused({"fields.v.frob": "1"})
+
+
+def test_notes_say_what_has_no_effect():
+    assert notes_of({"bucket": "4", "comment": "x", "write-only": "true"}) == ()
+    assert notes_of({"lookup.async": "true"}) == (
+        "Option 'lookup.async' is kept for other engines, without effect here.",
+    )
+    assert notes_of({"lookup.async": "true", "sink.parallelism": "2", "team": "a", "delta.x": "b"}) == (
+        "Options 'lookup.async', 'sink.parallelism' are kept for other engines, without effect here.",
+        "Properties 'team', 'delta.x' are no table options; kept without effect.",
+    )
+
+
+def test_no_option_of_paimon_is_missing():
+    """The names of all options of Paimon 1.4, of its core and its connectors to Flink, Spark and Hive."""
+    with open(os.path.join(os.path.dirname(__file__), "paimon_1_4_options.txt"), encoding="utf-8") as file:
+        names = file.read().split()
+    assert len(names) > 400
+    # A family such as `orc.*` is no entry.
+    missing = [n for n in names if (found := find_option(n.replace("#", "*"))) is None or found.key.endswith(".*")]
+    assert not missing
 
 
 @pytest.mark.parametrize(

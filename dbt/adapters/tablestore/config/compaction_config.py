@@ -11,6 +11,8 @@ from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from tablestore_engine.options import find_option, nearest_key
+
 _MODES = {
     "auto": {"write-only": "false", "compaction.schedule.enabled": "false"},
     "scheduled": {"write-only": "false", "compaction.schedule.enabled": "true"},
@@ -22,7 +24,7 @@ _TRIGGER = "num-sorted-run.compaction-trigger"
 def compaction_options(compaction: Any) -> dict[str, str]:
     """The table options that a `compaction` config means; none for None.
 
-    Raises DbtRuntimeError for an unknown mode. Unknown settings become unknown options, which the engine refuses.
+    Raises DbtRuntimeError for an unknown mode or setting.
     """
     if compaction is None:
         return {}
@@ -36,5 +38,12 @@ def compaction_options(compaction: Any) -> dict[str, str]:
     options = dict(_MODES[mode])
     for key, value in settings.items():
         name = str(key).replace("_", "-")
-        options[_TRIGGER if name == "trigger" else f"compaction.{name}"] = str(value)
+        option = _TRIGGER if name == "trigger" else f"compaction.{name}"
+        if find_option(option) is None:
+            near = nearest_key(option)
+            raise DbtRuntimeError(
+                f"Config `compaction` has no setting {key!r}, because there is no table option '{option}'."
+                + (f" Did you mean '{near}'?" if near else "")
+            )
+        options[option] = str(value)
     return options

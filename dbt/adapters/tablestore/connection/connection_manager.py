@@ -16,6 +16,7 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.sql import SQLConnectionManager
 
 from dbt.adapters.tablestore.connection.cursor import Cursor, Handle
+from dbt.adapters.tablestore.connection.engine_log import show_engine_warnings
 from dbt.adapters.tablestore.connection.environment import environment_of
 from dbt.adapters.tablestore.connection.errors import StatementCancelledError, dbt_error, is_expected
 
@@ -49,6 +50,7 @@ class TableStoreConnectionManager(SQLConnectionManager):
         if connection.state == ConnectionState.OPEN:
             return connection
         credentials = connection.credentials
+        show_engine_warnings()
         connection.handle = Handle(environment_of(credentials), credentials.schema)
         connection.state = ConnectionState.OPEN  # type: ignore[assignment]
         return connection

@@ -15,7 +15,7 @@ from dbt.adapters.contracts.relation import RelationType
 
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.relation.relation import TableStoreRelation
-from dbt.adapters.tablestore.relation.spark_types import spark_type
+from tablestore_engine.schema.types.sql_literals import spark_type
 
 if TYPE_CHECKING:
     import agate

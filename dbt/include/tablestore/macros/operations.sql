@@ -13,6 +13,15 @@
       'retain_max': retain_max, 'retain_min': retain_min, 'older_than': older_than, 'max_deletes': max_deletes}) %}
 {% endmacro %}
 
+{# Short names of `expire_snapshots` and `create_tag`. #}
+{% macro expire(table, retain_max=none, retain_min=none, older_than=none, max_deletes=none) %}
+  {% do expire_snapshots(table, retain_max, retain_min, older_than, max_deletes) %}
+{% endmacro %}
+
+{% macro tag(table, tag, snapshot=none, time_retained=none) %}
+  {% do create_tag(table, tag, snapshot, time_retained) %}
+{% endmacro %}
+
 {% macro create_tag(table, tag, snapshot=none, time_retained=none) %}
   {% do tablestore_call('create_tag', table, {
       'tag': tag, 'snapshot': snapshot, 'time_retained': time_retained}) %}

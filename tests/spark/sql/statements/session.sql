@@ -70,7 +70,7 @@ CACHE TABLE c (SELECT * FROM a)
 -- ours: UNCACHE TABLE
 UNCACHE TABLE t
 
--- spark: UNCACHE TABLE IF EXISTS does nothing where nothing is cached
+-- ours: UNCACHE TABLE IF EXISTS
 UNCACHE TABLE IF EXISTS s.t
 
 -- spark: CLEAR CACHE

@@ -83,8 +83,9 @@ def test_the_key_of_an_enforced_contract():
         ({"primary_key": {"field": "id"}}, "must be a column name or a list"),
         ({"partition_by": {"column": "dt"}}, "mapping with a `field`"),
         ({"tblproperties": {"write-onli": True}}, "write-only"),
-        ({"tblproperties": {"compaction.foo": 1}}, "compaction.foo"),
-        ({"table_options": {"delta.appendOnly": True}}, "delta.appendOnly"),
+        ({"compaction": {"delta_comits": 3}}, "Did you mean 'compaction.delta-commits'?"),
+        ({"compaction": {"frequency": 3}}, "no table option 'compaction.frequency'"),
+        ({"fields": {"v": {"funktion": "sum"}}}, "fields.v.function"),
         ({"merge_engine": "dedup", "primary_key": "id"}, "deduplicate"),
     ],
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.tables import meta
+from support.files import meta
 
 from tablestore_engine.mergetree.compaction.levels import SortedRun, highest_level, sorted_runs
 

@@ -6,7 +6,7 @@ import itertools
 
 from hypothesis import given
 from hypothesis import strategies as st
-from support.tables import meta
+from support.files import meta
 
 from tablestore_engine.mergetree.compaction.sections import key_interval, packed, sections
 from tablestore_engine.schema.types.types import parse_type

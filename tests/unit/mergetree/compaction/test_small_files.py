@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.tables import meta
+from support.files import meta
 
 from tablestore_engine.mergetree.compaction.small_files import pick_small
 

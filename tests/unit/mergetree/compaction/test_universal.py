@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.tables import meta
+from support.files import meta
 
 from tablestore_engine.mergetree.compaction.levels import SortedRun
 from tablestore_engine.mergetree.compaction.universal import UniversalOptions, pick, pick_full, pick_unmerged

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
-from support.tables import meta, schema_of
+from support.files import meta
+from support.tables import schema_of
 
 from tablestore_engine.errors import NegativeCountError
 from tablestore_engine.mergetree.multiset.multiset import multiset_row_count, pick_multiset

@@ -7,16 +7,16 @@ import os
 from dataclasses import replace
 
 import pytest
+from support.invariants import check_invariants
 from support.tables import (
     DELETE,
     PUT,
     arrow_rows,
     by_key,
-    check_invariants,
     compact,
     compact_newest,
     identity,
-    make_table,
+    keyed_table,
     new_job,
     read,
     write,
@@ -39,7 +39,7 @@ from tablestore_engine.storage.snapshots import SnapshotStore
 
 @pytest.fixture
 def table(tmp_path):
-    return make_table(tmp_path, {"id": "INT", "v": "INT"}, ["id"])
+    return keyed_table(tmp_path)
 
 
 def added(table, *numbers):
@@ -117,7 +117,7 @@ def test_lost_races_are_run_again_on_the_new_state(table):
 
 
 def test_retries_are_bounded(tmp_path):
-    table = make_table(tmp_path, {"id": "INT", "v": "INT"}, ["id"], options={"commit.max-retries": "2"})
+    table = keyed_table(tmp_path, {"commit.max-retries": "2"})
     entries = added(table, 1)
     made, slept = committer(table, snapshots=Racing(table, 100))
     with pytest.raises(ConflictError, match="lost 3 races"):
@@ -129,7 +129,7 @@ def test_retries_are_bounded(tmp_path):
 @pytest.mark.parametrize(("timeout", "races"), [("25 s", 3), ("0 s", 1)])
 def test_retries_stop_when_the_time_is_up(tmp_path, timeout, races):
     options = {"commit.timeout": timeout, "commit.max-retries": "100"}
-    table = make_table(tmp_path, {"id": "INT", "v": "INT"}, ["id"], options=options)
+    table = keyed_table(tmp_path, options)
     entries = added(table, 1)
     # The clock is read twice in each attempt: for its snapshot, and to see whether time is left.
     ticks = itertools.count(0, 5_000)
@@ -252,7 +252,7 @@ def test_a_write_that_a_row_level_change_overtook_conflicts(table):
 @pytest.mark.parametrize("options", [{}, {"sequence.field": "v"}], ids=["by arrival", "by a column"])
 def test_a_write_conflicts_when_newer_deletes_were_dropped(tmp_path, options):
     """Else of two writes that overlap each would show some rows: the one that was deleted, and those that are newer."""
-    table = make_table(tmp_path, {"id": "INT", "v": "INT"}, ["id"], options=options)
+    table = keyed_table(tmp_path, options)
     write(table, [{"id": 0, "v": 0}, {"id": 9, "v": 0}])
     rows = arrow_rows(table.schema, [{"id": 1, "v": 1}, {"id": 2, "v": 1}])
     slow = Change("APPEND", tuple(write_table(new_job(table, sequence=100), rows).entries), base_snapshot_id=1)
@@ -312,7 +312,7 @@ def test_a_compaction_in_between_is_no_conflict(table):
 
 
 def test_a_change_of_other_buckets_is_no_conflict(tmp_path):
-    table = make_table(tmp_path, {"id": "INT", "v": "INT"}, ["id"], options={"bucket": "4"})
+    table = keyed_table(tmp_path, {"bucket": "4"})
     write(table, [{"id": n, "v": 0} for n in range(20)])
     buckets = {(e.partition, e.bucket) for e in table.live_files()}
     write(table, [{"id": 3, "v": 1}])
@@ -344,7 +344,7 @@ def test_two_bulk_loads_into_an_empty_bucket(table):
 
 
 def test_small_manifests_are_merged(tmp_path):
-    table = make_table(tmp_path, {"id": "INT", "v": "INT"}, ["id"], options={"manifest.merge-min-count": "4"})
+    table = keyed_table(tmp_path, {"manifest.merge-min-count": "4"})
     for n in range(15):
         write(table, [{"id": n % 3, "v": n}])
         latest = table.latest_snapshot()
@@ -360,7 +360,7 @@ def test_small_manifests_are_merged(tmp_path):
 
 def test_big_manifests_are_split(tmp_path):
     options = {"manifest.target-file-size": "2 kb", "manifest.merge-min-count": "3", "bucket": "64"}
-    table = make_table(tmp_path, {"id": "INT", "v": "INT"}, ["id"], options=options)
+    table = keyed_table(tmp_path, options)
     for start in range(6):
         write(table, [{"id": n, "v": start} for n in range(200)])
     assert len(table.manifests.read_list(table.latest_snapshot().base_manifest_list)) > 1

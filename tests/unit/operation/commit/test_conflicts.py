@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from support.tables import add, meta, schema_of
+from support.files import add, meta
+from support.tables import schema_of
 
 from tablestore_engine.errors import ConflictError
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry

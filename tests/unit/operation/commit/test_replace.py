@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import pytest
-from support.tables import (
-    arrow_rows,
-    check_invariants,
-    compact,
-    identity,
-    make_table,
-    new_job,
-    read,
-    schema_of,
-    write,
-)
+from support.invariants import check_invariants
+from support.tables import arrow_rows, compact, identity, make_table, new_job, read, schema_of, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConflictError
-from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.changes.table_changes import replace_empty
+from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.replace import (
     next_schema,
     replace_all,
     schema_publisher,
 )
 from tablestore_engine.operation.job.write_job import WriteJob
-from tablestore_engine.operation.transaction.table_changes import replace_empty
 from tablestore_engine.operation.write.write_table import write_table
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type
@@ -58,7 +49,7 @@ def replace_with(table, wanted, rows, *, publish=True):
         publisher()
         return None
     change = replace_all(table.schema, schema, tuple(entries))
-    return table.committer(schema).commit(change, identity(), new_schema=publisher)
+    return Committer(table.state.with_schema(schema)).commit(change, identity(), new_schema=publisher)
 
 
 def test_the_same_schema_stays_the_same(table):
@@ -165,7 +156,7 @@ def test_writers_of_the_old_table_conflict(catalog, table):
         write(table, [{"id": 9, "v": "late"}], job=job)
     assert read(load(catalog)) == [{"x": 1}]
     with pytest.raises(ConflictError):
-        table.committer().commit(Change("OVERWRITE", replaces=lambda entry: True), identity())
+        Committer(table.state).commit(Change("OVERWRITE", replaces=lambda entry: True), identity())
     catalog.alter_table("default", "t", [AddColumn("y", parse_type("INT"))])
     write(load(catalog), [{"x": 2, "y": 2}])
     with pytest.raises(ConflictError, match="replaced"):

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from support.tables import by_key, check_invariants, compact, data_files, live_paths, make_table, read, write
+from support.files import data_files, live_paths
+from support.invariants import check_invariants
+from support.tables import by_key, compact, make_table, read, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import CorruptMetadataError, StorageError

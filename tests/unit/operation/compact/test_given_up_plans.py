@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from support.tables import check_invariants, data_files, live_paths, make_table, read, write
+from support.files import data_files, live_paths
+from support.invariants import check_invariants
+from support.tables import make_table, read, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConflictError, StorageError

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from support.tables import by_key, check_invariants, compact, data_files, live_paths, make_table, write
+from support.files import data_files, kept_paths
+from support.invariants import check_invariants
+from support.tables import by_key, compact, make_table, write
 
 from tablestore_engine.errors import CorruptMetadataError
 from tablestore_engine.operation.compact import compact as compaction
@@ -37,10 +39,6 @@ def opened(monkeypatch):
     return files
 
 
-def named_files(table):
-    return {path for s in table.snapshots() for path in live_paths(table, s)}
-
-
 def settle(table, opened):
     """Compact a table with many runs: the answer stays, and the files between the passes are removed."""
     before = by_key(table)
@@ -49,7 +47,7 @@ def settle(table, opened):
     assert opened == {"now": 0, "most": MOST}
     assert len(table.live_files()) == 1
     assert by_key(table) == before
-    assert data_files(table) == named_files(table)
+    assert data_files(table) == kept_paths(table)
     check_invariants(table)
     return before
 

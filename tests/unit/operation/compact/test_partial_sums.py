@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from support.tables import by_key, check_invariants, compact_newest, data_files, live_paths, make_table, write
+from support.files import data_files, live_paths
+from support.invariants import check_invariants
+from support.tables import by_key, compact_newest, keyed_table, write
 
 from tablestore_engine.errors import ExecutionError
 from tablestore_engine.metadata.compaction_plan import PlanState
@@ -23,7 +25,7 @@ def function(request):
 def large(tmp_path, function):
     """A table of one large run."""
     options = {"bucket": "1", "merge-engine": "aggregation", "fields.v.aggregate-function": function}
-    found = make_table(tmp_path, {"id": "INT", "v": "INT"}, ["id"], options={**options, "write-only": "true"})
+    found = keyed_table(tmp_path, {**options, "write-only": "true"})
     write(found, [{"id": 1, "v": -MUCH if function == "sum" else 0}, *({"id": n, "v": n} for n in range(2, 5_000))])
     return found
 

@@ -6,17 +6,19 @@ import threading
 from dataclasses import replace
 
 import pytest
+from support.files import data_files, kept_paths, live_paths
+from support.invariants import check_invariants
 from support.tables import (
     DELETE,
     arrow_rows,
     by_key,
-    check_invariants,
     compact,
-    data_files,
-    live_paths,
     make_table,
     new_job,
+    partitioned_table,
     read,
+    row,
+    rows,
     write,
 )
 
@@ -29,17 +31,16 @@ from tablestore_engine.operation.history.expire import Retention
 from tablestore_engine.storage.file_io import LocalFileIO
 
 NOW, LATER = 1_800_000_000_000, 1_800_000_000_000 + 3_600_000
-COLUMNS = {"p": "STRING", "id": "INT", "v": "INT"}
 REQUESTED, INFLIGHT = PlanState.REQUESTED, PlanState.INFLIGHT
 COMPLETED, CANCELLED = PlanState.COMPLETED, PlanState.CANCELLED
 
 
-def rows(p="a", v=0, ids=range(6)):
-    return [{"p": p, "id": n, "v": v} for n in ids]
+def in_both(v):
+    return [row(number, v, p) for p in "ab" for number in range(6)]
 
 
 def new_table(warehouse, io=None, **options):
-    return make_table(warehouse, COLUMNS, ["p", "id"], ["p"], {"bucket": "1", **options}, io=io)
+    return partitioned_table(warehouse, {"bucket": "1", **options}, io=io)
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def table(tmp_path):
     """Two partitions of three runs each."""
     made = new_table(tmp_path)
     for v in range(3):
-        write(made, rows("a", v) + rows("b", v))
+        write(made, in_both(v))
     return made
 
 
@@ -69,8 +70,7 @@ def check_done(table, state=COMPLETED):
     assert {row["v"] for row in read(table)} == {2}
     assert len(read(table)) == 12
     check_invariants(table)
-    named = {path for s in table.snapshots() for path in live_paths(table, s)}
-    assert data_files(table) == named
+    assert data_files(table) == kept_paths(table)
 
 
 # -- planning ------------------------------------------------------------------------------------------
@@ -88,8 +88,8 @@ def test_a_plan_names_files_and_changes_nothing(table):
 def test_nothing_is_due(tmp_path):
     table = new_table(tmp_path)
     assert schedule(table.state, "full", NOW) is None
-    write(table, rows())
-    write(table, rows())
+    write(table, rows(range(6), p="a"))
+    write(table, rows(range(6), p="a"))
     assert schedule(table.state, "minor", NOW) is None, "one file at level 0 is no pile"
     assert run(table) is None
     assert schedule(table.state, "full", NOW) is not None
@@ -132,7 +132,7 @@ def test_every_so_many_commits_a_plan_is_made(tmp_path):
     table = new_table(tmp_path, **{"compaction.delta-commits": "3"})
     planned = []
     for v in range(8):
-        write(table, rows(v=v))
+        write(table, rows(range(6), v, p="a"))
         if schedule_after_commit(table.state, NOW + v):
             planned.append(v)
             run(table)
@@ -144,7 +144,7 @@ def test_every_so_many_commits_a_plan_is_made(tmp_path):
 def test_a_write_without_spark_schedules_too(tmp_path):
     table = new_table(tmp_path, **{"compaction.schedule.enabled": "true", "compaction.delta-commits": "3"})
     for v in range(3):
-        table.write(arrow_rows(table.schema, rows(v=v)))
+        table.write(arrow_rows(table.schema, rows(range(6), v, p="a")))
     assert states(table) == [REQUESTED]
 
 
@@ -153,7 +153,7 @@ def test_a_write_without_spark_schedules_too(tmp_path):
 
 def test_a_plan_is_committed_as_a_whole(table):
     plan = schedule(table.state, "full", NOW)
-    write(table, rows("c"))  # writers go on
+    write(table, rows(range(6), p="c"))  # writers go on
     result = run(table, NOW + 5)
     assert (result.plan, result.outcome.state, result.outcome.snapshot_id) == (plan, COMPLETED, 5)
     (snapshot,) = made_by_plans(table)
@@ -208,7 +208,7 @@ def test_a_plan_that_fails_is_queued_behind_others(table):
 
 def test_a_plan_is_void_when_one_of_its_files_was_removed(table):
     schedule(table.state, "full", NOW)
-    write(table, rows("a", 2) + rows("b", 2), kind="OVERWRITE", replaces=lambda entry: True)
+    write(table, in_both(2), kind="OVERWRITE", replaces=lambda entry: True)
     result = run(table)
     assert result.outcome.state is CANCELLED
     assert "no longer part of the table" in result.outcome.message
@@ -238,11 +238,11 @@ def test_a_plan_is_void_when_older_records_come_that_could_take_values_back(tmp_
 
 def test_a_plan_is_void_when_a_row_comes_that_a_delete_of_it_hides(tmp_path):
     table = new_table(tmp_path)
-    write(table, rows())
+    write(table, rows(range(6), p="a"))
     slow = new_job(table, sequence=100)
-    write(table, rows(ids=[9]), [DELETE], job=new_job(table, sequence=101))
+    write(table, rows([9], p="a"), [DELETE], job=new_job(table, sequence=101))
     assert schedule(table.state, "full", NOW) is not None
-    write(table, rows(ids=[9]), job=slow)
+    write(table, rows([9], p="a"), job=slow)
     assert 9 not in by_key(table)
     result = run(table)
     assert result.outcome.state is CANCELLED
@@ -401,7 +401,7 @@ def test_a_sleeper_that_has_passed_all_checks_cannot_commit_either(table, tmp_pa
 def test_a_commit_is_known_after_its_snapshot_has_expired(table, tmp_path):
     schedule(table.state, "full", NOW)
     die(tmp_path, ".completed", "before")
-    write(table, rows("a", 2, [0]))
+    write(table, rows([0], 2, p="a"))
     table.expire_snapshots(Retention(1, 1, 0, 100))
     assert made_by_plans(table) == []
     live = live_paths(table)

@@ -8,29 +8,18 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from support.tables import (
-    DELETE,
-    PUT,
-    arrow_rows,
-    check_invariants,
-    data_files,
-    identity,
-    live_paths,
-    make_table,
-    read,
-    schema_of,
-    write,
-)
+from support.files import data_files, kept_paths
+from support.invariants import check_invariants
+from support.tables import DELETE, PUT, arrow_rows, identity, make_table, read, reload, schema_of, write
 
-from tablestore_engine.catalog import Catalog
 from tablestore_engine.metadata.compaction_plan import Claim, PlanState
 from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.changes.table_changes import replace_empty
+from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.compact.schedule import schedule, tasks_of
 from tablestore_engine.operation.compact.scheduled_run import execute_here, run_next
 from tablestore_engine.operation.history.expire import Retention
 from tablestore_engine.operation.job.write_job import BUCKET_COLUMN
-from tablestore_engine.operation.transaction.table_changes import replace_empty
 from tablestore_engine.operation.write.write_table import write_table
 
 NOW, LATER = 1_800_000_000_000, 1_800_000_000_000 + 3_600_000
@@ -72,7 +61,7 @@ def add(table, rows, kinds=None):
     job, bucket = new_job(table), pa.array([0] * len(rows), pa.int32())
     given = arrow_rows(table.schema, rows, kinds).append_column(BUCKET_COLUMN, bucket)
     result = write_table(job, given, f"{uuid.uuid4().hex[:6]}-")
-    table.committer().commit(Change("APPEND", tuple(result.entries)), identity())
+    Committer(table.state).commit(Change("APPEND", tuple(result.entries)), identity())
 
 
 def held(table, snapshot=None):
@@ -97,13 +86,9 @@ def die(table, plan):
     return data_files(table) - before
 
 
-def named(table):
-    return {path for s in table.snapshots() for path in live_paths(table, s)}
-
-
 def remove_partition(table, name):
     removed = PartitionFormat(table.schema).encode((name,))
-    table.committer().commit(Change("OVERWRITE", replaces=lambda entry: entry.partition == removed), identity())
+    Committer(table.state).commit(Change("OVERWRITE", replaces=lambda entry: entry.partition == removed), identity())
 
 
 def test_a_runner_that_died_in_the_middle(table):
@@ -119,7 +104,7 @@ def test_a_runner_that_died_in_the_middle(table):
     add(table, [{"p": "a", "id": 7, "v": [7]}])
     assert run(table, LATER).outcome.state is COMPLETED
     assert held(table) == before + Counter([str(sorted({"p": "a", "id": 7, "v": [7]}.items()))])
-    assert data_files(table) == named(table), "the files of the dead runner are removed"
+    assert data_files(table) == kept_paths(table), "the files of the dead runner are removed"
     check_invariants(table)
     assert schedule(table.state, "full", LATER) is not None
     assert run(table, LATER).outcome.state is COMPLETED
@@ -141,7 +126,7 @@ def test_a_partition_goes_that_a_plan_merges_in(table):
     assert run(table, LATER).outcome.state is COMPLETED
     assert not left & data_files(table)
     assert held(table) == rest
-    assert data_files(table) == named(table)
+    assert data_files(table) == kept_paths(table)
     check_invariants(table)
 
 
@@ -152,7 +137,7 @@ def test_a_table_is_replaced_that_a_plan_merges_in(table):
     left = die(table, plan)
     wanted = schema_of({"n": "INT", "w": "STRING"}, ["n"], options={"bucket": "-1"})
     replace_empty(table.state, wanted)
-    now = Catalog(table.path.rsplit("/", 2)[0]).load_table("default", "t")
+    now = reload(table)
     assert not now.schema.partition_keys
     for w in "xyz":
         write(now, [{"n": 1, "w": w}, {"n": ord(w), "w": w}])
@@ -169,7 +154,7 @@ def test_a_table_is_replaced_that_a_plan_merges_in(table):
     tagged = now.version("before")
     assert Counter(str(sorted(row.items())) for row in _past(now, tagged)) == before
     assert now.roll_back("before") is not None
-    old = Catalog(table.path.rsplit("/", 2)[0]).load_table("default", "t")
+    old = reload(table)
     assert held(old) == before
     assert old.schema.field_names == table.schema.field_names
     add(old, [{"p": "a", "id": 7, "v": [7]}])

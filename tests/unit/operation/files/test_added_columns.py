@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from support.tables import arrow_rows, check_invariants, compact, identity, make_table, read, write
+from support.invariants import check_invariants
+from support.tables import arrow_rows, compact, identity, make_table, read, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConflictError
 from tablestore_engine.metadata.compaction_plan import PlanState
 from tablestore_engine.metadata.manifest import FileKind
-from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.compact.schedule import schedule
 from tablestore_engine.operation.compact.scheduled_run import run_next
 from tablestore_engine.schema.table.schema_changes import AddColumn
@@ -72,9 +73,11 @@ def test_changes_that_were_computed_without_the_column_conflict(tmp_path, key):
         Change("COMPACT", (replace(files[0], file=replace(files[0].file, file_name="f", schema_id=0)),), removed),
     ):
         with pytest.raises(ConflictError, match="columns of the table were changed"):
-            old.committer().commit(change, identity())
+            Committer(old.state).commit(change, identity())
     old.write(arrow_rows(old.schema, [{"id": 3, "v": "c"}]))
     assert {row["id"]: row["n"] for row in read(wider)} == {1: None, 2: 2, 3: None}
     # With a schema that knows it, the same goes.
-    wider.committer().commit(Change("OVERWRITE", removed=removed, read_snapshot=wider.latest_snapshot().id), identity())
+    Committer(wider.state).commit(
+        Change("OVERWRITE", removed=removed, read_snapshot=wider.latest_snapshot().id), identity()
+    )
     assert {row["id"] for row in read(wider)} == {3}

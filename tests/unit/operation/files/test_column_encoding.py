@@ -5,7 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.tables import compact, data_files, make_table, read, write
+from support.files import data_files
+from support.tables import compact, make_table, read, write
 
 from tablestore_engine.operation.files.column_encoding import dictionary_columns
 

@@ -7,17 +7,9 @@ from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 
 import pytest
-from support.tables import (
-    arrow_rows,
-    by_key,
-    check_invariants,
-    compact,
-    data_files,
-    make_table,
-    new_job,
-    read,
-    write,
-)
+from support.files import data_files
+from support.invariants import check_invariants
+from support.tables import arrow_rows, by_key, compact, make_table, new_job, read, write
 
 from tablestore_engine.errors import StorageError
 from tablestore_engine.operation.files.data_file_writer import BucketFiles, RollingWriter

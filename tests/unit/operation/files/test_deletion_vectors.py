@@ -8,7 +8,7 @@ from support.tables import arrow_rows, make_table
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import CorruptMetadataError, OptionError
-from tablestore_engine.operation.transaction.arrow_write import write_arrow
+from tablestore_engine.operation.changes.arrow_write import write_arrow
 
 VECTORS = {"deletion-vectors.enabled": "true"}
 

@@ -7,7 +7,8 @@ import os
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.tables import check_invariants, make_table
+from support.invariants import check_invariants
+from support.tables import make_table
 
 from tablestore_engine.operation.files.footer_stats import leaves_with_stats
 

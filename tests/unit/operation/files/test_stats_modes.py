@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from support.tables import by_key, check_invariants, compact, make_table, write
+from support.invariants import check_invariants
+from support.tables import by_key, compact, make_table, write
 
 from tablestore_engine.metadata.binary_row import decode_row
 from tablestore_engine.schema.table.predicate import Compare, IsNull

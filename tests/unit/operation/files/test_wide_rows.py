@@ -5,7 +5,9 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.tables import arrow_memory, compact, live_paths, make_table
+from support.arrow_memory import arrow_memory
+from support.files import live_paths
+from support.tables import compact, make_table
 
 from tablestore_engine.operation.compact import compact as compact_module
 from tablestore_engine.operation.files.batch_size import rows_within, slices_within

@@ -7,14 +7,16 @@ import time
 
 import pyarrow as pa
 import pytest
-from support.tables import by_key, check_invariants, compact, data_files, live_paths, make_table, write
+from support.files import data_files, live_paths
+from support.invariants import check_invariants
+from support.tables import by_key, compact, keyed_table, write
 
 from tablestore_engine.errors import ConflictError, SnapshotNotFound, StorageError
 from tablestore_engine.metadata.tag import Lifetime, tag_of
+from tablestore_engine.operation.changes import after_commit
 from tablestore_engine.operation.history.expire import Retention
 from tablestore_engine.operation.history.history import is_dead
 from tablestore_engine.operation.history.tags import expire_tags, replace_tag
-from tablestore_engine.operation.transaction import after_commit
 from tablestore_engine.storage import manifests
 
 ALL_BUT_ONE = Retention(1, 1, 0, 1_000)
@@ -28,7 +30,7 @@ class Killed(BaseException):
 
 @pytest.fixture
 def table(tmp_path):
-    return make_table(tmp_path, {"id": "INT", "v": "INT"}, ["id"], options=OPTIONS)
+    return keyed_table(tmp_path, OPTIONS)
 
 
 def fill(table):
@@ -158,7 +160,7 @@ def written(table, v):
 
 def test_what_stops_expiration_is_reported_once(tmp_path, caplog):
     options = {"bucket": "1", "snapshot.num-retained.min": "1", "snapshot.num-retained.max": "1"}
-    table = make_table(tmp_path, {"id": "INT", "v": "INT"}, ["id"], options=options)
+    table = keyed_table(tmp_path, options)
     for v in range(3):
         written(table, v)
     assert len(table.snapshots()) == 1

@@ -10,15 +10,18 @@ from dataclasses import replace
 
 import pyarrow as pa
 import pytest
+from support.files import data_files, kept_manifests, kept_paths, live_paths
+from support.invariants import check_invariants
 from support.tables import (
     DELETE,
     by_key,
-    check_invariants,
     compact,
-    data_files,
-    live_paths,
+    keyed_table,
     make_table,
     new_job,
+    partitioned_table,
+    reload,
+    row,
     write,
 )
 
@@ -31,10 +34,12 @@ from tablestore_engine.errors import (
     TagNotFound,
     UserError,
 )
+from tablestore_engine.operation.changes.after_commit import follow
+from tablestore_engine.operation.commit.commit import Committer
 from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.operation.commit.replace import next_schema, replace_all, schema_publisher
 from tablestore_engine.operation.history.expire import Retention, end_of_expired
-from tablestore_engine.operation.transaction.after_commit import Committed, follow
+from tablestore_engine.operation.transaction.transaction import Committed
 from tablestore_engine.storage import manifests
 from tablestore_engine.storage.file_io import LocalFileIO
 
@@ -68,35 +73,12 @@ def test_a_snapshot_that_a_consumer_waits_for_stays():
 
 @pytest.fixture
 def table(tmp_path):
-    columns = {"p": "STRING", "id": "INT", "v": "INT"}
-    return make_table(tmp_path, columns, ["p", "id"], ["p"], {"bucket": "1", "write-only": "true"})
-
-
-def row(number, v, p="a"):
-    return {"p": p, "id": number, "v": v}
+    return partitioned_table(tmp_path, {"bucket": "1", "write-only": "true"})
 
 
 def metadata(table):
     """Names of manifests and lists on disk."""
     return set(os.listdir(table.paths.manifest_dir))
-
-
-def named(table):
-    """Names of manifests and lists that snapshots and tags name."""
-    found = set()
-    for snapshot in [*table.snapshots(), *table.tags.all().values()]:
-        lists = {snapshot.base_manifest_list, snapshot.delta_manifest_list}
-        found |= lists | {m.file_name for name in lists for m in table.manifests.read_list(name)}
-    return found
-
-
-def needed(table):
-    """Paths of data files that snapshots and tags need, as their manifests on disk say."""
-    found = set()
-    manifests._cache.clear()
-    for snapshot in [*table.snapshots(), *table.tags.all().values()]:
-        found |= live_paths(table, snapshot)
-    return found
 
 
 def test_only_what_is_needed_stays(table):
@@ -110,8 +92,8 @@ def test_only_what_is_needed_stays(table):
     assert [s.id for s in table.snapshots()] == [8, 9]
     assert table.snapshot_store.earliest_id() == 8
     assert sorted(map(str, table.to_arrow().to_pylist())) == before
-    assert data_files(table) == needed(table)
-    assert metadata(table) == named(table)
+    assert data_files(table) == kept_paths(table)
+    assert metadata(table) == kept_manifests(table)
     check_invariants(table)
     assert table.expire_snapshots(Retention(2, 2, 0, 100)) == 0
     with pytest.raises(SnapshotNotFound, match="8 to 9"):
@@ -147,12 +129,12 @@ def test_a_tag_keeps_its_files(table):
     manifests._cache.clear()
     assert [s.id for s in table.snapshots()] == [4]
     assert table.to_arrow(snapshot=table.version("first")).to_pylist() == [row(1, 1)]
-    assert data_files(table) == needed(table)
-    assert metadata(table) == named(table)
+    assert data_files(table) == kept_paths(table)
+    assert metadata(table) == kept_manifests(table)
     table.delete_tag("first")
     assert table.tags.names() == []
-    assert data_files(table) == needed(table)
-    assert metadata(table) == named(table)
+    assert data_files(table) == kept_paths(table)
+    assert metadata(table) == kept_manifests(table)
     assert sorted(by_key(table)) == [1, 2, 3]
 
 
@@ -166,8 +148,8 @@ def test_tags_that_share_files(table):
     table.expire_snapshots(ALL_BUT_ONE)
     for name, left in (("two", [1, 2]), ("one", [1, 2])):
         table.delete_tag(name)
-        assert data_files(table) == needed(table)
-        assert metadata(table) == named(table)
+        assert data_files(table) == kept_paths(table)
+        assert metadata(table) == kept_manifests(table)
         assert sorted(r["id"] for r in table.to_arrow(snapshot=table.version("two-again")).to_pylist()) == left
 
 
@@ -208,12 +190,12 @@ def test_a_write_expires_what_is_due(tmp_path):
     # A compaction would be a snapshot, too.
     options = {"bucket": "1", "num-sorted-run.compaction-trigger": "99"}
     options |= {"snapshot.num-retained.min": "2", "snapshot.num-retained.max": "3"}
-    table = make_table(tmp_path, {"id": "INT", "v": "INT"}, ["id"], options=options)
+    table = keyed_table(tmp_path, options)
     for n in range(8):
         table.write(pa.table({"id": [1], "v": [n]}))
     assert [s.id for s in table.snapshots()] == [6, 7, 8]
     assert by_key(table) == {1: {"id": 1, "v": 7}}
-    assert metadata(table) == named(table)
+    assert metadata(table) == kept_manifests(table)
 
 
 def test_a_replaced_table_leaves_its_files_to_expiration(table):
@@ -222,7 +204,9 @@ def test_a_replaced_table_leaves_its_files_to_expiration(table):
     current = table.schema
     schema = next_schema(current, wanted.schema, 0)
     publisher = schema_publisher(table.schemas, current, schema)
-    table.committer(schema).commit(replace_all(current, schema), CommitIdentity("r", 1), new_schema=publisher)
+    Committer(table.state.with_schema(schema)).commit(
+        replace_all(current, schema), CommitIdentity("r", 1), new_schema=publisher
+    )
     warehouse = os.path.dirname(os.path.dirname(table.path))
     replaced = Catalog(warehouse).load_table("default", "t")
     assert replaced.schema.field_names == ("x",)
@@ -298,8 +282,8 @@ def test_killed_at_every_deletion_every_snapshot_left_is_whole(tmp_path):
         assert by_key(table)[1]["v"] == 3
         table.expire_snapshots(ALL_BUT_ONE)
         table.remove_orphan_files(int(time.time() * 1000) + HOUR)
-        assert data_files(table) == needed(table)
-        assert metadata(table) == named(table)
+        assert data_files(table) == kept_paths(table)
+        assert metadata(table) == kept_manifests(table)
         if done:
             break
         allowed += 1
@@ -341,7 +325,7 @@ def test_expiring_with_concurrent_writers_and_readers(tmp_path):
     assert not failures
     assert by_key(table)[4]["v"] == 59
     table.expire_snapshots(ALL_BUT_ONE)
-    assert data_files(table) == needed(table)
+    assert data_files(table) == kept_paths(table)
 
 
 def test_a_writer_that_slept_while_its_id_came_and_went(table):
@@ -355,7 +339,7 @@ def test_a_writer_that_slept_while_its_id_came_and_went(table):
         if len(asked) == 1:
             for n in (2, 3, 4):
                 write(
-                    Catalog(os.path.dirname(os.path.dirname(table.path))).load_table("default", "t"),
+                    reload(table),
                     [row(n, n)],
                 )
             assert (
@@ -406,12 +390,12 @@ def test_a_tag_that_is_made_while_its_snapshot_expires(table):
     write(table, [row(1, 2)])
     compact(table)
     io = Meanwhile(lambda: table.create_tag("just", 1))
-    expiring = Catalog(os.path.dirname(os.path.dirname(table.path)), io).load_table("default", "t")
+    expiring = reload(table, io)
     assert expiring.expire_snapshots(ALL_BUT_ONE) == 2
     manifests._cache.clear()
     assert table.to_arrow(snapshot=table.version("just")).to_pylist() == [row(1, 1)]
-    assert data_files(table) == needed(table)
-    assert metadata(table) == named(table)
+    assert data_files(table) == kept_paths(table)
+    assert metadata(table) == kept_manifests(table)
 
 
 def test_a_tag_that_comes_too_late(table, monkeypatch):

@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.tables import by_key, data_files, make_table, write
+from support.files import data_files
+from support.tables import by_key, keyed_table, write
 
 from tablestore_engine.operation.history.expire import Retention
 from tablestore_engine.storage import manifests
@@ -20,7 +21,7 @@ ALL_BUT_ONE = Retention(1, 1, 0, 1_000)
 
 @pytest.fixture
 def table(tmp_path):
-    return make_table(tmp_path, {"id": "INT", "v": "INT"}, ["id"], options={"bucket": "1", "write-only": "true"})
+    return keyed_table(tmp_path, {"bucket": "1", "write-only": "true"})
 
 
 def write_with_changelog(table, v):

@@ -6,22 +6,13 @@ import os
 import random
 
 import pytest
-from support.tables import (
-    DELETE,
-    compact,
-    data_files,
-    identity,
-    live_paths,
-    make_table,
-    read,
-    schema_of,
-    write,
-)
+from support.files import data_files, live_paths
+from support.tables import DELETE, compact, identity, keyed_table, make_table, read, schema_of, write
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.changes.table_changes import replace_empty
+from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.history.expire import Retention
-from tablestore_engine.operation.transaction.table_changes import replace_empty
 from tablestore_engine.storage import manifests
 from tablestore_engine.storage.file_io import LocalFileIO
 
@@ -49,7 +40,7 @@ def reads_of(table, action):
 
 def tagged_every_day(directory, days):
     """A table of which each snapshot has a tag, and only the last two still exist."""
-    table = make_table(directory, COLUMNS, ["id"], options=OPTIONS)
+    table = keyed_table(directory, OPTIONS)
     for day in range(days):
         write(table, [{"id": day, "v": day}])
         table.create_tag(f"day-{day:02}")
@@ -119,7 +110,7 @@ class History:
         if snapshot is not None:
             name = self.table.paths.new_statistics_name(f"{snapshot.id}")
             self.table.io.write(self.table.paths.statistics(name), b"{}")
-            self.table.committer().commit(Change("ANALYZE", statistics=name), identity())
+            Committer(self.table.state).commit(Change("ANALYZE", statistics=name), identity())
 
     def replace(self):
         """Another table under the same name, whose manifests begin afresh where its partitions are others."""

@@ -7,19 +7,20 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
-from support.tables import check_invariants, compact, make_table, new_job, read, write
+from support.invariants import check_invariants
+from support.tables import compact, make_table, new_job, read, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConflictError, UserError
 from tablestore_engine.metadata.partition import PartitionFormat
+from tablestore_engine.operation.changes.after_commit import follow
+from tablestore_engine.operation.changes.table_changes import drop_partitions, expire_partitions
 from tablestore_engine.operation.history.partition_expire import (
     PartitionRetention,
-    expire_partitions,
     expire_when_due,
     is_check_due,
 )
-from tablestore_engine.operation.transaction.after_commit import Committed, follow
-from tablestore_engine.operation.transaction.table_changes import drop_partitions
+from tablestore_engine.operation.transaction.transaction import Committed
 from tablestore_engine.schema.table.schema_changes import SetOption
 from tablestore_engine.storage.snapshots import SnapshotStore
 
@@ -117,6 +118,18 @@ def test_drop(table):
     drop_partitions(table.state, {partition_format.encode(("2024-01-31",)), partition_format.encode(("2024-01-30",))})
     assert days_of(table) == ["2024-01-28", "2024-01-29", "2024-02-01"]
     check_invariants(table)
+
+
+def test_old_snapshots_expire_after_it(tmp_path):
+    """As after any other commit; a table without due partitions is not committed to."""
+    retained = {"snapshot.num-retained.min": "1", "snapshot.num-retained.max": "1", "snapshot.time-retained": "1 ms"}
+    table = new_table(tmp_path, **{"write-only": "false", **retained})
+    for day in ("2024-01-01", "2024-01-31"):
+        write(table, [{"dt": day, "id": 1}])
+    assert expire_partitions(table.state, retention(2), NOW_MILLIS) == ["dt=2024-01-01"]
+    assert [one.id for one in table.snapshots()] == [3]
+    assert expire_partitions(table.state, retention(2), NOW_MILLIS) == []
+    assert [one.id for one in table.snapshots()] == [3]
 
 
 @pytest.mark.parametrize(

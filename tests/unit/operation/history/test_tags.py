@@ -7,7 +7,8 @@ import os
 import time
 
 import pytest
-from support.tables import compact, data_files, live_paths, make_table, write
+from support.files import data_files, kept_paths, live_paths
+from support.tables import compact, keyed_table, write
 
 from tablestore_engine.errors import (
     CorruptMetadataError,
@@ -18,9 +19,10 @@ from tablestore_engine.errors import (
 )
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.tag import Lifetime, duration_text, lifetime_of, tag_of
+from tablestore_engine.operation.changes.after_commit import follow
 from tablestore_engine.operation.history.expire import Retention
 from tablestore_engine.operation.history.tags import expire_tags, replace_tag
-from tablestore_engine.operation.transaction.after_commit import Committed, follow
+from tablestore_engine.operation.transaction.transaction import Committed
 from tablestore_engine.storage import manifests
 
 ALL_BUT_ONE = Retention(1, 1, 0, 1_000)
@@ -29,7 +31,7 @@ DAY = 86_400_000
 
 def new_table(warehouse, **options):
     options = {"bucket": "1", "write-only": "true", **options}
-    return make_table(warehouse, {"id": "INT", "v": "INT"}, ["id"], options=options)
+    return keyed_table(warehouse, options)
 
 
 @pytest.fixture
@@ -47,13 +49,6 @@ def fill(table):
 def rows(table, tag):
     manifests._cache.clear()
     return table.to_arrow(snapshot=table.version(tag)).to_pylist()
-
-
-def needed(table):
-    found = set()
-    for snapshot in [*table.snapshots(), *table.tags.all().values()]:
-        found |= live_paths(table, snapshot)
-    return found
 
 
 def test_the_file_of_a_tag(table):
@@ -148,7 +143,7 @@ def test_a_replaced_tag_lets_go_of_what_it_kept(table):
     replace_tag(table.state, "t", table.snapshot(3), Lifetime(0, 7))
     assert rows(table, "t") == [{"id": 1, "v": 2}]
     assert table.tags.stored()[0].lifetime == Lifetime(0, 7)
-    assert data_files(table) == needed(table) < kept
+    assert data_files(table) == kept_paths(table) < kept
     with pytest.raises(TagNotFound, match="'u' does not exist"):
         replace_tag(table.state, "u", table.snapshot(3))
 
@@ -171,7 +166,7 @@ def test_a_tag_is_not_given_to_what_expired(table):
     with pytest.raises(SnapshotNotFound, match="Snapshot 2 expired"):
         replace_tag(table.state, "t", removed)
     assert rows(table, "t") == [{"id": 1, "v": 1}]
-    assert data_files(table) == needed(table)
+    assert data_files(table) == kept_paths(table)
 
 
 def test_tags_whose_time_is_over_go(table):
@@ -185,11 +180,11 @@ def test_tags_whose_time_is_over_go(table):
     assert expire_tags(table.state, now + 2 * DAY) == ["long"]
     assert expire_tags(table.state, now + 100 * DAY) == [], "without a time it stays"
     table.expire_snapshots(ALL_BUT_ONE)
-    assert data_files(table) == needed(table)
+    assert data_files(table) == kept_paths(table)
     assert expire_tags(table.state, now, older_than_millis=now - DAY) == []
     os.utime(table.paths.tag("plain"), (0, 0))
     assert expire_tags(table.state, now, older_than_millis=now - DAY) == ["plain"]
-    assert data_files(table) == needed(table) == live_paths(table)
+    assert data_files(table) == kept_paths(table) == live_paths(table)
 
 
 def test_a_commit_looks_after_tags(tmp_path):

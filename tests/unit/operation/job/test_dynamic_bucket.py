@@ -10,31 +10,20 @@ from datetime import date
 import numpy as np
 import pyarrow as pa
 import pytest
-from support.tables import (
-    DELETE,
-    PUT,
-    arrow_rows,
-    by_key,
-    check_invariants,
-    compact,
-    data_files,
-    identity,
-    make_table,
-    new_job,
-    read,
-    write,
-)
+from support.files import data_files
+from support.invariants import check_invariants
+from support.tables import DELETE, PUT, arrow_rows, by_key, compact, identity, make_table, new_job, read, rows, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConflictError, OptionError, PrimaryKeyError, SchemaError, UserError
 from tablestore_engine.metadata.index_manifest import IndexEntry
 from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.changes.table_changes import drop_partitions, replace_empty
+from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.index_commit import IndexChange
 from tablestore_engine.operation.history.expire import Retention
+from tablestore_engine.operation.history.rollback import restored_schema
 from tablestore_engine.operation.job.index_change import index_change
-from tablestore_engine.operation.transaction.rollback import restored_schema
-from tablestore_engine.operation.transaction.table_changes import drop_partitions, replace_empty
 from tablestore_engine.operation.write.cleanup import remove_files
 from tablestore_engine.operation.write.write_table import BUCKET_COLUMN, write_table
 from tablestore_engine.schema.table.layout import with_buckets as layout_with_buckets
@@ -53,10 +42,6 @@ def catalog(tmp_path):
 @pytest.fixture
 def table(catalog):
     return make_table(catalog, COLUMNS, ["id"], options=DYNAMIC)
-
-
-def rows(ids, v):
-    return [{"id": i, "v": v} for i in ids]
 
 
 def buckets(table, snapshot=None):
@@ -198,7 +183,7 @@ def prepared(table, made):
     job = new_job(table)
     result = write_table(job, arrow_rows(table.schema, made))
     change = Change("APPEND", tuple(result.entries), index=index_change(job, result))
-    return lambda: table.committer().commit(change, identity()), snapshot
+    return lambda: Committer(table.state).commit(change, identity()), snapshot
 
 
 def test_two_writers_that_assign_new_keys_conflict(table):
@@ -270,9 +255,9 @@ def test_truncating_a_partition_removes_its_index(catalog):
     table = make_table(catalog, {"p": "INT", **COLUMNS}, ["p", "id"], ["p"], DYNAMIC)
     write(table, [{"p": p, "id": i, "v": "a"} for p in (1, 2) for i in range(5)])
     first = min(e.partition for e in table.live_files())
-    table.committer().commit(Change("OVERWRITE", replaces=lambda e: e.partition == first), identity())
+    Committer(table.state).commit(Change("OVERWRITE", replaces=lambda e: e.partition == first), identity())
     assert {e.partition for e in table.index_files()} == {e.partition for e in table.live_files()}
-    table.committer().commit(Change("OVERWRITE", replaces=everything), identity())
+    Committer(table.state).commit(Change("OVERWRITE", replaces=everything), identity())
     assert table.latest_snapshot().index_manifest is None
     write(table, [{"p": 1, "id": 1, "v": "b"}])
     check_invariants(table)
@@ -390,7 +375,8 @@ def test_a_key_without_the_partition_needs_dynamic_buckets(catalog):
         make_table(catalog, columns, ["id"], ["p"], {"bucket": "-1", "sequence.field": "v"})
     with pytest.raises(SchemaError, match="partition itself"):
         make_table(catalog, {"q": "INT", **columns}, ["p"], ["p", "q"], {"bucket": "-1"})
-    table = make_table(catalog, columns, ["id"], ["p"], {"bucket": "-1"})
+    table = make_table(catalog, columns, ["id"], ["p"])
+    assert table.schema.core_options.bucket == -1
     assert table.schema.crosses_partitions
     assert not table.schema.has_bucket_index
 
@@ -443,7 +429,7 @@ def test_a_write_that_began_before_a_roll_back_conflicts(table):
     change = Change("APPEND", tuple(result.entries), base_snapshot_id=latest.id, index=index_change(job, result))
     table.roll_back(1)
     with pytest.raises(ConflictError):
-        table.committer().commit(change, identity())
+        Committer(table.state).commit(change, identity())
     assert by_key(table).keys() == set(range(6))
 
 
@@ -454,11 +440,11 @@ def test_a_roll_back_that_counts_on_index_files_conflicts_when_they_go(table):
     change = Change("OVERWRITE", restores=(), index=IndexChange(restores=kept))
     write(table, rows(range(2), "b"), kind="OVERWRITE", replaces=everything, job=new_job(table, into_empty=True))
     with pytest.raises(ConflictError, match="Index file"):
-        table.committer().commit(change, identity())
-    table.committer().commit(Change("OVERWRITE", replaces=everything), identity())
+        Committer(table.state).commit(change, identity())
+    Committer(table.state).commit(Change("OVERWRITE", replaces=everything), identity())
     assert table.latest_snapshot().index_manifest is None
     with pytest.raises(ConflictError, match="Index file"):
-        table.committer().commit(change, identity())
+        Committer(table.state).commit(change, identity())
 
 
 def test_rolling_back_over_rescaling_keeps_the_columns_of_now(catalog):
@@ -498,7 +484,7 @@ def test_commits_that_change_no_keys_carry_the_index_on(table):
     before = table.latest_snapshot().index_manifest
     assert compact(table) is not None
     for change in (Change("ANALYZE", statistics="stat-x-0"), Change("COMPACT")):
-        table.committer().commit(change, identity())
+        Committer(table.state).commit(change, identity())
         assert table.latest_snapshot().index_manifest == before
 
 
@@ -534,7 +520,7 @@ def test_batches_find_keys_where_earlier_ones_put_them(table):
 def test_batches_repair_the_index_of_each_partition(catalog):
     table = make_table(catalog, {"p": "STRING", **COLUMNS}, ["p", "id"], ["p"], DYNAMIC)
     write(table, [{"p": p, "id": i, "v": "a"} for p in "xyz" for i in range(6)])
-    table.committer().commit(Change("OVERWRITE", index=IndexChange(restores=())), identity())
+    Committer(table.state).commit(Change("OVERWRITE", index=IndexChange(restores=())), identity())
     assert table.index_files() == []
     parts = [[{"p": p, "id": i, "v": p} for i in range(5, 8)] for p in "xyx"]
     table.write(iter(batches(table, *parts)))
@@ -550,7 +536,7 @@ def test_batches_of_a_table_whose_partitions_have_other_numbers_of_buckets(catal
     own = PartitionFormat(table.schema).encode(("x",))
     job = replace(new_job(table), partition_buckets={own: 5})
     result = write_table(job, arrow_rows(table.schema, [{"p": "x", "id": i, "v": "a"} for i in range(40)]))
-    table.committer().commit(Change("APPEND", tuple(result.entries)), identity())
+    Committer(table.state).commit(Change("APPEND", tuple(result.entries)), identity())
     part = [{"p": p, "id": i, "v": "b"} for p in "xy" for i in range(40)]
     table.write(iter(batches(table, part)))
     assert {e.total_buckets for e in table.live_files() if e.partition == own} == {5}

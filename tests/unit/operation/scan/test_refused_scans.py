@@ -6,11 +6,12 @@ import os
 from dataclasses import replace
 
 import pytest
-from support.tables import compact, identity, make_table, new_job, path_of, read, write, write_files
+from support.files import path_of
+from support.tables import compact, identity, make_table, new_job, read, write, write_files
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import OptionError
-from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.types.types import AtomicType
 
@@ -80,7 +81,7 @@ def test_files_of_another_format(tmp_path):
     (entry,) = result.entries
     orc = replace(entry, file=replace(entry.file, file_name=entry.file.file_name.replace(".parquet", ".zstd.orc")))
     os.rename(path_of(table, entry), path_of(table, orc))
-    table.committer().commit(Change("APPEND", (orc,)), identity())
+    Committer(table.state).commit(Change("APPEND", (orc,)), identity())
     for verb in (lambda: read(table), lambda: compact(table)):
         with pytest.raises(OptionError, match=r"'file\.format' = 'orc' is not supported.*\.orc has this format"):
             verb()
@@ -105,7 +106,7 @@ def test_rows_that_wait_for_their_bucket(tmp_path):
     job = new_job(table)
     entries = write_files(job, [{"id": 2, "v": 2}]).entries
     waiting = [replace(e, bucket=-2) for e in entries]
-    table.committer().commit(Change("APPEND", tuple(waiting)), identity())
+    Committer(table.state).commit(Change("APPEND", tuple(waiting)), identity())
     assert read(_with(table, bucket="-2")) == [{"id": 1, "v": 1}]
 
 
@@ -114,5 +115,5 @@ def test_row_ids_are_never_given_twice(tmp_path):
     first = write(table, [{"id": 1, "v": 1}])
     text = table.io.read(table.paths.snapshot(first.id)).decode()
     table.io.write(table.paths.snapshot(first.id), text.replace('"id": 1,', '"id": 1, "nextRowId": 17,', 1).encode())
-    table.committer().commit(Change("OVERWRITE", replaces=lambda entry: True), identity())
+    Committer(table.state).commit(Change("OVERWRITE", replaces=lambda entry: True), identity())
     assert table.latest_snapshot().next_row_id == 17

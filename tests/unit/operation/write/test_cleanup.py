@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from support.tables import data_files, make_table, new_job, read, schema_of, write, write_files
+from support.files import data_files
+from support.tables import new_job, partitioned_table, read, schema_of, write, write_files
 
 from tablestore_engine.errors import CommitOutcomeUnknownError, ConflictError, PrimaryKeyError
+from tablestore_engine.operation.changes.table_changes import replace_empty
 from tablestore_engine.operation.files.index_files import index_path
-from tablestore_engine.operation.transaction.table_changes import replace_empty
 from tablestore_engine.operation.write.cleanup import removed_unless_committed
 from tablestore_engine.storage.file_io import LocalFileIO
-
-COLUMNS = {"p": "STRING", "id": "INT", "v": "INT"}
 
 
 class Looking(LocalFileIO):
@@ -34,7 +33,7 @@ def rows(v, partitions="abc"):
 
 @pytest.fixture(params=["2", "-1"], ids=["fixed", "dynamic"])
 def table(tmp_path, request):
-    made = make_table(tmp_path, COLUMNS, ["p", "id"], ["p"], {"bucket": request.param}, io=Looking())
+    made = partitioned_table(tmp_path, {"bucket": request.param}, io=Looking())
     write(made, rows(0))
     return made
 

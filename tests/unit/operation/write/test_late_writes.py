@@ -9,7 +9,7 @@ from support.tables import DELETE, PUT, compact, identity, make_table, new_job, 
 from tablestore_engine.errors import ConflictError
 from tablestore_engine.mergetree.compaction.levels import sorted_runs
 from tablestore_engine.mergetree.compaction.universal import CompactionUnit
-from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.compact.auto_compaction import run_and_commit
 from tablestore_engine.operation.compact.compact_plan import plan_compaction, task_of
 from tablestore_engine.operation.compact.scheduled_run import execute_here
@@ -29,7 +29,7 @@ class Late:
 
     def commit(self):
         change = Change("APPEND", tuple(self.result.entries), base_snapshot_id=self.base_snapshot_id)
-        return self.table.committer().commit(change, identity())
+        return Committer(self.table.state).commit(change, identity())
 
 
 def keyed(tmp_path, options, **more):

@@ -5,16 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from support.tables import (
-    DELETE,
-    arrow_rows,
-    check_invariants,
-    compact,
-    data_files,
-    live_paths,
-    make_table,
-    read,
-)
+from support.files import data_files, kept_paths
+from support.invariants import check_invariants
+from support.tables import DELETE, arrow_rows, compact, make_table, read
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import NegativeCountError
@@ -52,10 +45,6 @@ def add(table, *rows):
 def held(table, snapshot=None):
     """How often each row is there."""
     return Counter(tuple(map(str, row.values())) for row in read(table, snapshot=snapshot))
-
-
-def reload(table):
-    return Catalog(table.path.rsplit("/", 2)[0]).load_table(*table.identifier)
 
 
 def added_column(table, name="n", kind="INT"):
@@ -145,8 +134,7 @@ def test_a_runner_of_a_counting_table_that_dies(tmp_path):
     assert run(table, LATER).outcome.state is PlanState.COMPLETED
     expected = {("1", "x"): 1, ("2", "x"): 1, ("7", "late"): 1}
     assert held(table) == expected
-    named = {path for s in table.snapshots() for path in live_paths(table, s)}
-    assert data_files(table) == named
+    assert data_files(table) == kept_paths(table)
     compact(table)
     assert held(table) == expected
     check_invariants(table)

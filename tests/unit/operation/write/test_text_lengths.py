@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from support.tables import data_files, make_table
+from support.files import data_files
+from support.tables import make_table
 
 from tablestore_engine.errors import SchemaError
 

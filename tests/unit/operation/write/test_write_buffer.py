@@ -10,22 +10,14 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.tables import (
-    arrow_memory,
-    arrow_rows,
-    check_invariants,
-    compact,
-    data_files,
-    identity,
-    make_table,
-    new_job,
-    read,
-    write,
-)
+from support.arrow_memory import arrow_memory
+from support.files import data_files
+from support.invariants import check_invariants
+from support.tables import arrow_rows, compact, identity, make_table, new_job, read, write
 
 from tablestore_engine.errors import DuplicateKeyError, PrimaryKeyError, StorageError
 from tablestore_engine.mergetree.merge.merge import merge_sorted
-from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.write.write_buffer import (
     MOST_RUNS,
     BufferSizes,
@@ -44,7 +36,7 @@ def key_of(row):
 
 
 def commit(table, result):
-    table.committer().commit(Change("APPEND", tuple(result.entries)), identity())
+    Committer(table.state).commit(Change("APPEND", tuple(result.entries)), identity())
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from support.tables import compact, identity, make_table, new_job
 
-from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.files import data_file_writer
 from tablestore_engine.operation.write.write_table import with_bucket, write_sorted
 
@@ -40,7 +40,7 @@ def peaks(folder, rows, runs):
     table = make_table(folder, columns, ["id"], options=options)
     for step in range(1, runs + 1):
         result = write_sorted(new_job(table), sorted_rows(new_job(table), rows // runs, step), f"{step}-")
-        table.committer().commit(Change("APPEND", tuple(result.entries)), identity())
+        Committer(table.state).commit(Change("APPEND", tuple(result.entries)), identity())
     written = pool.max_memory()
     assert compact(table) is not None
     size = sum(e.file.file_size for e in table.live_files())

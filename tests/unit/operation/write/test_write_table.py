@@ -10,21 +10,9 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.tables import (
-    DELETE,
-    PUT,
-    arrow_rows,
-    by_key,
-    check_invariants,
-    compact,
-    compact_newest,
-    data_files,
-    make_table,
-    new_job,
-    path_of,
-    read,
-    write,
-)
+from support.files import data_files, path_of
+from support.invariants import check_invariants
+from support.tables import DELETE, PUT, arrow_rows, by_key, compact, compact_newest, make_table, new_job, read, write
 
 from tablestore_engine.errors import OptionError, PrimaryKeyError, RowKindError, SchemaError, UserError
 from tablestore_engine.operation.job.write_job import BUCKET_COLUMN

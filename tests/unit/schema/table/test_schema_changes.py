@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tablestore_engine.errors import ColumnNotFound, OptionError, SchemaError
@@ -88,7 +90,7 @@ def test_bad_columns_are_refused(change):
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("bucket", "-1"), ("merge-engine", "aggregation"), ("sequence.field", "v"), ("nonsense", "1")],
+    [("bucket", "-1"), ("merge-engine", "aggregation"), ("sequence.field", "v"), ("bukcet", "1")],
 )
 def test_options_that_cannot_change_with_data(key, value):
     with pytest.raises(OptionError):
@@ -100,6 +102,18 @@ def test_fixed_options_may_change_before_there_is_data_or_to_the_same_value():
     assert apply_changes(BASE, [SetOption("bucket", "1")], 0).core_options.bucket == 1
     with pytest.raises(OptionError):
         apply_changes(BASE, [SetOption("primary-key", "v")], 0, has_data=False)
+
+
+def test_an_empty_table_gets_its_first_key_as_an_option():
+    plain = replace(BASE, primary_keys=(), options={})
+    changed = apply_changes(plain, [SetOption("primary-key", "ID"), SetOption("bucket", "3")], 0, has_data=False)
+    assert (changed.primary_keys, changed.options) == (("id",), {"bucket": "3"})
+    assert not changed.field("id").type.nullable
+    assert (changed.id, changed.replaces) == (plain.id + 1, None)
+    with pytest.raises(OptionError, match="ADD PRIMARY KEY"):
+        apply_changes(plain, [SetOption("primary-key", "id")], 0)
+    with pytest.raises(SchemaError, match="'nope', which is not a column"):
+        apply_changes(plain, [SetOption("primary-key", "nope")], 0, has_data=False)
 
 
 def test_a_number_of_buckets_may_become_another():

@@ -63,7 +63,7 @@ def test_date_partitions_get_readable_names():
         ([(" ", INT, None)], [], [], {}, "needs a name"),
         (COLUMNS, ["nope"], [], {}, "'nope', which is not a column"),
         (COLUMNS, ["id", "ID"], [], {}, "twice"),
-        (COLUMNS, ["id"], ["dt"], {}, "PRIMARY KEY (dt, id)"),
+        (COLUMNS, ["id"], ["dt"], {"bucket": "2"}, "PRIMARY KEY (dt, id)"),
         (COLUMNS, ["dt"], ["dt"], {}, "one row"),
         (COLUMNS, [], ["id", "Name", "dt"], {}, "besides the partition"),
         (COLUMNS, ["id"], [], {"primary-key": "dt"}, "given twice"),

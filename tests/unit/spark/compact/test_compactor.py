@@ -5,21 +5,16 @@ from __future__ import annotations
 import time
 
 import pytest
-from support.tables import (
-    by_key,
-    check_invariants,
-    data_files,
-    live_paths,
-    make_table,
-    read,
-    write,
-)
+from support.files import data_files, live_paths
+from support.invariants import check_invariants
+from support.tables import by_key, keyed_table, make_table, read, write
 
 from tablestore_engine.errors import ConflictError, CorruptMetadataError, ExecutionError, StorageError
 from tablestore_engine.metadata.compaction_plan import PlanState
+from tablestore_engine.operation.changes.after_commit import follow
 from tablestore_engine.operation.compact.schedule import schedule
 from tablestore_engine.operation.compact.scheduled_run import execute_here, run_next
-from tablestore_engine.operation.transaction.after_commit import Committed, follow
+from tablestore_engine.operation.transaction.transaction import Committed
 from tablestore_engine.schema.merge.merge_engine import MergeEngine
 from tablestore_engine.spark.compact.compact_due import compact_due
 from tablestore_engine.spark.compact.compactor import compact_table, execute_tasks
@@ -30,7 +25,7 @@ def no_spark():
 
 
 def table_of(tmp_path, **options):
-    table = make_table(tmp_path, {"id": "INT", "v": "INT"}, ["id"], options=options)
+    table = keyed_table(tmp_path, options)
     for v in range(2):
         write(table, [{"id": 1, "v": v}, {"id": 2, "v": v}])
     return table
@@ -39,7 +34,7 @@ def table_of(tmp_path, **options):
 def compact_after_write(table, buckets):
     """What follows a write into some buckets. Returns the snapshot of its compaction, None when there is none."""
     before = table.latest_snapshot()
-    follow(Committed(table.state, before, frozenset(buckets), lambda chosen: execute_tasks(no_spark, chosen)))
+    follow(Committed(table.state, before, frozenset(buckets)), lambda chosen: execute_tasks(no_spark, chosen))
     after = table.latest_snapshot()
     return after if after.id > before.id else None
 
@@ -100,7 +95,7 @@ def test_a_write_does_not_fail_because_of_its_compaction(tmp_path, monkeypatch, 
 
 
 def test_of_a_failed_compaction_no_file_is_left_and_other_buckets_are_compacted(tmp_path):
-    table = make_table(tmp_path, {"id": "INT", "v": "INT"}, ["id"], options={"bucket": "3"})
+    table = keyed_table(tmp_path, {"bucket": "3"})
     for v in range(2):
         write(table, [{"id": n, "v": v} for n in range(30)])
     before = data_files(table)
@@ -144,7 +139,7 @@ def test_a_write_schedules_instead_of_compacting(tmp_path):
 
 
 def test_plans_come_before_what_the_thresholds_ask_for(tmp_path):
-    table = make_table(tmp_path, {"id": "INT", "v": "INT"}, ["id"], options={"bucket": "2"})
+    table = keyed_table(tmp_path, {"bucket": "2"})
     for v in range(6):
         write(table, [{"id": n, "v": v} for n in range(20)])
     plan = schedule(table.state, "full", 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.tables import meta
+from support.files import meta
 
 from tablestore_engine.spark.read.multiset_hidden_rows import RowPositions
 
@@ -12,6 +12,8 @@ def test_row_positions():
     assert RowPositions.of([small, large]) == RowPositions(10, named=False)
     assert RowPositions.of([small, large, meta("c", size=5_000)]) == RowPositions(10, named=True)
     assert RowPositions.of([meta("a", rows=2**40, size=2**40)]) is None
-    assert "shiftleft(p.__size, 10) + p.__position" in RowPositions(10, named=False).joined("p", "h")
-    assert "__file" not in RowPositions(10, named=False).joined("p", "h")
-    assert "p.__file = h.__file" in RowPositions(10, named=True).joined("p", "h")
+    assert "shiftleft(p.__tablestore_size, 10) + p.__tablestore_position" in RowPositions(10, named=False).joined(
+        "p", "h"
+    )
+    assert "__tablestore_file" not in RowPositions(10, named=False).joined("p", "h")
+    assert "p.__tablestore_file = h.__tablestore_file" in RowPositions(10, named=True).joined("p", "h")

@@ -6,7 +6,8 @@ import pickle
 
 import pyarrow as pa
 import pytest
-from support.tables import arrow_memory, make_table, new_job, schema_of
+from support.arrow_memory import arrow_memory
+from support.tables import make_table, new_job, schema_of
 
 from tablestore_engine.spark.write import writer
 

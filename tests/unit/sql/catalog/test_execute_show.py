@@ -110,11 +110,11 @@ def partitioned(door):
 @pytest.mark.parametrize(
     ("spec", "found"),
     [
-        ("", ["dt=2024-01-01/hr=10", "dt=2024-01-01/hr=3", "dt=2024-01-02/hr=__DEFAULT_PARTITION__"]),
+        ("", ["dt=2024-01-01/hr=10", "dt=2024-01-01/hr=3", "dt=2024-01-02/hr=null"]),
         ("partition (HR = 3)", ["dt=2024-01-01/hr=3"]),
         ("partition (dt = '2024-01-01')", ["dt=2024-01-01/hr=10", "dt=2024-01-01/hr=3"]),
         ("partition (dt = date '2024-01-01', hr = '10')", ["dt=2024-01-01/hr=10"]),
-        ("partition (hr = null)", ["dt=2024-01-02/hr=__DEFAULT_PARTITION__"]),
+        ("partition (hr = null)", ["dt=2024-01-02/hr=null"]),
         ("partition (hr = 4)", []),
     ],
 )

@@ -66,3 +66,14 @@ def test_refused(tagged, text, error, message):
     with pytest.raises(error, match=message):
         tagged.run(f"alter table t {text}")
     assert tags(tagged) == {"x": (3, None)}
+
+
+def test_several_tags_are_deleted_by_one_name_with_commas(tagged):
+    for name in ("a", "b", "c"):
+        tagged.run(f"alter table t create tag {name}")
+    with pytest.raises(TagNotFound, match="'x'"):
+        tagged.run("alter table t delete tag `a, x`")
+    assert set(tags(tagged)) == {"a", "b", "c"}
+    tagged.run("alter table t delete tag `a, b`")
+    tagged.run("alter table t delete tag if exists `b,c`")
+    assert tags(tagged) == {}

@@ -53,6 +53,7 @@ from tablestore_engine.sql.statements.table import (
     AddColumns,
     AlterColumn,
     AlterUnsupported,
+    CacheTable,
     CommentOn,
     CreateTable,
     CreateTableAs,
@@ -64,6 +65,7 @@ from tablestore_engine.sql.statements.table import (
     RenameTable,
     SetTableProperties,
     Truncate,
+    UncacheTable,
     UnsetTableProperties,
 )
 from tablestore_engine.sql.statements.view import CreateView, DropView
@@ -706,6 +708,13 @@ OTHERS: list[tuple[str, type[Statement], dict[str, Any]]] = [
         QueryInside,
         {"kind": "CACHE TABLE", "prefix": "cache lazy table x as ", "query_sql": "select 1"},
     ),
+    ("cache table s.t", CacheTable, {"table": TableName("s", "t")}),
+    (
+        "cache lazy table t options ('storageLevel' = 'DISK_ONLY')",
+        CacheTable,
+        {"table": T, "lazy": True, "storage_level": "DISK_ONLY"},
+    ),
+    ("uncache table if exists t", UncacheTable, {"table": T}),
     (
         "insert overwrite directory '/x' using parquet options (a 'b') select 1",
         QueryInside,
@@ -746,7 +755,6 @@ PASSED = [
     "optimize",
     "vacuum a.b.c",
     "grant some_role to u",
-    "uncache table if exists t",
     "analyze tables in db compute statistics",
     "call ice.system.expire_snapshots('t')",
     "declare x int = 5",

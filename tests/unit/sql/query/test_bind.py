@@ -94,6 +94,20 @@ NAMES = {
     "identifier in backquotes": ("select * from identifier('db.`a-b`')", "select * from `@db.a-b` AS `a-b`"),
     "format as database": ("select * from json.t", "select * from `@json.t` AS t"),
     "line comment at the end": ("select * from t -- done", "select * from `@main.t` AS t -- done"),
+    "semi joins of tables with one name": (
+        "select b.* from b left semi join a on a.x = b.x left anti join s.a on a.x = b.x + 3",
+        (
+            "select b.* from `@main.b` AS b left semi join `@main.a` AS a on a.x = b.x"
+            " left anti join `@s.a` AS a on a.x = b.x + 3"
+        ),
+    ),
+    "a semi join of a table with the name of another": (
+        "select a.x, a.* from a left semi join s.a on main.a.x = s.a.x where a.x > 1",
+        (
+            "select `@main.a`.x, `@main.a`.* from `@main.a` left semi join `@s.a`"
+            " on `@main.a`.x = `@s.a`.x where `@main.a`.x > 1"
+        ),
+    ),
     "semicolon": ("select * from t;", "select * from `@main.t` AS t;"),
     "system tables with aliases": (
         "select f.x from db.t$files f join t$files as g on f.x = g.x",

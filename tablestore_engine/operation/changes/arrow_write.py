@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.changes.after_commit import follow
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.operation.job.write_job import WriteJob, WriteResult
@@ -55,7 +56,7 @@ def _write(state: TableState, write: Write, properties: Mapping[str, str] | None
     job = begin(state, WriteIntent(properties=properties), state.snapshots.latest())
     with removed_unless_committed(job.target):
         result = write(job)
-    return publish(state, job, result, Change("APPEND", base_snapshot_id=job.base_snapshot_id))
+    return follow(publish(state, job, result, Change("APPEND", base_snapshot_id=job.base_snapshot_id)))
 
 
 def _batches(rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -7,17 +7,19 @@ again.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TypeVar
 
 from tablestore_engine.errors import TableStoreError
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.compact.auto_compaction import Execute, compact_written, execute_small
+from tablestore_engine.operation.compact.auto_compaction import compact_written, execute_small
+from tablestore_engine.operation.compact.compact_task import Execute
 from tablestore_engine.operation.history.expire import Retention, expire_snapshots
 from tablestore_engine.operation.history.partition_expire import expire_when_due
 from tablestore_engine.operation.history.tags import expire_tags
+from tablestore_engine.operation.transaction.transaction import Committed
 from tablestore_engine.storage import clock
 from tablestore_engine.table_state import TableState
 
@@ -27,16 +29,15 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Committed:
-    """A commit to a table, and the buckets (partition, number) that it added rows to.
+class Due:
+    """What follow-ups work on: a table with the schema of its newest commit, and the buckets that got rows by it.
 
-    `execute` runs the compactions that are due in them.
+    `execute` runs the compactions that are due in these buckets.
     """
 
     state: TableState
-    snapshot: Snapshot
-    buckets: frozenset[tuple[bytes, int]] = frozenset()
-    execute: Execute = execute_small
+    buckets: frozenset[tuple[bytes, int]]
+    execute: Execute
 
 
 @dataclass(frozen=True)
@@ -44,26 +45,26 @@ class FollowUp:
     """One step after a commit. `failure` is what a warning says when it fails; `{table}` is the table's name."""
 
     failure: str
-    step: Callable[[Committed], object]
+    step: Callable[[Due], object]
 
 
-def _compact(done: Committed) -> None:
-    compact_written(done.state, done.buckets, done.execute)
+def _compact(due: Due) -> None:
+    compact_written(due.state, due.buckets, due.execute)
 
 
-def _expire_partitions(done: Committed) -> None:
-    if not done.state.options.write_only:
-        expire_when_due(done.state, clock.now_millis())
+def _expire_partitions(due: Due) -> None:
+    if not due.state.options.write_only:
+        expire_when_due(due.state, clock.now_millis())
 
 
-def _expire_tags(done: Committed) -> None:
-    if not done.state.options.write_only:
-        expire_tags(done.state, clock.now_millis())
+def _expire_tags(due: Due) -> None:
+    if not due.state.options.write_only:
+        expire_tags(due.state, clock.now_millis())
 
 
-def _expire_snapshots(done: Committed) -> None:
-    if not done.state.options.write_only:
-        expire_snapshots(done.state, clock.now_millis(), Retention.of(done.state.options))
+def _expire_snapshots(due: Due) -> None:
+    if not due.state.options.write_only:
+        expire_snapshots(due.state, clock.now_millis(), Retention.of(due.state.options))
 
 
 FOLLOW_UPS = (
@@ -75,26 +76,29 @@ FOLLOW_UPS = (
 """In this order: files that a compaction replaces may expire at once."""
 
 
-def follow(done: Committed, follow_ups: Sequence[FollowUp] = FOLLOW_UPS) -> None:
-    """Do what follows a commit, with the schema that came with it. Never raises an `Exception`: it warns.
+def follow(done: Committed, execute: Execute = execute_small) -> Snapshot:
+    """Do what follows a commit, with the schema that came with it. Returns the snapshot of the commit.
 
-    A compaction is itself what follows a write, so nothing follows it.
+    Never raises an `Exception`: it warns. A compaction is itself what follows a write, so nothing follows it.
+
+    Args:
+        done: the commit.
+        execute: runs the compactions that are due; by default in this process, those that are small.
     """
     if done.snapshot.commit_kind == "COMPACT":
-        return
+        return done.snapshot
     name = done.state.name
-    now = warned_of(f"Table {name} was not looked after when it had been written to", lambda: _with_its_schema(done))
-    if now is None:
-        return
-    for one in follow_ups:
-        warned_of(one.failure.format(table=name), partial(one.step, now))
+    state = warned_of(f"Table {name} was not looked after when it had been written to", lambda: _as_committed(done))
+    if state is not None:
+        due = Due(state, done.buckets, execute)
+        for one in FOLLOW_UPS:
+            warned_of(one.failure.format(table=name), partial(one.step, due))
+    return done.snapshot
 
 
-def _with_its_schema(done: Committed) -> Committed:
+def _as_committed(done: Committed) -> TableState:
     state, schema_id = done.state, done.snapshot.schema_id
-    if schema_id == state.schema.id:
-        return done
-    return replace(done, state=state.with_schema(state.schemas.load(schema_id)))
+    return state if schema_id == state.schema.id else state.with_schema(state.schemas.load(schema_id))
 
 
 def warned_of(failure: str, step: Callable[[], T]) -> T | None:

@@ -7,17 +7,18 @@ import threading
 from dataclasses import replace
 
 import pytest
+from support.files import data_files, live_paths
+from support.invariants import check_invariants
 from support.tables import (
     DELETE,
     by_key,
-    check_invariants,
     compact,
-    data_files,
     identity,
-    live_paths,
-    make_table,
     new_job,
+    partitioned_table,
     read,
+    reload,
+    row,
     schema_of,
     write,
 )
@@ -25,10 +26,11 @@ from support.tables import (
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConflictError, SnapshotNotFound, StorageError, TagNotFound, UserError
 from tablestore_engine.metadata.index_manifest import DELETION_VECTORS, IndexEntry
+from tablestore_engine.operation.commit.commit import Committer
 from tablestore_engine.operation.commit.replace import next_schema, replace_all, schema_publisher
 from tablestore_engine.operation.commit.restore import entries_to_restore
 from tablestore_engine.operation.history.expire import Retention
-from tablestore_engine.operation.transaction.rollback import ROLLED_BACK_TO, roll_back
+from tablestore_engine.operation.history.rollback import ROLLED_BACK_TO, roll_back
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.storage import manifests
@@ -39,16 +41,7 @@ ALL_BUT_ONE = Retention(1, 1, 0, 1_000)
 
 @pytest.fixture
 def table(tmp_path):
-    columns = {"p": "STRING", "id": "INT", "v": "INT"}
-    return make_table(tmp_path, columns, ["p", "id"], ["p"], {"bucket": "2", "write-only": "true"})
-
-
-def row(number, v, p="a"):
-    return {"p": p, "id": number, "v": v}
-
-
-def reload(table, io=None):
-    return Catalog(os.path.dirname(os.path.dirname(table.path)), io).load_table("default", "t")
+    return partitioned_table(tmp_path, {"bucket": "2", "write-only": "true"})
 
 
 def shown(table):
@@ -164,7 +157,9 @@ def test_back_across_a_replacement(table, partitioned):
     wanted = schema_of(columns, [], ["p"] if partitioned else [])
     schema = next_schema(table.schema, wanted, 0)
     publisher = schema_publisher(table.schemas, table.schema, schema)
-    table.committer(schema).commit(replace_all(table.schema, schema), identity(), new_schema=publisher)
+    Committer(table.state.with_schema(schema)).commit(
+        replace_all(table.schema, schema), identity(), new_schema=publisher
+    )
     replaced = reload(table)
     assert replaced.schema.field_names == tuple(columns)
     stale = new_job(replaced)
@@ -220,7 +215,7 @@ def test_a_write_committed_before_is_undone_and_one_begun_before_is_committed_af
     waiting = new_job(table, sequence=1_000)
     other = reload(table)
     rolling = reload(table, Copying(lambda: write(other, [row(77, 77)])))
-    assert roll_back(rolling.state, rolling.snapshot(1)).id == 7
+    assert roll_back(rolling.state, rolling.snapshot(1)).snapshot.id == 7
     assert sorted(by_key(table)) == [0, 1, 2, 3, 4]
     write(table, [row(88, 88)], job=waiting)
     assert sorted(by_key(table)) == [0, 1, 2, 3, 4, 88]
@@ -245,7 +240,7 @@ def test_a_compaction_meanwhile_makes_it_start_over(table):
     rolling = reload(table, Copying(lambda: compact(other)))
     with pytest.raises(ConflictError, match="is no longer part of the table"):
         roll_back(rolling.state, rolling.snapshot(4))
-    assert roll_back(rolling.state, rolling.snapshot(4)).id == 7
+    assert roll_back(rolling.state, rolling.snapshot(4)).snapshot.id == 7
     assert shown(table) == wanted
     check_invariants(table)
     assert live_paths(table) <= data_files(table)

@@ -34,7 +34,7 @@ from tablestore_engine.operation.files.data_file_writer import WriteTarget, writ
 from tablestore_engine.operation.files.index_files import index_entries, index_path
 from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.operation.scan.scan import live_entries
-from tablestore_engine.operation.transaction.transaction import publish_change
+from tablestore_engine.operation.transaction.transaction import Committed, publish_change
 from tablestore_engine.operation.write.cleanup import remove_files
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.schemas import SchemaStore
@@ -44,8 +44,8 @@ ROLLED_BACK_TO = "tablestore.rolled-back-to"  # property of a snapshot: the id o
 _CHUNK = 8 << 20
 
 
-def roll_back(state: TableState, to: Snapshot) -> Snapshot | None:
-    """Restore the rows of a snapshot or tag. Returns the new snapshot, None when the table has these rows already.
+def roll_back(state: TableState, to: Snapshot) -> Committed | None:
+    """Restore the rows of a snapshot or tag. Returns the commit, None when the table has these rows already.
 
     The columns are the current ones; if the table was replaced in between, those of the snapshot.
 

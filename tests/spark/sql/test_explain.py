@@ -1,0 +1,71 @@
+"""EXPLAIN of statements that change rows: the plan that computes them, and nothing is written."""
+
+from __future__ import annotations
+
+import pytest
+
+from tablestore_engine.errors import SqlError
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.mark.parametrize("clauses", ["TBLPROPERTIES ('primary-key' = 'id')", ""], ids=["with a key", "without a key"])
+def test_changes_are_planned_and_not_made(store, clauses):
+    store.sql(f"CREATE TABLE t (id INT, v INT) {clauses}")
+    store.sql("INSERT INTO t VALUES (1, 10), (2, 20)")
+    before = store.table("t").latest_snapshot()
+    for change in (
+        "UPDATE t SET v = v + 77 WHERE id = 1",
+        "DELETE FROM t WHERE v + 77 > 90",
+        "MERGE INTO t USING (SELECT 1 AS id) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = 77",
+    ):
+        plan = store.sql(f"EXPLAIN EXTENDED {change}").first()[0]
+        assert "77" in plan
+        assert "Scan parquet" in plan
+        assert "#" not in "".join(line for line in plan.splitlines() if "SubqueryAlias" in line)
+        assert store.sql(f"EXPLAIN {change}").first()[0].startswith("== Physical Plan ==")
+    assert store.table("t").latest_snapshot() == before
+
+
+@pytest.mark.parametrize(
+    ("change", "clause"),
+    [
+        ("UPDATE t SET v = max(v)", r"max are not allowed in SET: v = max\(v\)"),
+        ("UPDATE t SET v = 1 WHERE v > avg(v)", r"avg are not allowed in WHERE"),
+        ("DELETE FROM t WHERE count(*) > 1", r"count are not allowed in WHERE"),
+        (
+            "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED AND sum(s.v) > 1 THEN DELETE",
+            r"sum are not .* in WHEN: sum",
+        ),
+        (
+            "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = min(s.v)",
+            r"min are not allowed in SET",
+        ),
+        ("MERGE INTO t USING s ON max(t.id) = s.id WHEN MATCHED THEN DELETE", r"max are not allowed in ON"),
+        (
+            "MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, `first`(s.v))",
+            r"first are not allowed in VALUES",
+        ),
+    ],
+)
+def test_aggregates_are_refused_by_clause(changing, change, clause):
+    with pytest.raises(SqlError, match=f"Aggregate functions such as {clause}") as caught:
+        changing.sql(change)
+    assert "GROUP BY" not in str(caught.value)
+
+
+def test_what_only_looks_like_an_aggregate(changing):
+    changing.sql("UPDATE t SET v = (SELECT max(v) FROM t) + greatest(id, 0) WHERE id IN (SELECT min(id) FROM t)")
+    assert [tuple(row) for row in changing.sql("SELECT * FROM t").collect()] == [(1, 11)]
+    for change in ("UPDATE t SET v = nope + abs(v)", "DELETE FROM t WHERE nope(v) > 1"):
+        with pytest.raises(SqlError, match="nope") as caught:
+            changing.sql(change)
+        assert "__" not in str(caught.value)
+
+
+@pytest.fixture
+def changing(store):
+    store.sql("CREATE TABLE t (id INT, v INT)")
+    store.sql("CREATE TABLE s (id INT, v INT)")
+    store.sql("INSERT INTO t VALUES (1, 10)")
+    return store

@@ -1,0 +1,60 @@
+"""Statements that change rows through a temporary view: its table changes if the view is a plain selection of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tablestore_engine.errors import ReadOnlyError, TableNotFound
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def shop(store):
+    store.sql("CREATE SCHEMA s")
+    store.sql("CREATE TABLE s.t (id INT, v INT, PRIMARY KEY (id) NOT ENFORCED)")
+    store.sql("INSERT INTO s.t VALUES (1, 10), (2, 20)")
+    return store
+
+
+def rows(store, name):
+    return sorted(tuple(row) for row in store.sql(f"SELECT * FROM {name}").collect())
+
+
+def test_a_plain_selection_is_written_to_and_shows_the_new_rows(shop):
+    shop.sql("USE s")
+    shop.sql("CREATE TEMP VIEW w AS SELECT * FROM t")
+    shop.sql("USE default")
+    for change, expected in (
+        ("UPDATE w SET v = w.v + 1 WHERE w.id = 1", [(1, 11), (2, 20)]),
+        ("INSERT INTO w VALUES (3, 30)", [(1, 11), (2, 20), (3, 30)]),
+        ("DELETE FROM w WHERE id IN (SELECT max(id) FROM w)", [(1, 11), (2, 20)]),
+        (
+            "MERGE INTO w USING (SELECT 2 AS id) q ON w.id = q.id WHEN MATCHED THEN UPDATE SET w.v = w.v * 2",
+            [(1, 11), (2, 40)],
+        ),
+        ("INSERT OVERWRITE w SELECT 5, 50", [(5, 50)]),
+    ):
+        shop.sql(change)
+        assert rows(shop, "w") == rows(shop, "s.t") == expected
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["SELECT id, v + 1 AS v FROM s.t", "SELECT * FROM s.t WHERE id = 1", "SELECT v, id FROM s.t", "SELECT id FROM s.t"],
+)
+def test_any_other_view_cannot_be_written_to(shop, query):
+    shop.sql(f"CREATE TEMP VIEW w AS {query}")
+    with pytest.raises(ReadOnlyError, match="'w' is a temporary view, which cannot be written to"):
+        shop.sql("UPDATE w SET v = 0")
+    assert rows(shop, "s.t") == [(1, 10), (2, 20)]
+
+
+def test_a_view_that_was_made_over_again_is_another_one(shop):
+    shop.sql("CREATE TEMP VIEW w AS SELECT id, v FROM s.t")
+    shop.spark.range(3).createOrReplaceTempView("w")
+    with pytest.raises(ReadOnlyError, match="temporary view"):
+        shop.sql("DELETE FROM w WHERE id = 1")
+    shop.sql("DROP VIEW w")
+    with pytest.raises(TableNotFound):
+        shop.sql("DELETE FROM w WHERE id = 1")

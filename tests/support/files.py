@@ -1,0 +1,88 @@
+"""Files of tables: their paths, and made-up ones for decisions that read none."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+
+from tablestore_engine.metadata.binary_row import encode_row
+from tablestore_engine.metadata.data_file import EMPTY_STATS, DataFileMeta
+from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.partition import PartitionFormat
+from tablestore_engine.schema.types.types import parse_type
+from tablestore_engine.storage import manifests
+
+
+def path_of(table, entry):
+    """The path of a live file."""
+    directory = PartitionFormat(table.schema).path_of(entry.partition)
+    return table.paths.data_file(directory, entry.bucket, entry.file.file_name)
+
+
+def data_files(table):
+    """Paths of all data files below a table, live or not."""
+    return {
+        os.path.join(directory, name)
+        for directory, _, names in os.walk(table.path)
+        for name in names
+        if os.path.basename(directory).startswith("bucket-") and not name.startswith(".")
+    }
+
+
+def live_paths(table, snapshot=None):
+    """Paths of the files of a snapshot, by default the latest."""
+    return {path_of(table, e) for e in table.live_files(snapshot)}
+
+
+def live_entries(table, snapshot=None):
+    """The entries of a snapshot's files by path, by default of the latest one."""
+    return {path_of(table, entry): entry for entry in table.live_files(snapshot)}
+
+
+def kept_paths(table):
+    """Paths of the data files that snapshots and tags need, as their manifests on disk say."""
+    manifests._cache.clear()
+    return {path for snapshot in _kept(table) for path in live_paths(table, snapshot)}
+
+
+def kept_manifests(table):
+    """Names of the manifests that snapshots and tags name, and of the lists that name these."""
+    lists = {name for one in _kept(table) for name in (one.base_manifest_list, one.delta_manifest_list)}
+    return lists | {one.file_name for name in lists for one in table.manifests.read_list(name)}
+
+
+def _kept(table):
+    return [*table.snapshots(), *table.tags.all().values()]
+
+
+def meta(name="f", *, level=0, size=100, low=0, high=0, sequence=0, deletes=0, rows=1, key_types=None):
+    """A made-up data file whose key is one BIGINT from `low` to `high`."""
+    types = key_types or [parse_type("BIGINT NOT NULL")]
+    low_sequence, high_sequence = sequence if isinstance(sequence, tuple) else (sequence, sequence)
+    return DataFileMeta(
+        file_name=name,
+        file_size=size,
+        row_count=rows,
+        min_key=encode_row(low if isinstance(low, tuple) else (low,), types),
+        max_key=encode_row(high if isinstance(high, tuple) else (high,), types),
+        key_stats=EMPTY_STATS,
+        value_stats=EMPTY_STATS,
+        min_sequence_number=low_sequence,
+        max_sequence_number=high_sequence,
+        schema_id=0,
+        level=level,
+        creation_time_millis=0,
+        delete_row_count=deletes,
+        file_source=0,
+    )
+
+
+def add(file, *, partition=b"\0\0\0\0", bucket=0, total=1):
+    """An ADD entry."""
+    return ManifestEntry(FileKind.ADD, partition, bucket, total, file)
+
+
+def digest_of(path):
+    """Of a file's bytes."""
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read()).digest()

@@ -1,0 +1,23 @@
+"""The engine's warnings in dbt's log."""
+
+from __future__ import annotations
+
+import logging
+
+from dbt.adapters.tablestore.connection.engine_log import EngineLog, show_engine_warnings
+
+
+def test_warnings_of_the_engine_are_shown_once(monkeypatch):
+    said = []
+    monkeypatch.setattr("dbt.adapters.events.logging.AdapterLogger.warning", lambda _self, text: said.append(text))
+    log = logging.getLogger("tablestore_engine")
+    before = list(log.handlers)
+    log.handlers[:] = [one for one in before if not isinstance(one, EngineLog)]
+    try:
+        show_engine_warnings()
+        show_engine_warnings()
+        logging.getLogger("tablestore_engine.sql").warning("Option '%s' is kept.", "x")
+        logging.getLogger("tablestore_engine.sql").info("nothing to see")
+    finally:
+        log.handlers[:] = before
+    assert said == ["Option 'x' is kept."]
