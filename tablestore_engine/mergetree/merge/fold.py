@@ -82,6 +82,7 @@ def _folded(table: pa.Table, groups: Groups, engine: MergeEngine, retracts: Mask
     kept = table.take(pa.array(groups.ends))
     given = {fold.sequence: _given(table, fold.sequence) for fold in engine.folds if fold.sequence}
     winners = {sequence: _winners(table, sequence, groups, given[sequence]) for sequence in given}
+    alone = _alone(groups, retracts) if engine.has_sequence_groups else None
     effects = {sequence: Effects.of(table, sequence, groups) for sequence in engine.late_groups}
     for fold in engine.folds:
         index = table.schema.get_field_index(fold.column)
@@ -96,10 +97,22 @@ def _folded(table: pa.Table, groups: Groups, engine: MergeEngine, retracts: Mask
         else:
             values = _with_sequence(table, index, given.get(fold.sequence))
             folded = _fold_column(fold, values, groups, retracts, effects.get(fold.sequence))
+        if alone is not None:
+            numbers = np.arange(groups.count)
+            both = pa.concat_arrays([folded, one_array(kept.column(index))])
+            folded = both.take(pa.array(np.where(alone, groups.count + numbers, numbers)))
         if not fold.nullable and folded.null_count:
             folded = pc.coalesce(folded, one_array(kept.column(index)))  # no record had a sequence for it
         kept = kept.set_column(index, field, folded)
     return kept
+
+
+def _alone(groups: Groups, retracts: Mask | None) -> Mask | None:
+    """Which groups are one record, which stays as it is, even if it has no sequence; None without any."""
+    found: Mask = groups.starts == groups.ends
+    if retracts is not None:
+        found &= ~retracts[groups.ends]
+    return found if found.any() else None
 
 
 def _fold_column(

@@ -305,10 +305,16 @@ class TableReader:
         records = Records("r", retractions, effects=effect_columns(engine.late_groups))
         if not self._by_position:
             records = replace(records, sequence=options.sequence_field, descending=options.sequence_field_descending)
-        return {
-            f.name: fold_sql(folds[f.name], f, records) if f.name in folds else f"r.{formatted(f.name)}"
-            for f in self._schema.fields
-        }
+        alive = f" AND bool_and(r.{ALIVE})" if retractions else ""
+        columns = {}
+        for f in self._schema.fields:
+            column = f"r.{formatted(f.name)}"
+            folded = fold_sql(folds[f.name], f, records) if f.name in folds else column
+            if f.name in folds and engine.has_sequence_groups:
+                # A key's only record stays as it is, even if it has no sequence.
+                folded = f"CASE WHEN count(1) = 1{alive} THEN any_value({column}) ELSE {folded} END"
+            columns[f.name] = folded
+        return columns
 
     def _newest(self, rows: str) -> str:
         """Query for the row with the greatest sequence of each key, or the smallest where the first row stays."""
