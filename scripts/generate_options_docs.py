@@ -51,7 +51,8 @@ option cannot be changed once the table exists.
 OWN = """\
 ## Options of this engine only, without effect yet
 
-Other readers of the format keep these and ignore them. Every CREATE TABLE AS is atomic, and changes are not kept.
+Other readers of the format keep these and ignore them. Every CREATE TABLE AS is atomic, and changes are not kept. Only
+dbt uses `dbt.options`.
 """
 
 REFUSED = """\

@@ -34,6 +34,33 @@ class CompactionOptions:
         "Number of sorted runs in a bucket at which a compaction starts.",
         minimum=1,
     )
+    num_sorted_runs_stop_trigger = Option(
+        "num-sorted-run.stop-trigger",
+        INT,
+        None,
+        "Number of sorted runs in a bucket at which a write compacts the bucket itself, however large it is, also "
+        "where compactions are scheduled. When not set, writes do not wait for the compaction of large buckets.",
+        minimum=1,
+    )
+    force_compact = Option(
+        "commit.force-compact",
+        BOOLEAN,
+        False,
+        "Every write compacts the buckets that it wrote to, however few runs or small files they have.",
+    )
+    full_compaction_delta_commits = Option(
+        "full-compaction.delta-commits",
+        INT,
+        None,
+        "Number of writes after which the whole table is compacted fully by the write that completes it.",
+        minimum=1,
+    )
+    force_rewrite_all_files = Option(
+        "compaction.force-rewrite-all-files",
+        BOOLEAN,
+        False,
+        "A full compaction rewrites all files, also those that are compacted already.",
+    )
     num_levels = Option(
         "num-levels",
         INT,

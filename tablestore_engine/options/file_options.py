@@ -52,6 +52,13 @@ class FileOptions:
         "256 mb in others.",
         minimum=1,
     )
+    target_file_row_num = Option(
+        "target-file-row-num",
+        INT,
+        None,
+        "Number of rows at which a data file is closed and the next one is begun; when not set, only its size counts.",
+        minimum=1,
+    )
     data_file_prefix = Option("data-file.prefix", FILE_NAME, "data-", "First part of the names of data files.")
     deletion_vectors = Option(
         "deletion-vectors.enabled",

@@ -47,6 +47,7 @@ _OURS = (
         choices=("atomic", "rollback", "none"),
         ours=True,
     ),
+    _kept("dbt.options", TEXT, None, "The options that a dbt model set, so that dbt can reset them.", ours=True),
     _kept("change-tracking", BOOLEAN, True, "Keep the changes of this table for readers of changes.", ours=True),
 )
 
@@ -159,10 +160,6 @@ _LATER = tuple(
         ("file-index.bsi.columns", COLUMNS, (), "Columns that have a bit-sliced index in each file."),
         ("file-index.range-bitmap.columns", COLUMNS, (), "Columns that have a bitmap of ranges in each file."),
         ("file-index.range-bitmap.*.chunk-size", MEMORY, 16 << 10, "Size of a chunk of a range bitmap's dictionary."),
-        ("commit.force-compact", BOOLEAN, False, "Compact before every commit."),
-        ("compaction.force-rewrite-all-files", BOOLEAN, False, "A full compaction rewrites every file."),
-        ("num-sorted-run.stop-trigger", INT, None, "Sorted runs of a bucket at which a write waits for compaction."),
-        ("target-file-row-num", INT, None, "Rows at which a data file is closed."),
         ("snapshot.clean-empty-directories", BOOLEAN, False, "Remove empty directories when snapshots expire."),
         ("snapshot.expire.execution-mode", TEXT, "sync", "Whether a commit waits until snapshots are expired."),
         ("tag.automatic-creation", TEXT, None, "Automatic tags."),
@@ -180,7 +177,6 @@ _LATER = tuple(
         ("consumer.ignore-progress", BOOLEAN, False, "Progress of consumers."),
         ("partition.mark-done-action", TEXT, None, "What marks a partition as done."),
         ("partition.end-input-to-done", BOOLEAN, False, "Mark partitions as done at the end of input."),
-        ("full-compaction.delta-commits", INT, None, "Commits between full compactions."),
     )
 )
 

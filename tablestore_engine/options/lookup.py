@@ -134,7 +134,12 @@ def notes_of(options: Mapping[str, str]) -> tuple[str, ...]:
 
 def _has_no_effect(key: str) -> bool:
     option = find_option(key)
-    return option is not None and key != "comment" and not option.supported and option.effect is Effect.NONE
+    return (
+        option is not None
+        and key not in ("comment", "dbt.options")
+        and not option.supported
+        and option.effect is Effect.NONE
+    )
 
 
 def _sentences(kept: Collection[str], unknown: Collection[str]) -> Iterator[str]:

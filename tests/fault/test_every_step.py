@@ -164,7 +164,7 @@ def killer():
 
     yield kill
     process.stdin.close()
-    process.wait(30)
+    process.wait(300)
 
 
 @pytest.mark.parametrize("name", ACTIONS)

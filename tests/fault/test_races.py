@@ -31,7 +31,7 @@ def start(warehouse, role, number=0, count=COMMITS):
 
 
 def result(process):
-    out, _ = process.communicate(timeout=240)
+    out, _ = process.communicate(timeout=300)
     assert process.returncode == 0
     return json.loads(out)
 
@@ -131,7 +131,7 @@ def test_kill_9_at_random_moments(table, tmp_path):
         time.sleep(random.uniform(0, 0.5))
         process.send_signal(signal.SIGKILL)
         acknowledged = [int(line) for line in [first, *process.stdout.read().split()] if line]
-        process.wait(30)
+        process.wait(300)
         rows = read(table)
         assert len(rows) == 50
         (generation,) = {row["v"] for row in rows}

@@ -409,8 +409,13 @@ select * from {{{{ ref('events') }}}}
         model(project, "tuned", text.format(value="true"))
         run("--full-refresh")
         model(project, "tuned", text.format(value="false"))
-        run("-s", "tuned")
+        assert "; set write-only = false" in run("-s", "tuned")["tuned"][0]
         assert table_of(project, "tuned").schema.options["write-only"] == "false"
+        model(
+            project, "tuned", text.format(value="false").replace("table_options={'write-only': false}", "alias='tuned'")
+        )
+        assert "; reset write-only" in run("-s", "tuned")["tuned"][0]
+        assert {"write-only", "dbt.options"}.isdisjoint(table_of(project, "tuned").schema.options)
 
     def test_options_reach_the_table(self, project):
         model(

@@ -61,6 +61,7 @@ class TableStoreAdapter(TableStoreVerbs):
             environment_of(config.credentials).warm_up()  # first, so that Spark starts while dbt parses
         super().__init__(config, mp_context)
         self._warned: dict[str, object] = {}
+        self._changed_options: dict[str, str] = {}  # by node, from before its rows are written until then
 
     # ------------------------------------------------------------------ schemas and relations, without Spark
 

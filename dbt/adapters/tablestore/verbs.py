@@ -31,13 +31,13 @@ from dbt.adapters.tablestore.config.option_changes import option_changes
 from dbt.adapters.tablestore.config.table_layout import TableLayout
 from dbt.adapters.tablestore.connection.environment import Environment, environment_of
 from dbt.adapters.tablestore.connection.errors import KeyValuesError
-from dbt.adapters.tablestore.connection.response import response
+from dbt.adapters.tablestore.connection.response import response, with_note
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.relation.relation import schema_of
 from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.schema.merge.engine_rules import Kept
 from tablestore_engine.schema.table.row_kind import ROW_KIND
-from tablestore_engine.schema.table.schema_changes import SetColumnComment, SetOption
+from tablestore_engine.schema.table.schema_changes import SetColumnComment
 from tablestore_engine.schema.types.sql_literals import quoted_text
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ class TableStoreVerbs(SQLAdapter):
 
     @available.parse_none
     def tablestore_apply_options(self, relation: BaseRelation, model: Mapping[str, Any]) -> None:
-        """Set the options of a model's config on its existing table.
+        """Set the options of a model's config on its existing table, and reset those that it no longer names.
 
         Raises DbtRuntimeError for an option that cannot change.
         """
@@ -201,8 +201,10 @@ class TableStoreVerbs(SQLAdapter):
         identifier = schema_of(relation), str(relation.identifier)
         with self.connections.exception_handler("table options"):
             changes = option_changes(self.catalog.load_table(*identifier).schema.options, wanted)
-            if changes:
-                self.catalog.alter_table(*identifier, [SetOption(key, value) for key, value in changes.items()])
+            if changes.schema_changes():
+                self.catalog.alter_table(*identifier, changes.schema_changes())
+        if changes.text:
+            self._changed_options[str(model["unique_id"])] = changes.text
 
     @available.parse(lambda *a, **k: "")
     def tablestore_clauses_of(self, relation: BaseRelation) -> str:
@@ -227,7 +229,8 @@ class TableStoreVerbs(SQLAdapter):
             row_kinds=bool(config.get("row_kind")),
         )
         try:
-            return self.connections.write(sql, intent)
+            done = self.connections.write(sql, intent)
+            return with_note(done, self._changed_options.pop(str(model.get("unique_id")), ""))
         except KeyValuesError as error:
             if key_of_upserts(config):
                 raise KeyValuesError(f"{error.msg} {LOOSE_KEY_HINT}") from None

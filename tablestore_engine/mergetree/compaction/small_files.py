@@ -14,20 +14,28 @@ from tablestore_engine.metadata.data_file import DataFileMeta
 _SMALL_PERCENT = 70
 
 
-def is_small(file: DataFileMeta, target_file_size: int) -> bool:
-    """Whether a file is worth being rewritten together with others."""
-    return file.file_size * 100 < target_file_size * _SMALL_PERCENT
+def is_small(file: DataFileMeta, target_file_size: int, target_row_num: int | None = None) -> bool:
+    """Whether a file is worth being rewritten together with others: it is far from the size and the rows of a full
+    one."""
+    few = target_row_num is None or file.row_count * 100 < target_row_num * _SMALL_PERCENT
+    return few and file.file_size * 100 < target_file_size * _SMALL_PERCENT
 
 
 def pick_small(
-    files: Iterable[DataFileMeta], target_file_size: int, min_file_num: int, *, full: bool = False
+    files: Iterable[DataFileMeta],
+    target_file_size: int,
+    min_file_num: int,
+    *,
+    full: bool = False,
+    target_row_num: int | None = None,
 ) -> list[DataFileMeta]:
     """The small files to rewrite, the smallest first; none if nothing is due.
 
     As many of the smallest ones as possible, at least `min_file_num`, such that the largest is not larger than the
     others together. With `full` all small files, if there are at least two.
     """
-    small = sorted((f for f in files if is_small(f, target_file_size)), key=lambda f: (f.file_size, f.file_name))
+    chosen = (f for f in files if is_small(f, target_file_size, target_row_num))
+    small = sorted(chosen, key=lambda f: (f.file_size, f.file_name))
     if full:
         return small if len(small) > 1 else []
     due = size = 0

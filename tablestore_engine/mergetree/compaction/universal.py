@@ -24,7 +24,8 @@ class UniversalOptions:
     `settle_together` for tables whose retractions take back what older records gave: runs that hold some merge only
     with all older ones.
     `from_oldest` for tables whose records fold only from the oldest one on: all runs merge or none.
-    The last three are those of early full compactions; None switches one off.
+    The next three are those of early full compactions; None switches one off.
+    `rewrite_all`: a full compaction also rewrites what is one run at the top level.
     """
 
     run_trigger: int = 5
@@ -37,6 +38,7 @@ class UniversalOptions:
     optimization_interval_millis: int | None = None
     total_size_threshold: int | None = None
     incremental_size_threshold: int | None = None
+    rewrite_all: bool = False
 
     @property
     def max_level(self) -> int:
@@ -58,7 +60,7 @@ def pick_full(runs: Sequence[SortedRun], options: UniversalOptions) -> Compactio
     if not runs:
         return None
     done = options.keep_deletes or not _has_deletes(runs[0])
-    if len(runs) == 1 and runs[0].level == options.max_level and done:
+    if len(runs) == 1 and runs[0].level == options.max_level and done and not options.rewrite_all:
         return None
     return CompactionUnit(tuple(runs), options.max_level, drop_deletes=not options.keep_deletes)
 
@@ -75,13 +77,13 @@ def pick(runs: Sequence[SortedRun], options: UniversalOptions, now_millis: int =
     return unit_of(runs, count, options) if count > 1 else None
 
 
-def pick_unmerged(runs: Sequence[SortedRun], options: UniversalOptions) -> CompactionUnit | None:
-    """Merge what writes have left at level 0, and runs of its size, when that is two runs at least.
+def pick_unmerged(runs: Sequence[SortedRun], options: UniversalOptions, least: int = 2) -> CompactionUnit | None:
+    """Merge what writes have left at level 0, and runs of its size, when that is `least` runs at least.
 
     For compactions that are due for another reason than the number of runs.
     """
     unmerged = sum(run.level == 0 for run in runs)
-    if unmerged < 2:
+    if unmerged < least:
         return None
     return unit_of(runs, _by_size_ratio(runs, options, unmerged), options)
 

@@ -50,6 +50,7 @@ def pick_multiset(
     min_file_num: int,
     max_size_amplification_percent: int,
     total_size_threshold: int | None = None,
+    target_row_num: int | None = None,
 ) -> CompactionUnit | None:
     """What to merge of one bucket that has retraction files; None when nothing is due.
 
@@ -64,7 +65,7 @@ def pick_multiset(
         and (_amplified(found, max_size_amplification_percent) or _is_small_bucket(found, total_size_threshold))
     )
     if not everything:
-        found = pick_small(found, target_file_size, min_file_num)
+        found = pick_small(found, target_file_size, min_file_num, target_row_num=target_row_num)
     if not found:
         return None
     found.sort(key=lambda f: (f.creation_time_millis or 0, f.file_name))

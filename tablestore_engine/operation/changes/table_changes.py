@@ -108,6 +108,6 @@ def purge(state: TableState, now_millis: int) -> None:
         delete_consumer(state.io, state.paths, name)
     if state.snapshots.latest() is None:
         return
-    publish_change(state, Change("OVERWRITE", replaces=everything))
+    follow(publish_change(state, Change("OVERWRITE", replaces=everything)))
     while expire_snapshots(state, now_millis, Retention(1, 1, 0, _EXPIRED_AT_ONCE)):
         continue

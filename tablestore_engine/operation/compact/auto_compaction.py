@@ -8,11 +8,12 @@ decides where the tasks run: in executors, or in this process.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
-from tablestore_engine.errors import ConflictError, TableStoreError
+from tablestore_engine.errors import ConflictError, SnapshotNotFound, TableStoreError
+from tablestore_engine.mergetree.compaction.levels import sorted_runs
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change
@@ -33,6 +34,8 @@ from tablestore_engine.table_state import TableState
 
 LOCAL_BYTES = 32 << 20
 """Bytes of files that the writing process merges itself, without Spark: about a second."""
+FULL = "tablestore.full-compaction"
+"""Property of the snapshot of a compaction that `full-compaction.delta-commits` asked for."""
 
 
 def execute_small(tasks: Sequence[CompactTask]) -> list[ManifestEntry]:
@@ -47,21 +50,62 @@ def compact_written(
 ) -> Snapshot | None:
     """Merge buckets whose runs exceed the trigger, or schedule that; `written` are partitions and bucket numbers.
 
-    Returns the snapshot; None when nothing was merged.
+    What the table's options make a write wait for is merged in this process, however large it is, where `execute` takes
+    small tasks only. Returns the snapshot; None when nothing was merged.
 
     Raises:
         TableStoreError: see `run_and_commit`.
     """
     if not written:
         return None
-    if state.options.compaction_schedule_enabled:
-        schedule_after_commit(state, now_millis())
+    options, now = state.options, now_millis()
+    whatever_size = execute_here if execute is execute_small else execute
+    if options.compaction_schedule_enabled:
+        schedule_after_commit(state, now)
+    elif options.write_only:
         return None
-    tasks = [] if state.options.write_only else _due(state, written)
-    return run_and_commit(state, tasks, execute) if tasks else None
+    elif is_full_due(state):
+        return _run(state, _due(state, None, full=True), whatever_size, {FULL: "true"})
+    elif options.force_compact:
+        return _run(state, _due(state, written, unmerged=True), whatever_size)
+    stopped = _stopped(state, written)
+    if stopped:
+        _run(state, _due(state, stopped, unmerged=True), whatever_size)
+    left = set(written) - stopped
+    return None if options.compaction_schedule_enabled else _run(state, _due(state, left), execute)
 
 
-def run_and_commit(state: TableState, tasks: Sequence[CompactTask], execute: Execute) -> Snapshot | None:
+def _run(
+    state: TableState, tasks: Sequence[CompactTask], execute: Execute, properties: Mapping[str, str] | None = None
+) -> Snapshot | None:
+    return run_and_commit(state, tasks, execute, properties) if tasks else None
+
+
+def is_full_due(state: TableState) -> bool:
+    """Whether the newest write completes the count of `full-compaction.delta-commits`.
+
+    The count begins at the last full compaction that it caused, or at the oldest snapshot.
+    """
+    every, snapshot, writes = state.options.full_compaction_delta_commits, state.snapshots.latest(), 0
+    if every is None or snapshot is None:
+        return False
+    while FULL not in (snapshot.properties or {}):
+        writes += snapshot.commit_kind in ("APPEND", "OVERWRITE")
+        if writes >= every or snapshot.id == 1:
+            return writes >= every
+        try:
+            snapshot = state.snapshots.load(snapshot.id - 1)
+        except SnapshotNotFound:
+            return True  # more than the kept snapshots
+    return False
+
+
+def run_and_commit(
+    state: TableState,
+    tasks: Sequence[CompactTask],
+    execute: Execute,
+    properties: Mapping[str, str] | None = None,
+) -> Snapshot | None:
     """Run tasks of one write target, and commit their results. On failure their files are removed.
 
     A bucket that another process compacted first is left as it is, and so is one whose task fails; other buckets are
@@ -78,7 +122,7 @@ def run_and_commit(state: TableState, tasks: Sequence[CompactTask], execute: Exe
         remove_files(target)
         if len(tasks) == 1:
             raise
-        return _by_halves(state, tasks, execute)
+        return _by_halves(state, tasks, execute, properties)
     except BaseException:
         remove_files(target)
         raise
@@ -90,17 +134,19 @@ def run_and_commit(state: TableState, tasks: Sequence[CompactTask], execute: Exe
         "COMPACT",
     )
     with removed_unless_committed(target, WriteResult(entries)):
-        return _commit_what_fits(state, target, done)
+        return _commit_what_fits(state, target, done, properties)
 
 
-def _by_halves(state: TableState, tasks: Sequence[CompactTask], execute: Execute) -> Snapshot | None:
+def _by_halves(
+    state: TableState, tasks: Sequence[CompactTask], execute: Execute, properties: Mapping[str, str] | None
+) -> Snapshot | None:
     """Run tasks of which one has failed, until only that one is left. Raises its error when all others are done."""
     snapshot, failure = None, None
     for half in (tasks[: len(tasks) // 2], tasks[len(tasks) // 2 :]):
         write_id = str(uuid.uuid4())  # by which the files of a failed task are found
         own = [replace(one, target=replace(one.target, write_id=write_id)) for one in half]
         try:
-            snapshot = run_and_commit(state, own, execute) or snapshot
+            snapshot = run_and_commit(state, own, execute, properties) or snapshot
         except TableStoreError as error:
             failure = failure or error
     if failure is not None:
@@ -108,8 +154,10 @@ def _by_halves(state: TableState, tasks: Sequence[CompactTask], execute: Execute
     return snapshot
 
 
-def _commit_what_fits(state: TableState, target: WriteTarget, done: NewFiles) -> Snapshot:
-    intent = WriteIntent(identity=new_identity(state.options, "compact"))
+def _commit_what_fits(
+    state: TableState, target: WriteTarget, done: NewFiles, properties: Mapping[str, str] | None
+) -> Snapshot:
+    intent = WriteIntent(properties=properties, identity=new_identity(state.options, "compact"))
     while True:
         try:
             return publish_change(state, Change("COMPACT", done.added, done.removed), intent).snapshot
@@ -128,10 +176,26 @@ def size_of(task: CompactTask) -> int:
     return sum(f.file_size for f in task.files)
 
 
-def _due(state: TableState, written: Collection[tuple[bytes, int]]) -> list[CompactTask]:
+def _stopped(state: TableState, written: Collection[tuple[bytes, int]]) -> set[tuple[bytes, int]]:
+    """The written buckets that have so many runs that a write waits for their compaction."""
+    most = state.options.num_sorted_runs_stop_trigger
+    if most is None or not state.schema.is_keyed:
+        return set()
+    buckets = plan_scan(state, state.snapshots.latest()).buckets
+    crowded = {(b.partition_row, b.bucket) for b in buckets if len(sorted_runs(b.files)) >= most}
+    return crowded.intersection(written)
+
+
+def _due(
+    state: TableState, written: Collection[tuple[bytes, int]] | None, *, full: bool = False, unmerged: bool = False
+) -> list[CompactTask]:
+    """The tasks that are due in the written buckets; None means in all."""
+    if written is not None and not written:
+        return []
     target = write_target(state)
-    buckets = [b for b in plan_scan(state, state.snapshots.latest()).buckets if (b.partition_row, b.bucket) in written]
-    tasks = plan_compaction(buckets, target, state.schemas.load, full=False)
+    buckets = plan_scan(state, state.snapshots.latest()).buckets
+    chosen = [b for b in buckets if written is None or (b.partition_row, b.bucket) in written]
+    tasks = plan_compaction(chosen, target, state.schemas.load, full=full, unmerged=unmerged)
     if not tasks:
         return []
     # One of two compactions of the same bucket would be in vain.

@@ -84,7 +84,10 @@ def _can_upgrade(task: CompactTask, section: Section) -> bool:
     settles = task.target.schema.merge_engine.settles_retractions
     if (task.drop_deletes or settles) and file.delete_row_count != 0:
         return False
-    big_enough = file.file_size >= task.target.schema.core_options.target_file_size // 2
+    options = task.target.schema.core_options
+    if options.force_rewrite_all_files and task.output_level >= options.num_levels - 1:
+        return False
+    big_enough = file.file_size >= options.target_file_size // 2
     return big_enough or len(task.files) == 1
 
 

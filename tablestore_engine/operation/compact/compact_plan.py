@@ -36,6 +36,7 @@ def universal_options(schema: TableSchema) -> UniversalOptions:
         optimization_interval_millis=options.optimization_interval_millis,
         total_size_threshold=options.total_size_threshold,
         incremental_size_threshold=options.incremental_size_threshold,
+        rewrite_all=options.force_rewrite_all_files,
     )
 
 
@@ -114,7 +115,8 @@ def _keyed_unit(
     options = replace(options, num_levels=max(options.num_levels, highest_level(runs) + 1))
     if full:
         return pick_full(runs, options)
-    return pick(runs, options, now_millis) or (pick_unmerged(runs, options) if unmerged else None)
+    least = 1 if schema.core_options.force_compact else 2
+    return pick(runs, options, now_millis) or (pick_unmerged(runs, options, least) if unmerged else None)
 
 
 def _append_unit(bucket: BucketScan, schema: TableSchema, full: bool) -> CompactionUnit | None:
@@ -128,8 +130,13 @@ def _append_unit(bucket: BucketScan, schema: TableSchema, full: bool) -> Compact
             min_file_num=options.compaction_min_file_num,
             max_size_amplification_percent=options.max_size_amplification_percent,
             total_size_threshold=options.total_size_threshold,
+            target_row_num=options.target_file_row_num,
         )
-    chosen = pick_small(bucket.files, options.target_file_size, options.compaction_min_file_num, full=full)
+    enough = 2 if options.force_compact else options.compaction_min_file_num
+    limits = options.target_file_size, enough
+    chosen = pick_small(bucket.files, *limits, full=full, target_row_num=options.target_file_row_num)
+    if full and options.force_rewrite_all_files:
+        chosen = list(bucket.files)
     if not chosen:
         return None
     ordered = sorted(chosen, key=lambda f: (f.creation_time_millis or 0, f.min_sequence_number, f.file_name))

@@ -71,8 +71,8 @@ class _Cancellation:
     def _to_rewrite(self) -> list[DataFileMeta]:
         """The plain files that are small or may contain retracted rows."""
         schema = self._task.target.schema
-        size = schema.core_options.target_file_size
-        chosen = {f.file_name for f in self._plain if is_small(f, size)}
+        size, rows = schema.core_options.target_file_size, schema.core_options.target_file_row_num
+        chosen = {f.file_name for f in self._plain if is_small(f, size, rows)}
         may_overlap = overlapping_with(self._retraction_files, schema, self._task.schemas.__getitem__)
         doubtful = [f for f in self._plain if may_overlap(f)]
         for part in self._parts:

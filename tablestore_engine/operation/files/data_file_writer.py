@@ -121,11 +121,28 @@ class RollingWriter:
         for rows in slices_within(table, _SLICE_BYTES):
             if self._finds_nan(rows):
                 self.roll()
-            if self._open is None:
-                self._open = self._start(rows)
-            self._open.write(rows)
-            if self._open.bytes_written >= self._options.target_file_size:
-                self._finish()
+            for piece in self._fitting(rows):
+                if self._open is None:
+                    self._open = self._start(piece)
+                self._open.write(piece)
+                if self._is_full(self._open):
+                    self._finish()
+
+    def _fitting(self, rows: pa.Table) -> Iterator[pa.Table]:
+        """The rows in parts of which each fits into the current file, as far as its number of rows is bounded."""
+        most = self._options.target_file_row_num
+        if most is None:
+            yield rows
+            return
+        at = 0
+        while at < rows.num_rows:
+            part = rows.slice(at, most - (self._open.row_count if self._open else 0))
+            at += part.num_rows
+            yield part
+
+    def _is_full(self, file: _OpenFile) -> bool:
+        rows = self._options.target_file_row_num
+        return file.bytes_written >= self._options.target_file_size or (rows is not None and file.row_count >= rows)
 
     def _finds_nan(self, rows: pa.Table) -> bool:
         """Whether a column has its first NaN here; from now on files keep no bounds of it (`leaves_with_stats`)."""
@@ -274,6 +291,10 @@ class _OpenFile:
         self._first: tuple[Any, ...] | None = None
         self._last: tuple[Any, ...] = ()
         self._sequence: tuple[int, int] | None = None
+
+    @property
+    def row_count(self) -> int:
+        return self._rows
 
     @property
     def bytes_written(self) -> int:

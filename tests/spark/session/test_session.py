@@ -54,6 +54,14 @@ def log_of(folder):
     return "".join(path.read_text() for path in (folder / "cache" / "dbt-tablestore" / "logs").iterdir())
 
 
+def wait_for(condition):
+    """Waits for what comes within seconds, or not at all."""
+    deadline = time.monotonic() + 300
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
 def is_alive(pid):
     try:
         os.kill(pid, 0)
@@ -109,11 +117,11 @@ def test_a_damaged_archive_breaks_nothing(folder):
 def test_ctrl_c_interrupts_and_the_jvm_follows(folder):
     process = start(
         folder,
-        """
-        spark = start_in_background(config()).result()
-        print("ready", flush=True)
+        f"""
+        spark = start_in_background(config(**{{"spark.driver.extraJavaOptions": "-Djava.io.tmpdir={folder}"}})).result()
+        made = "java_method('java.io.File', 'createTempFile', 'endless', '.running')"  # by the first row of the job
         try:
-            spark.range(10**13).selectExpr("sum(hash(id))").collect()
+            spark.range(10**13).where(f"id > 0 or {{made}} is null").selectExpr("sum(hash(id))").collect()
         except BaseException as error:
             # PySpark's clean-up may meet a socket that py4j has just closed: an error on top of the interrupt.
             while error and not isinstance(error, KeyboardInterrupt):
@@ -121,17 +129,13 @@ def test_ctrl_c_interrupts_and_the_jvm_follows(folder):
             print("interrupted" if error else "failed", flush=True)
         """,
     )
-    assert process.stdout.readline() == "ready\n"
+    wait_for(lambda: list(folder.glob("endless*.running")) or process.poll() is not None)
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     jvms = [int(pid) for pid in children.read_text().split()] if children.exists() else []
-    time.sleep(2)
     os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=300)
     assert (out, err) == ("interrupted\n", "")
-    deadline = time.monotonic() + 60
-    while any(map(is_alive, jvms)) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not any(map(is_alive, jvms))
+    wait_for(lambda: not any(map(is_alive, jvms)))
 
 
 @pytest.mark.spark
@@ -152,9 +156,7 @@ def test_the_second_start_uses_what_the_first_left(folder):
     classes = folder / "cache" / "dbt-tablestore" / "classes"
     assert run(folder, script) == (0, "[Row(a=1)]\nFalse\n", "")
     assert [path.suffix for path in classes.iterdir() if path.suffix == ".claim"]  # Python did not wait for it
-    deadline = time.monotonic() + 300
-    while not list(classes.glob("*.jsa")) and time.monotonic() < deadline:
-        time.sleep(0.2)
+    wait_for(lambda: list(classes.glob("*.jsa")))
     assert run(folder, script) == (0, "[Row(a=1)]\nTrue\n", "")
 
 

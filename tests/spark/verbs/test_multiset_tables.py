@@ -335,7 +335,7 @@ def test_two_writers_enable_retractions_at_once(store):
             }
         )
         table = store.table("t")
-        start.wait(30)
+        start.wait(300)
         try:
             table.write(given)
         except TableStoreError as error:
@@ -345,7 +345,7 @@ def test_two_writers_enable_retractions_at_once(store):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join()
     assert failures == []
     expected = sorted([(2, n) for n in range(60) if n % 3 == 2] + [(2, 100 + n) for n in range(5)])
     assert rows(store) == expected

@@ -123,8 +123,8 @@ def endless(table, number, count):
 
 
 def meet(table, number):
-    """Wait for the others, for a minute."""
-    deadline = time.monotonic() + 60
+    """Wait for the others, for five minutes."""
+    deadline = time.monotonic() + 300
     folder = os.path.join(table.path, "..", "meeting")
     os.makedirs(folder, exist_ok=True)
     open(os.path.join(folder, str(number)), "w").close()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tablestore_engine.errors import CorruptMetadataError
+from tablestore_engine.metadata import index_manifest
 from tablestore_engine.metadata.index_manifest import (
     DELETION_VECTORS,
     HASH,
@@ -24,6 +25,21 @@ ENTRY = IndexEntry(b"\0\0\0\0", 3, HASH, "index-1", 8, 2)
 def test_what_is_written_is_read(compression):
     entries = [ENTRY, IndexEntry(b"p", 0, HASH, "index-2", 4, 1, "/elsewhere/index-2")]
     assert decode_index(encode_index(entries, compression)) == entries
+
+
+@pytest.mark.parametrize("number", [0, 1, 63, 64, 127, 128, 8191, 8192, 2**21, 2**31, 2**62])
+def test_numbers_of_any_length(number):
+    """Avro writes seven bits to a byte; the eighth says that more follow."""
+    entry = IndexEntry(b"p", 0, HASH, "index-2", number, number)
+    assert decode_index(encode_index([entry])) == [entry]
+
+
+def test_a_delete_is_refused(monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(index_manifest, "_ADD", 1)
+        removed = encode_index([ENTRY])
+    with pytest.raises(ValueError, match="holds a delete"):
+        decode_index(removed)
 
 
 def test_indexes_of_others_are_kept_whole():

@@ -1,23 +1,63 @@
-"""The options to change when a model's config no longer matches the options of its existing table."""
+"""The options to change when a model's config no longer matches the options of its existing table.
+
+A table remembers in its property `dbt.options` which options a model set and to what, as JSON. Invariant: an option
+that the model no longer names is reset only if it still has the value that dbt gave it; what others set stays.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from dbt_common.exceptions import DbtRuntimeError
 
 from tablestore_engine.options import find_option, spellings
 from tablestore_engine.options.merge_options import COUNT_ENGINE
+from tablestore_engine.schema.table.schema_changes import RemoveOption, SetOption
+
+DBT_OPTIONS = "dbt.options"
+"""The property of a table that remembers the options that a model set."""
 
 # The engine sets these when it creates a table and the model does not. A config without them asks for no change.
 _CHOSEN_BY_THE_ENGINE = ("bucket", "partition.legacy-name")
 _RESCALE = ", rescale it (ALTER TABLE … CLUSTERED INTO n BUCKETS)"
 
 
-def option_changes(table: Mapping[str, str], model: Mapping[str, str]) -> dict[str, str]:
-    """The options to set on a table so that it matches its model's config.
+@dataclass(frozen=True)
+class OptionChanges:
+    """Options to set, options whose default applies again, and what the table remembers of the model from now on.
 
-    Options that the model no longer sets are kept.
+    `remembered` is None when that does not change, and empty when there is nothing to remember.
+    """
+
+    to_set: Mapping[str, str] = field(default_factory=dict)
+    to_reset: tuple[str, ...] = ()
+    remembered: str | None = None
+
+    def schema_changes(self) -> list[SetOption | RemoveOption]:
+        """The changes of the table's schema; none when nothing changes."""
+        changes: list[SetOption | RemoveOption] = [SetOption(key, text) for key, text in self.to_set.items()]
+        changes += [RemoveOption(key) for key in self.to_reset]
+        if self.remembered is not None:
+            changes.append(SetOption(DBT_OPTIONS, self.remembered) if self.remembered else RemoveOption(DBT_OPTIONS))
+        return changes
+
+    @property
+    def text(self) -> str:
+        """What changed, for the console: `set target-file-size = 64 mb, reset write-only`; empty for nothing."""
+        parts = [f"set {key} = {text}" for key, text in self.to_set.items()]
+        return ", ".join([*parts, *(f"reset {key}" for key in self.to_reset)])
+
+
+def remembered(options: Mapping[str, str]) -> str:
+    """What a table remembers of the options that a model sets: those that may change; empty when there are none."""
+    changeable = {key: text for key, text in options.items() if key != DBT_OPTIONS and not _is_fixed(key)}
+    return json.dumps(changeable, sort_keys=True) if changeable else ""
+
+
+def option_changes(table: Mapping[str, str], model: Mapping[str, str]) -> OptionChanges:
+    """The changes of a table's options that make it match its model's config.
 
     Raises DbtRuntimeError when a fixed option would have to change, or is no longer set by the model.
     """
@@ -37,7 +77,22 @@ def option_changes(table: Mapping[str, str], model: Mapping[str, str]) -> dict[s
             f"build the table anew with "
             f"--full-refresh{_RESCALE if key == 'bucket' and wanted else ''}, or take the change back."
         )
-    return changed
+    own = remembered(model)
+    return OptionChanges(changed, _no_longer_set(table, model), own if own != table.get(DBT_OPTIONS, "") else None)
+
+
+def _no_longer_set(table: Mapping[str, str], model: Mapping[str, str]) -> tuple[str, ...]:
+    named = {one for key in model for one in spellings(key)}
+    set_by_dbt = _remembered_by(table)
+    return tuple(key for key, text in set_by_dbt.items() if table.get(key) == text and key not in named)
+
+
+def _remembered_by(table: Mapping[str, str]) -> dict[str, str]:
+    try:
+        found = json.loads(table.get(DBT_OPTIONS) or "{}")
+    except ValueError:
+        return {}  # not ours
+    return found if isinstance(found, dict) else {}
 
 
 def _is_the_engines(key: str, text: str) -> bool:

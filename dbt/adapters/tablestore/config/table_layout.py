@@ -23,6 +23,7 @@ from dbt.adapters.tablestore.config.model_config import (
     partition_columns,
     strategy_of,
 )
+from dbt.adapters.tablestore.config.option_changes import DBT_OPTIONS, remembered
 from tablestore_engine.schema.types.sql_literals import quoted_name, quoted_text
 
 
@@ -81,7 +82,9 @@ class TableLayout:
             parts.append(f"comment {quoted_text(comment)}")
         if self.partition_by:
             parts.append(f"partitioned by ({_columns(self.partition_by)})")
-        options = {**self.options, "bucket": "-1"} if self.keys_move else self.options
+        options = {**self.options, "bucket": "-1"} if self.keys_move else dict(self.options)
+        if own := remembered(self.options):
+            options.setdefault(DBT_OPTIONS, own)
         if options:
             pairs = ", ".join(f"{quoted_text(k)} = {quoted_text(v)}" for k, v in options.items())
             parts.append(f"with ({pairs})")

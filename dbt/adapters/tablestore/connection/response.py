@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dbt.adapters.contracts.connection import AdapterResponse
 
 
@@ -16,3 +18,8 @@ def response(kind: str, rows: int | None = None) -> AdapterResponse:
         return AdapterResponse(_message="OK", code="SELECT")
     message = kind if rows is None else f"{kind} {row_count(rows)}"
     return AdapterResponse(_message=message, code=kind, rows_affected=rows)
+
+
+def with_note(answer: AdapterResponse, note: str) -> AdapterResponse:
+    """The response with a note behind its message: `UPSERT 3 rows; reset write-only`."""
+    return replace(answer, _message=f"{answer._message}; {note}") if note else answer

@@ -5,29 +5,62 @@ from __future__ import annotations
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.tablestore.config.option_changes import option_changes
+from dbt.adapters.tablestore.config.option_changes import DBT_OPTIONS, OptionChanges, option_changes, remembered
+from tablestore_engine.schema.table.schema_changes import SetOption
 
 TABLE = {"bucket": "4", "write-only": "true", "merge-engine": "aggregation", "fields.v.function": "sum"}
 KEPT = {"merge-engine": "aggregation", "fields.v.aggregate-function": "sum"}
 
 
 def test_what_is_the_same_changes_nothing():
-    assert option_changes(TABLE, {**KEPT, "bucket": "4", "write-only": "TRUE"}) == {}
-    assert option_changes(TABLE, KEPT) == {}
-    assert option_changes({"bucket": "4"}, {"merge-engine": "deduplicate"}) == {}
+    assert option_changes(TABLE, {**KEPT, "bucket": "4", "write-only": "TRUE"}).text == ""
+    assert option_changes(TABLE, KEPT) == OptionChanges()
+    assert option_changes({"bucket": "4"}, {"merge-engine": "deduplicate"}) == OptionChanges()
 
 
 def test_a_table_that_began_to_count_rows_fits_its_model():
     table = {"merge-engine": "tablestore-count"}
-    assert option_changes(table, {}) == {}
-    assert option_changes(table, {"write-only": "true"}) == {"write-only": "true"}
+    assert option_changes(table, {}) == OptionChanges()
+    assert option_changes(table, {"write-only": "true"}).to_set == {"write-only": "true"}
     with pytest.raises(DbtRuntimeError, match="--full-refresh"):
         option_changes(table, {"merge-engine": "deduplicate"})
 
 
 def test_what_may_change_is_set():
-    assert option_changes(TABLE, {**KEPT, "target-file-size": "64 mb"}) == {"target-file-size": "64 mb"}
-    assert option_changes(TABLE, {**KEPT, "write-only": "false"}) == {"write-only": "false"}
+    assert option_changes(TABLE, {**KEPT, "target-file-size": "64 mb"}).to_set == {"target-file-size": "64 mb"}
+    assert option_changes(TABLE, {**KEPT, "write-only": "false"}).to_set == {"write-only": "false"}
+
+
+def applied(table, changes):
+    after = dict(table)
+    for one in changes.schema_changes():
+        if isinstance(one, SetOption):
+            after[one.key] = one.value
+        else:
+            after.pop(one.key)
+    return after
+
+
+def test_what_a_model_no_longer_names_is_reset():
+    model = {"write-only": "true", "target-file-size": "64 mb"}
+    built = {**model, DBT_OPTIONS: remembered(model)}
+    assert option_changes(built, model) == OptionChanges()
+    changes = option_changes(built, {"target-file-size": "32 mb"})
+    assert changes.text == "set target-file-size = 32 mb, reset write-only"
+    assert applied(built, changes) == {"target-file-size": "32 mb", DBT_OPTIONS: '{"target-file-size": "32 mb"}'}
+    assert applied(built, option_changes(built, {})) == {}
+    # Under another spelling it is still named.
+    assert option_changes(built, {**model, "write.compaction-skip": "true"}).to_reset == ()
+
+
+def test_what_others_set_stays():
+    model = {"write-only": "true"}
+    built = {**model, DBT_OPTIONS: remembered(model), "num-levels": "4", "team": "sales"}
+    altered = {**built, "write-only": "false"}
+    assert applied(altered, option_changes(altered, {})) == {"write-only": "false", "num-levels": "4", "team": "sales"}
+    # A table from before this was remembered.
+    assert option_changes({"write-only": "true"}, {}) == OptionChanges()
+    assert option_changes({"write-only": "true", DBT_OPTIONS: "?"}, {}).to_reset == ()
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,10 @@ def test_all_clauses_in_the_order_of_the_grammar():
         "(primary key (`id`, `dt`) not enforced)",
         "comment 'it\\'s'",
         "partitioned by (`dt`)",
-        "with ('bucket' = '4', 'sequence.field' = 'ts', 'target-file-size' = '64 mb', 'write-only' = 'true')",
+        (
+            "with ('bucket' = '4', 'sequence.field' = 'ts', 'target-file-size' = '64 mb', 'write-only' = 'true', "
+            """'dbt.options' = '{"target-file-size": "64 mb", "write-only": "true"}')"""
+        ),
     ]
 
 

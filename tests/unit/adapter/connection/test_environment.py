@@ -68,15 +68,15 @@ def test_starting_in_the_background_does_not_wait(monkeypatch):
 
     def start(config):
         begun.set()
-        assert go.wait(30)
+        assert go.wait(300)
         return config
 
     monkeypatch.setattr(session, "start_session", start)
     future = session.start_in_background("wish")
-    assert begun.wait(30)
+    assert begun.wait(300)
     assert not future.done()
     go.set()
-    assert future.result(30) == "wish"
+    assert future.result(300) == "wish"
 
 
 def test_a_failed_start_in_the_background_is_raised_on_first_use(monkeypatch):
@@ -85,4 +85,4 @@ def test_a_failed_start_in_the_background_is_raised_on_first_use(monkeypatch):
 
     monkeypatch.setattr(session, "start_session", start)
     with pytest.raises(OSError, match="no Java"):
-        session.start_in_background().result(30)
+        session.start_in_background().result(300)

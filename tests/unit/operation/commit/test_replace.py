@@ -57,6 +57,20 @@ def test_the_same_schema_stays_the_same(table):
     assert schema_publisher(table.schemas, table.schema, table.schema) is None
 
 
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        schema_of(COLUMNS, ["id"], comment="another"),
+        schema_of(COLUMNS, ["id"], options={"bucket": "3"}),
+        schema_of(COLUMNS),
+        schema_of({**COLUMNS, "v": "INT"}, ["id"]),
+    ],
+    ids=["comment", "options", "key", "type"],
+)
+def test_whatever_differs_makes_another_schema(table, wanted):
+    assert next_schema(table.schema, wanted, 7).id == 8
+
+
 def test_the_next_schema_has_new_ids(table):
     nested = {"type": "ARRAY", "element": "INT"}
     schema = next_schema(table.schema, schema_of({"v": "INT", "w": nested}), 4)

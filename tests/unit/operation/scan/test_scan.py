@@ -55,6 +55,13 @@ def test_pruning(table, predicate, files):
     assert count(table, predicate) == files
 
 
+def test_a_bucket_says_whether_files_were_left_out(table):
+    assert {one.pruned for one in table.scan(predicate=Compare("v", ">", 0)).buckets} == {False}
+    left_out = table.scan(predicate=Compare("v", "=", 100))
+    assert [(len(one.files), one.pruned) for one in left_out.buckets] == [(2, False)]
+    assert [one.pruned for one in table.scan(predicate=Compare("id", ">", 50)).buckets].count(True) == 1
+
+
 def test_a_section_stays_whole_when_one_of_its_files_matches(table):
     rows = table.to_arrow(predicate=Compare("v", "=", 2)).to_pylist()
     assert {row["v"] for row in rows if row["id"] == 7} == {100}, "the upsert still hides the old row"

@@ -293,3 +293,13 @@ def test_without_a_key_a_column_of_kinds_is_part_of_the_row(tmp_path):
         make_table(
             tmp_path, {"k": "STRING"}, options={"rowkind.field": "k", "merge-engine": "tablestore-count"}, name="t2"
         )
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_of_changes_a_row_replaces_the_deleted_one(keyed, reverse):
+    """Rows that a statement computed have no order: one that is removed and added again is there."""
+    changes = [(row(1, "old"), DELETE), (row(1, "new"), PUT)]
+    given = changes[::-1] if reverse else changes
+    job = replace(new_job(keyed), changes=True)
+    write(keyed, [one for one, _ in given], [kind for _, kind in given], job=job)
+    assert read(keyed) == [row(1, "new")]

@@ -7,7 +7,7 @@ import pickle
 
 import pytest
 
-from tablestore_engine.errors import ColumnNotFound, OptionError, SchemaError, TableStoreError
+from tablestore_engine.errors import ColumnNotFound, OptionError, SchemaError
 from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import ArrayType, DataField, RowType, parse_type
@@ -131,7 +131,3 @@ def test_missing_column_names_the_nearest():
         schema.field("zzzzzz")
     assert schema.has_field("ID")
     assert not schema.has_field("zzzzzz")
-
-
-def test_all_refusals_are_ours():
-    assert issubclass(ColumnNotFound, TableStoreError)

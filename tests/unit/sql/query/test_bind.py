@@ -6,6 +6,7 @@ In the tables below a view is called like its table in capitals behind a ``@``: 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from itertools import chain, count, zip_longest
 
 import pytest
@@ -524,10 +525,10 @@ def test_any_text_survives_and_only_known_spans_change(text: str) -> None:
 
 
 def test_subqueries_may_nest_as_deep_as_they_like() -> None:
-    for opening in ("select * from (", "select ((", "select a from t where a in ("):
+    for opening, named in (("select * from (", 0), ("select ((", 0), ("select a from t where a in (", 2000)):
         closing = ")" * opening.count("(")
         query = f"{opening * 2000}select 1 from x{closing * 2000}"
-        assert references(query)[-1].name == "x" or references(query)[0].name == "x"
+        assert Counter(one.name for one in references(query)) == Counter(t=named, x=1)
 
 
 @pytest.mark.parametrize(

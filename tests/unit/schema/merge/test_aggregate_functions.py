@@ -1,0 +1,38 @@
+"""Which aggregate function folds values of which type."""
+
+from __future__ import annotations
+
+import pytest
+
+from tablestore_engine.schema.merge.aggregate_functions import FUNCTIONS, supports
+from tablestore_engine.sql.text.types import parse_sql_type
+
+TYPES = [
+    "tinyint", "int", "bigint", "double", "decimal(18, 2)", "decimal(19, 2)", "boolean", "string", "varchar(3)",
+    "binary", "date", "timestamp", "array<int>", "array<map<int, int>>", "array<struct<a: int>>",
+    "array<struct<a: map<int, int>>>", "map<string, int>", "map<int, array<map<int, int>>>", "map<struct<a: int>, int>",
+    "struct<a: int>",
+]  # fmt: skip
+NUMBERS = {"tinyint", "int", "bigint", "double", "decimal(18, 2)"}
+ORDERED = NUMBERS | {"decimal(19, 2)", "string", "varchar(3)", "date", "timestamp"}
+FOLDED = {
+    "sum": NUMBERS | {"decimal(19, 2)"},
+    "product": NUMBERS,
+    "count": {"int", "bigint"},
+    "max": ORDERED,
+    "min": ORDERED,
+    "bool_and": {"boolean"},
+    "bool_or": {"boolean"},
+    "listagg": {"string"},
+    "collect": {"array<int>", "array<struct<a: int>>"},
+    "merge_map": {"map<string, int>"},
+    "nested_update": {"array<struct<a: int>>"},
+    "hll_sketch": {"binary"},
+    "theta_sketch": {"binary"},
+}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_types_of_a_function(function):
+    found = {text for text in TYPES if supports(function, parse_sql_type(text))}
+    assert found == FOLDED.get(function, set(TYPES)), "functions that choose a value take all types"
