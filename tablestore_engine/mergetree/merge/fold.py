@@ -123,10 +123,11 @@ def _fold_column(
             fold_values(fold, values, groups) if retracts is None else fold_retracting(fold, values, groups, retracts)
         )
     given, late = effects.given, effects.late
-    if retracts is not None and not fold.ignore_retract:
-        in_order = partial(fold_in_order, retracts=retracts[given], late=late[given])
-        return fold_some(fold, values, groups, given, in_order)
-    counted = given if retracts is None else given & ~retracts
+    back = np.zeros(groups.rows, bool) if retracts is None or fold.ignore_retract else retracts
+    counted = given & ~retracts if retracts is not None and fold.ignore_retract else given
+    if fold.count_limit is not None or back.any():
+        in_order = partial(fold_in_order, retracts=back[counted], late=late[counted])
+        return fold_some(fold, values, groups, counted, in_order)
     if fold.function == "first_non_null_value":
         return first_non_null(values, groups, Effects(counted, late & counted))
     order = effects.order(groups)

@@ -100,6 +100,8 @@ def fold_sql(fold: Fold, field: DataField, records: Records) -> str:
 def _plain(fold: Fold, field: DataField, records: Records, column: str) -> str:
     """The fold of records of which none is a retraction, or that are nulls."""
     if fold.puts_late_first:
+        if fold.count_limit is not None:
+            return in_order_sql(fold, field, column, records.number, "false", records.of(fold).number)
         records = records.of(fold)
         if fold.function == "first_non_null_value":
             return first_non_null_sql(column, records.number)
