@@ -22,7 +22,7 @@ PAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
 INTRODUCTION = """\
 # Procedures and system tables
 
-*Generated from the code by `make docs`; edit the docstrings in `tablestore_engine/sql/*_procedures.py` and
+*Generated from the code by `make docs`; edit the docstrings in `tablestore_engine/sql/procedures` and
 `tablestore_engine/system/system_tables.py` instead.*
 
 Both are named as in Apache Paimon. [How to maintain tables](how-to/maintain.md) and
@@ -37,7 +37,8 @@ may be left out. `table` is `schema.name`, or a name in the current schema. A ti
 '2024-01-31 08:00:00', in the time zone of this machine, or milliseconds since 1970; a duration is a text such as '12 h'
 or '30 d' (ms, s, min, h, d). What a procedure answers is a table with the columns that are named last.
 
-Those marked with † can be called from dbt as well: `dbt run-operation <name> --args '{table: <model>, …}'`.
+Those marked with † can be called from dbt as well: `dbt run-operation <name> --args '{table: <model>, …}'`. There,
+`expire` and `tag` are short names of `expire_snapshots` and `create_tag`.
 """
 
 TABLES_HEAD = """\
@@ -45,6 +46,28 @@ TABLES_HEAD = """\
 
 `SELECT … FROM <table>$<name>`; as a dbt source, give the table `identifier: "<table>$<name>"`. Those marked with ‡ can
 be asked for an earlier snapshot: `t$files VERSION AS OF 3`.
+"""
+
+HIDDEN_COLUMNS = """\
+
+## Hidden columns
+
+Every table has columns that `*` leaves out, as in Paimon: `__paimon_file_path`, `__paimon_row_index` (the number of the
+row in its file), `__paimon_partition` (a struct) and `__paimon_bucket`. A query that names them gets them, for example
+`SELECT *, __paimon_bucket FROM t`. The first two exist only where no rows are merged: in a table without a key, or
+after a full compaction.
+
+## Statements about rows
+
+- An aggregate function is refused in SET, WHEN, ON, VALUES and WHERE of UPDATE, DELETE and MERGE; use a subquery.
+- `EXPLAIN` of UPDATE, DELETE and MERGE shows the plan that computes the changed rows. Nothing is written.
+- UPDATE, DELETE, MERGE, INSERT and TRUNCATE of a temporary view `AS SELECT * FROM t` change the table `t`, and then the
+  view shows the new rows. Other views cannot be written to.
+- `CACHE TABLE t` keeps the rows of a table in memory, in this session, until `UNCACHE TABLE t`. After a write they are
+  read anew.
+- `ALTER TABLE t SET TBLPROPERTIES ('primary-key' = 'id')` sets the key of a table that was never written to. Any other
+  table without a key takes `ADD PRIMARY KEY (id) NOT ENFORCED`, which rewrites its rows.
+- `spark.sql.caseSensitive` applies to queries. Names of tables, and of columns to write to, never depend on case.
 """
 
 _DATA_COLUMNS = {"audit_log": "`rowkind string`, then those of the table"}
@@ -60,6 +83,7 @@ IN_DBT = frozenset(
         "expire_partitions",
     ]
 )
+SHORT_IN_DBT = frozenset(["expire", "tag"])
 
 
 def page() -> str:
@@ -81,7 +105,7 @@ def page() -> str:
             "| table | rows | columns |",
             "|---|---|---|",
             *sorted(tables),
-            "",
+            HIDDEN_COLUMNS,
         ]
     )
 

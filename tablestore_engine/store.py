@@ -191,7 +191,7 @@ class TableStore:
 
     def _execute_in_spark(self, statement: Statement, intent: WriteIntent) -> StatementResult:
         from tablestore_engine.sql.execute import execute
-        from tablestore_engine.sql.rows.execute_rows import RowContext
+        from tablestore_engine.sql.rows.row_context import RowContext
 
         context = RowContext(
             catalog=self.catalog,
@@ -275,8 +275,8 @@ class TableStore:
         """
         from tablestore_engine.operation.commit.replace import everything
         from tablestore_engine.operation.transaction.transaction import with_retry
-        from tablestore_engine.spark.verbs.dml import insert
-        from tablestore_engine.spark.verbs.dml import overwrite as replace
+        from tablestore_engine.spark.verbs.insert_overwrite import insert
+        from tablestore_engine.spark.verbs.insert_overwrite import overwrite as replace
         from tablestore_engine.spark.write.align import align
         from tablestore_engine.spark.write.writer import Rows
 

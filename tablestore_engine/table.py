@@ -19,8 +19,8 @@ from tablestore_engine.metadata.statistics import Statistics
 from tablestore_engine.metadata.tag import Lifetime
 from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
 from tablestore_engine.operation.files.index_files import index_entries
-from tablestore_engine.operation.history.expire import Retention, expire_snapshots
 from tablestore_engine.operation.history.history import load_living
+from tablestore_engine.operation.history.snapshot_expire import Retention, expire_snapshots
 from tablestore_engine.operation.history.tags import create_tag, delete_tag
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.operation.scan.row_count import RowCount, row_count

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from tablestore_engine.options.option import Option
-from tablestore_engine.options.option_type import BOOLEAN, DURATION, INT, TEXT
+from tablestore_engine.options.option_type import BOOLEAN, DURATION, ENUM, INT, TEXT
 
 _SECOND = 1000
 _HOUR = 3_600_000
 _INT_MAX = 2**31 - 1
+PERIODS = {"daily": 24 * _HOUR, "hourly": _HOUR, "two-hours": 2 * _HOUR}
+"""Periods of automatic tags, in milliseconds."""
 
 
 class CommitOptions:
@@ -74,6 +76,84 @@ class CommitOptions:
         50,
         "Largest number of snapshots that one commit expires.",
         minimum=1,
+    )
+    tag_automatic_creation = Option(
+        "tag.automatic-creation",
+        ENUM,
+        "none",
+        "Which tags commits make: one for each period that is over by the time of the commit, or by the watermark that "
+        "other engines write; or, with batch, one for the newest snapshot of each day.",
+        choices=("none", "process-time", "watermark", "batch"),
+    )
+    tag_creation_period = Option(
+        "tag.creation-period",
+        ENUM,
+        "daily",
+        "Period of automatic tags.",
+        choices=tuple(PERIODS),
+    )
+    tag_creation_period_duration_millis = Option(
+        "tag.creation-period-duration",
+        DURATION,
+        None,
+        "Period of automatic tags of any other length.",
+        minimum=60 * _SECOND,
+    )
+    tag_creation_delay_millis = Option(
+        "tag.creation-delay",
+        DURATION,
+        0,
+        "Time that a commit must be later than the end of a period, so that the tag has the rows that come late.",
+    )
+    tag_period_formatter = Option(
+        "tag.period-formatter",
+        ENUM,
+        "with_dashes",
+        "How the names of automatic tags are written. A name must not be a number, because that means a snapshot.",
+        choices=("with_dashes", "without_dashes", "without_dashes_and_spaces"),
+    )
+    tag_num_retained_max = Option(
+        "tag.num-retained-max",
+        INT,
+        None,
+        "Largest number of automatic tags; the oldest are removed.",
+        minimum=1,
+    )
+    tag_automatic_completion = Option(
+        "tag.automatic-completion",
+        BOOLEAN,
+        False,
+        "Also make the tags of periods without a commit, one with each commit.",
+    )
+    tag_batch_customized_name = Option(
+        "tag.batch.customized-name",
+        TEXT,
+        None,
+        "Name of the tag that the mode batch makes; when not set, batch-write- and the day.",
+    )
+    tag_create_success_file = Option(
+        "tag.create-success-file",
+        BOOLEAN,
+        False,
+        "Write a file tag/tag-success-file/<tag>_SUCCESS when a tag was made, and remove it with the tag.",
+    )
+    tag_time_expire_enabled = Option(
+        "tag.time-expire-enabled",
+        BOOLEAN,
+        True,
+        "Commits remove the tags whose time is over.",
+    )
+    sink_process_time_zone = Option(
+        "sink.process-time-zone",
+        TEXT,
+        None,
+        "Time zone of automatic tags by process time, such as Europe/Berlin; when not set, that of the process.",
+    )
+    sink_watermark_time_zone = Option(
+        "sink.watermark-time-zone",
+        TEXT,
+        "UTC",
+        "Time zone of automatic tags by watermark.",
     )
     tag_default_time_retained_millis = Option(
         "tag.default-time-retained",

@@ -13,8 +13,10 @@ from dataclasses import FrozenInstanceError
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, NoReturn
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from tablestore_engine.errors import OptionError
+from tablestore_engine.options.commit_options import PERIODS
 from tablestore_engine.options.lookup import ATTRIBUTES, DECLARED, Declarations, check_spelling, find_option
 from tablestore_engine.options.merge_options import COUNT_ENGINE
 from tablestore_engine.options.option import ColumnOption, Derived, Effect, TableOption
@@ -69,7 +71,10 @@ class CoreOptions(Declarations):
                 given[name] = value
         if strict:
             _check_buckets(given.get("bucket", -1))
-        return cls._of(given, dict(mapping), keyed)
+        parsed = cls._of(given, dict(mapping), keyed)
+        if strict:
+            _check_tags(parsed)
+        return parsed
 
     @classmethod
     def _of(cls, given: Mapping[str, Any], raw: Mapping[str, str], keyed: bool) -> CoreOptions:
@@ -88,6 +93,11 @@ class CoreOptions(Declarations):
     def sequence_field_descending(self) -> bool:
         """Whether the record with the smallest sequence wins, instead of the greatest."""
         return self.sequence_field_sort_order == "descending"
+
+    @property
+    def tag_period_millis(self) -> int:
+        """The length of a period of automatic tags."""
+        return self.tag_creation_period_duration_millis or PERIODS[self.tag_creation_period]
 
     def stats_mode(self, column: str) -> str:
         """``none``, ``counts``, ``full`` or ``truncate(n)``: the statistics to keep of a column."""
@@ -165,6 +175,33 @@ def _text_of(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return ",".join(value) if isinstance(value, tuple) else str(value)
+
+
+def _check_tags(options: CoreOptions) -> None:
+    period, delay = options.tag_period_millis, options.tag_creation_delay_millis
+    if delay >= period:
+        raise OptionError(
+            f"Option 'tag.creation-delay' ({delay} ms) must be shorter than the period of the tags ({period} ms)."
+        )
+    formatter, hourly = options.tag_period_formatter, options.tag_creation_period == "hourly"
+    numbers = options.tag_creation_period_duration_millis is not None or (
+        formatter == "without_dashes_and_spaces" or (formatter == "without_dashes" and not hourly)
+    )
+    if options.tag_automatic_creation in ("process-time", "watermark") and numbers:
+        raise OptionError(
+            "Automatic tags with these options would have numbers as names, and a number names a snapshot.",
+            hint="Use 'tag.period-formatter' = 'with_dashes', and a 'tag.creation-period'.",
+        )
+    for zone in (options.sink_process_time_zone, options.sink_watermark_time_zone):
+        _check_zone(zone)
+
+
+def _check_zone(zone: str | None) -> None:
+    try:
+        if zone is not None and zone != "UTC":
+            ZoneInfo(zone)
+    except (ZoneInfoNotFoundError, ValueError):
+        raise OptionError(f"'{zone}' is not a time zone.", hint="Write one such as 'Europe/Berlin'.") from None
 
 
 def _check_buckets(bucket: int) -> None:

@@ -110,7 +110,7 @@ KEPT_OPTIONS: tuple[Option[Any], ...] = (
         "sink.writer-coordinator.cache-memory sink.writer-coordinator.page-size sink.writer-memory",
         duration="sink.writer-coordinator.cache-expire-after-access snapshot.watermark-idle-timeout",
         text="commit.custom-listeners partition.sink-strategy sink.clustering.by-columns sink.clustering.strategy "
-        "sink.operator-uid.suffix sink.watermark-time-zone sink.writer-refresh-detectors",
+        "sink.operator-uid.suffix sink.writer-refresh-detectors",
     ),
     *_group(
         "Memory, buffers and spilled files of other engines' writers.",

@@ -28,15 +28,11 @@ from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.rows.change_target import ChangeTarget
 from tablestore_engine.sql.rows.execute_analyze import execute_analyze
 from tablestore_engine.sql.rows.execute_changes import deleted_rows, execute_delete, execute_update, updated_rows
+from tablestore_engine.sql.rows.execute_create_as import execute_create_as
+from tablestore_engine.sql.rows.execute_insert import execute_insert, execute_overwrite, execute_truncate
 from tablestore_engine.sql.rows.execute_layout import execute_add_primary_key, execute_cluster
 from tablestore_engine.sql.rows.execute_merge import execute_merge, merged_rows
-from tablestore_engine.sql.rows.execute_rows import (
-    RowContext,
-    execute_create_as,
-    execute_insert,
-    execute_overwrite,
-    execute_truncate,
-)
+from tablestore_engine.sql.rows.row_context import RowContext
 from tablestore_engine.sql.statements.layout import AddPrimaryKey, AnalyzeTable, ClusterTable, Compact
 from tablestore_engine.sql.statements.row import Delete, InsertInto, InsertOverwrite, Merge, Update
 from tablestore_engine.sql.statements.script import QueriesInside

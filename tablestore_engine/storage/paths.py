@@ -14,6 +14,7 @@ from tablestore_engine.errors import UserError
 DATABASE_SUFFIX = ".db"
 _POSTPONE_BUCKET = -2
 _TAG = "tag-"
+_TAG_SUCCESS = "tag-success-file"
 _CONSUMER = "consumer-"
 _SNAPSHOT = re.compile(r"snapshot-(\d+)")
 _SCHEMA = re.compile(r"schema-(\d+)")
@@ -94,7 +95,11 @@ class TablePaths:
 
     def tag_of(self, file_name: str) -> str | None:
         """The tag that a file of the tag directory is, None for any other file."""
-        return file_name[len(_TAG) :] if file_name.startswith(_TAG) else None
+        return file_name[len(_TAG) :] if file_name.startswith(_TAG) and file_name != _TAG_SUCCESS else None
+
+    def tag_success(self, name: str) -> str:
+        """The file that says that a tag was made."""
+        return f"{self.root}/tag/{_TAG_SUCCESS}/{name}_SUCCESS"
 
     @property
     def consumer_dir(self) -> str:

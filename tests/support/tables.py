@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.mergetree.compaction.levels import sorted_runs
-from tablestore_engine.mergetree.compaction.universal import unit_of
+from tablestore_engine.mergetree.compaction.pick_runs import unit_of
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.operation.compact.auto_compaction import run_and_commit

@@ -97,3 +97,25 @@ def test_a_commit_is_followed_by_what_follows_commits():
         if file.parent.name not in maintenance and any(id(one) not in followed for one in published):
             found.add(_name(file))
     assert not found, f"pass what is published to `after_commit.follow` in {', '.join(sorted(found))}"
+
+
+def _hand_made(node):
+    """Whether an f-string puts something between backquotes, or a value of a SQL expression in quotes."""
+    texts = [one.value if isinstance(one, ast.Constant) else None for one in node.values]
+    return any(
+        text is None and number and str(texts[number - 1] or "").endswith(("`", "WHEN '", "THEN '"))
+        for number, text in enumerate(texts)
+    )
+
+
+def test_names_and_values_become_sql_in_one_module():
+    """`schema.types.sql_literals`: a name with a backquote, or a text with a quote, is one everywhere."""
+    forms = {"tablestore_engine/schema/types/sql_literals.py", "tablestore_engine/schema/types/types.py"}
+    found = [
+        f"{_name(file)}:{node.lineno}"
+        for file in _modules()
+        if _name(file) not in forms and "dbt" not in file.relative_to(ROOT).parts[0]
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.JoinedStr) and _hand_made(node)
+    ]
+    assert not found, f"quote by `quoted_name` and `literal` in {', '.join(found)}"

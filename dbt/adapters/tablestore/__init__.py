@@ -1,8 +1,8 @@
 """The dbt adapter `tablestore`: each thing that dbt asks for is one call of `tablestore_engine`.
 
-`impl` answers dbt itself, `verbs` what this adapter's macros call. Below them, each knowing only those after it:
-`build` (incremental models, seeds, Python models), `relation` (names, columns, catalog), `config` (what a model is
-configured to be) and `connection` (profile, sessions, statements, results).
+`impl` answers dbt itself, `macro_methods` what this adapter's macros call. Below them, each knowing only those after
+it: `build` (incremental models, seeds, Python models), `relation` (names, columns, cache and catalog), `config` (what a
+model is configured to be) and `connection` (profile, sessions, statements, results).
 
 `Plugin` is what dbt looks for. Importing this package must stay cheap: no pyspark, no pyarrow.
 """

@@ -19,9 +19,9 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.tablestore.config.model_config import TableStoreConfig
 from dbt.adapters.tablestore.connection.connection_manager import TableStoreConnectionManager
 from dbt.adapters.tablestore.connection.environment import COMMANDS_WITH_ROWS, environment_of
+from dbt.adapters.tablestore.macro_methods import MacroMethods
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.relation.relation import TableStoreRelation, schema_of
-from dbt.adapters.tablestore.verbs import TableStoreVerbs
 from tablestore_engine.schema.types.sql_literals import quoted_name
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _FULL = CapabilitySupport(support=Support.Full)
 
 
-class TableStoreAdapter(TableStoreVerbs):
+class TableStoreAdapter(MacroMethods):
     """dbt's adapter for managed tables."""
 
     ConnectionManager = TableStoreConnectionManager
@@ -85,7 +85,7 @@ class TableStoreAdapter(TableStoreVerbs):
         self.cache.drop_schema(None, schema)
 
     def list_relations_without_caching(self, schema_relation: BaseRelation) -> list[BaseRelation]:
-        from dbt.adapters.tablestore.relation.metadata import list_relations
+        from dbt.adapters.tablestore.relation.cache_and_catalog import list_relations
 
         with self.connections.exception_handler("list relations"):
             return list(list_relations(self.catalog, schema_of(schema_relation)))
@@ -97,7 +97,7 @@ class TableStoreAdapter(TableStoreVerbs):
     @available.parse_list
     def get_columns_in_relation(self, relation: BaseRelation) -> list[TableStoreColumn]:  # type: ignore[override]
         """The columns of a table, view or temporary view; empty when there is none of that name."""
-        from dbt.adapters.tablestore.relation.metadata import columns_of
+        from dbt.adapters.tablestore.relation.cache_and_catalog import columns_of
 
         if isinstance(relation, TableStoreRelation) and relation.is_session_name:
             return self.get_column_schema_from_query(f"select * from {relation.render()}")  # type: ignore[return-value]
@@ -168,7 +168,7 @@ class TableStoreAdapter(TableStoreVerbs):
         from dbt.adapters.events.types import CatalogGenerationError
         from dbt_common.events.functions import warn_or_error
 
-        from dbt.adapters.tablestore.relation.metadata import catalog_table, describe
+        from dbt.adapters.tablestore.relation.cache_and_catalog import catalog_table, describe
 
         descriptions, failures = [], list[Exception]()
         for relation in relations:
@@ -186,7 +186,7 @@ class TableStoreAdapter(TableStoreVerbs):
     def get_catalog_for_single_relation(self, relation: BaseRelation) -> CatalogTable | None:
         from dbt_common.contracts.metadata import CatalogTable, ColumnMetadata, TableMetadata
 
-        from dbt.adapters.tablestore.relation.metadata import describe, stats_of
+        from dbt.adapters.tablestore.relation.cache_and_catalog import describe, stats_of
 
         with self.connections.exception_handler("catalog"):
             one = describe(self.catalog, schema_of(relation), str(relation.identifier))
@@ -224,7 +224,7 @@ class TableStoreAdapter(TableStoreVerbs):
         self, sources: list[BaseRelation], macro_resolver: MacroResolverProtocol | None = None
     ) -> tuple[list[AdapterResponse | None], dict[BaseRelation, FreshnessResponse]]:
         """Freshness by the time of the last commit that changed data. Compactions do not count."""
-        from dbt.adapters.tablestore.relation.metadata import last_modified
+        from dbt.adapters.tablestore.relation.cache_and_catalog import last_modified
 
         now = datetime.now(timezone.utc)
         answers: dict[BaseRelation, FreshnessResponse] = {}

@@ -14,8 +14,8 @@ from typing import Any
 
 from tablestore_engine.errors import NegativeCountError
 from tablestore_engine.mergetree.compaction.levels import sorted_runs
-from tablestore_engine.mergetree.compaction.small_files import pick_small
-from tablestore_engine.mergetree.compaction.universal import CompactionUnit
+from tablestore_engine.mergetree.compaction.pick_runs import CompactionUnit
+from tablestore_engine.mergetree.compaction.pick_small_files import pick_small
 from tablestore_engine.metadata.data_file import FILE_SOURCE_COMPACT, DataFileMeta
 
 NEGATIVE = "A row was removed more often than it was added"

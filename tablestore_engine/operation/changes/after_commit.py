@@ -16,8 +16,9 @@ from tablestore_engine.errors import TableStoreError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.compact.auto_compaction import compact_written, execute_small
 from tablestore_engine.operation.compact.compact_task import Execute
-from tablestore_engine.operation.history.expire import Retention, expire_snapshots
+from tablestore_engine.operation.history.automatic_tags import create_automatic_tags
 from tablestore_engine.operation.history.partition_expire import expire_when_due
+from tablestore_engine.operation.history.snapshot_expire import Retention, expire_snapshots
 from tablestore_engine.operation.history.tags import expire_tags
 from tablestore_engine.operation.transaction.transaction import Committed
 from tablestore_engine.storage import clock
@@ -57,8 +58,12 @@ def _expire_partitions(due: Due) -> None:
         expire_when_due(due.state, clock.now_millis())
 
 
+def _create_tags(due: Due) -> None:
+    create_automatic_tags(due.state, clock.now_millis())
+
+
 def _expire_tags(due: Due) -> None:
-    if not due.state.options.write_only:
+    if not due.state.options.write_only and due.state.options.tag_time_expire_enabled:
         expire_tags(due.state, clock.now_millis())
 
 
@@ -70,6 +75,7 @@ def _expire_snapshots(due: Due) -> None:
 FOLLOW_UPS = (
     FollowUp("Table {table} was written to, but not compacted", _compact),
     FollowUp("Old partitions of table {table} were not removed after a commit", _expire_partitions),
+    FollowUp("Automatic tags of table {table} were not made after a commit", _create_tags),
     FollowUp("Old tags of table {table} were not removed after a commit", _expire_tags),
     FollowUp("Old snapshots of table {table} were not removed after a commit", _expire_snapshots),
 )

@@ -11,8 +11,8 @@ from tablestore_engine.operation.changes.after_commit import follow
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.commit.replace import everything, next_schema, replace_all
-from tablestore_engine.operation.history.expire import Retention, expire_snapshots
 from tablestore_engine.operation.history.partition_expire import PartitionRetention, drop, removal_of, remove_expired
+from tablestore_engine.operation.history.snapshot_expire import Retention, expire_snapshots
 from tablestore_engine.operation.history.tags import delete_tag
 from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.operation.scan.scan import live_entries

@@ -6,14 +6,14 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
 from tablestore_engine.mergetree.compaction.levels import highest_level, sorted_runs
-from tablestore_engine.mergetree.compaction.small_files import pick_small
-from tablestore_engine.mergetree.compaction.universal import (
+from tablestore_engine.mergetree.compaction.pick_runs import (
     CompactionUnit,
     UniversalOptions,
     pick,
     pick_full,
     pick_unmerged,
 )
+from tablestore_engine.mergetree.compaction.pick_small_files import pick_small
 from tablestore_engine.mergetree.multiset.multiset import is_retraction, pick_multiset
 from tablestore_engine.metadata.data_file import DataFileMeta
 from tablestore_engine.operation.compact.compact_task import CompactTask, Files

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from tablestore_engine.mergetree.compaction.small_files import is_small
+from tablestore_engine.mergetree.compaction.pick_small_files import is_small
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.mergetree.multiset.retractions import Part, Retractions, parts_for, retractions_of
 from tablestore_engine.metadata.data_file import FILE_SOURCE_COMPACT, DataFileMeta

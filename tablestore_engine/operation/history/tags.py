@@ -12,8 +12,10 @@ from collections.abc import Mapping
 from tablestore_engine.errors import SnapshotNotFound, TagNotFound
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.tag import Lifetime, tag_of
-from tablestore_engine.operation.history.expire import collect
 from tablestore_engine.operation.history.history import is_dead
+from tablestore_engine.operation.history.snapshot_expire import collect
+from tablestore_engine.storage.clock import now_millis
+from tablestore_engine.storage.success_file import mark_success
 from tablestore_engine.table_state import TableState
 
 
@@ -25,6 +27,8 @@ def create_tag(state: TableState, name: str, snapshot: Snapshot, lifetime: Lifet
     """
     state.tags.create(name, tag_of(snapshot, lifetime))
     if state.snapshots.exists(snapshot.id):
+        if state.options.tag_create_success_file:
+            mark_success(state.io, state.paths.tag_success(name), now_millis())
         return True
     state.tags.delete(name)  # its files are being removed
     return False
@@ -59,6 +63,7 @@ def delete_tag(state: TableState, name: str) -> None:
     tagged = state.tags.load(name)
     others = {other: one for other, one in state.tags.all().items() if other != name}
     state.tags.delete(name)
+    state.io.delete(state.paths.tag_success(name))
     _collect_unless_kept(state, tagged, others)
 
 

@@ -67,6 +67,12 @@ def quoted_name(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
+def unquoted_name(text: str) -> str:
+    """The name that a text means: in backquotes or not."""
+    text = text.strip()
+    return text[1:-1].replace("``", "`") if len(text) > 1 and text[0] == text[-1] == "`" else text
+
+
 def quoted_text(text: str) -> str:
     """A string token with this value, where the grammar allows no expression: COMMENT, properties, PARTITION.
 

@@ -18,7 +18,13 @@ SEQUENCE_NUMBER = DataField(_INT_MAX - 1, "_SEQUENCE_NUMBER", AtomicType("BIGINT
 VALUE_KIND = DataField(_INT_MAX - 2, "_VALUE_KIND", AtomicType("TINYINT", nullable=False))
 COUNT = DataField(_INT_MAX - 1_000, "_ROW_COUNT", AtomicType("BIGINT", nullable=False))
 
+# Of every table, in queries only: where a row is stored.
+FILE_PATH, ROW_INDEX = "__paimon_file_path", "__paimon_row_index"
+PARTITION, BUCKET = "__paimon_partition", "__paimon_bucket"
+HIDDEN_COLUMNS = (FILE_PATH, ROW_INDEX, PARTITION, BUCKET)
+
 _SYSTEM_NAMES = {
+    *HIDDEN_COLUMNS,
     "_sequence_number", "_value_kind", "_level", "rowkind", "_row_id", "_row_kind", "_row_count",
 }  # fmt: skip
 _STRUCTURED_ID_BASE = _INT_MAX // 4

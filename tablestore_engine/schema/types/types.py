@@ -166,6 +166,7 @@ class RowType(DataType):
     nullable: bool = True
 
     def __str__(self) -> str:
+        # The text form of the format, which doubles no backquote; SQL is written by `sql_literals`.
         return f"ROW<{', '.join(f'`{field.name}` {field.type}' for field in self.fields)}>{_suffix(self.nullable)}"
 
     def to_json(self) -> dict[str, Any]:

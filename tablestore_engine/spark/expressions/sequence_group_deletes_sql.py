@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.sql_literals import literal
 from tablestore_engine.schema.types.system import KEY_PREFIX, SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.spark.expressions.late_records_sql import sequence_sql
 from tablestore_engine.spark.expressions.names import formatted
@@ -58,5 +59,5 @@ def _last_group_delete_sql(groups: int) -> str:
 
 
 def _struct(values: Mapping[str, str]) -> str:
-    fields = ", ".join(f"'{name}', {value}" for name, value in values.items())
+    fields = ", ".join(f"{literal(name)}, {value}" for name, value in values.items())
     return f"named_struct({fields})"

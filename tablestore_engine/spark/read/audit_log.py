@@ -16,7 +16,7 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.schema.merge.engine_rules import Kept
 from tablestore_engine.schema.table.row_kind import KINDS
 from tablestore_engine.schema.types.system import VALUE_KIND
-from tablestore_engine.spark.expressions.names import formatted
+from tablestore_engine.spark.expressions.names import formatted, formatted_literal
 from tablestore_engine.spark.read.reader import TableReader
 from tablestore_engine.spark.read.record_reader import RecordReader
 from tablestore_engine.table import Table
@@ -39,6 +39,6 @@ class _AuditReader(RecordReader):
 
     @cached_property
     def _columns(self) -> str:
-        kinds = " ".join(f"WHEN {number}Y THEN '{kind}'" for number, kind in enumerate(KINDS))
+        kinds = " ".join(f"WHEN {number}Y THEN {formatted_literal(kind)}" for number, kind in enumerate(KINDS))
         own = ", ".join(formatted(n) for n in self._schema.field_names)
         return f"CASE {VALUE_KIND.name} {kinds} END AS {ROW_KIND_COLUMN}, {own}"

@@ -1,8 +1,9 @@
-"""Reading tables without a key as SQL over Spark's own Parquet scans; without retractions, these scans are the whole
-read.
+"""Reading tables without a key as Spark SQL, without the rows that retractions take back: by position, or by hash.
+
+Where there are no retractions, Spark's own Parquet scans are the whole read.
 
 With R the retraction files and P the plain files that, by their statistics, may hold rows of R, there are two plans. By
-position, where it is worth computing the positions of the retracted rows (`multiset_hidden_rows`): P is read without
+position, where it is worth computing the positions of the retracted rows (`multiset_retracted_rows`): P is read without
 them, and only in the columns that a query asks for.
 
     other files  ∪  (P anti-join positions(R))
@@ -31,7 +32,7 @@ from tablestore_engine.schema.types.system import COUNT
 from tablestore_engine.spark.expressions.names import formatted, formatted_literal
 from tablestore_engine.spark.read.changed_keys import BROADCAST_ROWS
 from tablestore_engine.spark.read.file_scan import BucketFile, FileScans
-from tablestore_engine.spark.read.multiset_hidden_rows import HiddenRows, HiddenRowsFinder, OverlappingFiles
+from tablestore_engine.spark.read.multiset_retracted_rows import OverlappingFiles, RetractedRows, RetractedRowsFinder
 
 _COUNT = "__tablestore_count"
 _AT = "__tablestore_block"
@@ -84,31 +85,31 @@ class _MultisetFrames:
 
     def parts(self, few: bool) -> tuple[list[BucketFile], list[DataFrame]]:
         """The rows: files of which all rows stay, and frames. `few` says that a query asks for few rows."""
-        hidden = self._hidden(few) if self._files.plain else None
-        if hidden is None:
+        retracted = self._retracted(few) if self._files.plain else None
+        if retracted is None:
             return [], [self._by_hash()]
-        if self._check and hidden.missing is not None:
-            raise negative_count(*hidden.missing)
-        whole = [one for one in self._files.plain if one[1].file_size not in hidden.sizes]
-        holed = [one for one in self._files.plain if one[1].file_size in hidden.sizes]
+        if self._check and retracted.missing is not None:
+            raise negative_count(*retracted.missing)
+        whole = [one for one in self._files.plain if one[1].file_size not in retracted.sizes]
+        holed = [one for one in self._files.plain if one[1].file_size in retracted.sizes]
         if not holed:
             return whole, []
-        return whole, [self._by_position(holed, hidden)]
+        return whole, [self._by_position(holed, retracted)]
 
-    def _hidden(self, few: bool) -> HiddenRows | None:
-        """The hidden rows, where looking for them is worth it; None where it is not."""
-        finder = HiddenRowsFinder(self._scans, self._files)
+    def _retracted(self, few: bool) -> RetractedRows | None:
+        """The retracted rows, where looking for them is worth it; None where it is not."""
+        finder = RetractedRowsFinder(self._scans, self._files)
         if not few:
             return finder.find()
-        hidden = finder.known()
+        retracted = finder.known()
         # An error in other rows is not reported to this query.
-        return None if hidden is None or hidden.missing is not None else hidden
+        return None if retracted is None or retracted.missing is not None else retracted
 
-    def _by_position(self, files: list[BucketFile], hidden: HiddenRows) -> DataFrame:
-        on = hidden.positions.joined("p", "h")
-        text = f"SELECT /*+ BROADCAST(h) */ {self._of('p')} FROM {{plain}} p LEFT ANTI JOIN {{hidden}} h ON {on}"
-        positions = self._spark.createDataFrame(hidden.table)
-        return self._spark.sql(text, plain=self._scans.scan(files, sizes=True), hidden=positions)
+    def _by_position(self, files: list[BucketFile], retracted: RetractedRows) -> DataFrame:
+        on = retracted.positions.joined("p", "h")
+        text = f"SELECT /*+ BROADCAST(h) */ {self._of('p')} FROM {{plain}} p LEFT ANTI JOIN {{retracted}} h ON {on}"
+        positions = self._spark.createDataFrame(retracted.table)
+        return self._spark.sql(text, plain=self._scans.scan(files, sizes=True), retracted=positions)
 
     def _by_hash(self) -> DataFrame:
         retractions = self._scans.scan(self._files.retractions, counts=True)

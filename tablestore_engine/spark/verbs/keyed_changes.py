@@ -23,7 +23,7 @@ from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.read.file_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.read.reader import read_positions
 from tablestore_engine.spark.run.collect import collect_arrow
-from tablestore_engine.spark.verbs.dml import WriteOutcome, finish, write_files
+from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome, finish, write_files
 from tablestore_engine.spark.verbs.multiset_changes import (
     OLD_COLUMN,
     as_changelog,

@@ -24,7 +24,7 @@ from tablestore_engine.schema.table.layout import with_buckets, with_primary_key
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.spark.read.reader import read_plan
 from tablestore_engine.spark.read.record_reader import read_records
-from tablestore_engine.spark.verbs.dml import WriteOutcome, finish, write_files
+from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome, finish, write_files
 from tablestore_engine.spark.write.writer import Rows
 from tablestore_engine.table import Table
 

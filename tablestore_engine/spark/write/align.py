@@ -17,7 +17,7 @@ from tablestore_engine.schema.table.row_kind import (
     row_kind_column,
 )
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.spark.expressions.by_name import by_name_sql
 from tablestore_engine.spark.expressions.default_value import default_sql
 from tablestore_engine.spark.expressions.types import from_spark_type, to_spark_type
@@ -97,8 +97,9 @@ def align(
 
 def _kind_number(source: str) -> Column:
     """The number of each row's kind; an unknown text fails the query."""
-    known = " ".join(f"WHEN '{text}' THEN {number}Y" for number, text in enumerate(KINDS))
-    message = f"concat('{UNKNOWN_KIND}', coalesce(cast({source} as string), 'null'), '. {KINDS_HINT}')"
+    known = " ".join(f"WHEN {literal(text)} THEN {number}Y" for number, text in enumerate(KINDS))
+    given = f"coalesce(cast({source} as string), 'null')"
+    message = f"concat({literal(UNKNOWN_KIND)}, {given}, {literal(f'. {KINDS_HINT}')})"
     return F.expr(f"CASE cast({source} as string) {known} ELSE raise_error({message}) END")
 
 

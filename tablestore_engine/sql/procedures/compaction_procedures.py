@@ -16,10 +16,10 @@ from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.options import CoreOptions, find_option, parse_duration
 from tablestore_engine.spark.compact.compactor import compact_table, run_scheduled
 from tablestore_engine.spark.compact.sort_compactor import HILBERT, ORDER, ORDERS, Z_ORDER, SortOrder, sort_compact
-from tablestore_engine.spark.read.partition_values import matching_partitions
+from tablestore_engine.spark.run.partition_values import matching_partitions
 from tablestore_engine.sql.procedures.partition_procedures import listed_partitions
 from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, text
-from tablestore_engine.sql.rows.execute_rows import RowContext
+from tablestore_engine.sql.rows.row_context import RowContext
 from tablestore_engine.table import Table
 
 _COMPACT_PARAMETERS = (

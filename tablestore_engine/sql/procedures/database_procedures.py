@@ -6,7 +6,7 @@ from tablestore_engine.errors import TableStoreError
 from tablestore_engine.spark.compact.compactor import compact_table
 from tablestore_engine.sql.procedures.compaction_procedures import with_options
 from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, named_table, pattern, text
-from tablestore_engine.sql.rows.execute_rows import RowContext
+from tablestore_engine.sql.rows.row_context import RowContext
 from tablestore_engine.table import Table
 
 

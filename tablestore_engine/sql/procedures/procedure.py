@@ -14,7 +14,7 @@ from typing import Any
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.options import parse_duration
-from tablestore_engine.sql.rows.execute_rows import RowContext
+from tablestore_engine.sql.rows.row_context import RowContext
 from tablestore_engine.sql.statements.statement import TableName
 from tablestore_engine.table import Table
 

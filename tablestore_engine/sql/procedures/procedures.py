@@ -21,7 +21,7 @@ from tablestore_engine.sql.procedures import (
 )
 from tablestore_engine.sql.procedures.procedure import Procedure
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.rows.execute_rows import RowContext
+from tablestore_engine.sql.rows.row_context import RowContext
 from tablestore_engine.sql.statements.statement import Call
 
 

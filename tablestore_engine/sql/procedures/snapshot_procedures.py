@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.operation.history.expire import Retention
+from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.sql.procedures.database_procedures import table_or_database
 from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, count, flag, millis, text
-from tablestore_engine.sql.rows.execute_rows import RowContext
+from tablestore_engine.sql.rows.row_context import RowContext
 from tablestore_engine.table import Table
 
 _ORPHAN_AGE = timedelta(days=1)

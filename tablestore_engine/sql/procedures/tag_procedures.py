@@ -7,7 +7,7 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.history.tags import expire_tags, replace_tag
 from tablestore_engine.sql.catalog.execute_context import utc
 from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, count, duration, millis
-from tablestore_engine.sql.rows.execute_rows import RowContext
+from tablestore_engine.sql.rows.row_context import RowContext
 from tablestore_engine.table import Table
 
 

@@ -8,7 +8,8 @@ the query only as follows:
 * a bound table without an alias gets its own last name as the alias, so that its columns can still be
   qualified by it. When tables that one expression can see share that last name they keep the view's name instead;
 * the time-travel clause of a bound table is removed, because the view is already pinned;
-* ``database.table.column`` of a bound table loses its database.
+* ``database.table.column`` of a bound table loses its database;
+* ``*`` leaves out the hidden columns of a bound table.
 
 If the resolver returns None for every reference, the text is unchanged. Bad syntax raises no error here:
 Spark's parser reports it.
@@ -16,7 +17,7 @@ Spark's parser reports it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -24,6 +25,7 @@ from typing import Final
 from tablestore_engine.errors import SqlError
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.sql.query.hidden_columns import hidden_columns, stars
 from tablestore_engine.sql.query.pushdown import table_predicates
 from tablestore_engine.sql.query.structure import DottedName, Relation, Select, Span, Structure, TimeTravel
 from tablestore_engine.sql.query.table_references import scan_expression, scan_query
@@ -41,8 +43,8 @@ class TableReference:
 
     ``database`` is None when the query names none. ``name`` may end in a system table's suffix
     (``t$snapshots``). ``predicate`` holds for every row that can matter; None is no restriction.
-    ``without_catalog``: the text has an empty catalog before the database (``None.db.t``, ``.db.t``), so Spark
-    could not resolve the name.
+    ``hidden`` are the hidden columns that the query names. ``without_catalog``: the text has an empty catalog before
+    the database (``None.db.t``, ``.db.t``), so Spark could not resolve the name.
     """
 
     database: str | None
@@ -50,6 +52,7 @@ class TableReference:
     time_travel: TimeTravel | None = None
     predicate: Predicate | None = None
     without_catalog: bool = False
+    hidden: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -116,6 +119,7 @@ def names_table(sql: str, *, is_query: bool) -> bool:
 @dataclass(frozen=True)
 class _Analysis:
     structure: Structure
+    tokens: Sequence[Token]
     tables: tuple[tuple[Relation, TableReference | None], ...]
     # The characters of the ON condition of each SEMI and ANTI JOIN: nothing else sees its table.
     seen_only_in: Mapping[Relation, Span]
@@ -135,11 +139,12 @@ def _tables(text: str, expression: bool, asked: Predicate | None) -> _Analysis:
             "The query nests parentheses in FROM too deeply.", hint="Name parts of it in WITH, or make them views."
         ) from None
     predicates = table_predicates(structure, tokens, asked)
+    hidden = hidden_columns(structure, tokens)
     tables = tuple(
-        (table, _reference(table, predicate, text))
+        (table, _reference(table, predicate, text, hidden.get(table, ())))
         for table, predicate in zip(structure.tables, predicates, strict=True)
     )
-    return _Analysis(structure, tables, dict(_seen_only_in_condition(structure, tokens)))
+    return _Analysis(structure, tokens, tables, dict(_seen_only_in_condition(structure, tokens)))
 
 
 def _seen_only_in_condition(structure: Structure, tokens: list[Token]) -> Iterator[tuple[Relation, Span]]:
@@ -149,7 +154,9 @@ def _seen_only_in_condition(structure: Structure, tokens: list[Token]) -> Iterat
             yield table, (tokens[start].start, tokens[end].start)
 
 
-def _reference(table: Relation, predicate: Predicate | None, text: str) -> TableReference | None:
+def _reference(
+    table: Relation, predicate: Predicate | None, text: str, hidden: tuple[str, ...]
+) -> TableReference | None:
     """The reference; None for a path or a table of another catalog, which cannot be managed."""
     parts = table.parts
     nothing = text[table.name_span[0]] == "." or (len(parts) == 3 and parts[0].lower() == NO_CATALOG)
@@ -160,7 +167,7 @@ def _reference(table: Relation, predicate: Predicate | None, text: str) -> Table
     if len(parts) == 2 and parts[0].lower() in FILE_FORMATS and any(c in parts[1] for c in "/:\\.*"):
         return None
     database = parts[0] if len(parts) == 2 else None
-    return TableReference(database, parts[-1], table.time_travel, predicate, nothing)
+    return TableReference(database, parts[-1], table.time_travel, predicate, nothing, hidden)
 
 
 class _Rewrite:
@@ -168,6 +175,7 @@ class _Rewrite:
 
     def __init__(self, analysis: _Analysis, text: str, resolve: Resolver, qualifiers: Qualifiers) -> None:
         self.structure = analysis.structure
+        self.tokens = analysis.tokens
         self.seen_only_in = analysis.seen_only_in
         self.text = text
         self.qualifiers = qualifiers
@@ -192,6 +200,7 @@ class _Rewrite:
                     self._rename_shadows(name, *owner)
             for name, owner in owners:
                 self._rewrite_name(name, owner)
+        self._hide_columns({table: one.hidden for table, (one, _) in self.bound.items() if one.hidden})
         for table in self.bound:
             self._bind(table)
         self.edits.sort()
@@ -223,6 +232,31 @@ class _Rewrite:
         """Whether a name can mean a relation of its select, or of one around it."""
         start, end = self.seen_only_in.get(relation, name.spans[0])
         return start <= name.spans[0][0] < end
+
+    def _hide_columns(self, hidden: Mapping[Relation, tuple[str, ...]]) -> None:
+        """Lets no star return the hidden columns."""
+        for select in {table.select: None for table in hidden}:
+            for star in stars(select, self.tokens):
+                self._leave_out(star, {t: names for t, names in hidden.items() if t.select is select})
+        for name in self.structure.names if hidden else ():
+            owner = self._owner(name)
+            table = self._visible_as(name) if owner is None else owner[0]
+            if name.star and isinstance(table, Relation) and table in hidden:
+                end = name.spans[-1][1]
+                star = next(i for i, token in enumerate(self.tokens) if token.key == "*" and token.start >= end)
+                self._leave_out(star, {table: hidden[table]})
+
+    def _leave_out(self, star: int, hidden: Mapping[Relation, tuple[str, ...]]) -> None:
+        after = self.tokens[star + 1 : star + 3]
+        names = ", ".join(
+            f"{self._qualifier(table) if table.alias is None else quoted_name(table.alias)}.{name}"
+            for table, columns in hidden.items()
+            for name in columns
+        )
+        if [token.key for token in after] == ["EXCEPT", "("]:
+            self.edits.append((after[1].end, after[1].end, f"{names}, "))
+        else:
+            self.edits.append((self.tokens[star].end, self.tokens[star].end, f" EXCEPT ({names})"))
 
     # -- names in expressions ----------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tablestore_engine.sql.query.relations import RelationScan
+from tablestore_engine.sql.query.from_item import RelationScan
 from tablestore_engine.sql.query.structure import Cte, DottedName, Query, Relation, Select, Span
 from tablestore_engine.sql.text.hints import names_in_hints
 from tablestore_engine.sql.text.lexer import BAD, END, WORD

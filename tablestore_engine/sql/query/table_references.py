@@ -1,4 +1,4 @@
-"""One pass over the tokens of a query that finds its structure (``structure.py``).
+"""Finds the tables that a query names: one pass over its tokens, which gives its structure (``structure.py``).
 
 ``QueryBody`` scans the clauses of a query, ``RelationScan`` one item of a FROM list. The rest of a query is
 expressions, in which only subqueries, table arguments and dotted names are found. Subqueries are queued, so the scan
@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tablestore_engine.sql.query.from_item import RelationScan
 from tablestore_engine.sql.query.query_body import SET_OPERATORS, QueryBody
-from tablestore_engine.sql.query.relations import RelationScan
 from tablestore_engine.sql.query.structure import Cte, DottedName, Query, Select, Structure
 from tablestore_engine.sql.text.lexer import END, QUOTED, WORD, Token, behind, top_level
 

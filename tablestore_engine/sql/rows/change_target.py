@@ -21,7 +21,7 @@ from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.expressions.types import sql_type
 from tablestore_engine.spark.read.file_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.read.reader import read_plan, read_positions
-from tablestore_engine.spark.verbs.dml import WriteOutcome
+from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome
 from tablestore_engine.spark.verbs.keyed_changes import Read, apply_changes
 from tablestore_engine.spark.verbs.multiset_changes import OLD_COLUMN, with_old_rows
 from tablestore_engine.sql.query.pushdown import condition_predicate

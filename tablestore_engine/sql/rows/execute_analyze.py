@@ -17,7 +17,7 @@ from tablestore_engine.operation.transaction.transaction import publish_change
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.verbs.analyze import analyze, known
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.rows.execute_rows import RowContext
+from tablestore_engine.sql.rows.row_context import RowContext
 from tablestore_engine.sql.statements.layout import AnalyzeTable
 from tablestore_engine.table import Table
 

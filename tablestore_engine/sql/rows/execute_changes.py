@@ -9,13 +9,13 @@ from tablestore_engine.errors import PrimaryKeyError, SchemaError
 from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.spark.verbs.dml import WriteOutcome, truncate
+from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome, truncate
 from tablestore_engine.spark.verbs.keyed_changes import ACTION_COLUMN
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.rows.aggregates import aggregates_refused, set_clauses
 from tablestore_engine.sql.rows.change_target import ChangeTarget, check_engine, predicate_on, target_of
-from tablestore_engine.sql.rows.execute_rows import RowContext, result_of
 from tablestore_engine.sql.rows.frames import Frames
+from tablestore_engine.sql.rows.row_context import RowContext, result_of
 from tablestore_engine.sql.statements.row import Delete, Update
 from tablestore_engine.sql.statements.statement import Assignment
 from tablestore_engine.table import Table

@@ -17,6 +17,7 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.spark.read.hidden_columns import read_with_hidden
 from tablestore_engine.spark.read.reader import read_plan
 from tablestore_engine.spark.read.system_frames import system_table
 from tablestore_engine.spark.run.errors import translated
@@ -28,6 +29,7 @@ from tablestore_engine.sql.catalog import information_schema
 from tablestore_engine.sql.query.bind import Binding, BoundQuery, TableReference, bind, bind_expression, edited
 from tablestore_engine.sql.query.structure import TimeTravel
 from tablestore_engine.sql.query.view_columns import positions, references_of_view
+from tablestore_engine.sql.rows.time_travel import millis_query, snapshot_of
 from tablestore_engine.sql.statements.script import QueriesInside
 from tablestore_engine.system.system_tables import DATA_TABLES
 from tablestore_engine.table import Table
@@ -175,7 +177,7 @@ class Frames:
         return self._views[key]
 
     def _bind_table(self, reference: TableReference, database: str, name: str, suffix: str) -> str:
-        key = (database, name.lower(), suffix, reference.time_travel, repr(reference.predicate))
+        key = (database, name.lower(), suffix, reference.time_travel, repr(reference.predicate), reference.hidden)
         if key in self._views:
             return self._views[key]
         table = self._table(database, name)
@@ -204,16 +206,19 @@ class Frames:
 
         def read() -> tuple[DataFrame, int]:
             plan = table.scan(snapshot, reference.predicate, schema=schema)
+            if reference.hidden:
+                frame = read_with_hidden(self.spark, table, plan, reference.predicate, reference.hidden)
+                return frame, plan.file_size
             return read_plan(self.spark, table, plan, reference.predicate), plan.file_size
 
         if snapshot is None:
             return read()
         state = _state(table, snapshot, schema)
-        if reference.time_travel is None:
+        if reference.time_travel is None and not reference.hidden:
             cached = kept(self.spark, table.path, state, lambda: self._whole(table, snapshot))
             if cached is not None:
                 return cached.frame, cached.file_size
-        return _FRAMES.get(self.spark, (*state, repr(reference.predicate)), read)
+        return _FRAMES.get(self.spark, (*state, repr(reference.predicate), reference.hidden), read)
 
     def _whole(self, table: Table, snapshot: Snapshot | None) -> tuple[DataFrame, int]:
         plan = table.scan(snapshot)
@@ -270,18 +275,7 @@ class Frames:
         return self._views[key]
 
     def _travel(self, table: Table, travel: TimeTravel) -> Snapshot:
-        if travel.version_sql is not None:
-            text = travel.version_sql.strip().strip("'\"")
-            return table.version(text)
-        assert travel.timestamp_sql is not None
-        bound = self.expression(travel.timestamp_sql, {})
-        row = self.run(f"SELECT unix_millis(TRY_CAST({bound} AS TIMESTAMP)) AS t").first()
-        if row is None or row[0] is None:
-            raise SqlError(
-                f"TIMESTAMP AS OF {travel.timestamp_sql} is not a time.",
-                hint="Write it like TIMESTAMP AS OF '2024-01-31 08:00:00'.",
-            )
-        return table.snapshot_at(int(row[0]))
+        return snapshot_of(table, travel, lambda time: self.run(millis_query(self.expression(time, {}))))
 
 
 def _state(table: Table, snapshot: Snapshot, schema: TableSchema) -> tuple[Hashable, ...]:

@@ -5,13 +5,13 @@ the text; comments and hints are skipped. Invariant: ``text[token.start:token.en
 user wrote, so an edit can replace one token and leave every other character alone.
 
 A token that opens or closes a *group* (parentheses, square brackets, CASE … END) has the index of its
-partner. Nobody counts nesting levels: ``behind`` steps over a group, ``top_level`` lists the tokens of one
-level.
+partner. ``behind`` steps over a group, and ``top_level`` lists the tokens of one level, so no other module counts
+nesting levels.
 
 The rules are Spark's own lexer rules where they matter to finding names: nested block comments, a line
 comment continued by a backslash, doubled backquotes, raw strings, double quotes around strings (not
 names), dollar-quoted strings, and names that begin with a digit. A character that Spark would not accept
-becomes a symbol: judging the text stays with Spark.
+becomes a symbol, and Spark reports it.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ QUOTED: Final = "quoted"
 STRING: Final = "string"
 NUMBER: Final = "number"
 SYMBOL: Final = "symbol"
-BAD: Final = "bad"  # a string, quoted name or comment that never ends
-END: Final = "end"  # the sentinel behind the last token
+BAD: Final = "bad"  # a string, quoted name or comment without an end
+END: Final = "end"  # follows the last token
 
 
 class Token(NamedTuple):
@@ -44,12 +44,12 @@ class Token(NamedTuple):
 
     @property
     def is_name(self) -> bool:
-        """Whether the token can stand where Spark expects an identifier."""
+        """Whether Spark accepts the token as an identifier."""
         return self.kind in (WORD, QUOTED)
 
     @property
     def name(self) -> str:
-        """The identifier that the token spells, without its backquotes."""
+        """The identifier without its backquotes."""
         if self.kind == QUOTED:
             return self.text[1:-1].replace("``", "`")
         return self.text
@@ -77,7 +77,7 @@ _COMMENT_EDGE = re.compile(r"/\*|\*/")
 _CACHED_LENGTH: Final = 10_000
 _OPENING: Final = {")": "(", "]": "["}
 _GROUP_KEYS: Final = frozenset(["(", ")", "[", "]", "CASE", "END", ";"])
-# No WHEN of the same CASE follows these: they end the item, the select or the branch that the word CASE is in.
+# These end the item, the select or the branch that contains the word CASE, so no WHEN of that CASE follows them.
 _CASE_KEYS: Final = _GROUP_KEYS | frozenset(
     [*("WHEN", "THEN", "ELSE", ",", "FROM", "WHERE", "ON", "USING"),
      *("UNION", "INTERSECT", "EXCEPT", "MINUS", "SETMINUS")]
@@ -95,9 +95,9 @@ _KINDS = {"raw": STRING, "string": STRING, "dollar": STRING, "quoted": QUOTED, "
 def tokenize(text: str) -> list[Token]:
     """The tokens of a text, without comments, and an ``END`` sentinel behind them.
 
-    Never fails: what has no end (a quote, a block comment) becomes one ``BAD`` token up to the end.
+    Raises no error: a quote or block comment without an end becomes one ``BAD`` token up to the end of the text.
     """
-    # A statement is parsed, and then its query is bound: often the same text.
+    # A statement is parsed first, and then its query is bound, which often has the same text.
     return list(_cached(text)) if len(text) <= _CACHED_LENGTH else _tokenize(text)
 
 
@@ -141,8 +141,8 @@ def _pair(tokens: list[Token]) -> None:
     """Gives each token that opens or closes a group its partner.
 
     CASE and END may also be names. They are a group only within one pair of parentheses, and only with a WHEN
-    between them. ``cases`` holds the index of each CASE of the level; the complement of the index while its WHEN is
-    still to come. The words that show such a CASE to be a name are looked at only as long as there is one.
+    between them. ``cases`` holds the index of each CASE of the level, or the complement of the index if no WHEN has
+    followed yet. Only then the words are checked that show the CASE to be a name.
     """
     opened: dict[str, list[int]] = {"(": [], "[": []}
     cases: list[int] = []
@@ -164,7 +164,7 @@ def _pair(tokens: list[Token]) -> None:
             first = waiting.pop() if waiting else -1
             if key == ")" and first >= 0:
                 cases = cases_outside.pop()
-        elif key == ";":  # a group does not reach from one statement into the next
+        elif key == ";":  # a group ends with its statement
             opened, cases, cases_outside = {"(": [], "[": []}, [], []
         elif key == "END":
             first = -1 if tokens[i - 1].key == "." else _closed_case(cases)
@@ -177,7 +177,7 @@ def _pair(tokens: list[Token]) -> None:
 
 
 def _closed_case(cases: list[int]) -> int:
-    """Takes the innermost CASE that has a WHEN, and returns its index; -1 when there is none and END is a name."""
+    """Removes the innermost CASE that has a WHEN, and returns its index; -1 if there is none, so that END is a name."""
     waiting = cases[-1:]
     while cases:
         inner = cases.pop()
@@ -188,7 +188,8 @@ def _closed_case(cases: list[int]) -> int:
 
 
 def _follow_case(tokens: list[Token], i: int, cases: list[int]) -> None:
-    """Token ``i`` may begin a CASE, be the WHEN of the last one, or show that this one is a name."""
+    """Updates ``cases`` for token ``i``, which may be a CASE, the WHEN of the last CASE, or a word that shows the last
+    CASE to be a name."""
     key, before = tokens[i].key, tokens[i - 1]
     if key == "CASE":
         behind_operand = before.kind in (QUOTED, STRING, NUMBER) or before.key in _NEVER_BEFORE_CASE
@@ -204,7 +205,7 @@ def _follow_case(tokens: list[Token], i: int, cases: list[int]) -> None:
 
 
 def _is_operand(tokens: list[Token], i: int) -> bool:
-    """Whether the keyword behind CASE is a column (``CASE from WHEN``) or a part of an operator (IS DISTINCT FROM)."""
+    """Whether a keyword after CASE is a column (``CASE from WHEN``) or part of an operator (IS DISTINCT FROM)."""
     key, after = tokens[i].key, tokens[i + 1]
     if key == "FROM" and tokens[i - 1].key == "DISTINCT":
         return True
@@ -216,13 +217,13 @@ def _is_operand(tokens: list[Token], i: int) -> bool:
 
 
 def behind(tokens: Sequence[Token], i: int) -> int:
-    """The index behind token ``i``, or behind the whole group when it opens one."""
+    """The index after token ``i``, or after the whole group if it opens one."""
     return max(tokens[i].partner, i) + 1
 
 
 def top_level(tokens: Sequence[Token], start: int, end: int) -> Iterator[int]:
-    """The indexes of the tokens from ``start`` to ``end`` (exclusive) that are in no group which opens there. The
-    token that opens a group is one of them, the rest of the group is not."""
+    """The indexes of the tokens from ``start`` to ``end`` (exclusive), without the contents of groups. Of each group
+    only the opening token is included."""
     i = start
     while i < end:
         yield i
@@ -241,7 +242,7 @@ def comments(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
 
 
 def _end_of_comment(text: str, start: int) -> int:
-    """The offset behind the block comment that starts at ``start``; -1 when it is never closed."""
+    """The offset after the block comment that starts at ``start``; -1 if it is not closed."""
     depth, position = 1, start + 2
     while depth:
         edge = _COMMENT_EDGE.search(text, position)

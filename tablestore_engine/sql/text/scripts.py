@@ -1,9 +1,9 @@
-"""One text, several statements: where one ends and the next begins.
+"""Splitting a text into statements.
 
-Semicolons separate statements, except inside of a *script* (``BEGIN … END``), which is one statement. BEGIN in front
-of a semicolon, TRANSACTION or nothing is the word of a transaction, and no script.
+Semicolons separate statements, except inside a *script* (``BEGIN … END``), which is one statement. BEGIN starts a
+transaction, not a script, if a semicolon, TRANSACTION or the end of the text follows.
 
-Invariant: the statements are slices of the text. Each command and each file is split here, so that all agree.
+Invariant: the statements are slices of the text. All commands and files are split by this module.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _BEFORE_BLOCK: Final = frozenset([":", "BEGIN", "ATOMIC", "THEN", "ELSE", "DO", 
 
 
 def split(text: str) -> list[str]:
-    """The statements of a text in order, without their semicolons; none that is empty or only words of a
-    transaction, for each statement commits by itself."""
+    """The statements of a text in order, without their semicolons. Empty ones are left out, and BEGIN, COMMIT and
+    the like, because each statement is its own transaction."""
     tokens = tokenize(text)
     statements = []
     for start, end, first in _slices(text, tokens):
@@ -33,13 +33,13 @@ def split(text: str) -> list[str]:
 
 
 def second_statement(tokens: Sequence[Token]) -> Token | None:
-    """The first token behind the first statement and its semicolons; None when there is no other statement."""
+    """The first token of the second statement; None if there is only one statement."""
     starts = [first for _, _, first in _slices("", tokens) if first is not None]
     return starts[1] if len(starts) > 1 else None
 
 
 def is_transaction(tokens: Sequence[Token]) -> bool:
-    """Whether tokens are no more than BEGIN, START TRANSACTION, COMMIT or ROLLBACK."""
+    """Whether the tokens are only BEGIN, START TRANSACTION, COMMIT or ROLLBACK."""
     words = [token for token in tokens if token.kind != END]
     return bool(words) and words[0].key in TRANSACTION_WORDS and all(one.key in _TRANSACTION_REST for one in words[1:])
 
@@ -61,7 +61,7 @@ def _slices(text: str, tokens: Sequence[Token]) -> Iterator[tuple[int, int, Toke
 
 
 def _behind_statement(tokens: Sequence[Token], i: int) -> int:
-    """The index of the semicolon behind the statement that begins at ``i``, or of the end."""
+    """The index of the semicolon after the statement that begins at ``i``, or of the end."""
     first, body = i, _body_of_code(tokens, i)
     depth = 0
     while tokens[i].kind != END:
@@ -89,7 +89,7 @@ def _next(tokens: Sequence[Token], i: int) -> str:
 
 
 def _body_of_code(tokens: Sequence[Token], i: int) -> int:
-    """The index of the BEGIN that opens the body of the function or procedure that CREATE at ``i`` makes; or -1."""
+    """The index of the BEGIN of the body, if the CREATE at ``i`` creates a function or procedure; else -1."""
     if tokens[i].key != "CREATE":
         return -1
     i += 3 if _next(tokens, i) == "OR" else 1
@@ -107,7 +107,7 @@ def _body_of_code(tokens: Sequence[Token], i: int) -> int:
 
 
 def _body_of_handler(tokens: Sequence[Token], i: int) -> int:
-    """The index of the BEGIN that is the statement of the handler whose word HANDLER is at ``i``; -1 for none."""
+    """The index of the BEGIN of a handler's body, given the index of the word HANDLER; -1 if it has none."""
     if "DECLARE" not in (tokens[i - 1].key, tokens[i - 2].key) or _next(tokens, i) != "FOR":
         return -1
     last = len(tokens) - 1

@@ -74,7 +74,7 @@ class TestUpsertPath:
         print("\n".join(["To the data file:", *passed["data"], "To the snapshot file:", *passed["snapshot"]]))
         for part in (
             "macros/materializations",
-            "adapters/tablestore/verbs",
+            "adapters/tablestore/macro_methods",
             "transaction/transaction",
             "commit/commit",
         ):

@@ -1,4 +1,4 @@
-"""CREATE TABLE … AS where somebody else creates a table of the same name while the rows are written."""
+"""CREATE TABLE … AS while another process creates a table of the same name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A query that names what is not there says where it was looked for, and what there is."""
+"""The message for a missing table or schema says where it was searched, and what there is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parameters in statements that Spark carries out."""
+"""Parameters in statements that Spark runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CALL sys.…: expiration, tags and orphans as a user meets them."""
+"""CALL sys.…: expiration, tags and orphan files."""
 
 from __future__ import annotations
 

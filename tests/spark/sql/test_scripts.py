@@ -1,4 +1,4 @@
-"""Statements that hold statements: scripts, EXECUTE IMMEDIATE, variables, functions; and names in double quotes."""
+"""Statements that contain statements: scripts, EXECUTE IMMEDIATE, variables, functions; and names in double quotes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Views are read only, and one that cannot be read any more says which and why, once."""
+"""Views are read-only. The message for a view that cannot be read names the view and the reason, once."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_a_view_has_no_versions(store, version):
 
 
 def asked(store, name):
-    """Columns and rows of what a view gives."""
+    """Columns and rows of a view."""
     frame = store.sql(f"SELECT * FROM {name}")
     return frame.columns, [tuple(row) for row in frame.collect()]
 

@@ -140,10 +140,10 @@ def test_a_failing_insert_leaves_nothing(sales):
 
 
 def test_an_insert_into_a_table_that_is_replaced_runs_again(sales, monkeypatch):
-    from tablestore_engine.spark.verbs import dml
+    from tablestore_engine.spark.verbs import insert_overwrite
 
     write_files, others = (
-        dml.write_files,
+        insert_overwrite.write_files,
         ["CREATE OR REPLACE TABLE sales (id INT, v STRING, day DATE, hr INT)"],
     )
 
@@ -153,7 +153,7 @@ def test_an_insert_into_a_table_that_is_replaced_runs_again(sales, monkeypatch):
             sales.execute(others.pop())
         return result
 
-    monkeypatch.setattr(dml, "write_files", slow)
+    monkeypatch.setattr(insert_overwrite, "write_files", slow)
     sales.execute("INSERT INTO sales VALUES (9, 'late', '2024-01-01', 1)")
     table = sales.table("sales")
     assert table.schema.partition_keys == ()

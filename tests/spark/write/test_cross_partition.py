@@ -11,7 +11,7 @@ from support.spark_rows import in_order, rows
 from support.tables import make_table
 
 from tablestore_engine.errors import DuplicateKeyError, OptionError, PrimaryKeyError, UserError
-from tablestore_engine.spark.verbs import dml
+from tablestore_engine.spark.verbs import insert_overwrite
 
 pytestmark = pytest.mark.spark
 
@@ -183,7 +183,7 @@ def test_created_as_select(store):
 def test_a_write_in_between_conflicts(store, monkeypatch):
     store.execute(TABLE.format(""))
     store.execute("INSERT INTO t VALUES ('a', 1, 1)")
-    finish, runs = dml.finish, []
+    finish, runs = insert_overwrite.finish, []
 
     def late(*args, **kwargs):
         runs.append(args[-1].read_snapshot)
@@ -191,7 +191,7 @@ def test_a_write_in_between_conflicts(store, monkeypatch):
             store.execute("INSERT INTO t VALUES ('b', 1, 2)")
         return finish(*args, **kwargs)
 
-    monkeypatch.setattr(dml, "finish", late)
+    monkeypatch.setattr(insert_overwrite, "finish", late)
     store.execute("INSERT INTO t VALUES ('c', 1, 3)")
     assert runs == [1, 1, 2], "the one in between, and then once more"
     assert rows(store, QUERY) == [(1, "c", 3)]

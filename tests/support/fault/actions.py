@@ -12,7 +12,7 @@ from tablestore_engine.errors import TableNotFound
 from tablestore_engine.operation.commit.replace import everything, next_schema, replace_all
 from tablestore_engine.operation.compact.schedule import schedule
 from tablestore_engine.operation.compact.scheduled_run import run_next
-from tablestore_engine.operation.history.expire import Retention
+from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.operation.job.write_intent import PLAIN
 from tablestore_engine.operation.transaction.transaction import begin, publish
 from tablestore_engine.operation.write.write_table import write_table

@@ -40,7 +40,7 @@ PIECES = [
 
 
 def go_through(text: str) -> None:
-    """What happens to a text before Spark sees it. Only errors of the engine's tree may come out of it."""
+    """Everything that is done with a text before Spark gets it. It may raise only errors of the engine's tree."""
     try:
         split(text)
         tables_of(parse(text))

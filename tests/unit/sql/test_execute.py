@@ -1,4 +1,4 @@
-"""What a statement refuses before Spark is needed."""
+"""Statements that are refused before Spark starts."""
 
 from __future__ import annotations
 

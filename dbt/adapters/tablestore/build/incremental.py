@@ -1,13 +1,11 @@
-"""The decisions about incremental models; `verbs` carries them out.
+"""Incremental models: whether an upsert needs a MERGE, and which columns a MERGE updates.
 
-Vocabulary: *source columns* are those of the model's query, *target columns* those of its table. Invariant:
-columns are matched by name, without regard to case, never by position.
+Pure; what on_schema_change does to the columns of the table is in `on_schema_change`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
@@ -16,63 +14,8 @@ from dbt.adapters.tablestore.config.model_config import column_names, unique_key
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from tablestore_engine.schema.merge.engine_rules import Kept
 from tablestore_engine.schema.merge.merge_engine import MergeEngine
-from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.schema.types.sql_literals import quoted_name, unquoted_name
 from tablestore_engine.sql.text.lexer import tokenize
-
-
-@dataclass(frozen=True)
-class SchemaChange:
-    """How the columns of a query differ from those of its table. It is false when they do not differ."""
-
-    source_columns: tuple[TableStoreColumn, ...]
-    target_columns: tuple[TableStoreColumn, ...]
-    added: tuple[TableStoreColumn, ...]
-    removed: tuple[TableStoreColumn, ...]
-    retyped: tuple[TableStoreColumn, ...]
-
-    @classmethod
-    def between(cls, source: Sequence[TableStoreColumn], target: Sequence[TableStoreColumn]) -> SchemaChange:
-        old = {one.name.lower(): one for one in target}
-        new = {one.name.lower(): one for one in source}
-        return cls(
-            tuple(source),
-            tuple(target),
-            added=tuple(one for key, one in new.items() if key not in old),
-            removed=tuple(one for key, one in old.items() if key not in new),
-            retyped=tuple(one for key, one in new.items() if key in old and one.dtype != old[key].dtype),
-        )
-
-    def __bool__(self) -> bool:
-        return bool(self.added or self.removed or self.retyped)
-
-    @property
-    def text(self) -> str:
-        """`new columns a, b; missing columns c; changed types d (int, not bigint)`."""
-        old = {one.name.lower(): one.dtype for one in self.target_columns}
-        parts = []
-        if self.added:
-            parts.append(f"new columns {', '.join(one.name for one in self.added)}")
-        if self.removed:
-            parts.append(f"missing columns {', '.join(one.name for one in self.removed)}")
-        if self.retyped:
-            changes = (f"{one.name} ({one.dtype}, not {old[one.name.lower()]})" for one in self.retyped)
-            parts.append(f"changed types {', '.join(changes)}")
-        return "; ".join(parts)
-
-    def rewritten(self) -> list[str]:
-        """The select list that rewrites the table with exactly the source columns."""
-        retyped = {one.name.lower() for one in self.retyped}
-        added = {one.name.lower() for one in self.added}
-        items = []
-        for one in self.source_columns:
-            name = one.name.lower()
-            if name in added:
-                items.append(f"cast(null as {one.dtype}) as {one.quoted}")
-            elif name in retyped:
-                items.append(f"cast({one.quoted} as {one.dtype}) as {one.quoted}")
-            else:
-                items.append(one.quoted)
-        return items
 
 
 def is_plain_upsert(
@@ -95,7 +38,7 @@ def is_plain_upsert(
 
 def is_keyed_by(table_keys: Sequence[str], keys: Sequence[str]) -> bool:
     """Whether the columns or expressions that identify a row are the table's primary key, in any order."""
-    named = {one.strip().strip("`").lower() for one in keys}
+    named = {unquoted_name(one).lower() for one in keys}
     return bool(named) and named == {one.lower() for one in table_keys}
 
 

@@ -16,7 +16,7 @@ from dbt.adapters.protocol import AdapterConfig
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.tablestore.config.foreign_config import FOREIGN_KEYS, MERGE_KEYS, partition_column
-from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.schema.types.sql_literals import quoted_name, unquoted_name
 
 Names = Optional[Union[str, List[str]]]  # noqa: UP006,UP007,UP045
 
@@ -77,7 +77,7 @@ def key_of_upserts(config: Mapping[str, Any]) -> tuple[str, ...]:
     if config.get("materialized") == "incremental" and strategy_of(config) in KEY_STRATEGIES:
         unique = unique_keys(config)
         if all(_PLAIN_NAME.match(one) for one in unique):
-            return tuple(dict.fromkeys(_bare(one) for one in unique))
+            return tuple(dict.fromkeys(unquoted_name(one) for one in unique))
     return ()
 
 
@@ -135,7 +135,7 @@ def partition_columns(config: Mapping[str, Any]) -> tuple[str, ...]:
     if not isinstance(given, Mapping):
         return column_names(config, "partition_by")
     column = partition_column(given) if given else None
-    return () if column is None else (_bare(column),)
+    return () if column is None else (unquoted_name(column),)
 
 
 def column_names(config: Mapping[str, Any], key: str) -> tuple[str, ...]:
@@ -150,11 +150,4 @@ def column_names(config: Mapping[str, Any], key: str) -> tuple[str, ...]:
         value = list(value.split(","))
     if isinstance(value, Mapping) or not isinstance(value, Iterable) or not all(isinstance(one, str) for one in value):
         raise DbtRuntimeError(f"Config `{key}` must be a column name or a list of column names.")
-    return tuple(dict.fromkeys(_bare(one) for one in value if one.strip()))
-
-
-def _bare(name: str) -> str:
-    name = name.strip()
-    if len(name) > 1 and name[0] == name[-1] == "`":
-        return name[1:-1].replace("``", "`")
-    return name
+    return tuple(dict.fromkeys(unquoted_name(one) for one in value if one.strip()))

@@ -13,7 +13,7 @@ from dbt.adapters.base.relation import BaseRelation, Policy
 from dbt.adapters.contracts.relation import ComponentName, RelationType
 from dbt_common.exceptions import DbtRuntimeError
 
-from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.schema.types.sql_literals import quoted_name, unquoted_name
 
 Self = TypeVar("Self", bound="TableStoreRelation")
 
@@ -100,7 +100,7 @@ class TableStoreRelation(BaseRelation):
 
 
 def _bare(name: str | None) -> str | None:
-    return name.strip("`").lower() if name is not None else None
+    return unquoted_name(name).lower() if name is not None else None
 
 
 def schema_of(relation: BaseRelation) -> str:

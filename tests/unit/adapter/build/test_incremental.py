@@ -3,7 +3,7 @@
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.tablestore.build.incremental import SchemaChange, is_plain_upsert, qualified, update_columns
+from dbt.adapters.tablestore.build.incremental import is_plain_upsert, qualified, update_columns
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from tablestore_engine.schema.merge.merge_engine import MergeEngine
 
@@ -13,17 +13,6 @@ def columns(**types):
 
 
 TABLE = columns(id="int", a="string", b="bigint")
-
-
-def test_equal_columns_are_no_change_in_any_order_and_case():
-    assert not SchemaChange.between(columns(B="bigint", ID="int", a="string"), TABLE)
-
-
-def test_changes_and_their_text():
-    change = SchemaChange.between(columns(id="int", b="string", c="date"), TABLE)
-    assert change
-    assert change.text == "new columns c; missing columns a; changed types b (string, not bigint)"
-    assert change.rewritten() == ["`id`", "cast(`b` as string) as `b`", "cast(null as date) as `c`"]
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from tablestore_engine.errors import CommitOutcomeUnknownError, ConflictError, S
 from tablestore_engine.metadata.compaction_plan import PlanState
 from tablestore_engine.operation.compact.schedule import enough_commits, schedule, schedule_after_commit
 from tablestore_engine.operation.compact.scheduled_run import PLAN_PROPERTY, beating, execute_here, run_next
-from tablestore_engine.operation.history.expire import Retention
+from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.storage.file_io import LocalFileIO
 
 NOW, LATER = 1_800_000_000_000, 1_800_000_000_000 + 3_600_000

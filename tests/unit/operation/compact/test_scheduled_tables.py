@@ -18,7 +18,7 @@ from tablestore_engine.operation.changes.table_changes import replace_empty
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.compact.schedule import schedule, tasks_of
 from tablestore_engine.operation.compact.scheduled_run import execute_here, run_next
-from tablestore_engine.operation.history.expire import Retention
+from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.operation.job.write_job import BUCKET_COLUMN
 from tablestore_engine.operation.write.write_table import write_table
 

@@ -12,7 +12,7 @@ import pytest
 from support.files import data_files
 from support.tables import by_key, keyed_table, write
 
-from tablestore_engine.operation.history.expire import Retention
+from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.storage import manifests
 
 HOUR = 3_600_000

@@ -12,7 +12,7 @@ from support.tables import DELETE, compact, identity, keyed_table, make_table, r
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.operation.changes.table_changes import replace_empty
 from tablestore_engine.operation.commit.commit import Change, Committer
-from tablestore_engine.operation.history.expire import Retention
+from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.storage import manifests
 from tablestore_engine.storage.file_io import LocalFileIO
 

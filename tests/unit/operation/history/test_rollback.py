@@ -29,8 +29,8 @@ from tablestore_engine.metadata.index_manifest import DELETION_VECTORS, IndexEnt
 from tablestore_engine.operation.commit.commit import Committer
 from tablestore_engine.operation.commit.replace import next_schema, replace_all, schema_publisher
 from tablestore_engine.operation.commit.restore import entries_to_restore
-from tablestore_engine.operation.history.expire import Retention
 from tablestore_engine.operation.history.rollback import ROLLED_BACK_TO, roll_back
+from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.storage import manifests

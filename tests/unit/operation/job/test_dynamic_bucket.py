@@ -21,8 +21,8 @@ from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.changes.table_changes import drop_partitions, replace_empty
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.index_commit import IndexChange
-from tablestore_engine.operation.history.expire import Retention
 from tablestore_engine.operation.history.rollback import restored_schema
+from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.operation.job.index_change import index_change
 from tablestore_engine.operation.write.cleanup import remove_files
 from tablestore_engine.operation.write.write_table import BUCKET_COLUMN, write_table

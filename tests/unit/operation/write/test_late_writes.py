@@ -8,7 +8,7 @@ from support.tables import DELETE, PUT, compact, identity, make_table, new_job, 
 
 from tablestore_engine.errors import ConflictError
 from tablestore_engine.mergetree.compaction.levels import sorted_runs
-from tablestore_engine.mergetree.compaction.universal import CompactionUnit
+from tablestore_engine.mergetree.compaction.pick_runs import CompactionUnit
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.compact.auto_compaction import run_and_commit
 from tablestore_engine.operation.compact.compact_plan import plan_compaction, task_of

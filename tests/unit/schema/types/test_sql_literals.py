@@ -7,7 +7,14 @@ from decimal import Decimal
 
 import pytest
 
-from tablestore_engine.schema.types.sql_literals import declared_type, literal, quoted_name, quoted_text, spark_type
+from tablestore_engine.schema.types.sql_literals import (
+    declared_type,
+    literal,
+    quoted_name,
+    quoted_text,
+    spark_type,
+    unquoted_name,
+)
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.sql.text.constants import constant_at
 from tablestore_engine.sql.text.cursor import string_value
@@ -121,3 +128,13 @@ def test_values_without_a_literal(value):
 def test_the_parser_reads_literals_as_constants(value, kind):
     tokens = tokenize(literal(value, parse_type(kind) if kind else None))
     assert constant_at(tokens, 0) == (value, len(tokens) - 1)
+
+
+@pytest.mark.parametrize("name", ["a", "a b", "a`b", "``", "`", "a.b", ""])
+def test_a_quoted_name_is_read_as_the_name(name):
+    assert unquoted_name(quoted_name(name)) == name
+
+
+@pytest.mark.parametrize(("text", "name"), [(" a ", "a"), ("`a", "`a"), (" `a` ", "a"), ("`", "`")])
+def test_a_text_without_both_quotes_is_the_name(text, name):
+    assert unquoted_name(text) == name

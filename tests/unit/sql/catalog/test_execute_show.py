@@ -1,4 +1,4 @@
-"""SHOW and DESCRIBE against a warehouse on disk; no JVM is near."""
+"""SHOW and DESCRIBE in a warehouse on disk, without a JVM."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CREATE, DROP, RENAME and ALTER against a warehouse on disk; no JVM is near."""
+"""CREATE, DROP, RENAME and ALTER in a warehouse on disk, without a JVM."""
 
 from __future__ import annotations
 

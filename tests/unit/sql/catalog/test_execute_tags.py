@@ -1,4 +1,4 @@
-"""Tags by SQL, as Paimon's own extension of Spark has them; no JVM is near."""
+"""Statements on tags, which Paimon's Spark extension has, too; without a JVM."""
 
 from __future__ import annotations
 

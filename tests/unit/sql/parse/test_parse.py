@@ -1,4 +1,4 @@
-"""SQL texts and the statements that they are: each scenario names the fields that matter."""
+"""The statements that SQL texts are parsed to: each scenario names the fields that differ from their defaults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scripts, EXECUTE IMMEDIATE, variables and functions: which texts of a statement are queries."""
+"""Scripts, EXECUTE IMMEDIATE, variables and functions: which parts of the text are queries."""
 
 from __future__ import annotations
 

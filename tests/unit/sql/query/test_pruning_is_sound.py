@@ -151,7 +151,7 @@ def run(connection: sqlite3.Connection, query: str) -> Counter[tuple[object, ...
 
 
 def compare(connection: sqlite3.Connection, query: str) -> tuple[bool, bool]:
-    """Runs a query both ways; says whether it had rows, and whether anything was pruned."""
+    """Runs a query with and without pruning. Returns whether it had rows, and whether anything was pruned."""
     views: list[TableReference] = []
 
     def resolve(reference: TableReference) -> Binding:

@@ -1,4 +1,4 @@
-"""What a query implies for the rows that it uses, as scenarios: query → predicate of table ``t``."""
+"""The predicate that a query implies for the rows of table ``t``: scenarios."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def of_table(query: str, name: str = "t") -> Predicate | None:
         ("(a = 1 and x) or (b = 2 and y)", Or((A1, B2))),
         ("t.a = 1", A1),
         ("db.t.a = 1", A1),
-        # nothing can be said
+        # no predicate follows
         ("a = 1 or f(b)", None),
         ("not a = 1", None),
         ("not (a = 1 and b = 2)", None),
@@ -123,7 +123,7 @@ def test_conditions(condition: str, expected: Predicate | None) -> None:
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
-        # a bare column is certain only when there is one relation
+        # the owner of an unqualified column is known only if there is one relation
         ("select * from t x where a = 1", A1),
         ("select * from t join u on true where a = 1", None),
         ("select * from t join u on true where t.a = 1", A1),
@@ -191,7 +191,7 @@ def test_conditions(condition: str, expected: Predicate | None) -> None:
         ),
         ("with x(p) as (select a from t) select * from x where p = 1", None),
         ("with recursive x as (select a from t union all select a from x) select * from x where a = 1", None),
-        # other places
+        # other clauses
         ("select * from u where exists (select 1 from t where t.a = 1 and t.b = u.b)", A1),
         ("select (select max(b) from t where a = 1)", A1),
         ("select * from t where a = 1 limit 5", A1),
@@ -236,7 +236,7 @@ def test_rejecting_nulls() -> None:
         (And((Compare("b", "<", 9), A1)), True),
         (Or((B2, A1)), True),
         (Or((A1, Compare("b", "<", 9))), False),
-        # Of a partition column, a constant says nothing of the rows inside.
+        # A constant partition column implies no predicate on other columns.
         (Compare("P", "=", "x"), False),
         (And((In("p", ("x",)), B2)), True),
     ],

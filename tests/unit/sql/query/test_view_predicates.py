@@ -1,4 +1,4 @@
-"""Views hand what is asked of their rows to the tables that they read."""
+"""Predicates on the rows of a view are applied to the tables that the view reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the conditions of UPDATE, DELETE and MERGE say of the table's rows."""
+"""The predicates on the table's rows that follow from conditions of UPDATE, DELETE and MERGE."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names in double quotes become names in backquotes; strings stay."""
+"""Names in double quotes become names in backquotes; strings do not change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values become literals where a statement has a parameter, and nowhere else."""
+"""Each parameter of a statement, and nothing else, is replaced by a literal."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ from tablestore_engine.operation.changes.after_commit import follow
 from tablestore_engine.operation.commit.commit import Committer
 from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.operation.commit.replace import next_schema, replace_all, schema_publisher
-from tablestore_engine.operation.history.expire import Retention, end_of_expired
+from tablestore_engine.operation.history.snapshot_expire import Retention, end_of_expired
 from tablestore_engine.operation.transaction.transaction import Committed
 from tablestore_engine.storage import manifests
 from tablestore_engine.storage.file_io import LocalFileIO

@@ -1,9 +1,10 @@
-"""The positions of the rows that retractions hide: computed once per process, so that reads compare positions, not
-rows.
+"""Matching retractions with the rows that they take back, in tables without a key: by the positions of these rows.
 
-A *position* is a file and the number of a row in it. Files never change, so the positions that some retractions hide in
-some plain files never change either. Spark finds the *candidates*, first by a hash of discriminating columns, then by a
-hash of all columns; the candidates and the retractions are collected here, where equality of rows decides.
+They are computed once per process, so that reads compare positions, not rows.
+
+A *position* is a file and the number of a row in it. Files never change, so the positions that some retractions take
+from some plain files never change either. Spark finds the *candidates*, first by a hash of discriminating columns, then
+by a hash of all columns; the candidates and the retractions are collected here, where equality of rows decides.
 
 Many retractions, or many copies of a row, are not collected: then nothing is returned, and the reader groups rows in
 Spark.
@@ -104,8 +105,8 @@ class RowPositions:
 
 
 @dataclass(frozen=True)
-class HiddenRows:
-    """The positions that are hidden in some plain files.
+class RetractedRows:
+    """The positions that are retracted in some plain files.
 
     `table` has the columns of `positions`, `sizes` are the sizes of the files of these positions. `missing` is a row
     that was removed more often than the files hold it, with its total; None when there is none.
@@ -123,10 +124,10 @@ class _Known:
     def __init__(self, positions: int) -> None:
         self._most = positions
         self._size = 0
-        self._found: OrderedDict[Hashable, HiddenRows | None] = OrderedDict()
+        self._found: OrderedDict[Hashable, RetractedRows | None] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, key: Hashable) -> tuple[bool, HiddenRows | None]:
+    def get(self, key: Hashable) -> tuple[bool, RetractedRows | None]:
         """Whether there is a result for these files, and the result."""
         with self._lock:
             if key not in self._found:
@@ -134,7 +135,7 @@ class _Known:
             self._found.move_to_end(key)
             return True, self._found[key]
 
-    def put(self, key: Hashable, found: HiddenRows | None) -> None:
+    def put(self, key: Hashable, found: RetractedRows | None) -> None:
         with self._lock:
             self._size += _size(found) - (_size(self._found[key]) if key in self._found else 0)
             self._found[key] = found
@@ -142,7 +143,7 @@ class _Known:
                 self._size -= _size(self._found.popitem(last=False)[1])
 
 
-def _size(found: HiddenRows | None) -> int:
+def _size(found: RetractedRows | None) -> int:
     # An entry with few positions costs a few hundred bytes, mostly file names.
     return 1_000 + (found.table.num_rows if found else 0)
 
@@ -150,20 +151,20 @@ def _size(found: HiddenRows | None) -> int:
 _known = _Known(_CACHED_POSITIONS)
 
 
-class HiddenRowsFinder:
-    """Looks for the hidden rows of some files."""
+class RetractedRowsFinder:
+    """Looks for the retracted rows of some files."""
 
     def __init__(self, scans: FileScans, files: OverlappingFiles) -> None:
         self._scans = scans
         self._schema = scans.schema
         self._files = files
 
-    def known(self) -> HiddenRows | None:
+    def known(self) -> RetractedRows | None:
         """An earlier result; None when there is none."""
         return _known.get(self._key)[1]
 
-    def find(self) -> HiddenRows | None:
-        """What is hidden; None when the retractions are too many, or the rows that are like them."""
+    def find(self) -> RetractedRows | None:
+        """What is retracted; None when the retractions are too many, or the rows that are like them."""
         files = self._files
         if files.retracted > HELD_ROWS or sum(f.file_size for _, f in files.retractions) > HELD_BYTES:
             return None
@@ -178,7 +179,7 @@ class HiddenRowsFinder:
     def _key(self) -> tuple[object, ...]:
         return self._scans.location, self._schema.id, *self._files.names
 
-    def _found(self, positions: RowPositions) -> HiddenRows | None:
+    def _found(self, positions: RowPositions) -> RetractedRows | None:
         files = self._files
         most = 2 * files.retracted + _SPARE_CANDIDATES
         retracted = self._scans.scan(files.retractions, counts=True)
@@ -192,12 +193,12 @@ class HiddenRowsFinder:
         if taken.missing is not None:
             row = taken.missing.slice(0, 1).to_pylist()[0]
             missing = row, row.pop(COUNT.name)
-        hidden = candidates.select(positions.columns).filter(pa.array(taken.rows))
-        at = one_array(hidden.column(_ROW_POSITION)).to_numpy()
+        retracted = candidates.select(positions.columns).filter(pa.array(taken.rows))
+        at = one_array(retracted.column(_ROW_POSITION)).to_numpy()
         sizes = frozenset(np.unique(at >> positions.bits).tolist())
         if not sizes <= {f.file_size for _, f in files.plain}:
             return None  # another writer's metadata is wrong, and sizes do not identify its files
-        return HiddenRows(positions, hidden, sizes, missing)
+        return RetractedRows(positions, retracted, sizes, missing)
 
     def _candidates(self, positions: RowPositions) -> str:
         """Query for the positions and columns of the rows of ``{plain}`` that ``{retractions}`` may have."""

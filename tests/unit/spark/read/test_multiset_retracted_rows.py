@@ -1,10 +1,10 @@
-"""Positions of hidden rows as pieces of files."""
+"""Positions of retracted rows as pieces of files."""
 
 from __future__ import annotations
 
 from support.files import meta
 
-from tablestore_engine.spark.read.multiset_hidden_rows import RowPositions
+from tablestore_engine.spark.read.multiset_retracted_rows import RowPositions
 
 
 def test_row_positions():

@@ -1,4 +1,6 @@
-"""Metadata of relations, read from the catalog without SQL or Spark: lists, columns, statistics, dbt's catalog.
+"""What dbt's relation cache and its catalog (`dbt docs`) are filled with: relations, their columns and statistics.
+
+Read from the engine's catalog, without SQL or Spark.
 
 A *description* is what the catalog knows of one table or view. Invariant: a missing schema or relation gives an empty
 answer; metadata that cannot be read is an error. Nothing is left out silently.

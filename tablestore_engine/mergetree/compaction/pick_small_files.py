@@ -1,4 +1,4 @@
-"""Small files of a table without a key: which of them to rewrite as one file.
+"""Which small files of a table without a key a compaction picks, to rewrite them as one file.
 
 A file is *small* if rewriting it together with others is worth it. Invariant: a rewritten file becomes part of one at
 least twice its size. So in a table that grows by small writes, a byte is rewritten no more often than its file can

@@ -1,5 +1,7 @@
 """The methods that this adapter's macros call: one for each step of a materialization that is not plain SQL.
 
+What they decide is in `build` (on_schema_change, incremental models, seeds, Python models) and `config`.
+
 Their names begin with `tablestore_`, to tell them from dbt's own. While dbt parses a project they do nothing and
 return an empty value.
 """
@@ -14,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.base import BaseRelation, available
 from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.sql import SQLAdapter
-from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.tablestore.build import incremental, operations, seeds
+from dbt.adapters.tablestore.build import incremental, on_schema_change, operations, seeds
+from dbt.adapters.tablestore.build.on_schema_change import SchemaChange
 from dbt.adapters.tablestore.config import contracts
 from dbt.adapters.tablestore.config.foreign_config import notices
 from dbt.adapters.tablestore.config.model_config import (
@@ -59,7 +61,7 @@ class SeedLoad:
     sql: str
 
 
-class TableStoreVerbs(SQLAdapter):
+class MacroMethods(SQLAdapter):
     """The part of the adapter that only this adapter's macros use."""
 
     @property
@@ -136,38 +138,26 @@ class TableStoreVerbs(SQLAdapter):
         return incremental.qualified(str(expression), self.get_columns_in_relation(relation), alias)
 
     @available.parse_none
-    def tablestore_schema_change(
-        self, source: list[TableStoreColumn], target: list[TableStoreColumn]
-    ) -> incremental.SchemaChange:
+    def tablestore_schema_change(self, source: list[TableStoreColumn], target: list[TableStoreColumn]) -> SchemaChange:
         """How the columns of a query differ from those of its table; false when they do not differ."""
         # The column that holds the kind of each row is not a column of the table.
-        return incremental.SchemaChange.between([c for c in source if c.name.lower() != ROW_KIND], target)
+        return SchemaChange.between([c for c in source if c.name.lower() != ROW_KIND], target)
 
     @available.parse_none
-    def tablestore_evolve(self, relation: BaseRelation, change: incremental.SchemaChange, mode: str) -> None:
+    def tablestore_evolve(self, relation: BaseRelation, change: SchemaChange, mode: str) -> None:
         """Adapt a table to its query: `append_new_columns` adds columns, `sync_all_columns` drops and retypes them too.
 
         Adding a column writes no data file; dropping or retyping one rewrites the table in one atomic step.
         """
         table = relation.render()
-        if mode == "sync_all_columns" and (change.removed or change.retyped):
-            self._check_rewritable(relation)
-            items = ", ".join(change.rewritten())
-            clauses = self.tablestore_clauses_of(relation)
-            self.execute(f"create or replace table {table} {clauses} as select {items} from {table}")
-        elif change.added:
-            specs = ", ".join(f"{one.quoted} {one.dtype}" for one in change.added)
-            self.execute(f"alter table {table} add columns ({specs})")
-
-    def _check_rewritable(self, relation: BaseRelation) -> None:
-        """Raise DbtRuntimeError if writing the table's rows again would change them."""
-        engine = self.catalog.load_table(schema_of(relation), str(relation.identifier)).schema.merge_engine
-        counts = next((fold.column for fold in engine.folds if fold.function == "count"), None)
-        if counts is not None:
-            raise DbtRuntimeError(
-                f"Columns of {relation.render()} cannot be dropped or retyped: writing its rows anew would count them "
-                f"in column {counts!r} as one each. Build the table anew with --full-refresh."
-            )
+        if on_schema_change.needs_rewrite(change, mode):
+            engine = self.catalog.load_table(schema_of(relation), str(relation.identifier)).schema.merge_engine
+            on_schema_change.check_rewritable(table, engine)
+            sql = on_schema_change.rewrite_sql(table, self.tablestore_clauses_of(relation), change)
+        else:
+            sql = on_schema_change.add_columns_sql(table, change)
+        if sql:
+            self.execute(sql)
 
     @available.parse_none
     def tablestore_alter_columns(
@@ -187,7 +177,7 @@ class TableStoreVerbs(SQLAdapter):
             if one.name.lower() not in removed
         ]
         new = [TableStoreColumn.create(one.name, one.dtype) for one in add]
-        change = incremental.SchemaChange.between([*kept, *new], target)
+        change = SchemaChange.between([*kept, *new], target)
         if change:
             self.tablestore_evolve(relation, change, "sync_all_columns")
 

@@ -10,7 +10,8 @@ import pytest
 
 from tablestore_engine.errors import NegativeCountError
 from tablestore_engine.operation.scan import discriminating_columns
-from tablestore_engine.spark.read import multiset_hidden_rows, multiset_reader
+from tablestore_engine.spark.read import multiset_reader
+from tablestore_engine.spark.read import multiset_retracted_rows as retracted_rows
 from tablestore_engine.spark.session.session import new_session
 from tablestore_engine.store import TableStore
 
@@ -23,9 +24,12 @@ ROWS = (
     " FROM range({start}, {end})"
 )
 EACH_PLAN = {
-    "by hash": [(multiset_hidden_rows, "HELD_ROWS", -1)],
-    "by hash of few columns": [(multiset_hidden_rows, "HELD_ROWS", -1), (discriminating_columns, "ENOUGH_BITS", 1.0)],
-    "by hash, shuffled": [(multiset_hidden_rows, "HELD_ROWS", -1), (multiset_reader, "BROADCAST_ROWS", -1)],
+    "by hash": [(retracted_rows, "HELD_ROWS", -1)],
+    "by hash of few columns": [
+        (retracted_rows, "HELD_ROWS", -1),
+        (discriminating_columns, "ENOUGH_BITS", 1.0),
+    ],
+    "by hash, shuffled": [(retracted_rows, "HELD_ROWS", -1), (multiset_reader, "BROADCAST_ROWS", -1)],
     "by position": [],
     "by position, after few columns": [(discriminating_columns, "ENOUGH_BITS", 1.0)],
 }
@@ -34,7 +38,7 @@ EACH_PLAN = {
 def found_by(plan, warehouse, spark, queries):
     """The rows of each query, as a process that knows nothing yet reads them in turn."""
     with ExitStack() as patched:
-        patched.enter_context(mock.patch.object(multiset_hidden_rows, "_known", multiset_hidden_rows._Known(10_000)))
+        patched.enter_context(mock.patch.object(retracted_rows, "_known", retracted_rows._Known(10_000)))
         for one in EACH_PLAN[plan]:
             patched.enter_context(mock.patch.object(*one))
         fresh = TableStore(warehouse, new_session(spark))
@@ -88,13 +92,13 @@ def test_what_is_known_is_not_looked_for_again(store, spark, tmp_path, capsys):
     store.execute("INSERT INTO t SELECT cast(id AS INT), date'2024-01-01', 'x' FROM range(100)")
     store.execute("INSERT INTO t SELECT cast(id * 3 AS INT), date'2024-01-01', 'y' FROM range(100)")
     store.execute("DELETE FROM t WHERE v = 'y' AND id IN (30, 60)")
-    real, looked = multiset_hidden_rows.collect_arrow, []
+    real, looked = retracted_rows.collect_arrow, []
 
     def collect_arrow(frame):
         looked.append(frame)
         return real(frame)
 
-    with mock.patch.object(multiset_hidden_rows, "collect_arrow", collect_arrow):
+    with mock.patch.object(retracted_rows, "collect_arrow", collect_arrow):
         few = plan_of(store, "SELECT v FROM t WHERE id = 30", capsys)
         assert "xxhash64" in few, "a query after few rows looks for these"
         assert not looked
@@ -116,7 +120,7 @@ def test_what_is_known_is_not_looked_for_again(store, spark, tmp_path, capsys):
 
 @pytest.mark.spark
 def test_what_is_too_much_to_be_held(store, capsys, monkeypatch):
-    monkeypatch.setattr(multiset_hidden_rows, "_SPARE_CANDIDATES", 5)
+    monkeypatch.setattr(retracted_rows, "_SPARE_CANDIDATES", 5)
     store.execute("CREATE TABLE t (id INT, v STRING)")
     store.execute("INSERT INTO t SELECT cast(id % 2 AS INT), 'x' FROM range(40)")
     store.execute("INSERT INTO t (_row_kind, id, v) VALUES ('-D', 1, 'x')")

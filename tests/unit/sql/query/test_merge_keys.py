@@ -1,4 +1,4 @@
-"""Which columns of a MERGE's target hold values of its source, read from the statement alone."""
+"""The columns of a MERGE's target that equal columns of its source, according to the statement."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import DataField, parse_type
 from tablestore_engine.spark.read.source_bounds import comparable_columns
 from tablestore_engine.sql.parse.parse import parse
-from tablestore_engine.sql.rows.merge_keys import equal_columns
+from tablestore_engine.sql.query.merge_keys import equal_columns
 
 TARGET = {
     "id": "INT", "Day": "DATE", "name": "STRING", "price": "DECIMAL(10, 2)", "f": "DOUBLE", "at": "TIMESTAMP(6)",
@@ -46,7 +46,7 @@ def found(on, source="source AS s", target="db.t AS t"):
         ("t.at = s.at AND t.local = s.local", [("at", "at"), ("local", "local")]),
         ("t.code = s.code", [("code", "code")]),
         ("t.price = s.fine", [("price", "fine")]),
-        # what does not have to be equal
+        # columns that need not be equal
         ("t.id = s.id OR t.day = s.day", []),
         ("NOT (t.id = s.id)", []),
         ("NOT t.id = s.id", []),
@@ -58,7 +58,7 @@ def found(on, source="source AS s", target="db.t AS t"):
         ("t.id = -s.id", []),
         ("t.id = abs(s.id)", []),
         ("CASE WHEN t.id = s.id THEN false ELSE true END", []),
-        # what Spark converts before it compares, or compares in its own way
+        # values that Spark converts before it compares them, or compares by rules of its own
         ("t.id = s.text", []),
         ("t.day = s.text", []),
         ("t.f = s.f", []),
@@ -66,7 +66,7 @@ def found(on, source="source AS s", target="db.t AS t"):
         ("t.name = s.folded", []),
         ("t.price = s.id", []),
         ("t.big = s.fine", []),  # 1.4 is 1 there
-        # one side only, or whose it is is not certain
+        # a condition on one side only, or a column whose owner is not known
         ("t.id = t.only", []),
         ("s.id = s.key", []),
         ("t.id = 5", []),

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from support.files import meta
 
 from tablestore_engine.mergetree.compaction.levels import SortedRun
-from tablestore_engine.mergetree.compaction.universal import UniversalOptions, pick, pick_full, pick_unmerged
+from tablestore_engine.mergetree.compaction.pick_runs import UniversalOptions, pick, pick_full, pick_unmerged
 
 OPTIONS = UniversalOptions(run_trigger=3, max_size_amplification_percent=200, size_ratio=1, num_levels=6)
 

@@ -1,4 +1,4 @@
-"""One item of a FROM list: its name, time travel, sample and alias.
+"""The parser of one item of a FROM list: its name, time travel, sample and alias.
 
 Spark allows almost any keyword as an alias, so a word after a relation is its alias unless it can begin a
 clause at this position; ``_ends_relation`` decides this.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.files import meta
 
-from tablestore_engine.mergetree.compaction.small_files import pick_small
+from tablestore_engine.mergetree.compaction.pick_small_files import pick_small
 
 TARGET = 100_000
 

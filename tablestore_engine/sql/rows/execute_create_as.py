@@ -1,0 +1,138 @@
+"""Executing CREATE [OR REPLACE] TABLE … AS: atomic, readers never see a partial table.
+
+A new table is written into a folder that no listing shows, which is renamed at the end. The rows of an existing table
+are replaced by one snapshot, with which the new schema becomes visible, too. A statement that fails leaves what was
+there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tablestore_engine.errors import (
+    RowKindError,
+    SchemaError,
+    TableAlreadyExists,
+    TableNotFound,
+)
+from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.replace import everything, next_schema, replace_all
+from tablestore_engine.operation.transaction.transaction import begin, with_retry
+from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.row_kind import ROW_KIND
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.spark.expressions.types import columns_of
+from tablestore_engine.spark.verbs.insert_overwrite import (
+    finish,
+    write_files,
+)
+from tablestore_engine.spark.write.align import align
+from tablestore_engine.spark.write.writer import Rows, input_bytes
+from tablestore_engine.sql.catalog.execute_context import say_notes
+from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.statements.table import CreateTableAs
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+from tablestore_engine.sql.rows.row_context import RowContext, result_of
+
+BYTES_PER_BUCKET = 128 << 20
+MAX_DEFAULT_BUCKETS = 64
+
+
+def execute_create_as(statement: CreateTableAs, context: RowContext) -> StatementResult:
+    """CREATE [OR REPLACE] TABLE … AS: atomic: readers never see a partial table."""
+    database, name = context.identifier(statement.table)
+    kind = context.catalog.object_kind(database, name)
+    if kind == "view":
+        raise TableAlreadyExists(f"'{database}.{name}' is a view.", hint="Drop the view first.")
+    if kind == "table" and not statement.replace:
+        if statement.if_not_exists:
+            return StatementResult("CREATE TABLE", 0)
+        raise TableAlreadyExists(f"Table '{database}.{name}' exists already.", hint="Use CREATE OR REPLACE TABLE.")
+    if kind is None and statement.must_exist:
+        raise TableNotFound(f"Table '{database}.{name}' does not exist.", hint="Use CREATE OR REPLACE TABLE.")
+    frames = context.frames()
+    frame = frames.query(statement.query_sql)
+    size = frames.input_bytes
+    if size is None:
+        size = input_bytes(frame)
+    schema = _schema_of_query(statement, context, frame, size)
+    rows = Rows(align(frame, schema), size)
+    if kind is None:
+        created = _create(context, database, name, schema, rows)
+        if created is not None:
+            return created
+        if statement.if_not_exists:
+            return StatementResult("CREATE TABLE", 0)
+        if not statement.replace:
+            raise TableAlreadyExists(
+                f"Table '{database}.{name}' was created by another process meanwhile.",
+                hint="Use CREATE OR REPLACE TABLE.",
+            )
+    return with_retry(lambda: _replace(context, database, name, schema, rows))
+
+
+def _schema_of_query(statement: CreateTableAs, context: RowContext, frame: DataFrame, size: int) -> TableSchema:
+    names = [c.lower() for c in frame.columns]
+    for position, column in enumerate(frame.columns):
+        if names.index(column.lower()) != position:
+            raise SchemaError(f"The query returns two columns named '{column}'.", hint="Give one another alias.")
+    buckets = min(MAX_DEFAULT_BUCKETS, max(1, -(-size // BYTES_PER_BUCKET)))
+    _check_kinds(ROW_KIND in names, context.intent.row_kinds)
+    columns = [one for one in columns_of(frame.schema) if one[0].lower() != ROW_KIND]
+    options = {**context.session_options, **statement.options}
+    schema = create_schema(
+        columns,
+        statement.primary_key,
+        statement.partition_by,
+        options,
+        statement.comment,
+        context.now_millis(),
+        default_buckets=buckets,
+    )
+    say_notes(options)
+    return schema
+
+
+def _check_kinds(has: bool, wanted: bool | None) -> None:
+    if wanted is False and has:
+        raise RowKindError(
+            f"The query has a column {ROW_KIND}, which says what each row does to "
+            f"the table, but nobody asked for that.",
+            hint="In a dbt model set row_kind=true, or give the column another name.",
+        )
+    if wanted and not has:
+        raise RowKindError(
+            f"The query has no column {ROW_KIND} to say what each row does to the table.",
+            hint="Add it to the query, or leave row_kind out.",
+        )
+
+
+def _create(context: RowContext, database: str, name: str, schema: TableSchema, rows: Rows) -> StatementResult | None:
+    """A new table with rows; None when another process created one of this name meanwhile."""
+    catalog = context.catalog
+    staged = catalog.stage_table(database, name, schema)
+    try:
+        job = begin(staged.state, context.intent, None)
+        result = write_files(context.spark(), staged, None, job, rows)
+        outcome = finish(context.spark(), staged, job, result, Change("APPEND"), result.rows_kept)
+        if catalog.publish(staged, database, name):
+            return result_of("CREATE TABLE", outcome)
+    except BaseException:
+        catalog.io.delete_tree(staged.path)
+        raise
+    catalog.io.delete_tree(staged.path)
+    return None
+
+
+def _replace(context: RowContext, database: str, name: str, wanted: TableSchema, rows: Rows) -> StatementResult:
+    """Swap the contents by one snapshot; a changed schema becomes visible with it."""
+    table = context.catalog.load_table(database, name)
+    schema = next_schema(table.schema, wanted, table.schemas.list_ids()[-1])
+    job = begin(table.state, context.intent, table.latest_snapshot(), removes=everything, schema=schema)
+    result = write_files(context.spark(), table, None, job, rows)
+    outcome = finish(context.spark(), table, job, result, replace_all(table.schema, schema), result.rows_kept)
+    return result_of("CREATE TABLE", outcome)

@@ -1,0 +1,57 @@
+"""Statements on small tables cost few Spark jobs and little planning."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def jobs(spark):
+    """Counts the Spark jobs of a function."""
+    scheduler = spark.sparkContext._jsc.sc().dagScheduler()
+
+    def count(run):
+        before = scheduler.numTotalJobs()
+        run()
+        return scheduler.numTotalJobs() - before
+
+    return count
+
+
+@pytest.mark.parametrize("clauses", ["", "TBLPROPERTIES ('primary-key' = 'id', 'bucket' = '2')"])
+def test_few_rows_are_sorted_grouped_and_numbered_in_one_job(store, jobs, clauses):
+    store.sql(f"CREATE TABLE t (id INT, v STRING) {clauses}")
+    store.sql("INSERT INTO t VALUES (3, 'x'), (1, 'y'), (2, 'x')")
+    for query, expected in (
+        ("SELECT id FROM t ORDER BY id", [(1,), (2,), (3,)]),
+        ("SELECT v, count(*) FROM t GROUP BY v ORDER BY v", [("x", 2), ("y", 1)]),
+        ("SELECT id, row_number() OVER (PARTITION BY v ORDER BY id) FROM t ORDER BY ALL", [(1, 1), (2, 1), (3, 2)]),
+    ):
+        found = []
+        assert jobs(lambda query=query, found=found: found.extend(store.sql(query).collect())) == 1
+        assert [tuple(row) for row in found] == expected
+
+
+def test_analyze_plans_one_value_for_each_column(store, jobs):
+    columns = ", ".join(f"c{i} INT" for i in range(20))
+    store.sql(f"CREATE TABLE t ({columns})")
+    store.sql(f"INSERT INTO t VALUES ({', '.join('1' for _ in range(20))})")
+    assert jobs(lambda: store.execute("ANALYZE TABLE t COMPUTE STATISTICS FOR ALL COLUMNS")) <= 2
+
+
+@pytest.mark.parametrize("case_sensitive", ["true", "false"])
+def test_case_sensitive_sessions(store, case_sensitive):
+    store.spark.conf.set("spark.sql.caseSensitive", case_sensitive)
+    store.sql("CREATE TABLE t (Id INT, V STRING, PRIMARY KEY (Id) NOT ENFORCED)")
+    store.sql("INSERT INTO t VALUES (1, 'a'), (2, 'b')")
+    store.sql("INSERT INTO T (v, ID) VALUES ('c', 3)")
+    store.sql("UPDATE t SET v = 'B' WHERE Id = 2")
+    store.sql("DELETE FROM t WHERE Id = 1")
+    store.sql(
+        "MERGE INTO t USING (SELECT 3 AS Id, 'm' AS V) q ON t.Id = q.Id WHEN MATCHED THEN UPDATE SET *"
+        " WHEN NOT MATCHED THEN INSERT *"
+    )
+    store.sql("CREATE VIEW seen AS SELECT * FROM t WHERE V IS NOT NULL")
+    assert [tuple(row) for row in store.sql("SELECT Id, V FROM seen ORDER BY Id").collect()] == [(2, "B"), (3, "m")]
