@@ -8,6 +8,7 @@ lists what it refuses, ``kept_options`` what it keeps for other engines. ``looku
 
 from __future__ import annotations
 
+from tablestore_engine.options.commit_options import CommitOptions
 from tablestore_engine.options.core_options import CoreOptions, validate
 from tablestore_engine.options.layout_options import LayoutOptions
 from tablestore_engine.options.lookup import DECLARED, OPTIONS, find_option, nearest_key, notes_of, spellings
@@ -19,6 +20,7 @@ __all__ = [
     "DECLARED",
     "OPTIONS",
     "ColumnOption",
+    "CommitOptions",
     "CoreOptions",
     "Effect",
     "LayoutOptions",

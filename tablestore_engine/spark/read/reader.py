@@ -29,6 +29,7 @@ from tablestore_engine.schema.merge.engine_rules import Kept, Retraction
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.system import KEY_PREFIX, SEQUENCE_NUMBER, VALUE_KIND
+from tablestore_engine.spark.expressions.char_text import typed
 from tablestore_engine.spark.expressions.fold_sql import Records, check_theta, fold_sql
 from tablestore_engine.spark.expressions.late_records_sql import effect_columns, in_positions_sql, with_effects_sql
 from tablestore_engine.spark.expressions.names import formatted
@@ -70,7 +71,7 @@ def read_table(
 
 def read_plan(spark: SparkSession, table: Table, plan: ScanPlan, predicate: Predicate | None = None) -> DataFrame:
     """The merged rows of a scan plan. Rows that fail the `predicate` may be missing or out of date."""
-    frame = TableReader(spark, table, plan, predicate).frame()
+    frame = typed(TableReader(spark, table, plan, predicate).frame(), plan.schema)
     # In one partition, few rows are sorted and grouped without a shuffle: in one Spark job instead of three.
     few = 0 < len(plan.files) <= _FEW_FILES and plan.file_size <= _FEW_BYTES
     return frame.coalesce(1) if few else frame
@@ -80,7 +81,7 @@ def read_positions(spark: SparkSession, table: Table, plan: ScanPlan) -> DataFra
     """Rows of an append table's plan with the file (`FILE_COLUMN`) and row number of each."""
     files = [(b, f) for b in plan.buckets for f in b.files]
     scans = FileScans(spark, table, plan.schema)
-    return scans.scan(files, positions=True) if files else scans.empty(positions=True)
+    return typed(scans.scan(files, positions=True) if files else scans.empty(positions=True), plan.schema)
 
 
 @dataclass(frozen=True)
