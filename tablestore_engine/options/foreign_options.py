@@ -129,7 +129,6 @@ _REFUSED = (
     _refused_reads("data-file.path-directory", TEXT, None, "Directory of data files below the table."),
     _refused_reads("partial-update.*", TEXT, None, "Options of the partial-update merge engine."),
     _refused_reads("aggregation.*", TEXT, None, "Options of the aggregation merge engine."),
-    _refused_reads("fields.*.count-limit", INT, None, "Size limit of a nested table."),
     _refused_reads("fields.*.nested-sequence-field", COLUMNS, (), "Fields that order the rows of a nested table."),
     _refused_reads(
         "fields.*.nested-key-null-strategy", ENUM, "merge", "What happens to nested rows whose key has a null."
@@ -137,7 +136,6 @@ _REFUSED = (
     _refused_reads("fields.*.ts-field", TEXT, None, "Field that orders the values of a map."),
     _refused_reads("fields.*.map.shared-shredding.*", TEXT, None, "Details of how a map is stored."),
     _refused_reads("fields.*.map.storage-layout", ENUM, "default", "How a map is stored."),
-    _refused_reads("fields.*.default-value", TEXT, None, "Value that replaces null in one column."),
 )
 
 # The engine will act on these.

@@ -297,6 +297,10 @@ KEPT_OPTIONS: tuple[Option[Any], ...] = (
         duration="visibility-callback.check-interval visibility-callback.timeout",
     ),
     *_group(
+        "Defaults of columns as versions before 1.3 name them; the default of the column itself replaced them.",
+        text="fields.*.default-value",
+    ),
+    *_group(
         "Where the table is, and what other engines show of it.",
         text="comment connector owner path provider",
     ),
