@@ -95,6 +95,10 @@ class RowKindError(UserError):
     """A row kind is unknown, or the table cannot take it."""
 
 
+class CommitIdentityError(UserError):
+    """The identity of a write is not one, or it is not known whether a write of this identity was applied."""
+
+
 class NegativeCountError(UserError):
     """A row of a multiset table was removed more often than it was added; the message shows it."""
 

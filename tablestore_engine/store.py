@@ -120,14 +120,14 @@ class TableStore:
             from tablestore_engine.sql.result_frame import run_query
 
             result = StatementResult("OK")
-            for inner in self._statements_of(statement):
+            for number, inner in enumerate(self._statements_of(statement)):
                 run_query(result)
                 result = self.execute(
                     inner,
                     refuse_duplicates=refuse_duplicates,
                     row_kinds=row_kinds,
                     properties=properties,
-                    intent=intent,
+                    intent=intent and intent.of_statement(number),
                 )
             return result
         if isinstance(statement, Use):
@@ -264,15 +264,20 @@ class TableStore:
         overwrite: bool = False,
         refuse_duplicates: bool = False,
         properties: Mapping[str, str] | None = None,
+        commit_user: str | None = None,
+        commit_identifier: int | None = None,
     ) -> int:
         """Append a DataFrame by column name, or upsert it by key; returns the number of rows given.
 
-        It has all columns of the table, unless a merge engine keeps the values of missing ones.
+        It has all columns of the table, unless a merge engine keeps the values of missing ones. `commit_identifier`
+        numbers the writes of `commit_user` (growing): a write that is sent again is not applied again, and returns 0.
 
         Raises:
+            CommitIdentityError: no number, or a write that is so old that nobody knows whether it was applied.
             SchemaError: rows of another kind, or columns that do not fit. PrimaryKeyError: null or duplicate keys.
             ConflictError: others changed the table at every attempt.
         """
+        from tablestore_engine.operation.commit.identity import applied_before, chosen_identity
         from tablestore_engine.operation.commit.replace import everything
         from tablestore_engine.operation.transaction.transaction import with_retry
         from tablestore_engine.spark.verbs.insert_overwrite import insert
@@ -281,10 +286,13 @@ class TableStore:
         from tablestore_engine.spark.write.writer import Rows
 
         _check_frame(frame)
-        intent = WriteIntent(refuse_duplicates, properties=properties)
+        identity = chosen_identity(commit_user, commit_identifier)
+        intent = WriteIntent(refuse_duplicates, properties=properties, identity=identity)
 
         def attempt() -> int:
             table = self.table(name)
+            if applied_before(table.snapshot_store, identity) is not None:
+                return 0
             _check_complete(frame, table)
             rows = Rows(align(frame, table.schema, by_name=True))
             if overwrite:

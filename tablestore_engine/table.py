@@ -8,25 +8,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tablestore_engine.errors import SnapshotNotFound, StorageError
+from tablestore_engine.errors import OptionError, SnapshotNotFound, StorageError
 from tablestore_engine.metadata.index_manifest import IndexEntry
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.statistics import Statistics
 from tablestore_engine.metadata.tag import Lifetime
+from tablestore_engine.operation.commit.identity import chosen_identity
 from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
 from tablestore_engine.operation.files.index_files import index_entries
 from tablestore_engine.operation.history.history import load_living
 from tablestore_engine.operation.history.snapshot_expire import Retention, expire_snapshots
 from tablestore_engine.operation.history.tags import create_tag, delete_tag
+from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.operation.scan.row_count import RowCount, row_count
 from tablestore_engine.operation.scan.scan import live_entries, plan_scan, readable_buckets
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
-from tablestore_engine.options import CoreOptions
+from tablestore_engine.options import CoreOptions, find_option
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage import clock
@@ -118,6 +120,23 @@ class Table:
     def with_schema(self, schema: TableSchema) -> Table:
         """The table with another of its schemas: to read an old snapshot, or with other options for a while."""
         return Table(self.state.with_schema(schema))
+
+    def with_options(self, changes: Mapping[str, str], what: str) -> Table:
+        """The table with other options for one operation, which a message calls `what`.
+
+        Raises:
+            OptionError: an unknown option, a wrong value, or an option that only the table can have.
+        """
+        if not changes:
+            return self
+        CoreOptions.parse(changes, keyed=self.schema.is_keyed)
+        for key in changes:
+            option = find_option(key)
+            if option is None:
+                raise OptionError(f"Unknown table option '{key}'.", hint="Set a property of the table by ALTER TABLE.")
+            if option.immutable:
+                raise OptionError(f"Option '{key}' belongs to the table and cannot be set for one {what}.")
+        return self.with_schema(replace(self.schema, options={**self.schema.options, **changes}))
 
     @property
     def path(self) -> str:
@@ -247,7 +266,12 @@ class Table:
         return pa.Table.from_batches(read_rows(self.state, plan, names), output_schema(plan.schema, names))
 
     def write(
-        self, rows: pa.Table | pa.RecordBatch | Iterable[pa.RecordBatch], properties: Mapping[str, str] | None = None
+        self,
+        rows: pa.Table | pa.RecordBatch | Iterable[pa.RecordBatch],
+        properties: Mapping[str, str] | None = None,
+        *,
+        commit_user: str | None = None,
+        commit_identifier: int | None = None,
     ) -> Snapshot:
         """Append rows, or upsert them by key, without Spark.
 
@@ -255,14 +279,19 @@ class Table:
         iterable) at most `write-buffer-total-size` is, and the rest is spilled to local disk. Returns the snapshot
         that holds them. Small due compactions run afterwards, by a separate commit.
 
+        `commit_identifier` numbers the writes of `commit_user` (growing): a write that is sent again is not applied
+        again.
+
         Raises:
+            CommitIdentityError: no number, or a write that is so old that nobody knows whether it was applied.
             SchemaError: columns that do not fit. PrimaryKeyError: a null in a key.
             ConflictError: others replaced the table, or won every time; batches can be read once, so with them the
                 first time is the only one.
         """
         from tablestore_engine.operation.changes.arrow_write import write_arrow
 
-        return write_arrow(self.state, rows, properties)
+        intent = WriteIntent(properties=properties, identity=chosen_identity(commit_user, commit_identifier))
+        return write_arrow(self.state, rows, intent)
 
     # -- its history -----------------------------------------------------------------------------------
 

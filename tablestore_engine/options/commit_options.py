@@ -40,12 +40,18 @@ class CommitOptions:
         10 * _SECOND,
         "Longest pause before a retry.",
     )
-    commit_user_prefix = Option("commit.user-prefix", TEXT, None, "First part of the commit user's name.")
+    commit_user_prefix = Option(
+        "commit.user-prefix",
+        TEXT,
+        None,
+        "First part of the commit user's name; all of it in a hint with `commit.identifier`.",
+    )
     dynamic_partition_overwrite = Option(
         "dynamic-partition-overwrite",
         BOOLEAN,
         True,
-        "INSERT OVERWRITE without a full PARTITION clause replaces only the partitions that it writes.",
+        "INSERT OVERWRITE without a full PARTITION clause replaces only the partitions that it writes. A table that "
+        "does not set it follows the session's `spark.sql.sources.partitionOverwriteMode`, if that is set.",
     )
 
     # -- snapshots and tags

@@ -32,9 +32,9 @@ from tablestore_engine.sql.rows.execute_create_as import execute_create_as
 from tablestore_engine.sql.rows.execute_insert import execute_insert, execute_overwrite, execute_truncate
 from tablestore_engine.sql.rows.execute_layout import execute_add_primary_key, execute_cluster
 from tablestore_engine.sql.rows.execute_merge import execute_merge, merged_rows
-from tablestore_engine.sql.rows.row_context import RowContext
+from tablestore_engine.sql.rows.row_context import RowContext, was_sent_before, with_dynamic_options
 from tablestore_engine.sql.statements.layout import AddPrimaryKey, AnalyzeTable, ClusterTable, Compact
-from tablestore_engine.sql.statements.row import Delete, InsertInto, InsertOverwrite, Merge, Update
+from tablestore_engine.sql.statements.row import Delete, InsertInto, InsertOverwrite, Merge, RowChange, Update
 from tablestore_engine.sql.statements.script import QueriesInside
 from tablestore_engine.sql.statements.statement import (
     Call,
@@ -63,15 +63,23 @@ _Change = InsertInto | InsertOverwrite | Update | Delete | Merge | Truncate
 
 def execute(statement: Statement, context: RowContext) -> StatementResult:
     """Run a statement. Raises SqlError for one that managed tables do not have."""
-    runner = _RUNNERS.get(type(statement))
-    if runner is None:
+    if type(statement) not in _RUNNERS:
         raise SqlError(f"{type(statement).__name__} is not supported on managed tables.")
     if not isinstance(statement, _Change) or (made := _temporary_target(statement, context)) is None:
-        return runner(statement, context)
+        return _run(statement, context)
     there = replace(context, database=made.database)
-    result = runner(_on_table(statement, _table_of(made.view, there)), context)
+    result = _run(_on_table(statement, _table_of(made.view, there)), context)
     _create_view(made.view, there)  # the view shows the rows as they are now
     return result
+
+
+def _run(statement: Statement, context: RowContext) -> StatementResult:
+    """Run a statement on managed tables, unless its identity says that it was run before."""
+    if isinstance(statement, RowChange):
+        context = with_dynamic_options(statement, context)
+    if isinstance(statement, (RowChange, CreateTableAs, Truncate)) and was_sent_before(statement.table, context):
+        return StatementResult("ALREADY APPLIED", 0)
+    return _RUNNERS[type(statement)](statement, context)
 
 
 @dataclass(frozen=True)
@@ -84,7 +92,7 @@ class _Made:
 
 def _temporary_target(statement: _Change, context: RowContext) -> _Made | None:
     """The temporary view that a statement writes to. Raises ReadOnlyError for one that was not made by SQL."""
-    name = statement.target if isinstance(statement, Merge) else statement.table
+    name = statement.table
     if name.database is not None or context.catalog.object_kind(context.database, name.name) is not None:
         return None
     spark = context.spark()
@@ -124,7 +132,7 @@ def _read_only(name: TableName) -> ReadOnlyError:
 def _on_table(statement: _Change, table: TableName) -> Statement:
     """A statement on a view as a statement on its table, which keeps the view's name as its alias."""
     if isinstance(statement, Merge):
-        return replace(statement, target=table, target_alias=statement.target_alias or statement.target.name)
+        return replace(statement, table=table, target_alias=statement.target_alias or statement.table.name)
     if isinstance(statement, Update | Delete):
         return replace(statement, table=table, alias=statement.alias or statement.table.name)
     return replace(statement, table=table)

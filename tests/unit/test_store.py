@@ -105,7 +105,7 @@ def test_a_table_that_is_there(store):
         ({"primary_key": ["nothing"]}, SchemaError, "nothing.*not a column"),
         ({"primary_key": ["id", "id"]}, SchemaError, "twice"),
         ({"partition_by": ["nothing"]}, SchemaError, "nothing.*not a column"),
-        ({"primary_key": ["id"], "partition_by": ["v"]}, SchemaError, "must contain"),
+        ({"primary_key": ["id"], "partition_by": ["v"], "options": {"bucket": "2"}}, SchemaError, "must contain"),
         ({"options": {"bukcet": "2"}}, OptionError, "Did you mean 'bucket'"),
         ({"options": {"target-file-size": "big"}}, OptionError, "cannot be 'big'"),
         ({"options": {"deletion-vectors.enabled": "true"}}, OptionError, "not supported"),

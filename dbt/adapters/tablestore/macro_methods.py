@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.base import BaseRelation, available
 from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.sql import SQLAdapter
+from dbt_common.invocation import get_invocation_id
 
 from dbt.adapters.tablestore.build import incremental, on_schema_change, operations, seeds
 from dbt.adapters.tablestore.build.on_schema_change import SchemaChange
@@ -36,7 +37,9 @@ from dbt.adapters.tablestore.connection.errors import KeyValuesError
 from dbt.adapters.tablestore.connection.response import response, with_note
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.relation.relation import schema_of
+from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.operation.job.write_intent import WriteIntent
+from tablestore_engine.options import CommitOptions
 from tablestore_engine.schema.merge.engine_rules import Kept
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.table.schema_changes import SetColumnComment
@@ -217,6 +220,7 @@ class MacroMethods(SQLAdapter):
         intent = WriteIntent(
             refuse_duplicates="sequence.field" not in TableLayout.of(model).options,
             row_kinds=bool(config.get("row_kind")),
+            identity=self._new_identity(model),
         )
         try:
             done = self.connections.write(sql, intent)
@@ -225,6 +229,12 @@ class MacroMethods(SQLAdapter):
             if key_of_upserts(config):
                 raise KeyValuesError(f"{error.msg} {LOOSE_KEY_HINT}") from None
             raise
+
+    def _new_identity(self, model: Mapping[str, Any]) -> CommitIdentity:
+        """The identity of a statement: it names the dbt command, so a command that is run again writes again."""
+        prefix = TableLayout.of(model).options.get(CommitOptions.commit_user_prefix.key)
+        user = f"dbt-{get_invocation_id()}-{next(_numbers)}"
+        return CommitIdentity(f"{prefix}_{user}" if prefix else user, 1)
 
     @available.parse_list
     def tablestore_contract_columns(self, model: Mapping[str, Any]) -> list[str]:

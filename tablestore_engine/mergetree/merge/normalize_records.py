@@ -76,14 +76,16 @@ def _without_removing_sequence(rows: pa.Table, engine: MergeEngine, kinds: str) 
     return found
 
 
+def ignored_kinds(engine: MergeEngine) -> tuple[int, ...]:
+    """The kinds of rows that the table ignores."""
+    if engine.ignores_deletes:
+        return UPDATE_BEFORE_KIND, DELETE_KIND
+    return (UPDATE_BEFORE_KIND,) if engine.leaves_out_updates_before else ()
+
+
 def without_ignored(rows: pa.Table, engine: MergeEngine, kinds: str) -> pa.Table:
     """The rows without those whose kind the table ignores."""
-    numbers = rows.column(kinds).to_numpy()
-    ignored = np.zeros(len(numbers), bool)
-    if engine.ignores_deletes:
-        ignored |= (numbers & 1) == 1
-    if engine.leaves_out_updates_before:
-        ignored |= numbers == UPDATE_BEFORE_KIND
+    ignored = np.isin(rows.column(kinds).to_numpy(), ignored_kinds(engine))
     return rows.filter(pa.array(~ignored)) if ignored.any() else rows
 
 
@@ -134,7 +136,7 @@ def _without_empty_groups(rows: pa.Table, engine: MergeEngine) -> pa.Table:
     """The records, without values in the columns of a group if their sequence is null."""
     empty: dict[tuple[str, ...], Mask] = {}
     for fold in engine.folds:
-        if not fold.sequence:
+        if not fold.sequence or not fold.nullable:
             continue
         if fold.sequence not in empty:
             nulls = [rows.column(name).is_null().to_numpy() for name in fold.sequence]

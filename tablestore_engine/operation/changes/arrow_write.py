@@ -6,7 +6,7 @@ does not fit into the write buffer is spilled to local disk, and a conflict is r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 
 import pyarrow as pa
 
@@ -14,7 +14,8 @@ from tablestore_engine.errors import SchemaError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.changes.after_commit import follow
 from tablestore_engine.operation.commit.commit import Change
-from tablestore_engine.operation.job.write_intent import WriteIntent
+from tablestore_engine.operation.commit.identity import applied_before
+from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.operation.job.write_job import WriteJob, WriteResult
 from tablestore_engine.operation.transaction.transaction import begin, publish, with_retry
 from tablestore_engine.operation.write.cleanup import removed_unless_committed
@@ -29,31 +30,37 @@ Write = Callable[[WriteJob], WriteResult]
 def write_arrow(
     state: TableState,
     rows: pa.Table | pa.RecordBatch | Iterable[pa.RecordBatch],
-    properties: Mapping[str, str] | None = None,
+    intent: WriteIntent = PLAIN,
 ) -> Snapshot:
     """Write rows that have the table's columns, in any order. Returns the snapshot that holds them.
 
+    Rows that were sent before under the identity of `intent` are not written again.
+
     Raises:
+        CommitIdentityError: it is not known whether they were sent before.
         SchemaError: columns that do not fit. PrimaryKeyError: a null in a key.
         UserError: keys may be in another partition, which only a write with Spark supports.
         ConflictError: others replaced the table, or won every time; batches can be read once, so their first
             attempt is the only one.
     """
+    done = applied_before(state.snapshots, intent.identity)
+    if done is not None:
+        return done
     if isinstance(rows, pa.RecordBatch):
         rows = pa.Table.from_batches([rows])
     if isinstance(rows, pa.Table):
         fitting = table_rows(rows, state.schema)
-        return with_retry(lambda: _write(state, lambda job: write_table(job, fitting), properties))
+        return with_retry(lambda: _write(state, lambda job: write_table(job, fitting), intent))
 
     def stream(job: WriteJob) -> WriteResult:
         tables = (table_rows(pa.Table.from_batches([batch]), state.schema) for batch in _batches(rows))
         return write_tables(job, tables, BufferSizes.of(state.options))
 
-    return _write(state, stream, properties)
+    return _write(state, stream, intent)
 
 
-def _write(state: TableState, write: Write, properties: Mapping[str, str] | None) -> Snapshot:
-    job = begin(state, WriteIntent(properties=properties), state.snapshots.latest())
+def _write(state: TableState, write: Write, intent: WriteIntent) -> Snapshot:
+    job = begin(state, intent, state.snapshots.latest())
     with removed_unless_committed(job.target):
         result = write(job)
     return follow(publish(state, job, result, Change("APPEND", base_snapshot_id=job.base_snapshot_id)))

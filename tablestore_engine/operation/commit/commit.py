@@ -31,7 +31,7 @@ from tablestore_engine.operation.commit.conflicts import (
     dropped_deletes,
     newest_numbers,
 )
-from tablestore_engine.operation.commit.identity import CommitIdentity
+from tablestore_engine.operation.commit.identity import CommitIdentity, applied_before
 from tablestore_engine.operation.commit.index_commit import (
     IndexChange,
     changed_partitions,
@@ -101,9 +101,7 @@ class Committer:
         for attempt in range(options.commit_max_retries + 1):
             latest = self.snapshots.latest()
             if latest is not None and (identity.check_duplicate or attempt):
-                done = self.snapshots.find_by_identifier(
-                    identity.user, identity.identifier, kind=change.kind, after=searched
-                )
+                done = self._done(change, identity, searched)
                 if done is not None:
                     return done
             if attempt == 0 and latest is not None and not identity.check_duplicate:
@@ -121,6 +119,12 @@ class Committer:
                 raise _lost(CommitTimeoutError, attempt + 1, "commit.timeout")
             self.sleep(self._wait_seconds(attempt))
         raise _lost(ConflictError, options.commit_max_retries + 1, "commit.max-retries")
+
+    def _done(self, change: Change, identity: CommitIdentity, searched: int) -> Snapshot | None:
+        """The snapshot of this commit, if it was made."""
+        if identity.check_duplicate:
+            return applied_before(self.snapshots, identity)
+        return self.snapshots.find_by_identifier(identity.user, identity.identifier, kind=change.kind, after=searched)
 
     def _wait_seconds(self, attempt: int) -> float:
         options = self.schema.core_options

@@ -46,10 +46,11 @@ def schema_to_commit(
     # Listed before the current schema is read: a version that is created in between makes the create fail.
     newest = schemas.list_ids()[-1]
     current = schemas.latest(committed)
-    # The next schema is derived from this one, not from the one that this one may have replaced.
+    # The next schema is derived from this one, not from the one that this one may have replaced; and from the stored
+    # one, since a write may have options of its own.
     base = replace(schema, replaces=None)
     if current is not None and current.id == schema.id:
-        return base, schema_publisher(schemas, schema, with_retractions(schema, newest, now_millis()))
+        return base, schema_publisher(schemas, schema, with_retractions(current, newest, now_millis()))
     if current is not None and current.merge_engine.is_multiset and schemas.descends(current.id, schema.id):
         return base, partial(schemas.load, current.id)  # others enabled retractions already
     raise ConflictError("The schema of the table was changed meanwhile.", hint="Run the statement again.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tablestore_engine.operation.commit.identity import CommitIdentity
 
@@ -23,6 +23,12 @@ class WriteIntent:
     row_kinds: bool | None = None
     properties: Mapping[str, str] | None = None
     identity: CommitIdentity | None = None
+
+    def of_statement(self, number: int) -> WriteIntent:
+        """The intent of one of several statements, from 0: each commits under an identity of its own."""
+        if self.identity is None or not number:
+            return self
+        return replace(self, identity=replace(self.identity, user=f"{self.identity.user}-{number}"))
 
 
 PLAIN = WriteIntent()

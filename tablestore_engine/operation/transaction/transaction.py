@@ -31,7 +31,7 @@ from tablestore_engine.operation.job.new_write import new_job
 from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.operation.job.write_job import WriteJob, WriteResult
 from tablestore_engine.operation.scan.scan import live_entries
-from tablestore_engine.operation.write.cleanup import removed_unless_committed
+from tablestore_engine.operation.write.cleanup import remove_written, removed_unless_committed
 from tablestore_engine.schema.table.multiset_schema import as_multiset
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.table_state import TableState
@@ -111,8 +111,21 @@ def publish(state: TableState, job: WriteJob, result: WriteResult, change: Chang
     with removed_unless_committed(job.target, result):
         schema, publisher = _schema_to_commit(state, job.schema, result.entries)
         snapshot = _commit(state.with_schema(schema), whole, job.intent, publisher)
+    if job.intent.identity is not None and job.intent.identity.check_duplicate:
+        _remove_if_sent_before(state, job, result, snapshot)
     added = result.entries if change.kind == "APPEND" else []
     return Committed(state, snapshot, frozenset((e.partition, e.bucket) for e in added))
+
+
+def _remove_if_sent_before(state: TableState, job: WriteJob, result: WriteResult, snapshot: Snapshot) -> None:
+    """Remove the files of a write if the snapshot holds another one, which was sent at the same time."""
+    added = (
+        entry.file.file_name
+        for meta in state.manifests.read_list(snapshot.delta_manifest_list)
+        for entry in state.manifests.read_manifest(meta.file_name)
+    )
+    if result.entries and not any(job.target.write_id in name for name in added):
+        remove_written(job.target, result)
 
 
 def publish_change(

@@ -4,13 +4,14 @@ Such a key is in one partition at a time, but a row may give it another one. Bef
 and its merge engine says how (`routing_of`):
 
 - *deduplicate*: the newest row counts, in its own partition. If another partition holds the key, it is deleted there.
+  A table that ignores deletes cannot do that: there the row stays in the partition that holds its key.
 - *first-row*: the oldest row counts. Rows of keys that the table holds are left out.
 - *partial-update*, *aggregation*: all rows of a key are folded, so they must be in one bucket: in the one that holds
   the key, or, for a new key, in the partition of its first row.
 
-Routing has four steps. Repeated keys are refused where the write asks for that (`counted_kinds`); of the rows of one
-key those are kept that the merge engine needs (`KeptRows`, `row_order`); the location of each key is looked up
-(`live_kinds`); and each `Part` takes some of the rows to buckets.
+Routing has four steps, for the rows that the table does not ignore. Repeated keys are refused where the write asks for
+that (`counted_kinds`); of the rows of one key those are kept that the merge engine needs (`KeptRows`, `row_order`); the
+location of each key is looked up (`live_kinds`); and each `Part` takes some of the rows to buckets.
 
 Two executions follow these rules: `key_locations` in this process, for small writes, and `spark.write.cross_partition`
 by joins, for large ones.
@@ -95,9 +96,14 @@ _PARTS = {
 }
 
 
+_WITHOUT_DELETES = (Part(_SAME | _OTHER, Target.LOCATION), Part(_NEW, Target.OPENED))
+
+
 def routing_of(engine: MergeEngine) -> Routing:
     """The routing of a merge engine whose table has a primary key."""
-    return Routing(_KEPT_ROWS[engine.kept], _live_kinds(engine), _PARTS[engine.kept])
+    stays = engine.kept is Kept.NEWEST and engine.ignores_deletes
+    parts = _WITHOUT_DELETES if stays else _PARTS[engine.kept]
+    return Routing(_KEPT_ROWS[engine.kept], _live_kinds(engine), parts)
 
 
 def _live_kinds(engine: MergeEngine) -> tuple[int, ...]:

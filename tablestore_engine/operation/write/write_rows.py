@@ -17,6 +17,7 @@ from tablestore_engine.schema.table.row_kind import (
 )
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
+from tablestore_engine.schema.types.types import AtomicType, DataType
 
 
 def table_rows(rows: pa.Table, schema: TableSchema) -> pa.Table:
@@ -43,6 +44,7 @@ def table_rows(rows: pa.Table, schema: TableSchema) -> pa.Table:
             column = column if column.type == target else _cast(column, target)
         except pa.ArrowException as error:
             raise SchemaError(f"Column '{field.name}' cannot be written as {field.type}: {error}.") from error
+        column = _filled(column, field.type)
         # Equal keys must have equal bytes, which choose the bucket: 0.0 and -0.0 are the same key.
         arrays.append(same_floats(column) if field.name in schema.primary_keys else column)
         names.append(field.name)
@@ -50,6 +52,16 @@ def table_rows(rows: pa.Table, schema: TableSchema) -> pa.Table:
         arrays.append(rows.column(ROW_KIND_COLUMN).cast(pa.int8()))
         names.append(ROW_KIND_COLUMN)
     return pa.table(arrays, names=names)
+
+
+def _filled(column: pa.ChunkedArray, kind: DataType) -> pa.ChunkedArray:
+    """A CHAR of its full length; one that does not fit stays as it is, and is refused when it is written."""
+    if not (isinstance(kind, AtomicType) and kind.root == "CHAR"):
+        return column
+    length = kind.precision or 1
+    short = pc.utf8_rtrim(column, " ")
+    fits = pc.less_equal(pc.utf8_length(short), length)
+    return pc.if_else(fits, pc.utf8_rpad(short, length, " "), column)
 
 
 def _cast(column: pa.ChunkedArray, target: pa.DataType) -> pa.ChunkedArray:

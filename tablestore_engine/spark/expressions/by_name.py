@@ -1,4 +1,7 @@
-"""Nested values converted by the names of their fields, as BY NAME means; a cast would match fields by position."""
+"""Nested values converted by the names of their fields, at any depth; a cast would match fields by position.
+
+Fields of a struct that nobody named, `col1`, `col2`, … of `struct('x', 'y')`, keep their positions.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,18 @@ from tablestore_engine.schema.types.sql_literals import quoted_name
 def by_name_sql(value: str, given: T.DataType, wanted: T.DataType, column: str) -> str:
     """SQL of a value of the type `given`, with the fields of its structs in the order of `wanted`.
 
-    `column` is what an error calls it. Keys of maps stay as they are. Raises SchemaError for other fields.
+    `column` is what an error calls it. Raises SchemaError for other fields.
     """
     return _fitted(value, given, wanted, column, 0) or value
+
+
+def has_named_fields(kind: T.DataType) -> bool:
+    """Whether a struct is anywhere in a type."""
+    if isinstance(kind, T.ArrayType):
+        return has_named_fields(kind.elementType)
+    if isinstance(kind, T.MapType):
+        return has_named_fields(kind.keyType) or has_named_fields(kind.valueType)
+    return isinstance(kind, T.StructType)
 
 
 def _fitted(value: str, given: T.DataType, wanted: T.DataType, column: str, depth: int) -> str | None:
@@ -25,13 +37,24 @@ def _fitted(value: str, given: T.DataType, wanted: T.DataType, column: str, dept
         inner = _fitted(one, given.elementType, wanted.elementType, column, depth + 1)
         return None if inner is None else f"transform({value}, {one} -> {inner})"
     if isinstance(given, T.MapType) and isinstance(wanted, T.MapType):
-        inner = _fitted(one, given.valueType, wanted.valueType, column, depth + 1)
-        return None if inner is None else f"transform_values({value}, (key{depth}, {one}) -> {inner})"
+        return _map(value, given, wanted, column, depth)
     return None
+
+
+def _map(value: str, given: T.MapType, wanted: T.MapType, column: str, depth: int) -> str | None:
+    key, one = f"key{depth}", f"one{depth}"
+    keys = _fitted(key, given.keyType, wanted.keyType, column, depth + 1)
+    values = _fitted(one, given.valueType, wanted.valueType, column, depth + 1)
+    fitted = None if keys is None else f"transform_keys({value}, ({key}, {one}) -> {keys})"
+    if values is None:
+        return fitted
+    return f"transform_values({fitted or value}, ({key}, {one}) -> {values})"
 
 
 def _struct(value: str, given: T.StructType, wanted: T.StructType, column: str, depth: int) -> str | None:
     names, target = [f.name.lower() for f in given.fields], [f.name.lower() for f in wanted.fields]
+    if names == [f"col{i + 1}" for i in range(len(target))]:
+        names = target
     if sorted(names) != sorted(target):
         raise SchemaError(
             f"Column '{column}' is given the fields {', '.join(f.name for f in given.fields)}, "

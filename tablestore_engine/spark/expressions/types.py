@@ -15,7 +15,9 @@ from tablestore_engine.schema.types.types import (
     DataType,
     MapType,
     RowType,
+    parse_type,
 )
+from tablestore_engine.spark.expressions.char_text import sized_type
 
 _TO_SPARK: dict[str, T.DataType] = {
     "BOOLEAN": T.BooleanType(),
@@ -138,5 +140,7 @@ def columns_of(schema: T.StructType) -> list[tuple[str, DataType, str | None]]:
     columns = []
     for field in schema.fields:
         comment = (field.metadata or {}).get("comment")
-        columns.append((field.name, from_spark_type(field.dataType, field.name), comment))
+        kind = from_spark_type(field.dataType, field.name)
+        sized = sized_type(field)
+        columns.append((field.name, kind if sized is None else parse_type(sized.upper()), comment))
     return columns

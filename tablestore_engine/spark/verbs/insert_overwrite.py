@@ -109,7 +109,12 @@ def _check_overwrite(table: Table, snapshot: Snapshot | None, replaces: Callable
         )
 
 
-def truncate(spark: Callable[[], SparkSession], table: Table, chosen: Callable[[ManifestEntry], bool]) -> WriteOutcome:
+def truncate(
+    spark: Callable[[], SparkSession],
+    table: Table,
+    chosen: Callable[[ManifestEntry], bool],
+    intent: WriteIntent = PLAIN,
+) -> WriteOutcome:
     """Remove the chosen files: a metadata change. Spark only counts their rows, if many have to merge."""
     live = [e for e in table.live_files() if chosen(e)]
     if not live:
@@ -118,4 +123,5 @@ def truncate(spark: Callable[[], SparkSession], table: Table, chosen: Callable[[
     rows = counted.rows
     if not counted.exact:
         rows = read_plan(spark(), table, table.plan_of(live)).count()
-    return WriteOutcome(follow(publish_change(table.state, Change("OVERWRITE", replaces=chosen))), rows)
+    change = Change("OVERWRITE", replaces=chosen)
+    return WriteOutcome(follow(publish_change(table.state, change, intent)), rows)

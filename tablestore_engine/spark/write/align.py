@@ -19,6 +19,7 @@ from tablestore_engine.schema.table.row_kind import (
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.spark.expressions.by_name import by_name_sql
+from tablestore_engine.spark.expressions.char_text import filled
 from tablestore_engine.spark.expressions.default_value import default_sql
 from tablestore_engine.spark.expressions.types import from_spark_type, to_spark_type
 from tablestore_engine.spark.run.errors import translated
@@ -39,12 +40,15 @@ def align(
         schema: the table's.
         columns: the column list for the query's columns, in order; without, the table's columns.
         static: values of the columns of the PARTITION clause, by lower-case name.
-        by_name: match by name instead of by position, the fields of nested values, too.
+        by_name: match by name instead of by position.
+
+    Fields of nested values match by name under `by_name` or a column list, else by position.
 
     Raises:
         SchemaError: the columns do not fit; the message names them.
     """
     static = static or {}
+    named_fields = by_name or bool(columns)
     given = list(frame.columns)
     names = list(columns) or given
     kind = row_kind_column(names, schema)
@@ -69,7 +73,7 @@ def align(
             source = f"__{sources[field.name.lower()]}"
             column = F.col(source)
             if kinds[source] != target:
-                if by_name:
+                if named_fields:
                     column = F.expr(by_name_sql(source, kinds[source], target, field.name))
                 column = column.cast(target)
                 try:
@@ -88,7 +92,7 @@ def align(
         selected.append(_kind_number(f"__{at}").alias(ROW_KIND_COLUMN))
     own = own_kind_column(schema)
     with translated():
-        result = frame.select(*selected)
+        result = filled(frame.select(*selected), schema)
         if own is not None:
             result = result.withColumn(ROW_KIND_COLUMN, _kind_number(quoted_name(own)))
         _ = result.columns

@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from tablestore_engine.mergetree.merge.normalize_records import ignored_kinds, without_ignored
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.job.dynamic_bucket import fill_rule
 from tablestore_engine.operation.job.write_job import (
@@ -119,7 +120,7 @@ def _kept(frame: DataFrame, kept: ExitStack) -> DataFrame:
 
 def _write_few(locations: KeyLocations, job: WriteJob, given: pa.Table) -> WriteResult:
     schema = job.schema
-    rows = with_kinds(table_rows(given, schema))
+    rows = without_ignored(with_kinds(table_rows(given, schema)), schema.merge_engine, ROW_KIND_COLUMN)
     check_not_null(rows, schema)
     if job.unique_keys:
         refuse_repeated(duplicates_in(rows, job), schema)
@@ -166,6 +167,8 @@ def _route(locations: KeyLocations, job: WriteJob, frame: DataFrame, kept: ExitS
     frame = frame.withColumn(ORDINAL_COLUMN, F.monotonically_increasing_id())
     if ROW_KIND_COLUMN not in frame.columns:
         frame = frame.withColumn(ROW_KIND_COLUMN, F.lit(0).cast("tinyint"))
+    elif ignored := ignored_kinds(schema.merge_engine):
+        frame = frame.where(~F.col(ROW_KIND_COLUMN).isin(*ignored))
     if job.unique_keys:
         _check_unique(frame, job)
     buckets = locations.plan.buckets

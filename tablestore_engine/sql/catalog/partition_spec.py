@@ -95,6 +95,8 @@ def _value(text: str, kind: DataType, name: str) -> Any:
 
 
 def _parsed(value: str, text: str, kind: DataType, name: str) -> Any:
+    if isinstance(kind, AtomicType) and kind.root == "CHAR":
+        value = value.rstrip(" ").ljust(kind.precision or 1)
     try:
         return value_from_text(value, kind)
     except ValueError as error:

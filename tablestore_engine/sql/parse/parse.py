@@ -55,12 +55,14 @@ def parse(text: str) -> Statement:
 
 def _parse(text: str) -> Statement:
     tokens = _one_statement(text, tokenize(text))
-    refuse_misplaced(text, tokens)
     cursor = Cursor(text, tokens)
     if cursor.at_end:
         return Noop(sql=text)
     handler = _HEADS.get(cursor.key)
-    statement = None if handler is None else handler(cursor)
+    try:
+        statement = None if handler is None else handler(cursor)
+    finally:
+        refuse_misplaced(text, tokens, cursor.read_hints)
     return PassThrough(sql=text) if statement is None else statement
 
 

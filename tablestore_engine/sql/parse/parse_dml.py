@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from tablestore_engine.errors import SqlError
+from tablestore_engine.sql.parse.parse_table import properties
 from tablestore_engine.sql.statements.row import (
     Delete,
     InsertInto,
@@ -27,7 +28,8 @@ from tablestore_engine.sql.statements.statement import (
     TableName,
 )
 from tablestore_engine.sql.text.common_tables import inline_ctes, with_ctes
-from tablestore_engine.sql.text.cursor import OWN_CATALOGS, Cursor
+from tablestore_engine.sql.text.cursor import OWN_CATALOGS, Cursor, error_at
+from tablestore_engine.sql.text.hints import hint_before
 from tablestore_engine.sql.text.lexer import tokenize, top_level
 
 
@@ -45,6 +47,20 @@ def partition_spec(cursor: Cursor) -> PartitionSpec:
             break
     cursor.expect(")")
     return tuple(values)
+
+
+def _dynamic_options(cursor: Cursor) -> dict[str, str]:
+    """The options of the hint behind the table's name: ``/*+ OPTIONS('key' = 'value', …) */``."""
+    found = hint_before(cursor.text, cursor.tokens, cursor.i)
+    if found is None:
+        return {}
+    inner = Cursor(found[1])
+    if not inner.accept("OPTIONS"):
+        return {}
+    options = properties(inner)
+    inner.expect_end()
+    cursor.read_hints.add(found[0])
+    return options
 
 
 def _refuse_evolution(cursor: Cursor, verb: str) -> None:
@@ -67,6 +83,7 @@ def insert(cursor: Cursor, with_sql: str | None) -> Statement:
     if cursor.key == "TABLE" and cursor.tokens[cursor.i + 1].is_name and not cursor.sees("TABLE", "VALUES", "("):
         cursor.i += 1
     table = cursor.table_name()
+    options = _dynamic_options(cursor)
     if cursor.key == "AS" and cursor.key_at(2) == "REPLACE":
         cursor.i += 2
         raise cursor.error("Only REPLACE WHERE is supported", kind=SqlError, hint="Use MERGE INTO.")
@@ -89,6 +106,7 @@ def insert(cursor: Cursor, with_sql: str | None) -> Statement:
         return InsertInto(
             sql=cursor.text,
             table=table,
+            dynamic_options=options,
             columns=columns,
             partition=partition,
             query_sql=query,
@@ -97,6 +115,7 @@ def insert(cursor: Cursor, with_sql: str | None) -> Statement:
     return InsertOverwrite(
         sql=cursor.text,
         table=table,
+        dynamic_options=options,
         columns=columns,
         partition=partition,
         if_not_exists=if_not_exists,
@@ -174,18 +193,27 @@ def _insert_directory(cursor: Cursor) -> Statement:
 def update(cursor: Cursor, with_sql: str | None) -> Statement:
     cursor.expect("UPDATE")
     table = cursor.table_name()
+    options = _dynamic_options(cursor)
     alias = _alias(cursor, "SET")
     cursor.expect("SET")
     assignments = _assignments(cursor, table, alias, with_sql, ("WHERE", "FROM"))
     if cursor.key == "FROM":
         raise cursor.error("UPDATE … FROM is not supported", kind=SqlError, hint="Use MERGE INTO.")
     where = _where(cursor, with_sql)
-    return Update(sql=cursor.text, table=table, alias=alias, assignments=assignments, where_sql=where)
+    return Update(
+        sql=cursor.text,
+        table=table,
+        dynamic_options=options,
+        alias=alias,
+        assignments=assignments,
+        where_sql=where,
+    )
 
 
 def delete(cursor: Cursor, with_sql: str | None) -> Statement:
     cursor.expect("DELETE", "FROM")
     table = cursor.table_name()
+    options = _dynamic_options(cursor)
     alias = _alias(cursor, "WHERE", "USING")
     if cursor.key == "USING":
         raise cursor.error(
@@ -193,7 +221,8 @@ def delete(cursor: Cursor, with_sql: str | None) -> Statement:
             kind=SqlError,
             hint="Use WHERE … IN (SELECT …), WHERE EXISTS (…) or MERGE INTO … WHEN MATCHED THEN DELETE.",
         )
-    return Delete(sql=cursor.text, table=table, alias=alias, where_sql=_where(cursor, with_sql))
+    where = _where(cursor, with_sql)
+    return Delete(sql=cursor.text, table=table, dynamic_options=options, alias=alias, where_sql=where)
 
 
 def _where(cursor: Cursor, with_sql: str | None) -> str | None:
@@ -257,6 +286,7 @@ def merge(cursor: Cursor, with_sql: str | None) -> Statement:
     _refuse_evolution(cursor, "MERGE")
     cursor.expect("INTO")
     target = cursor.table_name()
+    options = _dynamic_options(cursor)
     target_alias = _alias(cursor, "USING")
     cursor.expect("USING")
     source, source_name, source_alias = _merge_source(cursor, with_sql)
@@ -265,13 +295,23 @@ def merge(cursor: Cursor, with_sql: str | None) -> Statement:
     on = inline_ctes(with_sql, cursor.until("WHEN", what="a condition"))
     clauses: dict[str, list[MergeClause]] = {"MATCHED": [], "NOT MATCHED": [], "NOT MATCHED BY SOURCE": []}
     while not cursor.at_end:
+        at = cursor.token
         kind, clause = _merge_clause(cursor, target, target_alias, with_sql)
+        if clauses[kind] and clauses[kind][-1].condition_sql is None:
+            raise error_at(
+                cursor.text,
+                at,
+                f"This clause never applies, because a clause WHEN {kind} without a condition comes before it,",
+                kind=SqlError,
+                hint="Give the earlier clause a condition (AND …), or write it last.",
+            )
         clauses[kind].append(clause)
     if not any(clauses.values()):
         raise cursor.error("Expected WHEN MATCHED or WHEN NOT MATCHED")
     return Merge(
         sql=cursor.text,
-        target=target,
+        table=target,
+        dynamic_options=options,
         target_alias=target_alias,
         source_sql=source,
         source_name=source_name,
@@ -336,9 +376,12 @@ def _merge_insert(
     if cursor.accept("*"):
         return MergeClause(action="INSERT", condition_sql=condition, star=True)
     cursor.expect("(", hint="Write INSERT * or INSERT (columns) VALUES (values).")
-    columns = [_own_column(cursor, target, alias)]
-    while cursor.accept(","):
-        columns.append(_own_column(cursor, target, alias))
+    columns: list[str] = []
+    while not columns or cursor.accept(","):
+        at, column = cursor.token, _own_column(cursor, target, alias)
+        if column.lower() in (c.lower() for c in columns):
+            raise error_at(cursor.text, at, f"INSERT lists column '{column}' twice", kind=SqlError)
+        columns.append(column)
     cursor.expect(")", "VALUES", "(")
     values = [_value(cursor, with_sql, ",")]
     while cursor.accept(","):

@@ -5,15 +5,13 @@ Arguments have Paimon's names where it has them. All are checked before anything
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from tablestore_engine.errors import OptionError, SqlError
+from tablestore_engine.errors import SqlError
 from tablestore_engine.metadata.data_file import FILE_SOURCE_COMPACT
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.compact.schedule import STRATEGIES, schedule
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
-from tablestore_engine.options import CoreOptions, find_option, parse_duration
+from tablestore_engine.options import parse_duration
 from tablestore_engine.spark.compact.compactor import compact_table, run_scheduled
 from tablestore_engine.spark.compact.sort_compactor import HILBERT, ORDER, ORDERS, Z_ORDER, SortOrder, sort_compact
 from tablestore_engine.spark.run.partition_values import matching_partitions
@@ -56,7 +54,7 @@ def _compact(table: Table, arguments: Arguments, context: RowContext) -> Rows:
     table = with_options(table, str(arguments.get("options") or ""))
     chosen = _listed(table, arguments)
     if given == ["where"]:
-        chosen = _where(table, str(arguments["where"]), context)
+        chosen = where_partitions(table, str(arguments["where"]), context)
     elif given == ["partition_idle_time"]:
         chosen = _idle(table, str(arguments["partition_idle_time"]), context.now_millis())
     if order is not None:
@@ -127,19 +125,11 @@ def with_options(table: Table, listed: str) -> Table:
         if not equals:
             raise SqlError(f"'{pair}' is not an option.", hint="Write options as 'target-file-size=64 mb'.")
         changes[key.strip()] = value.strip()
-    if not changes:
-        return table
-    CoreOptions.parse(changes, keyed=table.schema.is_keyed)
-    for key in changes:
-        option = find_option(key)
-        if option is None:
-            raise OptionError(f"Unknown table option '{key}'.", hint="Set a property of the table by ALTER TABLE.")
-        if option.immutable:
-            raise OptionError(f"Option '{key}' belongs to the table and cannot be set for one compaction.")
-    return table.with_schema(replace(table.schema, options={**table.schema.options, **changes}))
+    return table.with_options(changes, "compaction")
 
 
-def _where(table: Table, condition: str, context: RowContext) -> PartitionFilter:
+def where_partitions(table: Table, condition: str, context: RowContext) -> PartitionFilter:
+    """Chooses the partitions for which a condition on their columns holds."""
     _check_partitioned(table, "where")
     rows = {entry.partition for entry in table.live_files()}
     chosen = matching_partitions(context.spark(), table.schema, rows, condition)

@@ -31,8 +31,8 @@ def _qualifiers(statement: Merge, side: str) -> list[list[str]]:
     """The names by which columns of the target, or of the source, may be qualified, in lower case."""
     alias, name = statement.source_alias, statement.unaliased_source
     if side == "target":
-        alias = statement.target_alias or statement.target.name
-        name = None if statement.target_alias else statement.target
+        alias = statement.target_alias or statement.table.name
+        name = None if statement.target_alias else statement.table
     called = [[alias]] if alias else []
     if name is not None and name.database is not None:
         called.append([name.database, name.name])

@@ -8,17 +8,21 @@ the table since it was read, and the statement runs again on the new state.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.schema.merge.engine_rules import Kept
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.spark.expressions.types import sql_type
+from tablestore_engine.spark.expressions.by_name import by_name_sql, has_named_fields
+from tablestore_engine.spark.expressions.char_text import filled_sql
+from tablestore_engine.spark.expressions.types import sql_type, to_spark_type
 from tablestore_engine.spark.read.file_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.read.reader import read_plan, read_positions
 from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome
@@ -45,6 +49,7 @@ class ChangeTarget:
     frames: Frames
     predicate: Predicate | None = None
     merging: bool = False
+    intent: WriteIntent = PLAIN
 
     @property
     def keyed(self) -> bool:
@@ -68,6 +73,25 @@ class ChangeTarget:
         """The SQL type of a column of the table."""
         return sql_type(self.table.schema.field(column).type)
 
+    def fitted(self, values: Mapping[str, str], from_sql: str) -> dict[str, str]:
+        """Bound SQL of values by lower-case column, as the columns hold them: with the fields of structs given by their
+        names, and the full length of CHAR.
+
+        `from_sql` is the FROM clause in which they are read: Spark says what types they have.
+        """
+        values = {n: filled_sql(value, self.table.schema.field(n)) for n, value in values.items()}
+        kinds = {n: to_spark_type(self.table.schema.field(n).type) for n in values}
+        nested = [n for n in values if has_named_fields(kinds[n])]
+        if not nested:
+            return dict(values)
+        items = ", ".join(f"{values[n]} AS {quoted_name(n)}" for n in nested)
+        given = self.frames.run(f"SELECT {items} FROM {from_sql}").schema
+        found = {
+            name: by_name_sql(f"({values[name]})", field.dataType, kinds[name], self.table.schema.field(name).name)
+            for name, field in zip(nested, given.fields, strict=True)
+        }
+        return {**values, **found}
+
     def source_columns(self) -> list[str]:
         """Columns of the target's view that identify the row of a change."""
         if self.keyed:
@@ -88,7 +112,7 @@ class ChangeTarget:
 
     def apply(self, changes: DataFrame) -> WriteOutcome:
         """Write the changed rows."""
-        read = Read(self.table, self.snapshot, self.plan, self.frames.input_bytes)
+        read = Read(self.table, self.snapshot, self.plan, self.frames.input_bytes, self.intent)
         return apply_changes(self.frames.spark, read, changes)
 
 
@@ -133,9 +157,15 @@ def predicate_on(table: Table, alias: str | None, condition_sql: str, *, alone: 
 
 
 def target_of(
-    frames: Frames, table: Table, alias: str | None, predicate: Predicate | None, *, merging: bool = False
+    frames: Frames,
+    table: Table,
+    alias: str | None,
+    predicate: Predicate | None,
+    intent: WriteIntent,
+    *,
+    merging: bool = False,
 ) -> ChangeTarget:
-    """The target, without files in which the predicate is true for no row."""
+    """The target, without files in which the predicate is true for no row. `intent` is what the caller asks for."""
     snapshot = frames.pin(table)
     plan = table.scan(snapshot, predicate) if snapshot else ScanPlan(None, table.schema, ())
-    return ChangeTarget(table, alias or table.identifier[1], snapshot, plan, frames, predicate, merging)
+    return ChangeTarget(table, alias or table.identifier[1], snapshot, plan, frames, predicate, merging, intent)

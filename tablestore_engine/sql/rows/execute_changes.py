@@ -14,7 +14,6 @@ from tablestore_engine.spark.verbs.keyed_changes import ACTION_COLUMN
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.rows.aggregates import aggregates_refused, set_clauses
 from tablestore_engine.sql.rows.change_target import ChangeTarget, check_engine, predicate_on, target_of
-from tablestore_engine.sql.rows.frames import Frames
 from tablestore_engine.sql.rows.row_context import RowContext, result_of
 from tablestore_engine.sql.statements.row import Delete, Update
 from tablestore_engine.sql.statements.statement import Assignment
@@ -24,16 +23,17 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def _target(frames: Frames, table: Table, alias: str | None, where_sql: str | None) -> ChangeTarget:
+def _target(context: RowContext, table: Table, alias: str | None, where_sql: str | None) -> ChangeTarget:
     """The target, without files in which WHERE is true for no row."""
     predicate = predicate_on(table, alias, where_sql) if where_sql else None
-    return target_of(frames, table, alias, predicate)
+    return target_of(context.frames(), table, alias, predicate, context.intent)
 
 
 def execute_delete(statement: Delete, context: RowContext) -> StatementResult:
     """DELETE FROM [WHERE]."""
     if statement.where_sql is None:
-        return result_of("DELETE", truncate(context.spark, context.table(statement.table), lambda entry: True))
+        table = context.table(statement.table)
+        return result_of("DELETE", truncate(context.spark, table, lambda entry: True, context.intent))
     return result_of("DELETE", with_retry(lambda: _changed(*deleted_rows(statement, context))))
 
 
@@ -42,10 +42,11 @@ def deleted_rows(statement: Delete, context: RowContext) -> tuple[ChangeTarget, 
     table = context.table(statement.table)
     check_engine(table, "DELETE", deletes=True)
     where = statement.where_sql
-    target = _target(context.frames(), table, statement.alias, where)
+    target = _target(context, table, statement.alias, where)
     items = [*_own_columns(target), f"{DELETE_KIND} AS {ACTION_COLUMN}"]
+    rows_sql = f"{target.register()} AS {quoted_name(target.alias)}"
     with aggregates_refused(target.frames, [] if where is None else [("WHERE", where)]):
-        return target, _select(target, items, where)
+        return target, _select(target, rows_sql, items, where)
 
 
 def execute_update(statement: Update, context: RowContext) -> StatementResult:
@@ -58,18 +59,19 @@ def updated_rows(statement: Update, context: RowContext) -> tuple[ChangeTarget, 
     table = context.table(statement.table)
     check_engine(table, "UPDATE", deletes=False)
     where = statement.where_sql
-    target = _target(context.frames(), table, statement.alias, where)
-    values = _values(target, statement.assignments)
-    items = [
-        f"CAST({values[n.lower()]} AS {target.sql_type(n)}) AS {quoted_name(n)}"
-        if n.lower() in values
-        else f"{quoted_name(target.alias)}.{quoted_name(n)}"
-        for n in table.schema.field_names
-    ]
-    items += [f"{quoted_name(target.alias)}.{c}" for c in target.source_columns()]
+    target = _target(context, table, statement.alias, where)
+    rows_sql = f"{target.register()} AS {quoted_name(target.alias)}"
     clauses = [] if where is None else [("WHERE", where)]
     with aggregates_refused(target.frames, [*set_clauses(statement.assignments), *clauses]):
-        return target, _select(target, [*items, f"0 AS {ACTION_COLUMN}"], where)
+        values = target.fitted(_values(target, statement.assignments), rows_sql)
+        items = [
+            f"CAST({values[n.lower()]} AS {target.sql_type(n)}) AS {quoted_name(n)}"
+            if n.lower() in values
+            else f"{quoted_name(target.alias)}.{quoted_name(n)}"
+            for n in table.schema.field_names
+        ]
+        items += [f"{quoted_name(target.alias)}.{c}" for c in target.source_columns()]
+        return target, _select(target, rows_sql, [*items, f"0 AS {ACTION_COLUMN}"], where)
 
 
 def _changed(target: ChangeTarget, changes: DataFrame) -> WriteOutcome:
@@ -82,10 +84,9 @@ def _own_columns(target: ChangeTarget) -> list[str]:
     return [f"{quoted_name(target.alias)}.{quoted_name(n)}" for n in names]
 
 
-def _select(target: ChangeTarget, items: Sequence[str], where_sql: str | None) -> DataFrame:
-    view = target.register()
+def _select(target: ChangeTarget, rows_sql: str, items: Sequence[str], where_sql: str | None) -> DataFrame:
     where = f" WHERE {target.expression(where_sql)}" if where_sql else ""
-    return target.frames.run(f"SELECT {', '.join(items)} FROM {view} AS {quoted_name(target.alias)}{where}")
+    return target.frames.run(f"SELECT {', '.join(items)} FROM {rows_sql}{where}")
 
 
 def _values(target: ChangeTarget, assignments: Sequence[Assignment]) -> dict[str, str]:

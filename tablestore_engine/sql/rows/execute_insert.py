@@ -18,8 +18,10 @@ from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.scan.prune import key_value
 from tablestore_engine.operation.transaction.transaction import with_retry
+from tablestore_engine.options import CommitOptions
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import DataField
+from tablestore_engine.spark.expressions.char_text import filled_sql
 from tablestore_engine.spark.expressions.types import sql_type
 from tablestore_engine.spark.run.collect import collect_arrow
 from tablestore_engine.spark.verbs.insert_overwrite import (
@@ -32,6 +34,7 @@ from tablestore_engine.spark.write.writer import Rows
 from tablestore_engine.sql.catalog.partition_spec import clause_values, partition_field
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.rows.frames import Frames
+from tablestore_engine.sql.rows.row_context import RowContext, result_of
 from tablestore_engine.sql.statements.row import InsertInto, InsertOverwrite
 from tablestore_engine.sql.statements.statement import PartitionSpec
 from tablestore_engine.sql.statements.table import Truncate
@@ -40,10 +43,9 @@ from tablestore_engine.sql.text.lexer import tokenize
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column
+    from pyspark.sql import Column, SparkSession
 
-
-from tablestore_engine.sql.rows.row_context import RowContext, result_of
+OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
 
 
 def execute_insert(statement: InsertInto, context: RowContext) -> StatementResult:
@@ -78,7 +80,7 @@ def execute_overwrite(statement: InsertOverwrite, context: RowContext) -> Statem
     static = _static_columns(statement.partition, schema, frames)
     aligned = align(frame, schema, statement.columns, static, by_name=statement.by_name)
     replaces = None
-    if not _by_rows(statement, schema):
+    if not _by_rows(statement, schema, frames.spark):
         replaces = files_of(written_values(statement.partition, schema, frames), schema)
     if statement.if_not_exists and _is_there(statement, table, replaces):
         return StatementResult("OVERWRITE", 0)
@@ -86,13 +88,16 @@ def execute_overwrite(statement: InsertOverwrite, context: RowContext) -> Statem
     return result_of("OVERWRITE", outcome)
 
 
-def _by_rows(statement: InsertOverwrite, schema: TableSchema) -> bool:
-    """Whether the partitions of the rows are replaced."""
-    if not schema.partition_keys:
+def _by_rows(statement: InsertOverwrite, schema: TableSchema, spark: SparkSession) -> bool:
+    """Whether the partitions of the rows are replaced, and not all that the PARTITION clause names."""
+    static = {partition_field(v.column, schema).name for v in statement.partition if v.value_sql is not None}
+    if not set(schema.partition_keys) - static:
         return False
-    if statement.partition:
-        return any(v.value_sql is None for v in statement.partition)
-    return schema.core_options.dynamic_partition_overwrite
+    if CommitOptions.dynamic_partition_overwrite.key in schema.options:
+        return schema.core_options.dynamic_partition_overwrite
+    # Only a mode that somebody set: Spark's own default is static.
+    mode = spark.conf.get(OVERWRITE_MODE, None)
+    return mode.lower() == "dynamic" if mode else schema.core_options.dynamic_partition_overwrite
 
 
 def _is_there(statement: InsertOverwrite, table: Table, replaces: Callable[[ManifestEntry], bool] | None) -> bool:
@@ -109,7 +114,7 @@ def execute_truncate(statement: Truncate, context: RowContext) -> StatementResul
     """TRUNCATE TABLE [PARTITION]: a metadata change."""
     table = context.table(statement.table)
     chosen = files_of(clause_values(table.schema, statement.partition), table.schema)
-    return result_of("TRUNCATE TABLE", truncate(context.spark, table, chosen))
+    return result_of("TRUNCATE TABLE", truncate(context.spark, table, chosen, context.intent))
 
 
 def _static_columns(spec: PartitionSpec, schema: TableSchema, frames: Frames) -> dict[str, Column]:
@@ -161,7 +166,7 @@ def written_values(spec: PartitionSpec, schema: TableSchema, frames: Frames) -> 
             unsure.append((field, entry.value_sql))
     if unsure:
         items = [
-            f"CAST({frames.expression(text, {})} AS {sql_type(field.type)}) AS v{i}"
+            f"CAST({filled_sql(frames.expression(text, {}), field)} AS {sql_type(field.type)}) AS v{i}"
             for i, (field, text) in enumerate(unsure)
         ]
         row = collect_arrow(frames.run(f"SELECT {', '.join(items)}")).to_pylist()[0]

@@ -15,6 +15,7 @@ from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.spark.expressions.by_name import by_name_sql
+from tablestore_engine.spark.expressions.char_text import filled_sql
 from tablestore_engine.spark.expressions.default_value import default_sql
 from tablestore_engine.spark.expressions.types import to_spark_type
 from tablestore_engine.spark.read.source_bounds import (
@@ -31,7 +32,6 @@ from tablestore_engine.sql.query.merge_keys import equal_columns
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.rows.aggregates import aggregates_refused, merge_expressions
 from tablestore_engine.sql.rows.change_target import ChangeTarget, check_engine, predicate_on, target_of
-from tablestore_engine.sql.rows.frames import Frames
 from tablestore_engine.sql.rows.merge_clauses import (
     CLAUSE_COLUMN,
     ClauseScope,
@@ -72,12 +72,11 @@ def execute_merge(statement: Merge, context: RowContext) -> StatementResult:
 @contextmanager
 def merged_rows(statement: Merge, context: RowContext) -> Iterator[tuple[ChangeTarget, DataFrame]]:
     """The target of a MERGE, and the rows that it puts or removes, while its source is kept."""
-    table = context.table(statement.target)
+    table = context.table(statement.table)
     clauses = (*statement.matched, *statement.not_matched_by_source)
     check_engine(table, "MERGE", deletes=any(c.action == "DELETE" for c in clauses))
-    frames = context.frames()
-    with _read_once(statement, frames, table) as (target, source):
-        with aggregates_refused(frames, merge_expressions(statement)):
+    with _read_once(statement, context, table) as (target, source):
+        with aggregates_refused(target.frames, merge_expressions(statement)):
             changes = _merge_changes(statement, target, source)
         yield target, _removed_once(statement, target, changes)
 
@@ -91,11 +90,12 @@ class _Source:
 
 
 @contextmanager
-def _read_once(statement: Merge, frames: Frames, table: Table) -> Iterator[tuple[ChangeTarget, _Source]]:
+def _read_once(statement: Merge, context: RowContext, table: Table) -> Iterator[tuple[ChangeTarget, _Source]]:
     """The target, without files of which no row can change, and the source.
 
     If the target is large, the source is computed first and kept, and its keys exclude more files.
     """
+    frames = context.frames()
     others = [_of_unmatched(clause, table, statement) for clause in statement.not_matched_by_source]
 
     def target_where(*conditions: Predicate | None) -> ChangeTarget:
@@ -103,7 +103,7 @@ def _read_once(statement: Merge, frames: Frames, table: Table) -> Iterator[tuple
         looked_at = [matched, *others]
         known = [p for p in looked_at if p is not None]
         predicate = disjunction(known) if len(known) == len(looked_at) else None
-        return target_of(frames, table, statement.target_alias, predicate, merging=True)
+        return target_of(frames, table, statement.target_alias, predicate, context.intent, merging=True)
 
     on = predicate_on(table, statement.target_alias, statement.on_sql, alone=False)
     target = target_where(on)
@@ -150,15 +150,16 @@ def _merge_changes(statement: Merge, target: ChangeTarget, read: _Source) -> Dat
     def bound(sql: str) -> str:
         return frames.expression(sql, qualifiers)
 
-    def scope(state: str, clauses: tuple[MergeClause, ...], first: int) -> ClauseScope:
+    def scope(state: str, clauses: tuple[MergeClause, ...], first: int, seen_sql: str) -> ClauseScope:
         conditions = [None if c.condition_sql is None else bound(c.condition_sql) for c in clauses]
-        values = [_clause_values(c, target, alias, source, bound) for c in clauses]
+        values = [_clause_values(c, target, alias, source, bound, seen_sql) for c in clauses]
         return ClauseScope(state, first, tuple(conditions), tuple(values))
 
     kinds = (statement.matched, statement.not_matched, statement.not_matched_by_source)
     firsts = (0, len(kinds[0]), len(kinds[0]) + len(kinds[1]))
     fields = target.table.schema.fields
     view = target.register()
+    target_sql, source_sql = f"{view} AS {quoted_name(target.alias)}", f"{read.view} AS {alias}"
     text = clause_rows(
         join_sql=(
             f"(SELECT *, true AS {_IN_TARGET} FROM {view}) AS {quoted_name(target.alias)} "
@@ -170,9 +171,9 @@ def _merge_changes(statement: Merge, target: ChangeTarget, read: _Source) -> Dat
         types=tuple(target.sql_type(f.name) for f in fields),
         extra=tuple(target.source_columns()),
         scopes=ClauseScopes(
-            matched=scope(f"{_IN_TARGET} AND {_IN_SOURCE}", kinds[0], firsts[0]),
-            not_matched=scope(f"{_IN_SOURCE} AND {_IN_TARGET} IS NULL", kinds[1], firsts[1]),
-            not_matched_by_source=scope(f"{_IN_TARGET} AND {_IN_SOURCE} IS NULL", kinds[2], firsts[2]),
+            matched=scope(f"{_IN_TARGET} AND {_IN_SOURCE}", kinds[0], firsts[0], f"{target_sql}, {source_sql}"),
+            not_matched=scope(f"{_IN_SOURCE} AND {_IN_TARGET} IS NULL", kinds[1], firsts[1], source_sql),
+            not_matched_by_source=scope(f"{_IN_TARGET} AND {_IN_SOURCE} IS NULL", kinds[2], firsts[2], target_sql),
         ),
     )
     removes = ", ".join(str(i) for i, c in enumerate(itertools.chain(*kinds)) if c.action == "DELETE") or "-1"
@@ -198,15 +199,20 @@ def _join_kind(statement: Merge) -> str:
 
 
 def _clause_values(
-    clause: MergeClause, target: ChangeTarget, alias: str, source: DataFrame, bound: Callable[[str], str]
+    clause: MergeClause,
+    target: ChangeTarget,
+    alias: str,
+    source: DataFrame,
+    bound: Callable[[str], str],
+    seen_sql: str,
 ) -> dict[str, str]:
-    """SQL of every column's value under one clause."""
+    """SQL of every column's value under one clause, which sees the rows of the FROM clause `seen_sql`."""
     schema = target.table.schema
     own = {n.lower(): f"{quoted_name(target.alias)}.{quoted_name(n)}" for n in schema.field_names}
     if clause.action == "DELETE":
         return own
     if clause.action == "UPDATE":
-        return {**own, **_updated(clause, target, alias, source, bound)}
+        return {**own, **_updated(clause, target, alias, source, bound, seen_sql)}
     if clause.star:
         return {n.lower(): value for n, value in _star(schema, alias, source).items()}
     columns = clause.columns or schema.field_names
@@ -214,7 +220,8 @@ def _clause_values(
         raise SchemaError(
             f"MERGE inserts {len(clause.values_sql)} values into {len(columns)} columns ({', '.join(columns)})."
         )
-    given = {schema.field(c).name.lower(): bound(v) for c, v in zip(columns, clause.values_sql, strict=True)}
+    names = [schema.field(c).name.lower() for c in columns]
+    given = target.fitted({n: bound(v) for n, v in zip(names, clause.values_sql, strict=True)}, seen_sql)
     for field in schema.fields:
         if field.name.lower() not in given:
             if field.default_value is None and not field.type.nullable:
@@ -224,7 +231,12 @@ def _clause_values(
 
 
 def _updated(
-    clause: MergeClause, target: ChangeTarget, alias: str, source: DataFrame, bound: Callable[[str], str]
+    clause: MergeClause,
+    target: ChangeTarget,
+    alias: str,
+    source: DataFrame,
+    bound: Callable[[str], str],
+    seen_sql: str,
 ) -> dict[str, str]:
     schema = target.table.schema
     if clause.star:
@@ -236,6 +248,7 @@ def _updated(
             if name in given:
                 raise SchemaError(f"Column '{name}' is assigned twice.")
             given[name] = bound(assignment.value_sql)
+        given = target.fitted(given, seen_sql)
     return {n.lower(): _same_key(target, n, v) if n in schema.primary_keys else v for n, v in given.items()}
 
 
@@ -260,6 +273,8 @@ def _star(schema: TableSchema, alias: str, source: DataFrame) -> dict[str, str]:
             hint="Name the columns in the clause instead.",
         )
     return {
-        f.name: by_name_sql(f"{alias}.{quoted_name(f.name)}", kinds[f.name.lower()], to_spark_type(f.type), f.name)
+        f.name: filled_sql(
+            by_name_sql(f"{alias}.{quoted_name(f.name)}", kinds[f.name.lower()], to_spark_type(f.type), f.name), f
+        )
         for f in schema.fields
     }

@@ -1,26 +1,36 @@
-"""What every statement on rows is given: the catalog, the session and what the caller asks for."""
+"""What every statement on rows is given: the catalog, the session and what the caller asks for.
+
+A statement has options of its own: those of its hint OPTIONS, and some of the session, `spark.paimon.<option>`.
+`commit.user-prefix` and `commit.identifier` are the identity of its write. All others are options of the table that it
+changes, for as long as it runs. The hint wins over the session.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.errors import (
-    ReadOnlyError,
-)
+from tablestore_engine.errors import CommitIdentityError, OptionError, ReadOnlyError
+from tablestore_engine.operation.commit.identity import CommitIdentity, applied_before, chosen_identity
 from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.spark.verbs.insert_overwrite import (
     WriteOutcome,
 )
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.rows.frames import Frames
+from tablestore_engine.sql.statements.row import Delete, RowChange
 from tablestore_engine.sql.statements.statement import TableName
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+COMMIT_USER: Final = "commit.user-prefix"
+COMMIT_IDENTIFIER: Final = "commit.identifier"
+MERGE_SCHEMA: Final = "write.merge-schema"
+_SESSION_PREFIX: Final = "spark.paimon."
 
 
 @dataclass(frozen=True)
@@ -33,6 +43,7 @@ class RowContext:
     now_millis: Callable[[], int]
     session_options: Mapping[str, str]
     intent: WriteIntent = PLAIN
+    dynamic_options: Mapping[str, str] = field(default_factory=dict)  # of the table that the statement changes
 
     def frames(self, *, lasting: bool = False) -> Frames:
         """A new binder, for one statement. `lasting`: Spark keeps the text and reads it again later."""
@@ -50,9 +61,70 @@ class RowContext:
                 f"'{database}.{table}' is a view, which cannot be written to.",
                 hint="Write to the table it reads.",
             )
-        return self.catalog.load_table(database, table)
+        return self.catalog.load_table(database, table).with_options(self.dynamic_options, "statement")
 
 
 def result_of(kind: str, outcome: WriteOutcome) -> StatementResult:
     """The result of a verb."""
     return StatementResult(kind, outcome.rows)
+
+
+def with_dynamic_options(statement: RowChange, context: RowContext) -> RowContext:
+    """The context of a statement, with the options that it and its session give.
+
+    Raises:
+        OptionError: an option that does not exist, or that cannot be given to one statement.
+        CommitIdentityError: an identity that is none.
+    """
+    given = dict(statement.dynamic_options)
+    # A DELETE of all rows starts no session, and nothing that is refused does.
+    if _is_table(statement.table, context) and not (isinstance(statement, Delete) and statement.where_sql is None):
+        given = {**_session_options(context.spark()), **given}
+    if given.pop(MERGE_SCHEMA, "false").strip().lower() != "false":
+        raise OptionError(
+            f"'{MERGE_SCHEMA}' is not supported: a write adds no columns.",
+            hint="Add them first: ALTER TABLE … ADD COLUMNS, or `on_schema_change` in a dbt model; and leave this "
+            f"option out ({_SESSION_PREFIX}{MERGE_SCHEMA} in a session).",
+        )
+    identity = _identity(given)
+    if identity is not None:
+        del given[COMMIT_IDENTIFIER]
+        given.pop(COMMIT_USER, None)
+        context = replace(context, intent=replace(context.intent, identity=identity))
+    return replace(context, dynamic_options=given)
+
+
+def _session_options(spark: SparkSession) -> dict[str, str]:
+    """The options of writes that the session sets. Others of Paimon's are not asked for: each costs a call."""
+    found = {key: spark.conf.get(_SESSION_PREFIX + key, None) for key in (COMMIT_USER, COMMIT_IDENTIFIER, MERGE_SCHEMA)}
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def _identity(given: Mapping[str, str]) -> CommitIdentity | None:
+    text = given.get(COMMIT_IDENTIFIER)
+    if text is None:
+        return None
+    try:
+        number = int(text)
+    except ValueError:
+        raise CommitIdentityError(f"'{COMMIT_IDENTIFIER}' cannot be '{text}': a whole number is expected.") from None
+    return chosen_identity(given.get(COMMIT_USER), number)
+
+
+def was_sent_before(table: TableName, context: RowContext) -> bool:
+    """Whether a statement on a table is not to be executed, because it was: its identity has a snapshot.
+
+    Raises:
+        CommitIdentityError: that is not known.
+    """
+    identity = context.intent.identity
+    if identity is None or not identity.check_duplicate:
+        return False
+    if not _is_table(table, context):
+        return False
+    database, name = context.identifier(table)
+    return applied_before(context.catalog.load_table(database, name).snapshot_store, identity) is not None
+
+
+def _is_table(table: TableName, context: RowContext) -> bool:
+    return context.catalog.object_kind(*context.identifier(table)) == "table"

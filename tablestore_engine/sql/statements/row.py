@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from tablestore_engine.sql.statements.statement import Assignment, PartitionSpec, Statement, TableName
 
 
 @dataclass(frozen=True, kw_only=True)
-class InsertInto(Statement):
+class RowChange(Statement):
+    """A statement that changes rows of ``table``; ``dynamic_options`` are those of its hint OPTIONS."""
+
     table: TableName
+    dynamic_options: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class InsertInto(RowChange):
     columns: tuple[str, ...] = ()
     partition: PartitionSpec = ()
     query_sql: str
@@ -17,14 +25,13 @@ class InsertInto(Statement):
 
 
 @dataclass(frozen=True, kw_only=True)
-class InsertOverwrite(Statement):
+class InsertOverwrite(RowChange):
     """INSERT OVERWRITE, or INSERT INTO … REPLACE WHERE when ``replace_where_sql`` is set.
 
     ``partition`` empty overwrites the table, or the partitions that appear in the query, according to the
     session's partition overwrite mode; with entries, only partitions with their static values are overwritten.
     """
 
-    table: TableName
     columns: tuple[str, ...] = ()
     partition: PartitionSpec = ()
     if_not_exists: bool = False
@@ -34,16 +41,14 @@ class InsertOverwrite(Statement):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Update(Statement):
-    table: TableName
+class Update(RowChange):
     alias: str | None = None
     assignments: tuple[Assignment, ...]
     where_sql: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Delete(Statement):
-    table: TableName
+class Delete(RowChange):
     alias: str | None = None
     where_sql: str | None = None
 
@@ -62,12 +67,11 @@ class MergeClause:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Merge(Statement):
+class Merge(RowChange):
     """MERGE INTO. ``SELECT * FROM source_sql AS source_alias`` reads the source; ``source_sql`` is a table's
     name or a query in parentheses. ``source_name`` is set for a table, whose name is also the alias when the
     text has none."""
 
-    target: TableName
     target_alias: str | None = None
     source_sql: str
     source_name: TableName | None = None

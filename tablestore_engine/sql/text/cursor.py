@@ -29,6 +29,7 @@ class Cursor:
         self.text = text
         self.tokens = tokenize(text) if tokens is None else tokens
         self.i = 0
+        self.read_hints: set[int] = set()  # offsets of the hints that were understood
 
     # -- looking ---------------------------------------------------------------------------------------
 

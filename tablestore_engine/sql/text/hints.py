@@ -6,7 +6,7 @@ tokens.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from tablestore_engine.errors import SqlError
@@ -17,20 +17,33 @@ _MARK: Final = "/*+"
 Spans = tuple[tuple[int, int], ...]
 
 
-def refuse_misplaced(text: str, tokens: Sequence[Token]) -> None:
+def hint_before(text: str, tokens: Sequence[Token], i: int) -> tuple[int, str] | None:
+    """Offset and content of the hint between the token ``i`` and the one before it."""
+    start = tokens[i - 1].end if i else 0
+    if text.find(_MARK, start, tokens[i].start) < 0:
+        return None
+    found = (one for one in comments(text, start, tokens[i].start) if one[1].startswith(_MARK))
+    at = next(found, None)
+    return None if at is None else (at[0], at[1][len(_MARK) : -2])
+
+
+def refuse_misplaced(text: str, tokens: Sequence[Token], read: Collection[int] = ()) -> None:
     """Raises SqlError for a hint that neither Spark nor the engine would apply: OPTIONS, and any hint that does not
-    follow SELECT."""
+    follow SELECT. Those at the offsets ``read`` are applied."""
     if _MARK not in text:
         return
     for before, start, content in _hints(text, tokens):
+        if start in read:
+            continue
         token = Token(SYMBOL, _MARK, start, start + len(_MARK), text[start : start + 40])
         if any(one.key == "OPTIONS" for one in tokenize(content[len(_MARK) : -2])):
             raise error_at(
                 text,
                 token,
-                "The hint OPTIONS is not supported",
+                "The hint OPTIONS is not read here",
                 kind=SqlError,
-                hint="Read an older version by VERSION AS OF or TIMESTAMP AS OF, and set options by "
+                hint="It follows the table that a statement changes: INSERT INTO t /*+ OPTIONS(…) */ SELECT …. Read an "
+                "older version by VERSION AS OF or TIMESTAMP AS OF, and set options for reads by "
                 "ALTER TABLE … SET TBLPROPERTIES ('key' = 'value').",
             )
         if before != "SELECT":

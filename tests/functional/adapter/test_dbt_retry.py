@@ -1,9 +1,13 @@
-"""`dbt retry` runs again what failed and what was skipped for it, and leaves alone what was built."""
+"""What runs again: by `dbt retry`, what failed and what was skipped for it; within a command, a lost commit."""
 
 from __future__ import annotations
 
 import pytest
 from dbt.tests.util import run_dbt, write_file
+
+from dbt.adapters.tablestore.connection import connection_manager
+from tablestore_engine.errors import StorageError
+from tablestore_engine.storage.snapshots import SnapshotStore
 
 GOOD = "{{ config(materialized='table') }} select 1 as id"
 BAD = "{{ config(materialized='table') }} select nothing as id from {{ ref('good') }}"
@@ -51,3 +55,43 @@ class TestRetry:
         done = self.snapshot(project, "behind")
         assert statuses(run_dbt(["retry"])) == {}
         assert self.snapshot(project, "behind") == done
+
+
+SUMS = """
+{{ config(materialized='incremental', unique_key='id', merge_engine='aggregation', fields={'v': 'sum'}) }}
+select 1 as id, cast(5 as bigint) as v
+"""
+
+
+class TestALostAnswer:
+    """Storage makes a snapshot and fails to say so, once: the model's batch is sent again and counts once."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"sums.sql": SUMS}
+
+    @pytest.mark.parametrize("made", [True, False], ids=["made", "not made"])
+    def test_a_batch_counts_once(self, project, monkeypatch, made):
+        monkeypatch.setattr(connection_manager, "_PAUSE_SECONDS", 0)
+        run_dbt(["run", "--full-refresh"])
+        table = project.adapter.catalog.load_table(project.test_schema, "sums")
+        before = table.latest_snapshot().id
+        create, load, lost = SnapshotStore.try_create, SnapshotStore.load, []
+
+        def create_once(self, snapshot):
+            if lost:
+                return create(self, snapshot)
+            lost.append(made and create(self, snapshot))
+            monkeypatch.setattr(SnapshotStore, "load", no_answer)
+            raise StorageError("snapshot", "the connection was lost")
+
+        def no_answer(self, snapshot_id):
+            monkeypatch.setattr(SnapshotStore, "load", load)
+            raise StorageError("snapshot", "the connection was lost")
+
+        monkeypatch.setattr(SnapshotStore, "try_create", create_once)
+        run_dbt(["run"])
+        assert lost == [made]
+        assert table.to_arrow().to_pylist() == [{"id": 1, "v": 10}]
+        written = [s for s in table.snapshots() if s.id > before and s.commit_kind == "APPEND"]
+        assert [s.commit_user.startswith("dbt-") for s in written] == [True]

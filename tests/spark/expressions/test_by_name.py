@@ -1,4 +1,4 @@
-"""BY NAME, DataFrames and MERGE … * give nested fields to the fields of their names."""
+"""Nested fields go to the fields of their names, except in an INSERT by position."""
 
 from __future__ import annotations
 
@@ -64,3 +64,44 @@ def test_merge(nested):
 def test_by_position_fields_go_by_position(nested):
     nested.execute("INSERT INTO t SELECT 1, named_struct('x', 'of a', 'y', 'of b'), NULL, NULL")
     assert tuple(nested.sql("SELECT s.a, s.b FROM t").first()) == ("of a", "of b")
+
+
+FIELDS = "named_struct('b', 'of b', 'a', 'of a')"
+
+
+def fields(store):
+    return [
+        tuple(row) for row in store.sql("SELECT id, s.a, s.b, get(l, 0).a, get(l, 0).b FROM t ORDER BY id").collect()
+    ]
+
+
+@pytest.mark.parametrize("key", ["", ", PRIMARY KEY (id) NOT ENFORCED"], ids=["keyless", "keyed"])
+def test_values_of_changes_go_by_the_names_of_their_fields(store, key):
+    store.execute(f"CREATE TABLE t ({COLUMNS}{key})")
+    store.execute("INSERT INTO t SELECT id, NULL, NULL, NULL FROM VALUES (1), (2), (3) AS v(id)")
+    store.execute(f"UPDATE t SET s = {FIELDS}, l = array(named_struct('b', 2, 'a', 1)) WHERE id = 1")
+    store.execute(f"UPDATE t SET s = (SELECT {FIELDS}), m = map('k', NULL) WHERE id = 2")
+    assert fields(store)[:2] == [(1, "of a", "of b", 1, 2), (2, "of a", "of b", None, None)]
+    store.execute(
+        f"MERGE INTO t USING (SELECT 1 AS id, named_struct('b', 'B', 'a', 'A') AS v UNION ALL SELECT 4, {FIELDS}) q"
+        " ON t.id = q.id WHEN MATCHED THEN UPDATE SET s = q.v WHEN NOT MATCHED THEN INSERT (s, id) VALUES (v, id)"
+        " WHEN NOT MATCHED BY SOURCE AND id = 3 THEN UPDATE SET s = named_struct('b', 'no b', 'a', t.s.a)"
+    )
+    expected = [(1, "A", "B", 1, 2), (2, "of a", "of b", None, None), (3, None, "no b", None, None)]
+    assert fields(store) == [*expected, (4, "of a", "of b", None, None)]
+    with pytest.raises(SchemaError, match=r"Column 's' is given the fields b, z, but has a, b"):
+        store.execute("UPDATE t SET s = named_struct('b', 'x', 'z', 'y')")
+    store.execute("UPDATE t SET s = struct('first', 'second') WHERE id = 1")
+    assert fields(store)[0][1:3] == ("first", "second"), "fields that nobody named keep their positions"
+
+
+def test_a_column_list_gives_fields_by_name(nested):
+    nested.execute(f"INSERT INTO t (s, id) SELECT {FIELDS}, 1")
+    assert tuple(nested.sql("SELECT s.a, s.b FROM t").first()) == ("of a", "of b")
+
+
+def test_keys_of_maps(store):
+    store.execute("CREATE TABLE t (m MAP<STRUCT<a: INT, b: INT>, STRUCT<a: INT, b: INT>>)")
+    store.execute("INSERT INTO t (m) SELECT map(named_struct('b', 2, 'a', 1), named_struct('b', 4, 'a', 3))")
+    found = store.sql("SELECT k.a, k.b, v.a, v.b FROM (SELECT explode(m) AS (k, v) FROM t)").first()
+    assert tuple(found) == (1, 2, 3, 4)

@@ -117,6 +117,34 @@ def test_overwrite_statically(store):
     assert rows(store, SALES) == []
 
 
+@pytest.mark.parametrize(
+    ("option", "mode", "clause", "left"),
+    [
+        (None, None, "", {1, 3, 4, 9}),
+        (None, None, "PARTITION (hr = 2)", {1, 3, 4, 9}),
+        (None, None, "PARTITION (day, hr = 2)", {1, 3, 4, 9}),
+        (None, "static", "", {9}),
+        (None, "static", "PARTITION (hr = 2)", {1, 3, 9}),
+        (None, "static", "PARTITION (day, hr = 2)", {1, 3, 9}),
+        ("true", "STATIC", "PARTITION (hr = 2)", {1, 3, 4, 9}),
+        ("false", "dynamic", "PARTITION (hr = 2)", {1, 3, 9}),
+    ],
+)
+def test_which_partitions_are_overwritten(sales, option, mode, clause, left):
+    """Row 9 goes to the partition of row 2; row 4 is in another one with the same hour."""
+    sales.execute("INSERT INTO sales VALUES (4, 'd', '2024-01-03', 2)")
+    if option:
+        sales.execute(f"ALTER TABLE sales SET TBLPROPERTIES ('dynamic-partition-overwrite' = '{option}')")
+    values = "(9, 'x', '2024-01-01')" if clause else "(9, 'x', '2024-01-01', 2)"
+    if mode:
+        sales.spark.conf.set("spark.sql.sources.partitionOverwriteMode", mode)
+    try:
+        sales.execute(f"INSERT OVERWRITE sales {clause} VALUES {values}")
+    finally:
+        sales.spark.conf.unset("spark.sql.sources.partitionOverwriteMode")
+    assert {r[0] for r in rows(sales, SALES)} == left
+
+
 def test_overwrite_of_an_unpartitioned_table(store):
     store.execute("CREATE TABLE sales (id INT, v INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '2')")
     store.execute("INSERT INTO sales VALUES (1, 1), (2, 2)")

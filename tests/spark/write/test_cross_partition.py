@@ -243,6 +243,8 @@ def test_rows_that_are_given_twice(store, way):
 
 ENGINES = {
     "deduplicate": ({}, ["+I", "+U", "-U", "-D"]),
+    "deduplicate, no deletes": ({"ignore-delete": "true"}, ["+I", "+U", "-U", "-D"]),
+    "deduplicate, no -U": ({"ignore-update-before": "true"}, ["+I", "+U", "-U"]),
     "first-row": ({}, ["+I", "+U"]),
     "partial-update": ({"partial-update.remove-record-on-delete": "true"}, ["+I", "+U", "+U", "-D"]),
     "aggregation": ({"fields.v.aggregate-function": "sum"}, ["+I", "+U", "-U", "-D"]),
@@ -253,7 +255,7 @@ ENGINES = {
 def test_both_executions_route_alike(store, tmp_path, monkeypatch, engine):
     """The same random rows are routed in this process and by joins; changes too, which delete and add a key."""
     rng, (more, kinds) = random.Random(engine), ENGINES[engine]
-    options = {"bucket": "-1", "dynamic-bucket.target-row-num": "2", "merge-engine": engine, **more}
+    options = {"bucket": "-1", "dynamic-bucket.target-row-num": "2", "merge-engine": engine.partition(",")[0], **more}
     columns = {"p": "INT", "id": "INT", "v": "INT"}
     where, names = tmp_path / "warehouse", ("few", "many")
     tables = {name: make_table(where, columns, ["id"], ["p"], options, name=name) for name in names}
@@ -282,6 +284,7 @@ def test_both_executions_route_alike(store, tmp_path, monkeypatch, engine):
         few, many = played(lambda name, frame=frame: store.write(name, frame))
         assert few == many
         assert few[0]
+        assert len({row["id"] for row in few[0]}) == len(few[0]), "each key is in one partition"
     if engine == "deduplicate":
         few, many = played(lambda name: store.execute(f"UPDATE {name} SET p = 1 - p, v = 7 WHERE id < 5"))
         assert few == many
@@ -302,3 +305,16 @@ def test_what_is_not_looked_at(store, monkeypatch):
     monkeypatch.setattr("tablestore_engine.spark.read.file_scan.FileScans.scan", None)
     store.execute("INSERT INTO t VALUES ('x', 15, 1), ('x', 213, 1), ('x', 999, 1)")
     assert sorted(path.split("/dt=")[1].split("/")[0] for path in looked) == ["1", "21"]
+
+
+def test_where_deletes_are_ignored_a_key_has_one_row(store):
+    """Its old row cannot be deleted, so the new one replaces it in the partition where it is."""
+    store.execute("CREATE TABLE t (p INT, id INT, v INT, PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (p)"
+                  " WITH ('bucket' = '-1', 'ignore-delete' = 'true')")  # fmt: skip
+    store.execute("INSERT INTO t VALUES (1, 1, 1), (1, 2, 1)")
+    store.execute("INSERT INTO t VALUES (2, 1, 2), (2, 3, 2)")
+    assert sorted(map(tuple, store.sql("SELECT p, id, v FROM t").collect())) == [(1, 1, 2), (1, 2, 1), (2, 3, 2)]
+    kinds = "SELECT * FROM VALUES (3, 4, 4, '+I'), (3, 4, 4, '-D'), (3, 2, 0, '-D') AS r(p, id, v, _row_kind)"
+    store.execute(f"INSERT INTO t {kinds}")
+    expected = [(1, 1, 2), (1, 2, 1), (2, 3, 2), (3, 4, 4)]
+    assert sorted(map(tuple, store.sql("SELECT p, id, v FROM t").collect())) == expected

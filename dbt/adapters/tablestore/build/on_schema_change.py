@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
+from tablestore_engine.errors import SchemaError
 from tablestore_engine.schema.merge.merge_engine import MergeEngine
+from tablestore_engine.sql.text.types import parse_sql_type
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class SchemaChange:
             tuple(target),
             added=tuple(one for key, one in new.items() if key not in old),
             removed=tuple(one for key, one in old.items() if key not in new),
-            retyped=tuple(one for key, one in new.items() if key in old and one.dtype != old[key].dtype),
+            retyped=tuple(one for key, one in new.items() if key in old and not one.fits_into(old[key])),
         )
 
     def __bool__(self) -> bool:
@@ -57,6 +59,7 @@ class SchemaChange:
     def rewritten(self) -> list[str]:
         """The select list that rewrites the table with exactly the source columns."""
         retyped = {one.name.lower() for one in self.retyped}
+        old = {one.name.lower(): one for one in self.target_columns}
         added = {one.name.lower() for one in self.added}
         items = []
         for one in self.source_columns:
@@ -64,10 +67,24 @@ class SchemaChange:
             if name in added:
                 items.append(f"cast(null as {one.dtype}) as {one.quoted}")
             elif name in retyped:
-                items.append(f"cast({one.quoted} as {one.dtype}) as {one.quoted}")
+                items.append(f"cast({_by_name(old[name], one)} as {one.dtype}) as {one.quoted}")
             else:
                 items.append(one.quoted)
         return items
+
+
+def _by_name(old: TableStoreColumn, new: TableStoreColumn) -> str:
+    """SQL of an old column whose structs have their fields in the order of the new type, if only the order differs."""
+    if "struct<" not in old.dtype:
+        return old.quoted
+    from tablestore_engine.spark.expressions.by_name import by_name_sql
+    from tablestore_engine.spark.expressions.types import to_spark_type
+
+    types = [to_spark_type(parse_sql_type(one.dtype, one.name)) for one in (old, new)]
+    try:
+        return by_name_sql(old.quoted, types[0], types[1], old.name)
+    except SchemaError:  # other fields: a cast changes them by position
+        return old.quoted
 
 
 def needs_rewrite(change: SchemaChange, mode: str) -> bool:

@@ -5,9 +5,11 @@ There are no transactions: every statement is atomic, so beginning and committin
 
 from __future__ import annotations
 
+import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -18,7 +20,12 @@ from dbt.adapters.sql import SQLConnectionManager
 from dbt.adapters.tablestore.connection.cursor import Cursor, Handle
 from dbt.adapters.tablestore.connection.engine_log import show_engine_warnings
 from dbt.adapters.tablestore.connection.environment import environment_of
-from dbt.adapters.tablestore.connection.errors import StatementCancelledError, dbt_error, is_expected
+from dbt.adapters.tablestore.connection.errors import (
+    OutcomeUnknownError,
+    StatementCancelledError,
+    dbt_error,
+    is_expected,
+)
 
 if TYPE_CHECKING:
     import agate
@@ -26,6 +33,8 @@ if TYPE_CHECKING:
     from tablestore_engine.operation.job.write_intent import WriteIntent
 
 logger = AdapterLogger("tablestore")
+_ATTEMPTS = 3
+_PAUSE_SECONDS = 1.0
 
 
 class TableStoreConnectionManager(SQLConnectionManager):
@@ -104,11 +113,24 @@ class TableStoreConnectionManager(SQLConnectionManager):
         return cursor.response, table
 
     def write(self, sql: str, intent: WriteIntent) -> AdapterResponse:
-        """Run the statements that write a node's rows."""
+        """Run the statements that write a node's rows.
+
+        When storage fails in a commit and it is not known whether it was made, they are sent again under the same
+        identity, so that rows that were committed are not written twice.
+        """
         sql = self._add_query_comment(sql)
+        for attempt in range(_ATTEMPTS):
+            try:
+                # dbt hands bindings through to the cursor, which knows an intent from values.
+                _, cursor = self.add_query(sql, auto_begin=False, bindings=intent)
+                break
+            except OutcomeUnknownError as error:
+                if attempt + 1 == _ATTEMPTS or intent.identity is None:
+                    raise
+                logger.warning(f"{error.msg} The statement is sent again.")
+                time.sleep(_PAUSE_SECONDS)
+                intent = replace(intent, identity=replace(intent.identity, check_duplicate=True))
         with self.exception_handler(sql):
-            # dbt hands bindings through to the cursor, which knows an intent from values.
-            _, cursor = self.add_query(sql, auto_begin=False, bindings=intent)
             cursor.drain()
         return cursor.response
 

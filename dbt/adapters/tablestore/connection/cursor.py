@@ -126,7 +126,7 @@ class Cursor:
             self._take(None)
         for index, statement in enumerate(statements):
             with self._handle.work(statement) as store:
-                self._take(store.execute(statement, intent=intent))
+                self._take(store.execute(statement, intent=intent.of_statement(index)))
             if index + 1 < len(statements):
                 self.drain()
 

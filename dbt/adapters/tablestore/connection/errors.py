@@ -10,7 +10,7 @@ import re
 
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
-from tablestore_engine.errors import EnvironmentProblem, PrimaryKeyError, TableStoreError
+from tablestore_engine.errors import CommitOutcomeUnknownError, EnvironmentProblem, PrimaryKeyError, TableStoreError
 
 # The end of the message proper: a Java stack trace, or the tree of an unresolved plan.
 _NOISE = re.compile(
@@ -26,6 +26,10 @@ class KeyValuesError(DbtDatabaseError):
     """Rows whose primary key is null or occurs twice."""
 
 
+class OutcomeUnknownError(DbtDatabaseError):
+    """Storage failed while a commit was published: it may have been made."""
+
+
 def dbt_error(error: BaseException) -> DbtRuntimeError:
     """The dbt error with the message of `error`."""
     if isinstance(error, DbtRuntimeError):
@@ -33,7 +37,8 @@ def dbt_error(error: BaseException) -> DbtRuntimeError:
     if isinstance(error, EnvironmentProblem):
         return DbtRuntimeError(str(error))
     if isinstance(error, TableStoreError):
-        kind = KeyValuesError if isinstance(error, PrimaryKeyError) else DbtDatabaseError
+        kinds = {PrimaryKeyError: KeyValuesError, CommitOutcomeUnknownError: OutcomeUnknownError}
+        kind = next((ours for theirs, ours in kinds.items() if isinstance(error, theirs)), DbtDatabaseError)
         return kind(_with_retry_hint(error))
     return DbtDatabaseError(short_cause(error))
 

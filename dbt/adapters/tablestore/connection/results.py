@@ -41,7 +41,9 @@ def run(frame: DataFrame) -> None:
 
 def types_of(frame: DataFrame) -> list[str]:
     """The columns' types as Spark writes them. Analyses the query, does not run it."""
-    return [one.dataType.simpleString() for one in frame.schema.fields]
+    from tablestore_engine.spark.expressions.char_text import sized_type
+
+    return [sized_type(one) or one.dataType.simpleString() for one in frame.schema.fields]
 
 
 def agate_table(names: Sequence[str], types: Sequence[str | None], rows: Sequence[Row]) -> agate.Table:

@@ -122,6 +122,10 @@ class TableStoreColumn(Column):
             return False
         return other_column.string_size() > self.string_size()
 
+    def fits_into(self, other: TableStoreColumn) -> bool:
+        """Whether the other column has the same type, or is a text without a limit."""
+        return self.dtype == other.dtype or (other.dtype == "string" and bool(_SIZED.match(self.dtype)))
+
     def literal(self, value: Any) -> str:
         return f"cast({value} as {self.data_type})"
 

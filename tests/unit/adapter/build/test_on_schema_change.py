@@ -57,3 +57,17 @@ def test_rows_that_count_are_not_written_again():
     check_rewritable("s.t", MergeEngine("aggregation", (Fold("n", "sum"),)))
     with pytest.raises(DbtRuntimeError, match="would count them in column 'n' as one each"):
         check_rewritable("s.t", MergeEngine("aggregation", (Fold("n", "count"),)))
+
+
+def test_a_text_with_a_limit_fits_into_one_without():
+    assert not SchemaChange.between(columns(id="int", a="varchar(3)", b="bigint"), TABLE)
+    assert SchemaChange.between(TABLE, columns(id="int", a="char(3)", b="bigint"))
+
+
+def test_fields_of_a_struct_that_only_change_places_keep_their_values():
+    before = columns(s="struct<d:string,e:string>")
+    change = SchemaChange.between(columns(s="struct<e:string,d:string>"), before)
+    moved = "if(`s` IS NULL, NULL, struct(`s`.`e` AS `e`, `s`.`d` AS `d`))"
+    assert change.rewritten() == [f"cast({moved} as struct<e:string,d:string>) as `s`"]
+    renamed = SchemaChange.between(columns(s="struct<d:string,f:string>"), before)
+    assert renamed.rewritten() == ["cast(`s` as struct<d:string,f:string>) as `s`"]

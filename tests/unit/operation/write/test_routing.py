@@ -19,7 +19,7 @@ from tablestore_engine.schema.table.row_kind import KINDS
 ENGINES = ("deduplicate", "first-row", "partial-update", "aggregation")
 
 
-def actions(engine, held, *, retracts=False):
+def actions(engine, held, *, retracts=False, ignores_deletes=False):
     """What the parts do with one row, as words."""
     return [
         " ".join(
@@ -32,7 +32,7 @@ def actions(engine, held, *, retracts=False):
             ]
             if is_so
         )
-        for part in routing_of(MergeEngine(engine)).parts
+        for part in routing_of(MergeEngine(engine, ignores_deletes=ignores_deletes)).parts
         if held in part.held and (part.retractions or not retracts)
     ]
 
@@ -57,6 +57,15 @@ def actions(engine, held, *, retracts=False):
 def test_what_becomes_of_a_row(engine, held, added, retracted):
     assert actions(engine, held) == added
     assert actions(engine, held, retracts=True) == retracted
+
+
+def test_where_deletes_are_ignored_a_row_stays_where_its_key_is():
+    found = {held: actions("deduplicate", held, ignores_deletes=True) for held in Held}
+    assert found == {
+        Held.NOWHERE: ["opened"],
+        Held.SAME_PARTITION: ["at location"],
+        Held.OTHER_PARTITION: ["at location"],
+    }
 
 
 @pytest.mark.parametrize("engine", ENGINES)

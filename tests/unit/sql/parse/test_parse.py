@@ -511,7 +511,7 @@ ROWS: list[tuple[str, type[Statement], dict[str, Any]]] = [
         ),
         Merge,
         {
-            "target": DB_T,
+            "table": DB_T,
             "target_alias": "dest",
             "source_sql": "(select * from u where v = 1)",
             "source_alias": "src",
@@ -543,7 +543,7 @@ ROWS: list[tuple[str, type[Statement], dict[str, Any]]] = [
         "merge into t using db.u on t.id = u.id when matched then update set * when not matched then insert *",
         Merge,
         {
-            "target": T,
+            "table": T,
             "source_sql": "db.u",
             "source_name": TableName("db", "u"),
             "source_alias": "u",
@@ -556,7 +556,7 @@ ROWS: list[tuple[str, type[Statement], dict[str, Any]]] = [
         "with u as (select 1 as id) merge into t using u on t.id = u.id when matched then delete",
         Merge,
         {
-            "target": T,
+            "table": T,
             "source_sql": "(with u as (select 1 as id) SELECT * FROM u)",
             "source_alias": "u",
             "on_sql": "t.id = u.id",
@@ -567,7 +567,7 @@ ROWS: list[tuple[str, type[Statement], dict[str, Any]]] = [
         "merge into t when using s then on then.k = when.k when matched and then.v > 1 then update set v = then.when",
         Merge,
         {
-            "target": T,
+            "table": T,
             "target_alias": "when",
             "source_sql": "s",
             "source_name": TableName(None, "s"),
