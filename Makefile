@@ -125,6 +125,13 @@ interop-java: $(VENV)/.dev $(JAVA_NOW)/.made $(JAVA_OLD)/.made  ## Let Java Paim
 	PAIMON_JARS='$(abspath $(JAVA_NOW))' PAIMON_OLD_JARS='$(abspath $(JAVA_OLD))' \
 	  $(PY) -m pytest tests/interop/test_java*.py $(PYTEST)
 
+.PHONY: interop-java-small
+interop-java-small: $(VENV)/.dev  ## The same with random tables only, in some three minutes; skipped without Maven
+	@command -v mvn >/dev/null || { echo 'Skipped: Java Paimon is fetched by Maven, which was not found.'; exit 0; }; \
+	  sh scripts/check_java.sh && $(MAKE) --no-print-directory '$(JAVA_NOW)/.made' && \
+	  PAIMON_JARS='$(abspath $(JAVA_NOW))' TABLESTORE_INTEROP_SEEDS='0-5' \
+	  $(PY) -m pytest tests/interop/test_java_engines.py tests/interop/test_java_random.py $(PYTEST)
+
 .PHONY: floors
 floors:  ## Install the lowest dependencies allowed and run the unit tests on them
 	@$(MAKE) --no-print-directory VENV='$(VENV)-floors' '$(VENV)-floors/bin/python'

@@ -18,6 +18,8 @@ FILE_SOURCE_COMPACT = 1
 _FILE_SCHEME = re.compile(r"^file:(//[^/]*)?(?=/)")
 READ_FORMAT = "parquet"
 """The format of data files that this engine reads and writes."""
+FILE_INDEX_SUFFIX = ".index"
+"""The end of the names of side files that hold the file index of a data file."""
 
 
 def plain_path(path: str) -> str:
@@ -69,6 +71,11 @@ class DataFileMeta:
     def path_in(self, directory: str) -> str:
         """Its path: an external one if the writer recorded one, else in the directory of its bucket."""
         return plain_path(self.external_path) if self.external_path else f"{directory}/{self.file_name}"
+
+    @property
+    def index_file(self) -> str | None:
+        """The side file with its file index, in the directory of the file; None where there is none."""
+        return next((name for name in self.extra_files if name.endswith(FILE_INDEX_SUFFIX)), None)
 
     @property
     def format(self) -> str:

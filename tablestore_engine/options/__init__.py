@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from tablestore_engine.options.commit_options import CommitOptions
 from tablestore_engine.options.core_options import CoreOptions, validate
+from tablestore_engine.options.file_options import FileOptions
 from tablestore_engine.options.layout_options import LayoutOptions
 from tablestore_engine.options.lookup import DECLARED, OPTIONS, find_option, nearest_key, notes_of, spellings
 from tablestore_engine.options.merge_options import MergeOptions
@@ -23,6 +24,7 @@ __all__ = [
     "CommitOptions",
     "CoreOptions",
     "Effect",
+    "FileOptions",
     "LayoutOptions",
     "MergeOptions",
     "Option",

@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from tablestore_engine.options.option import ColumnOption, Derived, Effect, Option
-from tablestore_engine.options.option_type import BOOLEAN, ENUM, FILE_NAME, INT, MEMORY, STATS_MODE
+from tablestore_engine.options.option_type import (
+    BOOLEAN,
+    BY_LEVEL,
+    COLUMNS,
+    ENUM,
+    FILE_NAME,
+    FLOAT,
+    INT,
+    MEMORY,
+    STATS_MODE,
+)
 
 _MB = 1 << 20
 
@@ -44,6 +54,26 @@ class FileOptions:
         "Level of zstd compression, 1 (fast) to 22 (small).",
         minimum=1,
     )
+    file_compression_per_level = Option(
+        "file.compression.per.level",
+        BY_LEVEL,
+        (),
+        "Compression of data files of single levels of a table with a key, such as '0:lz4,1:zstd'; other levels have "
+        "`file.compression`.",
+    )
+    file_block_size = Option(
+        "file.block-size",
+        MEMORY,
+        None,
+        "Size in memory at which a row group of a data file is closed; when not set, 64 mb or 1,000,000 rows.",
+        minimum=1,
+    )
+    data_file_thin_mode = Option(
+        "data-file.thin-mode",
+        BOOLEAN,
+        False,
+        "Leave the copies of the key columns out of the data files of a table with a key.",
+    )
     target_file_size = Option(
         "target-file-size",
         MEMORY,
@@ -77,6 +107,59 @@ class FileOptions:
         "Also read files that are not compacted yet.",
         supported=False,
         effect=Effect.WRITE,
+    )
+
+    # -- indexes of data files
+
+    bloom_filter_columns = Option(
+        "file-index.bloom-filter.columns",
+        COLUMNS,
+        (),
+        "Columns of which each data file has a bloom filter; queries by equality or IN skip files by it. `m[k]` names "
+        "the values of a key of a map.",
+    )
+    bloom_filter_fpp = ColumnOption(
+        "file-index.bloom-filter.*.fpp",
+        FLOAT,
+        None,
+        "How often a value that is not in a file is taken for one that is; 0.1 when not set.",
+    )
+    bloom_filter_items = ColumnOption(
+        "file-index.bloom-filter.*.items",
+        INT,
+        None,
+        "Distinct values of a file that a bloom filter has room for; 1,000,000 (600 kb) when not set.",
+        minimum=1,
+    )
+    bitmap_columns = Option(
+        "file-index.bitmap.columns",
+        COLUMNS,
+        (),
+        "Columns of which each data file has a bitmap index: for each value, its rows. For columns of few values.",
+    )
+    bitmap_versions = ColumnOption(
+        "file-index.bitmap.*.version",
+        INT,
+        None,
+        "Form of a bitmap index: 2 when not set, 1 for readers before Paimon 1.2.",
+    )
+    bitmap_block_sizes = ColumnOption(
+        "file-index.bitmap.*.index-block-size",
+        MEMORY,
+        None,
+        "Size of a block of values of a bitmap index, of which a look-up reads one; 16 kb when not set.",
+    )
+    file_index_threshold = Option(
+        "file-index.in-manifest-threshold",
+        MEMORY,
+        500,
+        "Indexes of a data file up to this size are kept in the manifest, larger ones in a file.",
+    )
+    file_index_read = Option(
+        "file-index.read.enabled",
+        BOOLEAN,
+        True,
+        "Skip data files by their indexes.",
     )
 
     # -- the write buffer

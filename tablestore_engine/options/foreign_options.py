@@ -15,9 +15,7 @@ from tablestore_engine.options.option_type import (
     COLUMNS,
     DURATION,
     ENUM,
-    FLOAT,
     INT,
-    MEMORY,
     TEXT,
     OptionType,
 )
@@ -131,7 +129,6 @@ _REFUSED = (
     _refused_reads("data-file.path-directory", TEXT, None, "Directory of data files below the table."),
     _refused_reads("partial-update.*", TEXT, None, "Options of the partial-update merge engine."),
     _refused_reads("aggregation.*", TEXT, None, "Options of the aggregation merge engine."),
-    _refused_reads("fields.*.count-limit", INT, None, "Size limit of a nested table."),
     _refused_reads("fields.*.nested-sequence-field", COLUMNS, (), "Fields that order the rows of a nested table."),
     _refused_reads(
         "fields.*.nested-key-null-strategy", ENUM, "merge", "What happens to nested rows whose key has a null."
@@ -139,32 +136,15 @@ _REFUSED = (
     _refused_reads("fields.*.ts-field", TEXT, None, "Field that orders the values of a map."),
     _refused_reads("fields.*.map.shared-shredding.*", TEXT, None, "Details of how a map is stored."),
     _refused_reads("fields.*.map.storage-layout", ENUM, "default", "How a map is stored."),
-    _refused_reads("fields.*.default-value", TEXT, None, "Value that replaces null in one column."),
 )
 
 # The engine will act on these.
 _LATER = tuple(
     _kept(key, type_, default, description)
     for key, type_, default, description in (
-        ("data-file.thin-mode", BOOLEAN, False, "Leave copies of the key columns out of data files (not done here)."),
-        ("file.block-size", MEMORY, None, "Size of a row group."),
-        ("file.compression.per.level", TEXT, None, "Compression of single levels."),
         ("write-buffer-spillable", BOOLEAN, True, "Spill the write buffer."),
         ("write-buffer-spill.max-disk-size", TEXT, None, "Disk space that spilling may use."),
-        ("file-index.in-manifest-threshold", MEMORY, 500, "Size of a file index up to which it is in the manifest."),
-        ("file-index.read.enabled", BOOLEAN, True, "Skip files by their indexes."),
-        ("file-index.bloom-filter.columns", COLUMNS, (), "Columns that have a bloom filter in each file."),
-        ("file-index.bloom-filter.*.fpp", FLOAT, 0.1, "Share of false positives of a bloom filter."),
-        ("file-index.bloom-filter.*.items", INT, 1_000_000, "Number of values that a bloom filter is made for."),
-        ("file-index.bitmap.columns", COLUMNS, (), "Columns that have a bitmap of each value in each file."),
-        ("file-index.bitmap.*.version", INT, 2, "Version of the format of bitmaps."),
-        ("file-index.bitmap.*.index-block-size", MEMORY, 16 << 10, "Size of a block of a bitmap's dictionary."),
-        ("file-index.bsi.columns", COLUMNS, (), "Columns that have a bit-sliced index in each file."),
-        ("file-index.range-bitmap.columns", COLUMNS, (), "Columns that have a bitmap of ranges in each file."),
-        ("file-index.range-bitmap.*.chunk-size", MEMORY, 16 << 10, "Size of a chunk of a range bitmap's dictionary."),
         ("snapshot.clean-empty-directories", BOOLEAN, False, "Remove empty directories when snapshots expire."),
-        ("snapshot.expire.execution-mode", TEXT, "sync", "Whether a commit waits until snapshots are expired."),
-        ("consumer.expiration-time", DURATION, None, "Progress of consumers."),
         ("consumer.ignore-progress", BOOLEAN, False, "Progress of consumers."),
         ("partition.mark-done-action", TEXT, None, "What marks a partition as done."),
         ("partition.end-input-to-done", BOOLEAN, False, "Mark partitions as done at the end of input."),

@@ -24,6 +24,11 @@ def _group(description: str, **keys: str) -> Iterator[Option[Any]]:
 
 KEPT_OPTIONS: tuple[Option[Any], ...] = (
     *_group(
+        "Kinds of file indexes that are not written and not read here.",
+        text="file-index.bsi.columns file-index.range-bitmap.columns",
+        memory="file-index.range-bitmap.*.chunk-size",
+    ),
+    *_group(
         "Lookup joins of Flink, and the caches and local stores that they use.",
         boolean="lookup.async lookup.blob-as-descriptor lookup.cache.bloom.filter.enabled "
         "lookup.dynamic-partition.refresh.async lookup.refresh.async lookup.remote-file.enabled "
@@ -290,6 +295,10 @@ KEPT_OPTIONS: tuple[Option[Any], ...] = (
         "How other engines wait until rows are visible.",
         boolean="visibility-callback.enabled",
         duration="visibility-callback.check-interval visibility-callback.timeout",
+    ),
+    *_group(
+        "Defaults of columns as versions before 1.3 name them; the default of the column itself replaced them.",
+        text="fields.*.default-value",
     ),
     *_group(
         "Where the table is, and what other engines show of it.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tablestore_engine.options.option import ColumnOption, Effect, Option
-from tablestore_engine.options.option_type import BOOLEAN, COLUMNS, ENUM, TEXT
+from tablestore_engine.options.option_type import BOOLEAN, COLUMNS, ENUM, INT, TEXT
 
 AGGREGATE_FUNCTIONS = (
     "sum", "product", "max", "min", "last_value", "last_non_null_value", "first_value", "first_non_null_value",
@@ -63,7 +63,7 @@ class MergeOptions:
         "fields.default-aggregate-function",
         ENUM,
         "last_non_null_value",
-        "Function of the columns that have none of their own.",
+        "Function of the columns that have none of their own; in a partial-update, of those in sequence groups.",
         choices=AGGREGATE_FUNCTIONS,
         accepted=AGGREGATE_FUNCTIONS,
         immutable=True,
@@ -90,6 +90,14 @@ class MergeOptions:
         COLUMNS,
         (),
         "Fields that identify the rows in a nested_update.",
+        immutable=True,
+        effect=Effect.READ,
+    )
+    column_count_limits = ColumnOption(
+        "fields.*.count-limit",
+        INT,
+        None,
+        "Rows of a nested_update beyond which none is added.",
         immutable=True,
         effect=Effect.READ,
     )

@@ -92,6 +92,16 @@ def _parse_stats_mode(text: str) -> str:
     return lower
 
 
+def _parse_by_level(text: str) -> tuple[tuple[int, str], ...]:
+    found: dict[int, str] = {}
+    for part in text.split(","):
+        level, colon, value = part.partition(":")
+        if not colon or not level.strip().isdigit() or not value.strip():
+            raise ValueError("levels and their values are expected, such as '0:lz4,1:zstd'")
+        found[int(level)] = value.strip().lower()
+    return tuple(sorted(found.items()))
+
+
 @dataclass(frozen=True)
 class OptionType(Generic[T_co]):
     """A type of option values: its name in the documentation, and how a text becomes a value (or a ValueError)."""
@@ -111,5 +121,7 @@ MEMORY = OptionType("memory size", parse_memory)
 DURATION = OptionType("duration", parse_duration)
 """A number of milliseconds."""
 COLUMNS = OptionType("column list", _parse_columns)
+BY_LEVEL = OptionType("value by level", _parse_by_level)
+"""Pairs of a level and its value."""
 STATS_MODE = OptionType("stats mode", _parse_stats_mode)
 FILE_NAME = OptionType("file name", _parse_file_name)

@@ -14,7 +14,6 @@ SCHEMA = pa.schema([pa.field("id", pa.int64(), False), ("a", pa.int32()), ("b", 
 KEYED = {
     "orc": {"file.format": "orc"},
     "avro": {"file.format": "avro"},
-    "count_limit": {"fields.a.count-limit": "3"},
 }
 APPEND = {
     "data_evolution": {"row-tracking.enabled": "true", "data-evolution.enabled": "true"},

@@ -88,7 +88,7 @@ def folded(chosen, ignoring, records):
             column = [(False, None if back else value) for back, value in column]
         elif ignoring[i]:
             column = [(back, value) for back, value in column if not back]
-        row[f"v{i}"] = naive.fold(function, more, column)
+        row[f"v{i}"] = naive.fold(function, more, column, alone=len(records) == 1)
     return row
 
 

@@ -102,8 +102,9 @@ def check_file(table, entry):
     if not schema.primary_keys:
         check_unkeyed_file(rows, file, schema)
         return
-    keys = [key_field(f).name for f in schema.trimmed_key_fields]
-    assert rows.column_names == [*keys, SEQUENCE_NUMBER.name, VALUE_KIND.name, *schema.field_names]
+    copies = [] if schema.core_options.data_file_thin_mode else [key_field(f).name for f in schema.trimmed_key_fields]
+    keys = copies or list(schema.trimmed_primary_keys)
+    assert rows.column_names == [*copies, SEQUENCE_NUMBER.name, VALUE_KIND.name, *schema.field_names]
     found = list(zip(*(rows.column(k).to_pylist() for k in keys), strict=True))
     assert all(a < b for a, b in itertools.pairwise(found)), "keys are not strictly ascending"
     types = [f.type for f in schema.trimmed_key_fields]

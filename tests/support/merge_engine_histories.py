@@ -60,6 +60,8 @@ FOLDS = [
     ("merge_map", MAPS, DICTS, {}),
     ("nested_update", ROWS, NESTED, {}),
     ("nested_update", ROWS, NESTED, {"nested-key": "k"}),
+    ("nested_update", ROWS, NESTED.map(lambda rows: [row for row in rows if row]), {"count-limit": "3"}),
+    ("max", "BOOLEAN", st.booleans(), {}),
     ("hll_sketch", "BYTES", COUNTED, {}),
     ("theta_sketch", "BYTES", HASHED, {}),
 ]

@@ -23,10 +23,12 @@ RETRACTABLE = (
 """Functions that can take a value back."""
 
 
-def fold(function, options, records):
-    """The value that some records make, in order."""
+def fold(function, options, records, *, alone=None):
+    """The value that some records make, in order; `alone` says whether they are the only one of their key."""
     if function == "first_value":
         return records[0][1] if records else None
+    if (len(records) == 1 if alone is None else alone) and function != "count" and records and not records[0][0]:
+        return records[0][1]
     state = None
     for back, value in records:
         state = step(function, options, state, back, value)
@@ -43,8 +45,8 @@ def step(function, options, state, back, value):
         return (state or 0) + (value is not None)
     if value is None:
         return state
-    if function in ("listagg", "nested_update") or (function == "collect" and options.get("distinct")):
-        return _WHOLE[function](options, state, value)
+    if function == "collect" and options.get("distinct"):
+        return _distinct(options, state, value)
     return value if state is None else _JOIN[function](options, state, value)
 
 
@@ -73,19 +75,36 @@ def _retract(function, options, state, value):
         return {key: one for key, one in state.items() if key not in value}
     keys = _nested_keys(options)
     removed = [_key(row, keys) for row in value if row is not None]
-    return [row for row in state if _key(row, keys) not in removed]
+    there = _rows_by_key(options, [row for row in state if row is not None])
+    return [row for row in there if _key(row, keys) not in removed]
+
+
+def step_late(function, options, state, value):
+    """The next state where the record comes late for its sequence group: it is put before what is there."""
+    if function in ("sum", "count", "product", "max", "min", "bool_and", "bool_or", "collect"):
+        return step(function, options, state, False, value)
+    if function == "last_value":
+        return state
+    return step(function, options, value, False, state)
+
+
+def first_non_null_in_group(records):
+    """Paimon's `first_non_null_value` of a sequence group; `records` are pairs of late and value."""
+    begun, state = False, None
+    for late, value in records:
+        new, old = (state, value) if late else (value, state)
+        begun, state = (True, new) if not begun and new is not None else (begun, old)
+    return state
 
 
 def _listagg(options, state, text):
-    if not text.strip():
-        return state
-    if state is None:
-        return text
+    if not text or not state:
+        return text or state
     if not options.get("distinct"):
         return state + ";" + text
     tokens = state.split(";")
     for token in text.split(";"):
-        if token.strip() and token not in tokens:
+        if token and token not in tokens:
             tokens.append(token)
     return ";".join(tokens)
 
@@ -95,14 +114,19 @@ def _distinct(_options, state, values):
 
 
 def _nested_update(options, state, rows):
-    state, keys = list(state or []), options.get("nested-key", "").split(",")
-    for row in rows:
-        if row is None:
-            continue
-        if keys != [""]:
-            state = [one for one in state if _key(one, keys) != _key(row, keys)]
-        state.append(row)
-    return state
+    limit = int(options.get("count-limit", 1_000_000))
+    if len(state) >= limit:
+        return state
+    room = limit - len(state)
+    there = [one for one in state if one is not None]
+    return _rows_by_key(options, there + [one for one in rows if one is not None][:room])
+
+
+def _rows_by_key(options, rows):
+    keys = _nested_keys(options)
+    if keys is None:
+        return rows
+    return [row for i, row in enumerate(rows) if _key(row, keys) not in [_key(one, keys) for one in rows[i + 1 :]]]
 
 
 def _nested_keys(options):
@@ -113,8 +137,9 @@ def _key(row, keys):
     return row if keys is None else [row[name] for name in keys]
 
 
-_WHOLE = {"listagg": _listagg, "collect": _distinct, "nested_update": _nested_update}
 _JOIN = {
+    "listagg": _listagg,
+    "nested_update": _nested_update,
     "sum": lambda _, a, b: a + b,
     "product": lambda _, a, b: a * b if not isinstance(b, Decimal) else (a * b).quantize(b, ROUND_HALF_UP),
     "max": lambda _, a, b: max(a, b),

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tablestore_engine.mergetree.columns.values import Indices, Mask, one_array, with_kinds
 from tablestore_engine.mergetree.merge.kernels import Groups, fold_values
+from tablestore_engine.mergetree.merge.late_records import Effects, first_non_null
 from tablestore_engine.mergetree.merge.merge import Reduce, SortColumn, last_of_key_mask, sort_stable
-from tablestore_engine.mergetree.merge.retract import cleared, fold_retracting, negated
+from tablestore_engine.mergetree.merge.retract import cleared, fold_in_order, fold_retracting, fold_some, negated
 from tablestore_engine.mergetree.merge.sequence_group_deletes import apply_group_deletes
 from tablestore_engine.schema.merge.aggregate_functions import RetractRule
 from tablestore_engine.schema.merge.engine_rules import Kept, Retraction
-from tablestore_engine.schema.merge.merge_engine import MergeEngine
+from tablestore_engine.schema.merge.merge_engine import Fold, MergeEngine
 from tablestore_engine.schema.table.row_kind import DELETE_KIND, UPDATE_BEFORE_KIND
 from tablestore_engine.schema.types.system import VALUE_KIND
 
@@ -39,7 +42,7 @@ def fold_sorted(table: pa.Table, last: Mask, engine: MergeEngine, kinds: str | N
     if engine.kept is Kept.OLDEST:
         return table if unique else table.take(pa.array(starts))
     retracts = retractions(table, kinds)
-    if unique and not engine.changes_single_rows and (retracts is None or engine.retraction is Retraction.AS_RECORD):
+    if unique and (retracts is None or engine.retraction is Retraction.AS_RECORD):
         return table
     if retracts is None or kinds is None:
         return _folded(table, Groups(starts, table.num_rows), engine, None)
@@ -79,6 +82,8 @@ def _folded(table: pa.Table, groups: Groups, engine: MergeEngine, retracts: Mask
     kept = table.take(pa.array(groups.ends))
     given = {fold.sequence: _given(table, fold.sequence) for fold in engine.folds if fold.sequence}
     winners = {sequence: _winners(table, sequence, groups, given[sequence]) for sequence in given}
+    alone = _alone(groups, retracts) if engine.has_sequence_groups else None
+    effects = {sequence: Effects.of(table, sequence, groups) for sequence in engine.late_groups}
     for fold in engine.folds:
         index = table.schema.get_field_index(fold.column)
         field = table.schema.field(index)
@@ -87,14 +92,46 @@ def _folded(table: pa.Table, groups: Groups, engine: MergeEngine, retracts: Mask
             if retracts is not None and fold.retract_rule is RetractRule.CLEAR:
                 values = cleared(values, retracts)
             folded = values.take(winners[fold.sequence])
-        elif retracts is not None:
-            folded = fold_retracting(fold, _with_sequence(table, index, given.get(fold.sequence)), groups, retracts)
-        elif fold.function == "last_value":
+        elif fold.function == "last_value" and retracts is None and not fold.sequence:
             continue
         else:
-            folded = fold_values(fold, _with_sequence(table, index, given.get(fold.sequence)), groups)
+            values = _with_sequence(table, index, given.get(fold.sequence))
+            folded = _fold_column(fold, values, groups, retracts, effects.get(fold.sequence))
+        if alone is not None:
+            numbers = np.arange(groups.count)
+            both = pa.concat_arrays([folded, one_array(kept.column(index))])
+            folded = both.take(pa.array(np.where(alone, groups.count + numbers, numbers)))
+        if not fold.nullable and folded.null_count:
+            folded = pc.coalesce(folded, one_array(kept.column(index)))  # no record had a sequence for it
         kept = kept.set_column(index, field, folded)
     return kept
+
+
+def _alone(groups: Groups, retracts: Mask | None) -> Mask | None:
+    """Which groups are one record, which stays as it is, even if it has no sequence; None without any."""
+    found: Mask = groups.starts == groups.ends
+    if retracts is not None:
+        found &= ~retracts[groups.ends]
+    return found if found.any() else None
+
+
+def _fold_column(
+    fold: Fold, values: pa.Array, groups: Groups, retracts: Mask | None, effects: Effects | None
+) -> pa.Array:
+    if effects is None or not fold.puts_late_first:
+        return (
+            fold_values(fold, values, groups) if retracts is None else fold_retracting(fold, values, groups, retracts)
+        )
+    given, late = effects.given, effects.late
+    back = np.zeros(groups.rows, bool) if retracts is None or fold.ignore_retract else retracts
+    counted = given & ~retracts if retracts is not None and fold.ignore_retract else given
+    if fold.count_limit is not None or back.any():
+        in_order = partial(fold_in_order, retracts=back[counted], late=late[counted])
+        return fold_some(fold, values, groups, counted, in_order)
+    if fold.function == "first_non_null_value":
+        return first_non_null(values, groups, Effects(counted, late & counted))
+    order = effects.order(groups)
+    return fold_some(fold, values.take(pa.array(order)), groups, counted[order])
 
 
 def _folded_in_groups(table: pa.Table, starts: Indices, engine: MergeEngine, kinds: str) -> pa.Table:
@@ -104,19 +141,31 @@ def _folded_in_groups(table: pa.Table, starts: Indices, engine: MergeEngine, kin
         # A -D has been applied here. As -D it would be applied again to older records, so the result is a -U.
         hidden = UPDATE_BEFORE_KIND
     retracts = (table.column(kinds).to_numpy() & 1) == 1
-    folded = _folded(table, Groups(starts, table.num_rows), engine, retracts)
+    groups = Groups(starts, table.num_rows)
+    folded = _folded(table, groups, engine, retracts)
     # A key with retractions only is not visible: its row stays a retraction.
     only = np.logical_and.reduceat(retracts, starts)
-    return with_kinds(_as_retractions(folded, only, engine), kinds, np.where(only, hidden, 0))
+    if only.any():
+        folded = _as_retractions(folded, only, engine, table.take(pa.array(groups.ends)))
+    return with_kinds(folded, kinds, np.where(only, hidden, 0))
 
 
-def _as_retractions(table: pa.Table, rows: Mask, engine: MergeEngine) -> pa.Table:
-    """Turns some rows into retractions: negated numbers get their sign back there, as readers negate them again."""
-    for fold in engine.folds if rows.any() else ():
+def _as_retractions(table: pa.Table, rows: Mask, engine: MergeEngine, given: pa.Table) -> pa.Table:
+    """Turns some rows into retractions, of `given` records.
+
+    Negated numbers get their sign back there, as readers negate them again; what older records make of a value that is
+    taken back is not known yet, so it stays as it was given.
+    """
+    for fold in engine.folds:
+        index = table.schema.get_field_index(fold.column)
+        values = one_array(table.column(index))
         if fold.retract_rule is RetractRule.NEGATE:
-            index = table.schema.get_field_index(fold.column)
-            values = negated(fold, one_array(table.column(index)), rows)
-            table = table.set_column(index, table.schema.field(index), values)
+            values = negated(fold, values, rows)
+        elif fold.retract_rule is RetractRule.IN_ORDER:
+            numbers = np.arange(len(rows))
+            both = pa.concat_arrays([values, one_array(given.column(index))])
+            values = both.take(pa.array(np.where(rows, len(rows) + numbers, numbers)))
+        table = table.set_column(index, table.schema.field(index), values)
     return table
 
 

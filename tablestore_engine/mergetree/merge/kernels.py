@@ -25,14 +25,12 @@ from tablestore_engine.mergetree.columns.values import (
     combined_codes,
     elements_of,
     gathered,
+    how_often_before,
     last_seen,
     valid_mask,
 )
 from tablestore_engine.mergetree.sketch.sketches import fold_sketches
 from tablestore_engine.schema.merge.merge_engine import Fold
-
-# A visible character, for Arrow's regular expressions as well as for Java's.
-NOT_BLANK = r"[^ \t\n\x0B\f\r]"
 
 
 @dataclass(frozen=True)
@@ -122,6 +120,8 @@ def _numbers(values: pa.Array, null: Any) -> npt.NDArray[Any]:
 
 
 def _max(_fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
+    if pa.types.is_boolean(values.type):
+        return _bool_or(_fold, values, groups)
     if pa.types.is_floating(values.type):
         # NaN is greater than every number, and `maximum` keeps it.
         found = np.maximum.reduceat(_numbers(values, -np.inf), groups.starts)
@@ -130,6 +130,8 @@ def _max(_fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
 
 
 def _min(_fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
+    if pa.types.is_boolean(values.type):
+        return _bool_and(_fold, values, groups)
     if pa.types.is_floating(values.type):
         found = np.fmin.reduceat(_numbers(values, np.nan), groups.starts)
         return pa.array(found, values.type, mask=_none_valid(values, groups), from_pandas=False)
@@ -227,7 +229,7 @@ def _bool_or(_fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
 
 
 def _listagg(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
-    shown = pc.match_substring_regex(values, NOT_BLANK).fill_null(False)
+    shown = pc.not_equal(values, "").fill_null(False)
     parts, ids = values.filter(shown), groups.ids[shown.to_numpy(zero_copy_only=False)]
     if fold.distinct and fold.delimiter:
         # The first text stays as it is; of the others come the parts that are new.
@@ -235,12 +237,9 @@ def _listagg(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
         owner = pc.list_parent_indices(tokens).to_numpy(zero_copy_only=False)
         first = np.append(True, ids[1:] != ids[:-1])[owner] if len(ids) else np.zeros(0, bool)
         ids, parts = ids[owner], pc.list_flatten(tokens)
-        kept = first | _first_seen(ids, parts) & pc.match_substring_regex(parts, NOT_BLANK).to_numpy(
-            zero_copy_only=False
-        )
+        kept = first | _first_seen(ids, parts) & pc.not_equal(parts, "").to_numpy(zero_copy_only=False)
         ids, parts = ids[kept], parts.filter(pa.array(kept))
-    none = np.bincount(ids, minlength=groups.count) == 0
-    lists = gathered(parts, ids, none, pa.list_(values.type))
+    lists = gathered(parts, ids, _no_list(values, groups), pa.list_(values.type))
     return pc.binary_join(lists, pa.scalar(fold.delimiter, values.type))
 
 
@@ -257,7 +256,8 @@ def _collect(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
     owners, elements = elements_of(values)
     ids = groups.ids[owners]
     if fold.distinct:
-        kept = _first_seen(ids, elements)
+        # The list of a key's only record stays as it is.
+        kept = _first_seen(ids, elements) | (np.diff(np.append(groups.starts, groups.rows)) == 1)[ids]
         ids, elements = ids[kept], elements.filter(pa.array(kept))
     return gathered(elements, ids, _no_list(values, groups), values.type)
 
@@ -271,14 +271,64 @@ def _merge_map(_fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
 
 
 def _nested_update(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
-    """The nested rows; with a nested key, of each the last."""
+    """The nested rows; with a nested key, of each the last. An only list stays as it is."""
+    if fold.count_limit is not None:
+        return _limited_update(fold, fold.count_limit, values, groups)
     owners, rows = elements_of(values)
-    there = valid_mask(rows)
-    ids, rows = groups.ids[owners[there]], rows.filter(pa.array(there))
+    alone = np.add.reduceat(valid_mask(values).astype(np.int64), groups.starts) == 1
+    ids = groups.ids[owners]
+    there = valid_mask(rows) | alone[ids]
+    ids, rows = ids[there], rows.filter(pa.array(there))
     if fold.nested_key:
-        kept = last_seen(ids, nested_keys(fold, rows))
+        kept = last_seen(ids, nested_keys(fold, rows)) | alone[ids]
         ids, rows = ids[kept], rows.filter(pa.array(kept))
     return gathered(rows, ids, _no_list(values, groups), values.type)
+
+
+def _limited_update(fold: Fold, limit: int, values: pa.Array, groups: Groups) -> pa.Array:
+    """The lists of each group one after the other, since rows of the same nested key make room for others.
+
+    There are as many steps as the longest group has lists; a step joins one list in each group that has room.
+    """
+    ids, lists = groups.ids[valid_mask(values)], values.drop_null()
+    if not len(ids):
+        return pa.nulls(groups.count, values.type)
+    step_of = how_often_before(ids)
+    starts = np.flatnonzero(step_of == 0)
+    state = lists.take(pa.array(starts))
+    owner_of = np.cumsum(step_of == 0) - 1
+    for step in range(1, int(step_of.max()) + 1):
+        at = np.flatnonzero(step_of == step)
+        sizes = pc.list_value_length(state).to_numpy(zero_copy_only=False)
+        at = at[sizes[owner_of[at]] < limit]
+        if not len(at):
+            continue
+        owners = owner_of[at]
+        had, given = state.take(pa.array(owners)), lists.take(pa.array(at))
+        joined = _joined_rows(fold, had, given, limit - sizes[owners])
+        source = np.arange(len(state))
+        source[owners] = len(state) + np.arange(len(owners))
+        state = pa.concat_arrays([state, joined]).take(pa.array(source))
+    found = np.full(groups.count, -1)
+    found[ids[starts]] = np.arange(len(starts))
+    return state.take(pa.array(found, mask=found < 0))
+
+
+def _joined_rows(fold: Fold, had: pa.Array, given: pa.Array, room: Indices) -> pa.Array:
+    """The nested rows of two lists, of the second as many as there is room for; with a nested key, of each the last."""
+    owners, rows = elements_of(had)
+    added_to, added = elements_of(given)
+    kept, there = valid_mask(rows), valid_mask(added)
+    added_to, added = added_to[there], added.filter(pa.array(there))
+    fits_in = how_often_before(added_to) < room[added_to]
+    ids = np.append(owners[kept], added_to[fits_in])
+    both = pa.concat_arrays([rows.filter(pa.array(kept)), added.filter(pa.array(fits_in))])
+    order = np.argsort(ids, kind="stable")
+    ids, both = ids[order], both.take(pa.array(order))
+    if fold.nested_key:
+        last = last_seen(ids, nested_keys(fold, both))
+        ids, both = ids[last], both.filter(pa.array(last))
+    return gathered(both, ids, np.zeros(len(had), bool), had.type)
 
 
 def nested_keys(fold: Fold, rows: pa.Array) -> Indices:

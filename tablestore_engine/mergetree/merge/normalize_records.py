@@ -136,7 +136,7 @@ def _without_empty_groups(rows: pa.Table, engine: MergeEngine) -> pa.Table:
     """The records, without values in the columns of a group if their sequence is null."""
     empty: dict[tuple[str, ...], Mask] = {}
     for fold in engine.folds:
-        if not fold.sequence:
+        if not fold.sequence or not fold.nullable:
             continue
         if fold.sequence not in empty:
             nulls = [rows.column(name).is_null().to_numpy() for name in fold.sequence]

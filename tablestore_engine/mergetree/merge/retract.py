@@ -23,6 +23,7 @@ from tablestore_engine.mergetree.columns.values import (
     gathered,
     how_often_before,
     how_often_in,
+    last_seen,
     valid_mask,
 )
 from tablestore_engine.mergetree.merge.kernels import Groups, fits, fold_values, nested_keys
@@ -42,7 +43,7 @@ def fold_retracting(fold: Fold, values: pa.Array, groups: Groups, retracts: Mask
     if fold.ignore_retract and fold.function == "first_value":
         return fold_values(fold, cleared(values, retracts), groups)
     if fold.ignore_retract:
-        return _of_some(fold, values, groups, ~retracts)
+        return fold_some(fold, values, groups, ~retracts)
     if fold.function in ("sum", "count"):
         return _sum(fold, values, groups, retracts)
     if fold.function == "last_value":
@@ -51,13 +52,7 @@ def fold_retracting(fold: Fold, values: pa.Array, groups: Groups, retracts: Mask
         rows = np.where(valid_mask(values), np.arange(groups.rows), -1)
         found = np.maximum.reduceat(rows, groups.starts)
         return values.take(pa.array(found, mask=(found < 0) | retracts[found]))
-    if fold.function not in _TAKE_BACK:
-        raise RowKindError(
-            f"A retraction (-U or -D) cannot be taken out of column '{fold.column}', whose function is "
-            f"{fold.function}.",
-            hint=f"'fields.{fold.column}.ignore-retract' = 'true' leaves retractions out.",
-        )
-    return _in_order(fold, values, groups, retracts)
+    return fold_in_order(fold, values, groups, retracts)
 
 
 def negated(fold: Fold, values: pa.Array, rows: Mask) -> pa.Array:
@@ -87,41 +82,85 @@ def _sum(fold: Fold, values: pa.Array, groups: Groups, retracts: Mask) -> pa.Arr
         return fold_values(fold, negated(fold, wide, retracts), groups).cast(values.type)
 
 
-def _of_some(fold: Fold, values: pa.Array, groups: Groups, rows: Mask) -> pa.Array:
-    """The fold of some rows; null for a group without any."""
+def fold_some(
+    fold: Fold,
+    values: pa.Array,
+    groups: Groups,
+    rows: Mask,
+    apply: Callable[[Fold, pa.Array, Groups], pa.Array] = fold_values,
+) -> pa.Array:
+    """The fold of some rows, by a function of these alone; null for a group without any."""
     ids = groups.ids[rows]
     if not len(ids):
         return pa.nulls(groups.count, values.type)
     starts = np.flatnonzero(np.append(True, ids[1:] != ids[:-1]))
-    folded = fold_values(fold, values.filter(pa.array(rows)), Groups(starts, len(ids)))
+    folded = apply(fold, values.filter(pa.array(rows)), Groups(starts, len(ids)))
     found = np.full(groups.count, -1)
     found[ids[starts]] = np.arange(len(starts))
     return folded.take(pa.array(found, mask=found < 0))
 
 
-def _in_order(fold: Fold, values: pa.Array, groups: Groups, retracts: Mask) -> pa.Array:
-    starts = _steps(fold, groups, retracts)
-    parts = fold_values(fold, values, Groups(starts, groups.rows))
-    owners, takes_back = groups.ids[starts], retracts[starts]
+def fold_in_order(fold: Fold, values: pa.Array, groups: Groups, retracts: Mask, late: Mask | None = None) -> pa.Array:
+    """One value per group, stretch by stretch; the values of `late` rows are put before what is there.
+
+    Raises:
+        RowKindError: the function cannot take anything back.
+        ExecutionError: a product does not fit the column's type.
+    """
+    if fold.function not in _TAKE_BACK:
+        raise RowKindError(
+            f"A retraction (-U or -D) cannot be taken out of column '{fold.column}', whose function is "
+            f"{fold.function}.",
+            hint=f"'fields.{fold.column}.ignore-retract' = 'true' leaves retractions out.",
+        )
+    late = np.zeros(groups.rows, bool) if late is None else late & ~retracts
+    starts = _steps(fold, groups, retracts, late)
+    parts = fold_values(fold, _late_turned(values, starts, late), Groups(starts, groups.rows))
+    owners, takes_back, first = groups.ids[starts], retracts[starts], late[starts]
     step_of = how_often_before(owners)
     state = pa.nulls(groups.count, values.type)
     for step in range(int(step_of.max()) + 1):
-        for back in (False, True):
-            at = np.flatnonzero((step_of == step) & (takes_back == back))
+        for back, before in ((False, False), (False, True), (True, False)):
+            at = np.flatnonzero((step_of == step) & (takes_back == back) & (first == before))
             if not len(at):
                 continue
             owner = owners[at]
             had, given = state.take(pa.array(owner)), parts.take(pa.array(at))
-            now = _taken_back(fold, had, given) if back else _joined(fold, had, given)
+            if back:
+                now = _taken_back(fold, had, given)
+            else:
+                now = _joined(fold, given, had) if before else _joined(fold, had, given)
             source = np.arange(groups.count)
             source[owner] = groups.count + np.arange(len(owner))
             state = pa.concat_arrays([state, now]).take(pa.array(source))
-    return state
+    return _with_only_lists(values, state, groups, retracts) if fold.distinct else state
 
 
-def _steps(fold: Fold, groups: Groups, retracts: Mask) -> Indices:
+def _with_only_lists(values: pa.Array, folded: pa.Array, groups: Groups, retracts: Mask) -> pa.Array:
+    """The folded lists, but that of a key's only record as it is."""
+    alone = (groups.starts == groups.ends) & ~retracts[groups.starts]
+    source = np.where(alone, groups.starts, len(values) + np.arange(groups.count))
+    return pa.concat_arrays([values, folded]).take(pa.array(source))
+
+
+def _late_turned(values: pa.Array, starts: Indices, late: Mask) -> pa.Array:
+    """The values, those of each stretch of late rows in reverse."""
+    if not late.any():
+        return values
+    rows = np.arange(len(values))
+    stretches = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(values))))
+    return values.take(pa.array(np.lexsort((np.where(late, -rows, rows), stretches))))
+
+
+def _steps(fold: Fold, groups: Groups, retracts: Mask, late: Mask) -> Indices:
     """Where the steps begin: with the stretches, and where the function rounds with each row after a retraction."""
+    if fold.count_limit is not None:
+        return np.arange(groups.rows)  # how much room a list leaves depends on all that came before it
     starts = starts_of_stretches(groups.starts, retracts)
+    if late.any():
+        begins = np.append(True, late[1:] != late[:-1])
+        begins[starts] = True
+        return np.flatnonzero(begins)
     if not fold.rounds:
         return starts
     stretch_of = np.repeat(starts, np.diff(np.append(starts, groups.rows)))
@@ -165,6 +204,12 @@ def _without_elements(fold: Fold, had: pa.Array, given: pa.Array) -> pa.Array:
 def _without_keys(fold: Fold, had: pa.Array, given: pa.Array) -> pa.Array:
     """Maps without the keys of others, or nested rows without those of the same key (or equal ones)."""
     owners, elements, taken_from, taken = _both(had, given)
+    untouched = ~valid_mask(given)
+    if not pa.types.is_map(had.type):
+        there = valid_mask(elements) | untouched[owners]
+        owners, elements = owners[there], elements.filter(pa.array(there))
+        real = valid_mask(taken)
+        taken_from, taken = taken_from[real], taken.filter(pa.array(real))
     together = pa.concat_arrays([elements, taken])
     if pa.types.is_map(had.type):
         of_value = codes(pc.struct_field(together, [0]))
@@ -172,6 +217,8 @@ def _without_keys(fold: Fold, had: pa.Array, given: pa.Array) -> pa.Array:
         of_value = nested_keys(fold, together) if fold.nested_key else codes(together)
     mine, theirs = _numbered(owners, of_value, taken_from)
     kept = how_often_in(mine, theirs) == 0
+    if fold.nested_key:
+        kept &= last_seen(owners, of_value[: len(owners)]) | untouched[owners]
     return gathered(elements.filter(pa.array(kept)), owners[kept], ~valid_mask(had), had.type)
 
 
@@ -185,7 +232,17 @@ def _numbered(owners: Indices, of_value: Indices, taken_from: Indices) -> tuple[
     return both[: len(owners)], both[len(owners) :]
 
 
+def _cleared_by_value(_fold: Fold, had: pa.Array, given: pa.Array) -> pa.Array:
+    return cleared(had, valid_mask(given))
+
+
+def _none(_fold: Fold, had: pa.Array, _given: pa.Array) -> pa.Array:
+    return pa.nulls(len(had), had.type)
+
+
 _TAKE_BACK: dict[str, Callable[[Fold, pa.Array, pa.Array], pa.Array]] = {
+    "last_value": _none,
+    "last_non_null_value": _cleared_by_value,
     "product": _divided,
     "collect": _without_elements,
     "merge_map": _without_keys,

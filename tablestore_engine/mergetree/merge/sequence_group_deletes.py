@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from tablestore_engine.mergetree.columns.values import Indices, how_often_before, one_array
-from tablestore_engine.mergetree.merge.merge import SortColumn, last_of_key_mask, sort_stable
 from tablestore_engine.mergetree.merge.retract import cleared, starts_of_stretches
+from tablestore_engine.mergetree.merge.sequence import ranks_of
 from tablestore_engine.schema.merge.merge_engine import MergeEngine
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 
@@ -46,7 +46,7 @@ def last_group_deletes(table: pa.Table, starts: Indices, deleting: Sequence[tupl
     deletes = table.column(kinds).to_numpy() == DELETE_KIND
     stretches = starts_of_stretches(starts, deletes)
     owners = np.searchsorted(starts, stretches, "right") - 1
-    ranks = np.stack([np.maximum.reduceat(_ranks(table, sequence), stretches) for sequence in deleting])
+    ranks = np.stack([np.maximum.reduceat(ranks_of(table, sequence), stretches) for sequence in deleting])
     reached = np.full((len(deleting), len(starts)), -1)
     found = np.full(len(starts), -1)
     # The first stretches of all groups, then the second ones, and so on.
@@ -58,15 +58,3 @@ def last_group_deletes(table: pa.Table, starts: Indices, deleting: Sequence[tupl
         reached[:, owner] = np.where(removes, given, np.maximum(given, had))
         found[owner[removes]] = stretches[at[removes]]
     return found
-
-
-def _ranks(table: pa.Table, sequence: tuple[str, ...]) -> Indices:
-    """The rank of each row's sequence, equal for equal ones; -1 for a row without a sequence."""
-    number = "__row"
-    rows = table.select(list(sequence)).append_column(number, pa.array(np.arange(table.num_rows)))
-    ordered = sort_stable(rows, [SortColumn(name) for name in sequence])
-    following = np.append(0, last_of_key_mask(ordered, sequence)[:-1])
-    ranks = np.empty(table.num_rows, np.int64)
-    ranks[ordered.column(number).to_numpy()] = np.cumsum(following)
-    given = np.logical_or.reduce([table.column(name).is_valid().to_numpy() for name in sequence])
-    return np.where(given, ranks, -1)

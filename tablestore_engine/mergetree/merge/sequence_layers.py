@@ -1,7 +1,8 @@
 """Layers: records of one write that must not be folded with each other. Each layer becomes a run of its own.
 
 A file holds one record per key, and a stored retraction is not folded with other records of its key until all of them
-meet. (With sequence groups only a -D that may remove the row is stored like this.) So the records of a key are cut into
+meet. (With sequence groups only a -D that may remove the row is stored like this, unless a column's function takes
+values back in order.) So the records of a key are cut into
 the stretches of `retract`. The first stretches of all keys make the first layer, the second stretches the second one,
 and so on; each layer gets a higher sequence number than the one before. A factor of a product that rounds begins a
 stretch, too, because it must be multiplied into the result of all earlier records.
@@ -30,6 +31,7 @@ from tablestore_engine.mergetree.columns.values import (
 from tablestore_engine.mergetree.merge.fold import fold_sorted
 from tablestore_engine.mergetree.merge.merge import last_of_key_mask
 from tablestore_engine.mergetree.merge.retract import starts_of_stretches
+from tablestore_engine.schema.merge.aggregate_functions import RetractRule
 from tablestore_engine.schema.merge.engine_rules import Retraction
 from tablestore_engine.schema.merge.merge_engine import MergeEngine
 from tablestore_engine.schema.table.row_kind import DELETE_KIND, UPDATE_BEFORE_KIND
@@ -50,7 +52,7 @@ def split_layers(table: pa.Table, keys: Sequence[str], engine: MergeEngine, kind
     starts = _starts(table, keys)
     apart = np.zeros(table.num_rows, bool)
     if kinds is not None:
-        apart = _deletes(table, kinds) if engine.retraction is Retraction.AS_RECORD else _retracts(table, kinds)
+        apart = _deletes(table, kinds) if _only_deletes_apart(engine) else _retracts(table, kinds)
     begins = _factors(table, engine)
     begins[starts_of_stretches(starts, apart)] = True
     stretches = np.flatnonzero(begins)
@@ -61,11 +63,17 @@ def split_layers(table: pa.Table, keys: Sequence[str], engine: MergeEngine, kind
     if kinds is not None and engine.retraction is Retraction.AS_RECORD:
         folded = fold_sorted(table, last, replace(engine, removing_groups=()), kinds)
         # A stretch of retractions that are not -D removes no row: it must not become a -D.
-        hides = _deletes(folded, kinds) & ~apart[stretches]
+        hides = _deletes(folded, kinds) & ~_deletes(table, kinds)[stretches]
         folded = with_kinds(folded, kinds, np.where(hides, UPDATE_BEFORE_KIND, folded.column(kinds).to_numpy()))
     else:
         folded = fold_sorted(table, last, engine)
     return folded.append_column(LAYER_COLUMN, layers)
+
+
+def _only_deletes_apart(engine: MergeEngine) -> bool:
+    """Whether a retraction other than a -D may be folded with any record: with sequence groups, of most functions."""
+    in_order = any(fold.retract_rule is RetractRule.IN_ORDER for fold in engine.folds)
+    return engine.retraction is Retraction.AS_RECORD and not in_order
 
 
 def _factors(table: pa.Table, engine: MergeEngine) -> Mask:

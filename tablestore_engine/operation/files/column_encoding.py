@@ -25,12 +25,12 @@ _CODECS = {one: one for one in ("zstd", "snappy", "lz4", "gzip", "brotli", "none
 _CODECS |= {"uncompressed": "none", "lz4_raw": "lz4"}
 
 
-def encodings(sample: pa.Table, primary_keys: Sequence[str], options: CoreOptions) -> dict[str, Any]:
+def encodings(sample: pa.Table, primary_keys: Sequence[str], compression: str, options: CoreOptions) -> dict[str, Any]:
     """Arguments of PyArrow's `ParquetWriter` for a file that begins with these rows, sorted by key."""
     keys = [f.name for f in sample.schema if f.name in primary_keys and pa.types.is_integer(f.type)]
     leaves = [leaf for f in sample.schema for leaf in _leaves(f.name, f.type)]
     # Each file says how it is compressed, so one that Arrow lacks, of another tool, may be replaced.
-    codec = _CODECS.get(options.file_compression, "zstd")
+    codec = _CODECS.get(compression, "zstd")
     return {
         "use_dictionary": [one for one in dictionary_columns(sample) if one not in keys],
         "column_encoding": dict.fromkeys(keys, _DELTA) or None,

@@ -1,7 +1,6 @@
 """Rolling writer: sorted Arrow batches of one (partition, bucket) in, data files and their metadata out.
 
-Files roll at the target size. Statistics come from the Parquet footer, which the writer has computed anyway.
-Memory is one row group, and its pages while it is encoded; nothing of the bucket is held.
+Files roll at the target size. Nothing of the bucket is held but what an open file holds.
 """
 
 from __future__ import annotations
@@ -14,34 +13,35 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from tablestore_engine.errors import StorageError
 from tablestore_engine.metadata.binary_row import encode_row
 from tablestore_engine.metadata.data_file import DataFileMeta, SimpleStats
 from tablestore_engine.operation.files.batch_size import slices_within
 from tablestore_engine.operation.files.column_encoding import encodings
+from tablestore_engine.operation.files.file_index_writer import (
+    NO_INDEX,
+    FileIndexBuilder,
+    StoredIndex,
+    index_file_name,
+    store_index,
+)
 from tablestore_engine.operation.files.footer_stats import (
-    DEFAULT_MODE,
     UNKNOWN,
     ColumnStats,
-    column_stats,
     leaves_with_stats,
 )
-from tablestore_engine.options import CoreOptions
+from tablestore_engine.operation.files.open_file import ROW_GROUP_BYTES, OpenFile, WrittenFile
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import arrow_schema
-from tablestore_engine.schema.types.system import COUNT, KEY_PREFIX, SEQUENCE_NUMBER, VALUE_KIND, key_field
+from tablestore_engine.schema.types.system import COUNT, KEY_PREFIX, key_field
 from tablestore_engine.schema.types.types import DataField, refuse_nanoseconds
 from tablestore_engine.storage import clock
-from tablestore_engine.storage.file_io import FileIO, storage_errors
+from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.paths import TablePaths
 from tablestore_engine.table_state import TableState
 
-ROW_GROUP_ROWS = 1_000_000
-ROW_GROUP_BYTES = 64 << 20  # in memory; a fraction of it on disk
 _SLICE_BYTES = ROW_GROUP_BYTES // 4  # how much larger a row group may be
-_DELETES = pa.array([1, 3], pa.int8())
 
 
 @dataclass(frozen=True)
@@ -101,10 +101,13 @@ class RollingWriter:
         self._next_index = first_index
         self._options = target.schema.core_options
         fields = (COUNT, *target.schema.fields) if files.retractions else target.schema.fields
-        self._arrow_schema = arrow_schema(fields, target.schema.trimmed_key_fields)
+        self._arrow_schema = arrow_schema(
+            fields, target.schema.trimmed_key_fields, thin=self._options.data_file_thin_mode
+        )
+        self._index: FileIndexBuilder | None = None
         self._files: list[DataFileMeta] = []
         self._made_directory = False
-        self._open: _OpenFile | None = None
+        self._open: OpenFile | None = None
         # A file that ends where NaN begins would end between two keys that others cannot order (pypaimon loses the
         # second), so float keys have no bounds from the start.
         keys = target.schema.primary_keys
@@ -118,13 +121,16 @@ class RollingWriter:
     def write(self, table: pa.Table) -> None:
         """Append rows in the file layout, which continue the key order of the rows before."""
         # One large batch makes no larger row groups and files than many small ones.
-        for rows in slices_within(table, _SLICE_BYTES):
+        for rows in slices_within(table, min(_SLICE_BYTES, self._options.file_block_size or _SLICE_BYTES)):
             if self._finds_nan(rows):
                 self.roll()
             for piece in self._fitting(rows):
                 if self._open is None:
                     self._open = self._start(piece)
-                self._open.write(piece)
+                    self._index = FileIndexBuilder.of(self._schema)
+                written = self._open.write(piece)
+                if self._index is not None:
+                    self._index.add(written)
                 if self._is_full(self._open):
                     self._finish()
 
@@ -140,7 +146,7 @@ class RollingWriter:
             at += part.num_rows
             yield part
 
-    def _is_full(self, file: _OpenFile) -> bool:
+    def _is_full(self, file: OpenFile) -> bool:
         rows = self._options.target_file_row_num
         return file.bytes_written >= self._options.target_file_size or (rows is not None and file.row_count >= rows)
 
@@ -166,7 +172,7 @@ class RollingWriter:
 
     def abort(self) -> None:
         """Remove what was written; never raises, because the original failure is raised."""
-        paths = [f"{self._directory}/{file.file_name}" for file in self._files]
+        paths = [f"{self._directory}/{name}" for file in self._files for name in (file.file_name, *file.extra_files)]
         if self._open is not None:
             self._open.abandon()
             paths.append(self._open.path)
@@ -175,29 +181,40 @@ class RollingWriter:
             with suppress(StorageError):
                 self._target.io.delete(path)
 
-    def _start(self, first: pa.Table) -> _OpenFile:
+    def _start(self, first: pa.Table) -> OpenFile:
         if not self._made_directory:
             self._target.io.mkdirs(self._directory)
             self._made_directory = True
         name = self._target.file_name(self._task, self._next_index)
         self._next_index += 1
-        return _OpenFile(
+        return OpenFile(
             self._target.io,
             f"{self._directory}/{name}",
             name,
             self._arrow_schema,
             self._options,
-            encodings(first, self._schema.primary_keys, self._options),
+            encodings(first.select(self._arrow_schema.names), self._schema.primary_keys, self._codec, self._options),
             leaves_with_stats(self._arrow_schema, self._with_nan),
         )
+
+    @property
+    def _codec(self) -> str:
+        by_level = dict(self._options.file_compression_per_level) if self._keyed else {}
+        return by_level.get(self._level, self._options.file_compression)
 
     def _finish(self) -> None:
         assert self._open is not None
         written = self._open.close()
         self._open = None
-        self._files.append(self._meta(written))
+        # First without its index: whatever happens next, `abort` knows the file.
+        self._files.append(self._meta(written, NO_INDEX))
+        if self._index is not None:
+            name, threshold = index_file_name(written.name), self._options.file_index_threshold
+            index = store_index(self._target.io, self._directory, name, self._index.close(), threshold)
+            self._index = None
+            self._files[-1] = self._meta(written, index)
 
-    def _meta(self, written: _WrittenFile) -> DataFileMeta:
+    def _meta(self, written: WrittenFile, index: StoredIndex) -> DataFileMeta:
         schema = self._schema
         value_fields = self._fields_with_stats(written.stats)
         names = [f.name for f in value_fields]
@@ -227,6 +244,8 @@ class RollingWriter:
             delete_row_count=written.deletes,
             file_source=self._file_source,
             value_stats_cols=None if len(names) == len(schema.fields) else tuple(names),
+            extra_files=index.extra_files,
+            embedded_index=index.embedded,
         )
 
     def _fields_with_stats(self, stats: dict[str, ColumnStats]) -> tuple[DataField, ...]:
@@ -238,130 +257,6 @@ class RollingWriter:
 
 
 _EMPTY_ROW = encode_row((), ())
-
-
-@dataclass(frozen=True)
-class _WrittenFile:
-    name: str
-    size: int
-    rows: int
-    deletes: int
-    min_sequence: int
-    max_sequence: int
-    min_key: tuple[Any, ...]
-    max_key: tuple[Any, ...]
-    stats: dict[str, ColumnStats]
-
-
-class _OpenFile:
-    def __init__(
-        self,
-        io: FileIO,
-        path: str,
-        name: str,
-        schema: pa.Schema,
-        options: CoreOptions,
-        encodings: dict[str, Any],
-        statistics: bool | list[str],
-    ) -> None:
-        self.path = path
-        self._name = name
-        self._schema = schema
-        self._options = options
-        self._keys = [n for n in schema.names if n.startswith(KEY_PREFIX)]
-        self._keyed = SEQUENCE_NUMBER.name in schema.names
-        self._retracts = COUNT.name in schema.names
-        self._sink = io.open_output(path)
-        self._footers: list[pq.FileMetaData] = []
-        self._writer = pq.ParquetWriter(
-            self._sink,
-            schema,
-            store_decimal_as_integer=True,
-            write_statistics=statistics,
-            metadata_collector=self._footers,
-            **encodings,
-        )
-        self._group_bytes = min(ROW_GROUP_BYTES, options.target_file_size)
-        self._held: list[pa.Table] = []
-        self._held_rows = 0
-        self._held_bytes = 0
-        self._rows = 0
-        self._deletes = 0
-        self._taken = 0
-        self._first: tuple[Any, ...] | None = None
-        self._last: tuple[Any, ...] = ()
-        self._sequence: tuple[int, int] | None = None
-
-    @property
-    def row_count(self) -> int:
-        return self._rows
-
-    @property
-    def bytes_written(self) -> int:
-        return int(self._sink.tell())
-
-    def write(self, table: pa.Table) -> None:
-        table = table.select(self._schema.names).cast(self._schema)
-        if self._keyed:
-            if self._first is None:
-                self._first = tuple(table.column(k)[0].as_py() for k in self._keys)
-            self._last = tuple(table.column(k)[-1].as_py() for k in self._keys)
-            self._deletes += pc.sum(pc.is_in(table.column(VALUE_KIND.name), value_set=_DELETES)).as_py() or 0
-            bounds = pc.min_max(table.column(SEQUENCE_NUMBER.name)).as_py()
-            low, high = self._sequence or (bounds["min"], bounds["max"])
-            self._sequence = (min(low, bounds["min"]), max(high, bounds["max"]))
-        elif self._retracts:
-            self._deletes += table.num_rows
-            self._taken -= pc.sum(table.column(COUNT.name)).as_py()
-        self._rows += table.num_rows
-        self._held.append(table)
-        self._held_rows += table.num_rows
-        self._held_bytes += table.nbytes
-        if self._held_rows >= ROW_GROUP_ROWS or self._held_bytes >= self._group_bytes:
-            self._write_row_group()
-
-    def _write_row_group(self) -> None:
-        # Arrow makes a row group of every call, and small ones cost space and time.
-        if not self._held:
-            return
-        rows = pa.concat_tables(self._held)
-        self._held, self._held_rows, self._held_bytes = [], 0, 0
-        # Arrow writes to the file itself, so a full disk is noticed here and not in the file IO.
-        with storage_errors(self.path):
-            self._writer.write_table(rows, row_group_size=ROW_GROUP_ROWS)
-
-    def close(self) -> _WrittenFile:
-        self._write_row_group()
-        with storage_errors(self.path):
-            self._writer.close()
-            size = int(self._sink.tell())
-            self._sink.close()
-        footers = self._footers
-        # Without a key, a file takes as many numbers as the number of rows it represents.
-        low, high = self._sequence or (0, max((self._taken or self._rows) - 1, 0))
-        return _WrittenFile(
-            name=self._name,
-            size=size,
-            rows=self._rows,
-            deletes=self._deletes,
-            min_sequence=low,
-            max_sequence=high,
-            min_key=self._first or (),
-            max_key=self._last,
-            stats=column_stats(footers[0], self._schema, self._stats_mode),
-        )
-
-    def _stats_mode(self, name: str) -> str:
-        # Of keys there are always some: readers skip files by them.
-        return DEFAULT_MODE if name.startswith(KEY_PREFIX) else self._options.stats_mode(name)
-
-    def abandon(self) -> None:
-        """Close handles; the content is lost."""
-        try:
-            self._writer.close()
-            self._sink.close()
-        except (OSError, pa.ArrowException):
-            return
 
 
 def _stats(stats: dict[str, ColumnStats], names: Sequence[str], types: Sequence[Any]) -> SimpleStats:

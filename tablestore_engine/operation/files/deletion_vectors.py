@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tablestore_engine.errors import CorruptMetadataError
-from tablestore_engine.metadata.deletion_vector import Positions, deleted_positions
+from tablestore_engine.metadata.bitmaps.deletion_vector import deleted_positions
+from tablestore_engine.metadata.bitmaps.roaring import Positions
 from tablestore_engine.metadata.index_manifest import DELETION_VECTORS
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot

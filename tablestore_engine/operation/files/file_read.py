@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tablestore_engine.errors import CorruptDataError, StorageError
-from tablestore_engine.metadata.deletion_vector import Positions
+from tablestore_engine.metadata.bitmaps.roaring import Positions
 from tablestore_engine.operation.files.batch_size import fixed_width
 from tablestore_engine.operation.files.deletion_vectors import kept_rows
 from tablestore_engine.operation.files.evolve import evolved

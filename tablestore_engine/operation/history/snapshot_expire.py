@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tablestore_engine.errors import SnapshotNotFound, StorageError, UserError
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry, ManifestFileMeta
@@ -164,7 +164,7 @@ def _garbage(state: TableState, begin: int, end: int) -> Garbage:
     garbage = Garbage()
     for snapshot_id in range(begin + 1, end + 1):
         before, after = snapshots[snapshot_id - 1], snapshots[snapshot_id]
-        garbage.data_files |= _paths(state, before, _removed(state, before, after))
+        garbage.data_files |= _removed(state, before, after)
     for snapshot_id in range(begin, end):
         garbage.manifests |= metadata_of(state, snapshots[snapshot_id])
         _add_changelog(state, garbage, snapshots[snapshot_id])
@@ -221,17 +221,20 @@ def _keep(state: TableState, garbage: Garbage, snapshot: Snapshot) -> None:
     garbage.manifests -= metadata_of(state, snapshot)
 
 
-def _removed(state: TableState, before: Snapshot, after: Snapshot) -> Iterable[ManifestEntry]:
-    """Files that are live in one snapshot and not in the next."""
+def _removed(state: TableState, before: Snapshot, after: Snapshot) -> set[str]:
+    """Paths of the files that are live in one snapshot and not in the next."""
     delta = [e for m in state.manifests.read_list(after.delta_manifest_list) for e in _entries(state, m)]
-    added = {e.file.file_name for e in delta if e.kind == FileKind.ADD}
-    # A file that is upgraded to another level is deleted and added under one name.
-    removed = [e for e in delta if e.kind == FileKind.DELETE and e.file.file_name not in added]
+    added = {e.file.file_name: e.file for e in delta if e.kind == FileKind.ADD}
+    # A file that is upgraded to another level, or gets another index, is deleted and added under one name.
+    gone = [e for e in delta if e.kind == FileKind.DELETE]
+    removed = [e for e in gone if e.file.file_name not in added]
+    again = [e for e in gone if e.file.extra_files and e.file.file_name in added]
+    stay = [replace(e, file=added[e.file.file_name]) for e in again]
     if not state.manifests.read_list(after.base_manifest_list):
         # A replacement with other partition columns names no file of the replaced table.
-        named = {e.file.file_name for e in removed} | added
+        named = {e.file.file_name for e in removed} | set(added)
         removed += [e for e in live_entries(state.manifests, before) if e.file.file_name not in named]
-    return removed
+    return _paths(state, before, removed) | (_paths(state, before, again) - _paths(state, before, stay))
 
 
 def _entries(state: TableState, meta: ManifestFileMeta) -> list[ManifestEntry]:

@@ -1,4 +1,4 @@
-"""Which files of a bucket a predicate lets a scan skip, by their statistics.
+"""Which files of a bucket a predicate lets a scan skip, by their statistics and their file indexes.
 
 A file of a keyed table whose records are merged with those of others is skipped only by its key, or with all of them.
 """
@@ -17,14 +17,22 @@ from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import DataType
 
+IndexTest = Callable[[BucketScan, DataFileMeta, "frozenset[str] | None"], bool]
+"""Whether a file of a bucket may match, by the indexes of some columns (lower case; None: of all)."""
+
+
+def _in_doubt(scan: BucketScan, file: DataFileMeta, only: frozenset[str] | None) -> bool:
+    return True
+
 
 def skip_buckets(
     buckets: Iterable[BucketScan],
     schema: TableSchema,
     predicate: Predicate | None,
     schemas: Callable[[int], TableSchema] | None,
+    indexes: IndexTest = _in_doubt,
 ) -> tuple[BucketScan, ...]:
-    """What is left of buckets in wanted partitions."""
+    """What is left of buckets in wanted partitions. `indexes` asks the file indexes, after the statistics."""
     kept = []
     chosen: dict[int, set[int] | None] = {}
     for scan in buckets:
@@ -33,7 +41,7 @@ def skip_buckets(
         wanted = chosen[scan.total_buckets]
         if wanted is not None and scan.bucket not in wanted:
             continue
-        files = _skip_files(scan, schema, predicate, schemas)
+        files = _skip_files(scan, schema, predicate, schemas, indexes)
         if files:
             kept.append(scan if len(files) == len(scan.files) else replace(scan, files=tuple(files), pruned=True))
     return tuple(kept)
@@ -44,12 +52,14 @@ def _skip_files(
     schema: TableSchema,
     predicate: Predicate | None,
     schemas: Callable[[int], TableSchema] | None,
+    indexes: IndexTest,
 ) -> list[DataFileMeta]:
     if predicate is None:
         return list(scan.files)
 
     def matches(file: DataFileMeta, only: frozenset[str] | None) -> bool:
-        return may_match(predicate, FileBounds(file, schema, schemas).of(only))
+        by_statistics = may_match(predicate, FileBounds(file, schema, schemas).of(only))
+        return by_statistics and indexes(scan, file, only)
 
     if not schema.primary_keys:
         return [f for f in scan.files if matches(f, None)]

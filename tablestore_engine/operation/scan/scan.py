@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from tablestore_engine.errors import CorruptMetadataError, OptionError
-from tablestore_engine.metadata.data_file import READ_FORMAT
+from tablestore_engine.metadata.data_file import READ_FORMAT, DataFileMeta
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry, merge_entries
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
@@ -22,7 +22,8 @@ from tablestore_engine.operation.files.deletion_vectors import (
     deletions_of,
     visible_entries,
 )
-from tablestore_engine.operation.scan.file_skipping import skip_buckets
+from tablestore_engine.operation.scan.file_index_skipping import FileIndexes
+from tablestore_engine.operation.scan.file_skipping import IndexTest, skip_buckets
 from tablestore_engine.operation.scan.partition_filter import PartitionChoice, PartitionFilter
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.schema.table.predicate import Predicate
@@ -101,7 +102,18 @@ def plan_scan(
     _refuse_retractions(entries, schema)
     buckets = readable_buckets(state, snapshot, entries)
     _refuse_formats(buckets)
-    return ScanPlan(snapshot, schema, skip_buckets(buckets, schema, predicate, state.schemas.load))
+    kept = skip_buckets(buckets, schema, predicate, state.schemas.load, _index_test(state, predicate))
+    return ScanPlan(snapshot, schema, kept)
+
+
+def _index_test(state: TableState, predicate: Predicate | None) -> IndexTest:
+    indexes = FileIndexes(state.io, state.schema, state.schemas.load)
+
+    def may_match(scan: BucketScan, file: DataFileMeta, only: frozenset[str] | None) -> bool:
+        directory = state.paths.bucket_dir(scan.partition_path, scan.bucket)
+        return predicate is None or indexes.may_match(predicate, directory, file, only)
+
+    return may_match
 
 
 def readable_buckets(

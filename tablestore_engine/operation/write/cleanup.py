@@ -38,10 +38,11 @@ def remove_written(target: WriteTarget, written: WriteResult) -> None:
     """Remove the files in the result of a write. Files of tasks that Spark ran twice are orphans."""
     partition_format = PartitionFormat(target.schema)
     paths = [
-        target.paths.data_file(partition_format.path_of(one.partition), one.bucket, one.file.file_name)
+        target.paths.data_file(partition_format.path_of(one.partition), one.bucket, name)
         for one in written.entries
-        # A file that was only moved to another level does not belong to this write.
-        if one.kind == FileKind.ADD and target.write_id in one.file.file_name
+        for name in (one.file.file_name, *one.file.extra_files)
+        # A file that was only moved to another level, or got another index, does not belong to this write.
+        if one.kind == FileKind.ADD and target.write_id in name
     ]
     paths += [index_path(target.paths, target.schema, one) for one in written.index if target.write_id in one.file_name]
     for path in paths:

@@ -33,7 +33,7 @@ class Order(Enum):
 
     NONE = "nothing"
     NEWEST = "which record is the newest: an older one may come late where the user's columns say the order"
-    ALL = "the order of all records: a record that comes late would have to be put between others"
+    ALL = "the order of all records: one that comes late cannot be put between others that are one row already"
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,14 @@ class FunctionRules:
     """One row of the table.
 
     `may_outgrow`: the fold of some records of a key may not fit the column where that of all of them does.
-    `changes_one_value`: the fold of a single record may differ from it (a blank text, rows with the same nested key).
+    `puts_late_first`: in a sequence group, the value of a record that comes late is put before what is there.
     `settings`: the options of a column that only these functions have, after 'fields.<column>.'.
     """
 
     retract: RetractRule = RetractRule.REFUSE
     order: Order = Order.ALL
     may_outgrow: bool = False
-    changes_one_value: bool = False
+    puts_late_first: bool = False
     settings: tuple[str, ...] = ()
 
 
@@ -61,22 +61,20 @@ FUNCTIONS = {
     "min": _ANY_ORDER,
     "bool_and": _ANY_ORDER,
     "bool_or": _ANY_ORDER,
-    "last_value": FunctionRules(RetractRule.CLEAR, Order.NEWEST),
-    "last_non_null_value": FunctionRules(RetractRule.IN_ORDER),
-    "first_value": FunctionRules(),
-    "first_non_null_value": FunctionRules(),
-    "listagg": FunctionRules(changes_one_value=True, settings=("distinct", "list-agg-delimiter")),
+    "last_value": FunctionRules(RetractRule.CLEAR, Order.NEWEST, puts_late_first=True),
+    "last_non_null_value": FunctionRules(RetractRule.IN_ORDER, puts_late_first=True),
+    "first_value": FunctionRules(puts_late_first=True),
+    "first_non_null_value": FunctionRules(puts_late_first=True),
+    "listagg": FunctionRules(puts_late_first=True, settings=("distinct", "list-agg-delimiter")),
     "collect": FunctionRules(RetractRule.IN_ORDER, settings=("distinct",)),
-    "merge_map": FunctionRules(RetractRule.IN_ORDER),
-    "nested_update": FunctionRules(RetractRule.IN_ORDER, changes_one_value=True, settings=("nested-key",)),
+    "merge_map": FunctionRules(RetractRule.IN_ORDER, puts_late_first=True),
+    "nested_update": FunctionRules(RetractRule.IN_ORDER, puts_late_first=True, settings=("nested-key", "count-limit")),
     "hll_sketch": _ANY_ORDER,
     "theta_sketch": _ANY_ORDER,
 }
-TAKE_LATE_RECORDS = tuple(name for name, rules in FUNCTIONS.items() if rules.order is not Order.ALL)
-"""Functions whose result does not change when an older record comes late: where users say how records are ordered."""
 
 _NUMBERS = (*INTEGER_ROOTS, "FLOAT", "DOUBLE")
-_UNORDERED = (*BINARY_ROOTS, "BOOLEAN", "VARIANT")
+_UNORDERED = (*BINARY_ROOTS, "VARIANT")
 _PRODUCT_DIGITS = 18  # two factors fit into Spark's and Arrow's widest decimal
 
 

@@ -6,15 +6,12 @@ Every mistake is an OptionError when the table is made, never an answer that is 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from tablestore_engine.errors import OptionError, did_you_mean
 from tablestore_engine.options.merge_options import AGGREGATE_FUNCTIONS
 from tablestore_engine.schema.merge.aggregate_functions import (
     FUNCTIONS,
-    TAKE_LATE_RECORDS,
-    Order,
     RetractRule,
     retract_rule_of,
     rounds,
@@ -48,28 +45,12 @@ def fold_of(field: DataField, function: str, given: Mapping[str, Any], sequence:
         sequence,
         retract_rule_of(function, field.type, ignores=ignores),
         rounds(function, field.type),
+        given.get("count-limit"),
+        named=True,
+        nullable=field.type.nullable,
     )
     _check_settings(fold, given, field)
     return fold
-
-
-def in_any_order(fold: Fold, field: DataField, what: str) -> Fold:
-    """The fold where records may come late. Raises OptionError for a function that needs the order of all."""
-    if fold.rules.order is Order.ALL:
-        raise OptionError(
-            f"The function '{fold.function}' of column '{field.name}' is not supported with {what}: a record that "
-            "comes late would have to be put between others that are one row already.",
-            hint=f"Supported functions: {', '.join(TAKE_LATE_RECORDS)}.",
-        )
-    if fold.rounds:
-        raise OptionError(
-            f"The product of column '{field.name}', of type {field.type}, is not supported with {what}: it rounds at "
-            "each step, and a record that comes late would have to be put between others that are one row already.",
-            hint="Let the column be DOUBLE, or DECIMAL without digits after the point.",
-        )
-    if fold.retract_rule is not RetractRule.IN_ORDER:
-        return fold
-    return replace(fold, retract_rule=RetractRule.REFUSE)
 
 
 def _check_function(function: str, field: DataField) -> None:
@@ -92,10 +73,6 @@ def _check_settings(fold: Fold, given: Mapping[str, Any], field: DataField) -> N
                 f"Option '{key_of(field.name, setting)}' needs the function {' or '.join(functions)}; "
                 f"the column has '{fold.function}'."
             )
-    if fold.function == "listagg" and not field.type.nullable:
-        raise OptionError(
-            f"Column '{field.name}' is NOT NULL, but listagg of blank texts is null.", hint="Let it be null."
-        )
     element = field.type.element if isinstance(field.type, ArrayType) else None
     if fold.function == "collect" and fold.distinct and not isinstance(element, AtomicType):
         raise OptionError(

@@ -48,7 +48,6 @@ class EngineRules:
 
 
 _IN_GROUPS = " in sequence groups"
-_ORDER_BY_GROUP = "Name the column that orders others: 'fields.<column>.sequence-group' = 'a, b'."
 _PARTIAL_UPDATE_HINT = (
     "Write +I and +U rows only, or make the table with 'ignore-delete', "
     "'partial-update.remove-record-on-delete' or sequence groups."
@@ -58,12 +57,8 @@ RULES = {
     "first-row": EngineRules(
         Kept.OLDEST, Retraction.REFUSED, no_sequence_field="Leave it out: the first record that is written stays."
     ),
-    "partial-update": EngineRules(
-        Kept.FOLD, Retraction.REFUSED, no_sequence_field=_ORDER_BY_GROUP, retraction_hint=_PARTIAL_UPDATE_HINT
-    ),
-    f"partial-update{_IN_GROUPS}": EngineRules(
-        Kept.FOLD, Retraction.AS_RECORD, no_sequence_field=_ORDER_BY_GROUP, retraction_hint=_PARTIAL_UPDATE_HINT
-    ),
+    "partial-update": EngineRules(Kept.FOLD, Retraction.REFUSED, retraction_hint=_PARTIAL_UPDATE_HINT),
+    f"partial-update{_IN_GROUPS}": EngineRules(Kept.FOLD, Retraction.AS_RECORD, retraction_hint=_PARTIAL_UPDATE_HINT),
     "aggregation": EngineRules(
         Kept.FOLD,
         Retraction.BY_COLUMN,

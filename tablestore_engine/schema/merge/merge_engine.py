@@ -4,7 +4,12 @@
 (`aggregate_functions`) that folds its values in the order of their records: in a `partial-update` the last value that
 is not null, in an `aggregation` the function that an option names. A fold of folds equals the fold of everything, so
 neighbouring runs may merge in any grouping; products that round are the exception. In a *sequence group* of a partial
-update, columns have their own sequence columns, and take the values of the record that is greatest in these.
+update, columns have their own sequence columns, and take the values of the record that is greatest in these. A record
+that is less comes *late*: most functions put its value before what is there.
+
+Where users say the order of records (`sequence.field`, sequence groups), a late record cannot be put between others
+that are one record already. A function that needs the order of all then gives what depends on when runs merged, as
+Paimon's does.
 
 A *retraction* is a record of kind -U or -D: it takes back what an earlier record gave. Each column has a `RetractRule`
 for it. If every column can express the retraction as an ordinary record (a negated number, a null), the writer writes
@@ -32,9 +37,11 @@ from tablestore_engine.schema.merge.engine_rules import EngineRules, Kept, Retra
 class Fold:
     """How the values of one column become one.
 
-    `delimiter` is an option of listagg, `distinct` of listagg and collect, `nested_key` of nested_update. `sequence`
+    `delimiter` is an option of listagg, `distinct` of listagg and collect, `nested_key` and `count_limit` of
+    nested_update. `sequence`
     are the sequence columns of its group; `last_value` is then the value of the record that is greatest in them.
-    `rounds` says that every step rounds, so that a fold of folds may differ from the fold of everything.
+    `rounds` says that every step rounds, so that a fold of folds may differ from the fold of everything. `named` says
+    that an option names the function: a retraction that comes late then clears even a last value.
     """
 
     column: str
@@ -46,6 +53,9 @@ class Fold:
     sequence: tuple[str, ...] = ()
     retract_rule: RetractRule = RetractRule.REFUSE
     rounds: bool = False
+    count_limit: int | None = None
+    named: bool = False
+    nullable: bool = True
 
     @property
     def rules(self) -> FunctionRules:
@@ -55,7 +65,12 @@ class Fold:
     @property
     def picks_by_sequence(self) -> bool:
         """Whether the value is that of the record which wins the column's sequence group."""
-        return bool(self.sequence) and self.function == "last_value"
+        return bool(self.sequence) and self.function == "last_value" and not self.named
+
+    @property
+    def puts_late_first(self) -> bool:
+        """Whether a record that comes late for the column's sequence group is put before those that are there."""
+        return bool(self.sequence) and not self.picks_by_sequence and self.rules.puts_late_first
 
 
 @dataclass(frozen=True)
@@ -111,7 +126,7 @@ class MergeEngine:
     def stores_retractions(self) -> bool:
         """Whether retractions keep their kind in files until all records of their key meet."""
         if self.retraction is Retraction.AS_RECORD:
-            return bool(self.removing_groups)
+            return bool(self.removing_groups) or any(f.retract_rule is RetractRule.IN_ORDER for f in self.folds)
         if not self.folds:
             return False
         if self.removes_on_delete or self.retraction is not Retraction.BY_COLUMN:
@@ -130,6 +145,17 @@ class MergeEngine:
         if self.retraction is Retraction.BY_COLUMN and not self.removes_on_delete:
             return all(f.retract_rule is not RetractRule.REFUSE for f in self.folds)
         return self.removes_on_delete or self.retraction in (Retraction.DELETE, Retraction.AS_RECORD)
+
+    @property
+    def late_groups(self) -> tuple[tuple[str, ...], ...]:
+        """The sequence groups with a column to which it matters whether a record comes late."""
+        return tuple(dict.fromkeys(f.sequence for f in self.folds if f.puts_late_first))
+
+    @property
+    def needs_positions(self) -> bool:
+        """Whether a fold needs the place of each record in the order of all, where users say that order."""
+        in_order = any(f.rules.order is Order.ALL for f in self.folds)
+        return bool(self.folds) and (in_order or self.removes_on_delete or self.has_sequence_groups)
 
     @property
     def folds_in_order(self) -> bool:
@@ -153,11 +179,6 @@ class MergeEngine:
     def may_outgrow(self) -> bool:
         """Whether a fold of some records of a key may not fit its column where that of all of them does."""
         return any(f.rules.may_outgrow for f in self.folds)
-
-    @property
-    def changes_single_rows(self) -> bool:
-        """Whether the fold of a single record may differ from it: a blank text, a list of distinct values."""
-        return any(f.rules.changes_one_value or f.distinct for f in self.folds)
 
     def obstacle(self, kind: int) -> str | None:
         """Why a record of that kind (1 -U, 3 -D) cannot be written, as the end of a sentence; None when it can."""

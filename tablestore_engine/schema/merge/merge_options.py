@@ -13,7 +13,7 @@ from tablestore_engine.options import CoreOptions
 from tablestore_engine.options.merge_options import MergeOptions
 from tablestore_engine.options.option_type import COLUMNS
 from tablestore_engine.schema.merge.aggregate_functions import DEFAULT_FUNCTION, RetractRule
-from tablestore_engine.schema.merge.column_fold import fold_of, in_any_order, key_of, partition_fold
+from tablestore_engine.schema.merge.column_fold import fold_of, key_of, partition_fold
 from tablestore_engine.schema.merge.engine_rules import Kept, rules_of
 from tablestore_engine.schema.merge.merge_engine import Fold, MergeEngine
 from tablestore_engine.schema.merge.multiset_columns import check_engine
@@ -54,7 +54,9 @@ def merge_engine_of(
     elif name == "aggregation":
         folds = _aggregation(fields, keys, settings, options, partition_keys)
     else:
-        folds = _partial_update(fields, keys, settings, groups, partition_keys)
+        fixed = (*keys, *partition_keys, *(name for group in groups for name in group))
+        named = _with_default(settings, [f.name for f in fields if f.name not in fixed], groups, options)
+        folds = _partial_update(fields, keys, named, groups, partition_keys)
     removing = _removing_groups(fields, folds, groups, options)
     return MergeEngine(name, folds, options.ignore_delete, options.ignore_update_before, removes, removing)
 
@@ -81,6 +83,7 @@ def _column_settings(fields: Sequence[DataField], options: CoreOptions) -> Setti
         "list-agg-delimiter": options.column_list_agg_delimiters,
         "distinct": options.column_distinct,
         "nested-key": options.column_nested_keys,
+        "count-limit": options.column_count_limits,
         "ignore-retract": options.column_ignore_retract,
     }
     found: dict[str, dict[str, Any]] = {}
@@ -129,19 +132,12 @@ def _check_engine_options(name: str, settings: Settings, groups: Groups, options
             hint="In a sequence group a delete clears the columns that its sequence orders; "
             f"'{_REMOVING_KEY}' names the groups in which it removes the row.",
         )
-    if options.aggregation_removes_on_delete and options.sequence_field:
-        raise OptionError(
-            "Option 'aggregation.remove-record-on-delete' is not supported with 'sequence.field': records that come "
-            "late would be added to a row that was removed after them."
-        )
 
 
 def _options_of_one_engine(groups: Groups, options: CoreOptions) -> Iterator[tuple[str, str]]:
     """The options that are set and belong to one merge engine, with that engine."""
     for sequence in groups:
         yield f"fields.{','.join(sequence)}.sequence-group", "partial-update"
-    if _DEFAULT_KEY in options.raw:
-        yield _DEFAULT_KEY, "aggregation"
     if options.aggregation_removes_on_delete:
         yield MergeOptions.aggregation_removes_on_delete.key, "aggregation"
     if options.partial_update_removes_on_delete:
@@ -188,10 +184,7 @@ def _aggregation(
                 )
             folds.append(Fold(field.name, "last_value", retract_rule=RetractRule.KEEP))
             continue
-        fold = fold_of(field, given.get("function", default), given)
-        if options.sequence_field:
-            fold = in_any_order(fold, field, "sequence.field")
-        folds.append(fold)
+        folds.append(fold_of(field, given.get("function", default), given))
     return tuple(folds)
 
 
@@ -210,7 +203,8 @@ def _partial_update(
     for field in fields:
         given = settings.get(field.name, {})
         sequence = group_of.get(field.name, ())
-        if given and (field.name in keys or field.name in sequence or not sequence or "function" not in given):
+        ordered = bool(sequence) and field.name not in (*keys, *sequence)
+        if given and not (ordered and "function" in given) and given != {"function": DEFAULT_FUNCTION}:
             setting = next(iter(given))
             raise OptionError(
                 f"Option '{key_of(field.name, setting)}' needs a column of a sequence group"
@@ -227,13 +221,37 @@ def _partial_update(
             # A retraction does not change a column outside all sequence groups.
             folds.append(Fold(field.name, DEFAULT_FUNCTION, ignore_retract=True, retract_rule=RetractRule.CLEAR))
         elif field.name in sequence:
-            folds.append(Fold(field.name, "last_value", sequence=sequence, retract_rule=RetractRule.KEEP))
+            folds.append(_of_group(field, sequence, RetractRule.KEEP))
         elif not given:
-            folds.append(Fold(field.name, "last_value", sequence=sequence, retract_rule=RetractRule.CLEAR))
+            folds.append(_of_group(field, sequence, RetractRule.CLEAR if field.type.nullable else RetractRule.REFUSE))
         else:
-            fold = fold_of(field, given["function"], given, sequence)
-            folds.append(in_any_order(fold, field, "a sequence group"))
+            folds.append(fold_of(field, given["function"], given, sequence))
     return tuple(folds)
+
+
+def _of_group(field: DataField, sequence: tuple[str, ...], retract_rule: RetractRule) -> Fold:
+    """The fold of a column that takes the value of the record that is greatest in the sequence."""
+    return Fold(field.name, "last_value", sequence=sequence, retract_rule=retract_rule, nullable=field.type.nullable)
+
+
+def _with_default(settings: Settings, names: Sequence[str], groups: Groups, options: CoreOptions) -> Settings:
+    """The settings, with the default function, if there is one, of those of the named columns that are in a group.
+
+    Raises:
+        OptionError: a column outside of all groups would have a function other than the last value that is not null.
+    """
+    if _DEFAULT_KEY not in options.raw:
+        return settings
+    default = options.default_aggregate_function
+    members = {name for named in groups.values() for name in named}
+    for name in names:
+        if default != DEFAULT_FUNCTION and name not in members and "function" not in settings.get(name, {}):
+            raise OptionError(
+                f"Option '{_DEFAULT_KEY}' = '{default}' needs each column to be in a sequence group, and '{name}' "
+                "is in none.",
+                hint=f"Name it in a sequence group, or set 'fields.{name}.aggregate-function' = '{DEFAULT_FUNCTION}'.",
+            )
+    return {**settings, **{n: {"function": default, **settings.get(n, {})} for n in names if n in members}}
 
 
 def _group_of_columns(
@@ -251,11 +269,6 @@ def _group_of_columns(
                 raise OptionError(f"{what} names '{name}', which is part of the key or says the partition.")
             if name in group_of:
                 raise OptionError(f"{what} names '{name}', which is in a sequence group already.")
-            if not kind.nullable:
-                raise OptionError(
-                    f"{what} names '{name}', which is NOT NULL; records without a sequence leave it out.",
-                    hint="Let it be null.",
-                )
             if name in sequence and (not isinstance(kind, AtomicType) or kind.root in BINARY_ROOTS):
                 raise OptionError(f"Column '{name}' has type {kind}, which orders no sequence group.")
             group_of[name] = sequence
@@ -288,7 +301,7 @@ def _removing_groups(
             )
     folded = {fold.column for fold in folds}
     for field in fields:
-        if field.name in folded and not field.type.nullable:
+        if field.name in folded and not field.type.nullable and field.name not in ordering:
             raise OptionError(
                 f"Column '{field.name}' is NOT NULL, but of a row that a delete removed no value is left "
                 f"('{_REMOVING_KEY}').",

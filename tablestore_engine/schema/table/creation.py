@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 
 from tablestore_engine.errors import OptionError, SchemaError, did_you_mean
-from tablestore_engine.options import CoreOptions, LayoutOptions, Option
+from tablestore_engine.options import CoreOptions, FileOptions, LayoutOptions, Option
 from tablestore_engine.schema.merge.merge_options import merge_engine_of
+from tablestore_engine.schema.table.file_indexes import indexed_columns
 from tablestore_engine.schema.table.partition_time import check_expiration
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.system import is_system_name
@@ -69,6 +70,7 @@ def create_schema(
                       for name, kind, text in columns])  # fmt: skip
     highest = max(one for each in fields for one in (each.id, *nested_field_ids(each.type)))
     merge_engine_of(fields, primary_keys, parsed, partition_keys)
+    indexed_columns(parsed, fields)
     return TableSchema(0, fields, highest, partition_keys, primary_keys, options, comment, time_millis)
 
 
@@ -156,6 +158,7 @@ def _check_options(
             allowed = [one for one in primary_keys or by_name.values() if one not in partition_keys]
             raise OptionError(f"Option 'bucket-key' cannot name '{name}'.", hint=f"It can name: {', '.join(allowed)}.")
     check_expiration(options, partition_keys)
+    check_compressions(options)
     if options.sequence_field and primary_keys and not set(partition_keys) <= set(primary_keys):
         raise OptionError(
             "Option 'sequence.field' is not supported with a primary key that leaves a "
@@ -169,6 +172,15 @@ def _check_options(
         raise OptionError("A table without a primary key needs the option 'bucket-key' when 'bucket' is set.")
     if options.bucket < 0 and options.bucket_key:
         raise OptionError("Option 'bucket-key' needs the option 'bucket'.", hint="For example 'bucket' = '4'.")
+
+
+def check_compressions(options: CoreOptions) -> None:
+    """Raise an OptionError for a compression of a level that is none."""
+    option = FileOptions.file_compression_per_level
+    for level, codec in options.file_compression_per_level:
+        if codec not in FileOptions.file_compression.choices:
+            accepted = ", ".join(FileOptions.file_compression.choices)
+            raise OptionError(f"Option '{option.key}' cannot be '{level}:{codec}': one of {accepted} is expected.")
 
 
 def _number(columns: Sequence[Column]) -> tuple[DataField, ...]:

@@ -84,18 +84,21 @@ def arrow_field(field: DataField) -> pa.Field:
     return _field(field, with_ids=True)
 
 
-def arrow_schema(fields: Sequence[DataField], key_fields: Sequence[DataField] = ()) -> pa.Schema:
+def arrow_schema(fields: Sequence[DataField], key_fields: Sequence[DataField] = (), *, thin: bool = False) -> pa.Schema:
     """The Arrow schema of a data file.
 
     Without ``key_fields`` that is the columns themselves (append tables); with the trimmed key columns it is
-    ``_KEY_…`` columns, ``_SEQUENCE_NUMBER``, ``_VALUE_KIND`` and then the columns (keyed tables).
+    ``_KEY_…`` columns, ``_SEQUENCE_NUMBER``, ``_VALUE_KIND`` and then the columns (keyed tables). A *thin* file leaves
+    the first ones out.
     """
-    return pa.schema([arrow_field(one) for one in (*key_value_fields(key_fields), *fields)])
+    return pa.schema([arrow_field(one) for one in (*key_value_fields(key_fields, thin=thin), *fields)])
 
 
-def key_value_fields(key_fields: Sequence[DataField]) -> tuple[DataField, ...]:
+def key_value_fields(key_fields: Sequence[DataField], *, thin: bool = False) -> tuple[DataField, ...]:
     """The columns before the value columns in a keyed table's files; none without a key."""
-    return (*(key_field(one) for one in key_fields), SEQUENCE_NUMBER, VALUE_KIND) if key_fields else ()
+    if not key_fields:
+        return ()
+    return (*(() if thin else (key_field(one) for one in key_fields)), SEQUENCE_NUMBER, VALUE_KIND)
 
 
 def from_arrow_type(arrow: pa.DataType, nullable: bool = True) -> DataType:

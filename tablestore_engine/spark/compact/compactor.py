@@ -17,7 +17,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from tablestore_engine.errors import ConflictError, TableStoreError
-from tablestore_engine.metadata.manifest import ManifestEntry
+from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.compact.auto_compaction import (
     LOCAL_BYTES,
@@ -27,13 +27,17 @@ from tablestore_engine.operation.compact.auto_compaction import (
 from tablestore_engine.operation.compact.compact import run_compaction
 from tablestore_engine.operation.compact.compact_plan import plan_compaction
 from tablestore_engine.operation.compact.compact_task import CompactTask
+from tablestore_engine.operation.compact.rewrite_index import plan_rewrite, rewrite_index
 from tablestore_engine.operation.compact.scheduled_run import PlanResult, run_next
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
+from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.spark.run.collect import collect_arrow
 from tablestore_engine.storage.clock import now_millis
 from tablestore_engine.table import Table
 
 _ATTEMPTS = 5
+Run = Callable[[CompactTask, str], list[ManifestEntry]]
+"""Executes one task; the text is unique in the names of its files."""
 
 
 def compact_table(
@@ -75,6 +79,34 @@ def compact_table(
     return done
 
 
+def rewrite_indexes(
+    spark: Callable[[], SparkSession], table: Table, partition_filter: PartitionFilter | None = None
+) -> list[ManifestEntry]:
+    """Make the file indexes of all files, or those of some partitions, anew. Returns the ADD entries of those that
+    changed.
+
+    Raises:
+        ConflictError: other compactions keep winning.
+    """
+    done: list[ManifestEntry] = []
+
+    def execute(tasks: Sequence[CompactTask]) -> list[ManifestEntry]:
+        entries = execute_tasks(spark, tasks, rewrite_index)
+        done.extend(e for e in entries if e.kind == FileKind.ADD)
+        return entries
+
+    def attempt() -> None:
+        done.clear()
+        tasks = plan_rewrite(
+            table.scan(partition_filter=partition_filter).buckets, table.write_target(), table.schemas.load
+        )
+        if tasks:
+            run_and_commit(table.state, tasks, execute)
+
+    with_retry(attempt)
+    return done
+
+
 def _bucket_ids(table: Table, snapshot: Snapshot) -> set[tuple[bytes, int]]:
     """The partitions and buckets that a snapshot changed."""
     metas = table.manifests.read_list(snapshot.delta_manifest_list)
@@ -95,38 +127,41 @@ def owner() -> str:
     return f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
 
 
-def execute_tasks(spark: Callable[[], SparkSession], tasks: Sequence[CompactTask]) -> list[ManifestEntry]:
-    """Run tasks, in executors unless they are small. Returns DELETE and ADD entries.
+def execute_tasks(
+    spark: Callable[[], SparkSession], tasks: Sequence[CompactTask], run: Run | None = None
+) -> list[ManifestEntry]:
+    """Run tasks, in executors unless they are small: those of a compaction by default. Returns DELETE and ADD entries.
 
     Raises:
         TableStoreError: the first failure; files of other tasks may be left.
     """
     small = sum(map(size_of, tasks)) <= LOCAL_BYTES
-    outcomes = [_run_one(task) for task in tasks] if small else _run_in_executors(spark(), tasks)
+    run = run or run_compaction
+    outcomes = [_run_one(task, run) for task in tasks] if small else _run_in_executors(spark(), tasks, run)
     for outcome in outcomes:
         if isinstance(outcome, TableStoreError):
             raise outcome
     return [entry for outcome in outcomes for entry in outcome]
 
 
-def _run_one(task: CompactTask) -> Any:
+def _run_one(task: CompactTask, run: Run) -> Any:
     try:
-        return run_compaction(task, f"c{uuid.uuid4().hex[:8]}-")
+        return run(task, f"c{uuid.uuid4().hex[:8]}-")
     except TableStoreError as error:
         return error
 
 
-def _run_in_executors(spark: SparkSession, tasks: Sequence[CompactTask]) -> list[Any]:
+def _run_in_executors(spark: SparkSession, tasks: Sequence[CompactTask], run: Run) -> list[Any]:
     """One Spark task for each, the largest first; each gets its number from its range."""
     pickled = [pickle.dumps(task) for task in sorted(tasks, key=size_of, reverse=True)]
 
-    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def run_all(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                outcome = _run_one(pickle.loads(pickled[number]))  # noqa: S301 - our own
+                outcome = _run_one(pickle.loads(pickled[number]), run)  # noqa: S301 - our own
                 data = pa.array([pickle.dumps(outcome)], pa.binary())
                 yield pa.RecordBatch.from_arrays([data], names=["payload"])
 
     numbers = spark.range(0, len(pickled), 1, numPartitions=len(pickled))
-    payloads = collect_arrow(numbers.mapInArrow(run, "payload binary"))
+    payloads = collect_arrow(numbers.mapInArrow(run_all, "payload binary"))
     return [pickle.loads(p) for p in payloads.column("payload").to_pylist()]  # noqa: S301 - our own

@@ -6,33 +6,83 @@ nested rows.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tablestore_engine.schema.merge.merge_engine import Fold
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.expressions.names import formatted
 from tablestore_engine.spark.expressions.types import to_spark_type
 
 
-def in_order_sql(fold: Fold, field: DataField, column: str, number: str, takes_back: str) -> str:
+def in_order_sql(
+    fold: Fold, field: DataField, column: str, number: str, takes_back: str, effect: str | None = None
+) -> str:
     """SQL for the fold of a column, of the column's own type, where some records are retractions.
 
-    `number` orders the records, `takes_back` says which are retractions.
+    `number` orders the records, `takes_back` says which are retractions. In a sequence group, `effect` is negative
+    where a record comes late, and null where it has no sequence.
     """
     if fold.function == "product":
         return _product(field, column, number, takes_back)
+    late = "false" if effect is None else f"{effect} < 0"
     if fold.function == "merge_map":
         entries = f"CASE WHEN {column} IS NOT NULL THEN map_entries({column}) END"
-        records = _records(entries, number, takes_back)
+        records = _records(entries, number, takes_back, late)
         joined = f"concat({_others('acc', 'one.v', ('key',))}, one.v)"
-        return f"map_from_entries({_reduced(records, 'one.v', joined, _others('acc', 'one.v', ('key',)))})"
-    records = _records(column, number, takes_back)
+        before = f"concat({_others('one.v', 'acc', ('key',))}, acc)"
+        left = _others("acc", "one.v", ("key",))
+        return f"map_from_entries({_reduced(records, _Steps('one.v', joined, before, left))})"
+    records = _records(column, number, takes_back, late, "true" if effect is None else f"{effect} IS NOT NULL")
+    if fold.function in ("last_value", "last_non_null_value"):
+        return _last(fold, records)
     if fold.function == "collect":
         first = "array_distinct(one.v)" if fold.distinct else "one.v"
         joined = "array_distinct(concat(acc, one.v))" if fold.distinct else "concat(acc, one.v)"
-        return _reduced(records, first, joined, "reduce(one.v, acc, (had, removed) -> " + _without_first() + ")")
-    rows = "filter(one.v, item -> item IS NOT NULL)"
-    given = keyed_sql(rows, fold.nested_key)
-    left = _others("acc", rows, fold.nested_key)
-    return _reduced(records, given, f"concat({left if fold.nested_key else 'acc'}, {given})", left)
+        left = "reduce(one.v, acc, (had, removed) -> " + _without_first() + ")"
+        reduced = _reduced(records, _Steps(first, joined, joined, left))
+        # The list of a key's only record stays as it is.
+        return f"CASE WHEN count(1) = 1 AND NOT bool_or({takes_back}) THEN max({column}) ELSE {reduced} END"
+    joined, before = _nested_sql(fold, "acc", "one.v"), _nested_sql(fold, "one.v", "acc")
+    left = _others(keyed_sql(_there("acc"), fold.nested_key), _there("one.v"), fold.nested_key)
+    return _reduced(records, _Steps("one.v", joined, before, left))
+
+
+def first_non_null_sql(column: str, effect: str) -> str:
+    """SQL for `first_non_null_value` in a sequence group; see `mergetree.merge.late_records.first_non_null`."""
+    records = f"collect_list(named_struct('n', abs({effect}), 'late', {effect} < 0, 'v', {column}))"
+    records = _SORTED.format(f"{records} FILTER (WHERE {effect} IS NOT NULL)")
+    begun = "named_struct('begun', true, 'v', {})"
+    once_begun = "named_struct('begun', acc.begun, 'v', one.v)"
+    late = f"CASE WHEN NOT acc.begun AND acc.v IS NOT NULL THEN {begun.format('acc.v')} ELSE {once_begun} END"
+    in_time = f"CASE WHEN NOT acc.begun AND one.v IS NOT NULL THEN {begun.format('one.v')} ELSE acc END"
+    start = f"named_struct('begun', false, 'v', get({records}, -1).v)"
+    return f"reduce({records}, {start}, (acc, one) -> CASE WHEN one.late THEN {late} ELSE {in_time} END, acc -> acc.v)"
+
+
+def limited_sql(fold: Fold, had: str, given: str) -> str:
+    """SQL for the nested rows of a list and as many of another one as there is room for."""
+    room = f"slice({_there(given)}, 1, {fold.count_limit} - size({had}))"
+    joined = keyed_sql(f"concat({_there(had)}, {room})", fold.nested_key)
+    return f"CASE WHEN size({had}) >= {fold.count_limit} THEN {had} ELSE {joined} END"
+
+
+def _nested_sql(fold: Fold, had: str, given: str) -> str:
+    if fold.count_limit is not None:
+        return limited_sql(fold, had, given)
+    return keyed_sql(f"concat({_there(had)}, {_there(given)})", fold.nested_key)
+
+
+def _there(rows: str) -> str:
+    return f"filter({rows}, item -> item IS NOT NULL)"
+
+
+def _last(fold: Fold, records: str) -> str:
+    if fold.function == "last_value":
+        step = "CASE WHEN one.back THEN NULL WHEN one.late THEN acc ELSE one.v END"
+    else:
+        joined = "WHEN one.late THEN coalesce(acc, one.v) ELSE one.v"
+        step = f"CASE WHEN one.v IS NULL THEN acc WHEN one.back THEN NULL {joined} END"
+    return f"reduce({records}, get({records}, -1).v, (acc, one) -> {step})"
 
 
 def keyed_sql(elements: str, keys: tuple[str, ...]) -> str:
@@ -64,17 +114,35 @@ def _without_first() -> str:
     )
 
 
-def _records(value: str, number: str, takes_back: str) -> str:
-    """The records as an array of structs in order: `v` is the value, `back` whether it is taken back."""
-    records = f"collect_list(named_struct('n', {number}, 'back', {takes_back}, 'v', {value}))"
-    return f"array_sort({records}, (a, b) -> CASE WHEN a.n < b.n THEN -1 WHEN a.n > b.n THEN 1 ELSE 0 END)"
+_SORTED = "array_sort({}, (a, b) -> CASE WHEN a.n < b.n THEN -1 WHEN a.n > b.n THEN 1 ELSE 0 END)"
 
 
-def _reduced(records: str, first: str, joined: str, left: str) -> str:
+def _records(value: str, number: str, takes_back: str, late: str = "false", where: str = "true") -> str:
+    """The records as an array of structs in order: `v` is the value, `back` whether it is taken back, `late` whether it
+    comes late."""
+    fields = f"'n', {number}, 'back', {takes_back}, 'late', {late}, 'v', {value}"
+    return _SORTED.format(f"collect_list(named_struct({fields})) FILTER (WHERE {where})")
+
+
+@dataclass(frozen=True)
+class _Steps:
+    """SQL of what a value `one.v` makes of the values `acc` before it.
+
+    They are none, or others that it follows (`joined`), or comes before, or of which those are `left` that it does not
+    take back.
+    """
+
+    first: str
+    joined: str
+    before: str
+    left: str
+
+
+def _reduced(records: str, steps: _Steps) -> str:
     """Nulls are skipped, and nothing can be taken from a null."""
     step = (
-        f"CASE WHEN one.v IS NULL THEN acc WHEN acc IS NULL AND one.back THEN acc WHEN acc IS NULL THEN {first} "
-        f"WHEN one.back THEN {left} ELSE {joined} END"
+        f"CASE WHEN one.v IS NULL THEN acc WHEN acc IS NULL AND one.back THEN acc WHEN acc IS NULL THEN {steps.first} "
+        f"WHEN one.back THEN {steps.left} WHEN one.late THEN {steps.before} ELSE {steps.joined} END"
     )
     return f"reduce({records}, get({records}, -1).v, (acc, one) -> {step})"
 
@@ -84,4 +152,5 @@ def _product(field: DataField, column: str, number: str, takes_back: str) -> str
     wide = {"float": "double", "double": "double"}.get(kind, kind if kind.startswith("decimal") else "bigint")
     records = _records(f"cast({column} as {wide})", number, takes_back)
     divided = "acc div one.v" if wide == "bigint" else f"cast(acc / one.v as {wide})"
-    return f"cast({_reduced(records, 'one.v', f'cast(acc * one.v as {wide})', divided)} as {kind})"
+    joined = f"cast(acc * one.v as {wide})"
+    return f"cast({_reduced(records, _Steps('one.v', joined, joined, divided))} as {kind})"

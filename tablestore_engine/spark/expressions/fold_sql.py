@@ -6,16 +6,20 @@ sequence number, which occurs once per key and run; where users say how records 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from tablestore_engine.errors import ExecutionError
-from tablestore_engine.mergetree.merge.kernels import NOT_BLANK
 from tablestore_engine.schema.merge.aggregate_functions import RetractRule
 from tablestore_engine.schema.merge.merge_engine import Fold
 from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.schema.types.types import DataField
-from tablestore_engine.spark.expressions.fold_in_order_sql import in_order_sql, keyed_sql
+from tablestore_engine.spark.expressions.fold_in_order_sql import (
+    first_non_null_sql,
+    in_order_sql,
+    keyed_sql,
+    limited_sql,
+)
 from tablestore_engine.spark.expressions.names import formatted, formatted_literal
 from tablestore_engine.spark.expressions.types import to_spark_type
 
@@ -27,17 +31,25 @@ class Records:
     """The records that are folded: rows of `alias`, with their system columns.
 
     `retractions` says that some may be; `sequence` are the columns that order them before their numbers do.
+    `effects` names for a sequence group the column that orders its records by their effect (`late_records_sql`).
+    `by` is SQL of what orders the records instead of their number.
     """
 
     alias: str
     retractions: bool = False
     sequence: tuple[str, ...] = ()
     descending: bool = False
+    effects: Mapping[tuple[str, ...], str] = field(default_factory=dict)
+    by: str | None = None
 
     @property
     def number(self) -> str:
-        """SQL of a record's number."""
-        return f"{self.alias}.{_NUMBER}"
+        """SQL of what orders the records; those for which it is null are left out."""
+        return self.by or f"{self.alias}.{_NUMBER}"
+
+    def of(self, fold: Fold) -> Records:
+        """The records as they are ordered for a column."""
+        return replace(self, by=f"{self.alias}.{self.effects[fold.sequence]}") if fold.puts_late_first else self
 
     @property
     def takes_back(self) -> str:
@@ -82,6 +94,17 @@ def fold_sql(fold: Fold, field: DataField, records: Records) -> str:
         return _retracting(fold, field, records, column)
     if fold.picks_by_sequence:
         return records.greatest(column, fold.sequence)
+    return _plain(fold, field, records, column)
+
+
+def _plain(fold: Fold, field: DataField, records: Records, column: str) -> str:
+    """The fold of records of which none is a retraction, or that are nulls."""
+    if fold.puts_late_first:
+        if fold.count_limit is not None:
+            return in_order_sql(fold, field, column, records.number, "false", records.of(fold).number)
+        records = records.of(fold)
+        if fold.function == "first_non_null_value":
+            return first_non_null_sql(column, records.number)
     if fold.function not in _CAST:
         return _EXPRESSIONS[fold.function](fold, column, records)
     kind = to_spark_type(field.type).simpleString()
@@ -106,21 +129,19 @@ def check_theta(fold: Fold, version: str) -> None:
 
 def _retracting(fold: Fold, field: DataField, records: Records, column: str) -> str:
     """The fold of records of which some are retractions; see `mergetree.merge.retract`."""
-    plain = Records(records.alias, sequence=records.sequence, descending=records.descending)
+    plain = replace(records, retractions=False)
     if fold.retract_rule is RetractRule.REFUSE:
         # Then a -D removes the row, and only ordinary records reach this function.
         return fold_sql(fold, field, plain)
+    if fold.puts_late_first:
+        return _retracting_late(fold, field, records, column)
     if fold.ignore_retract and fold.function == "last_value":
         return f"{_EXPRESSIONS[fold.function](fold, column, plain)} FILTER (WHERE NOT ({records.takes_back}))"
     cleared = f"CASE WHEN {records.takes_back} THEN NULL ELSE {column} END"
     if fold.picks_by_sequence:
         return records.greatest(cleared, fold.sequence)
     if fold.ignore_retract:
-        kind = to_spark_type(field.type).simpleString()
-        if fold.function == "product":
-            return f"cast({_product(cleared, plain, kind)} as {kind})"
-        folded = _EXPRESSIONS[fold.function](fold, cleared, plain)
-        return f"cast({folded} as {kind})" if fold.function in _CAST else folded
+        return _plain(fold, field, plain, cleared)
     if fold.function in ("sum", "count"):
         kind = to_spark_type(field.type).simpleString()
         wide = "bigint" if kind in ("tinyint", "smallint", "int") else kind
@@ -131,6 +152,18 @@ def _retracting(fold: Fold, field: DataField, records: Records, column: str) -> 
     if fold.function == "last_non_null_value":
         return f"max_by({cleared}, {records.number}) FILTER (WHERE {column} IS NOT NULL)"
     return in_order_sql(fold, field, column, records.number, records.takes_back)
+
+
+def _retracting_late(fold: Fold, field: DataField, records: Records, column: str) -> str:
+    """The fold of a column of a sequence group, of which some records may come late and some take values back."""
+    effect = records.of(fold).number
+    if not fold.ignore_retract:
+        return in_order_sql(fold, field, column, records.number, records.takes_back, effect)
+    counted = f"CASE WHEN NOT ({records.takes_back}) THEN {effect} END"
+    cleared = f"CASE WHEN {records.takes_back} THEN NULL ELSE {column} END"
+    if fold.function == "first_non_null_value":
+        return first_non_null_sql(cleared, counted)
+    return _EXPRESSIONS[fold.function](fold, cleared, replace(records, retractions=False, by=counted))
 
 
 def _in_order(column: str, records: Records, where: str) -> str:
@@ -150,21 +183,20 @@ def _product(column: str, records: Records, kind: str) -> str:
 
 def _listagg(fold: Fold, column: str, records: Records) -> str:
     delimiter = formatted_literal(fold.delimiter)
-    shown = formatted_literal(NOT_BLANK)
-    parts = _in_order(column, records, f"({column}) RLIKE {shown}")
+    parts = _in_order(column, records, f"({column}) != ''")
     if fold.distinct and fold.delimiter:
         # The first text stays as it is; of the others come the parts that are new.
         pattern = formatted_literal("".join(f"\\x{{{ord(c):x}}}" for c in fold.delimiter))
         first = f"split(get({parts}, 0), {pattern})"
         others = f"flatten(transform(slice({parts}, 2, greatest(size({parts}) - 1, 0)), one -> split(one, {pattern})))"
-        parts = f"concat({first}, array_except(filter({others}, one -> one RLIKE {shown}), {first}))"
-    return f"nullif(array_join({parts}, {delimiter}), '')"
+        parts = f"concat({first}, array_except(filter({others}, one -> one != ''), {first}))"
+    return f"CASE WHEN count({column}) > 0 THEN coalesce(array_join({parts}, {delimiter}), '') END"
 
 
 def _collect(fold: Fold, column: str, records: Records) -> str:
     flat = f"flatten({_in_order(column, records, f'({column}) IS NOT NULL')})"
     if fold.distinct:
-        flat = f"array_distinct({flat})"
+        flat = f"CASE WHEN count(1) > 1 THEN array_distinct({flat}) ELSE {flat} END"
     return f"CASE WHEN count({column}) > 0 THEN {flat} END"
 
 
@@ -174,8 +206,13 @@ def _merge_map(_fold: Fold, column: str, records: Records) -> str:
 
 
 def _nested_update(fold: Fold, column: str, records: Records) -> str:
-    rows = f"filter(flatten({_in_order(column, records, f'({column}) IS NOT NULL')}), one -> one IS NOT NULL)"
-    return f"CASE WHEN count({column}) > 0 THEN {keyed_sql(rows, fold.nested_key)} END"
+    lists = _in_order(column, records, f"({column}) IS NOT NULL")
+    if fold.count_limit is not None:
+        rest = f"slice({lists}, 2, greatest(size({lists}) - 1, 0))"
+        return f"reduce({rest}, get({lists}, 0), (a, b) -> {limited_sql(fold, 'a', 'b')})"
+    rows = f"filter(flatten({lists}), one -> one IS NOT NULL)"
+    several = f"WHEN count({column}) > 1 THEN {keyed_sql(rows, fold.nested_key)}"
+    return f"CASE {several} ELSE get({lists}, 0) END"
 
 
 def _sketch(union: str, column: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import literal
 from tablestore_engine.schema.types.system import KEY_PREFIX, SEQUENCE_NUMBER, VALUE_KIND
+from tablestore_engine.spark.expressions.late_records_sql import sequence_sql
 from tablestore_engine.spark.expressions.names import formatted
 
 # Names that no column may have.
@@ -25,7 +26,7 @@ def apply_group_deletes_sql(rows: str, schema: TableSchema, keys: str, system: S
         [
             f"'n', r.{_NUMBER}",
             f"'removes', r.{VALUE_KIND.name} = 3Y",
-            *(f"'g{i}', {_sequence_sql(group)}" for i, group in enumerate(schema.merge_engine.removing_groups)),
+            *(f"'g{i}', {sequence_sql(group)}" for i, group in enumerate(schema.merge_engine.removing_groups)),
         ]
     )
     collected = f"collect_list(named_struct({record})) OVER (PARTITION BY {keys})"
@@ -42,13 +43,6 @@ def apply_group_deletes_sql(rows: str, schema: TableSchema, keys: str, system: S
     with_group_delete = f"SELECT r.*, {group_delete} AS {_GROUP_DELETE} FROM ({with_records}) r"
     later = f"r.{_GROUP_DELETE} IS NULL OR r.{_NUMBER} >= r.{_GROUP_DELETE}"
     return f"SELECT {', '.join(columns)} FROM ({with_group_delete}) r WHERE {later}"
-
-
-def _sequence_sql(group: Sequence[str]) -> str:
-    """A record's sequence as a struct, which compares field by field with nulls first; null where it has none."""
-    given = " OR ".join(f"r.{formatted(name)} IS NOT NULL" for name in group)
-    fields = ", ".join(f"'c{i}', r.{formatted(name)}" for i, name in enumerate(group))
-    return f"CASE WHEN {given} THEN named_struct({fields}) END"
 
 
 def _last_group_delete_sql(groups: int) -> str:

@@ -13,7 +13,8 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from tablestore_engine.metadata.deletion_vector import WORD_BITS, Positions, words_of
+from tablestore_engine.metadata.bitmaps.deletion_vector import WORD_BITS, words_of
+from tablestore_engine.metadata.bitmaps.roaring import Positions
 from tablestore_engine.spark.expressions.names import formatted
 
 # Hidden columns of the scan, and the columns of the words.

@@ -11,7 +11,7 @@ stay its own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from itertools import pairwise
 from typing import Any
@@ -31,6 +31,7 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.system import KEY_PREFIX, SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.spark.expressions.char_text import typed
 from tablestore_engine.spark.expressions.fold_sql import Records, check_theta, fold_sql
+from tablestore_engine.spark.expressions.late_records_sql import effect_columns, in_positions_sql, with_effects_sql
 from tablestore_engine.spark.expressions.names import formatted
 from tablestore_engine.spark.expressions.sequence_group_deletes_sql import apply_group_deletes_sql
 from tablestore_engine.spark.read.changed_keys import (
@@ -241,17 +242,39 @@ class TableReader:
         folded = self._fold_columns(retractions)
         columns = [f"{folded[f.name]} AS {formatted(f.name)}" for f in self._schema.fields]
         keys = self._group
+        rows = self._in_positions(rows)
         if retractions and engine.removes_on_delete:
-            # Only what came after the last -D of its key. The name is one that no column may have.
-            removed = f"{KEY_PREFIX}removed"
-            last = f"max(CASE WHEN {VALUE_KIND.name} = 3Y THEN {SEQUENCE_NUMBER.name} END) OVER (PARTITION BY {keys})"
-            rows = f"SELECT r.*, {last} AS {removed} FROM ({rows}) r"
-            rows = f"SELECT * FROM ({rows}) WHERE {removed} IS NULL OR {SEQUENCE_NUMBER.name} > {removed}"
+            rows = self._since_deletes(rows)
         if retractions and engine.removing_groups:
             rows = self._with_group_deletes(rows)
+        if engine.late_groups:
+            rows = with_effects_sql(rows, engine.late_groups, keys)
         # A key shows as soon as one of its records is no retraction.
         shows = f" HAVING bool_or(r.{ALIVE})" if retractions and engine.retraction is Retraction.AS_RECORD else ""
         return f"SELECT {', '.join(columns)} FROM ({rows}) r GROUP BY {keys}{shows}"
+
+    def _since_deletes(self, rows: str, *, with_last: bool = False) -> str:
+        """Query for the rows after the last -D of their key, or `with_last` that -D where no row comes after it."""
+        # The names are ones that no column may have.
+        removed, last = f"{KEY_PREFIX}removed", f"{KEY_PREFIX}last"
+        number, over = SEQUENCE_NUMBER.name, f"OVER (PARTITION BY {self._group})"
+        deleted = f"max(CASE WHEN {VALUE_KIND.name} = 3Y THEN {number} END) {over} AS {removed}"
+        kept = f"{removed} IS NULL OR {number} > {removed}"
+        if with_last:
+            deleted += f", max({number}) {over} AS {last}"
+            kept += f" OR {number} = {last}"
+        return f"SELECT * FROM (SELECT r.*, {deleted} FROM ({rows}) r) WHERE {kept}"
+
+    def _in_positions(self, rows: str) -> str:
+        """Query for the rows, numbered by their place where sequence fields order them and the folds need that."""
+        if not self._by_position:
+            return rows
+        columns = f"r.{VALUE_KIND.name}, {self._of('r')}"
+        return in_positions_sql(rows, self._schema, self._group, columns)
+
+    @cached_property
+    def _by_position(self) -> bool:
+        return bool(self._schema.core_options.sequence_field) and self._schema.merge_engine.needs_positions
 
     def _with_group_deletes(self, rows: str) -> str:
         system = [SEQUENCE_NUMBER.name, VALUE_KIND.name]
@@ -279,15 +302,24 @@ class TableReader:
     def _fold_columns(self, retractions: bool) -> dict[str, str]:
         """SQL of each column's fold over the records `r` of a key."""
         options = self._schema.core_options
-        folds = {fold.column: fold for fold in self._schema.merge_engine.folds}
+        engine = self._schema.merge_engine
+        folds = {fold.column: fold for fold in engine.folds}
         for fold in folds.values():
             if fold.function == "theta_sketch":
                 check_theta(fold, self._spark.version)
-        records = Records("r", retractions, options.sequence_field, options.sequence_field_descending)
-        return {
-            f.name: fold_sql(folds[f.name], f, records) if f.name in folds else f"r.{formatted(f.name)}"
-            for f in self._schema.fields
-        }
+        records = Records("r", retractions, effects=effect_columns(engine.late_groups))
+        if not self._by_position:
+            records = replace(records, sequence=options.sequence_field, descending=options.sequence_field_descending)
+        alive = f" AND bool_and(r.{ALIVE})" if retractions else ""
+        columns = {}
+        for f in self._schema.fields:
+            column = f"r.{formatted(f.name)}"
+            folded = fold_sql(folds[f.name], f, records) if f.name in folds else column
+            if f.name in folds and engine.has_sequence_groups:
+                # A key's only record stays as it is, even if it has no sequence.
+                folded = f"CASE WHEN count(1) = 1{alive} THEN any_value({column}) ELSE {folded} END"
+            columns[f.name] = folded
+        return columns
 
     def _newest(self, rows: str) -> str:
         """Query for the row with the greatest sequence of each key, or the smallest where the first row stays."""

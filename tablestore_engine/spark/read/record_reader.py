@@ -18,6 +18,7 @@ from tablestore_engine.schema.merge.engine_rules import Kept
 from tablestore_engine.schema.table.row_kind import DELETE_KIND, UPDATE_BEFORE_KIND
 from tablestore_engine.schema.types.system import VALUE_KIND
 from tablestore_engine.schema.types.types import DataField
+from tablestore_engine.spark.expressions.late_records_sql import with_effects_sql
 from tablestore_engine.spark.expressions.names import formatted
 from tablestore_engine.spark.expressions.types import to_spark_type
 from tablestore_engine.spark.read.file_scan import BucketFile
@@ -28,7 +29,8 @@ from tablestore_engine.table import Table
 def read_records(spark: SparkSession, table: Table, plan: ScanPlan) -> DataFrame:
     """The rows of a plan; and where deletes must outlive a rewrite, these, too, all with their `ROW_KIND_COLUMN`."""
     engine = plan.schema.merge_engine
-    late = engine.has_sequence_groups or (engine.kept is Kept.NEWEST and plan.schema.core_options.sequence_field)
+    removes = engine.kept is Kept.NEWEST or engine.removes_on_delete
+    late = engine.has_sequence_groups or (removes and plan.schema.core_options.sequence_field)
     if not late or all(f.delete_row_count == 0 for b in plan.buckets for f in b.files):
         return read_plan(spark, table, plan)
     return RecordReader(spark, table, plan, None).frame()
@@ -65,14 +67,20 @@ class RecordReader(TableReader):
 
     def _folded(self, rows: str, *, retractions: bool) -> str:
         """The fold of the records of each key: a retraction while all of them are, as in `mergetree.merge.fold`."""
-        if self._schema.merge_engine.removing_groups:
+        engine = self._schema.merge_engine
+        rows = self._in_positions(rows)
+        if engine.removes_on_delete:
+            rows = self._since_deletes(rows, with_last=True)
+        if engine.removing_groups:
             rows = self._with_group_deletes(rows)
+        if engine.late_groups:
+            rows = with_effects_sql(rows, engine.late_groups, self._group)
         shown = f"bool_or(r.{ALIVE})"
         folded = self._fold_columns(retractions)
         columns = [self._as_record(f, folded[f.name], shown) for f in self._schema.fields]
         # A -D would remove what comes after it once more; what is left of it is no such delete
         # (`mergetree.merge.fold`).
-        hidden = UPDATE_BEFORE_KIND if self._schema.merge_engine.removing_groups else DELETE_KIND
+        hidden = UPDATE_BEFORE_KIND if engine.removing_groups else DELETE_KIND
         kind = f"CASE WHEN {shown} THEN 0Y ELSE {hidden}Y END AS {ROW_KIND_COLUMN}"
         return f"SELECT {', '.join([*columns, kind])} FROM ({rows}) r GROUP BY {self._group}"
 

@@ -54,7 +54,7 @@ def _compact(table: Table, arguments: Arguments, context: RowContext) -> Rows:
     table = with_options(table, str(arguments.get("options") or ""))
     chosen = _listed(table, arguments)
     if given == ["where"]:
-        chosen = _where(table, str(arguments["where"]), context)
+        chosen = where_partitions(table, str(arguments["where"]), context)
     elif given == ["partition_idle_time"]:
         chosen = _idle(table, str(arguments["partition_idle_time"]), context.now_millis())
     if order is not None:
@@ -128,7 +128,8 @@ def with_options(table: Table, listed: str) -> Table:
     return table.with_options(changes, "compaction")
 
 
-def _where(table: Table, condition: str, context: RowContext) -> PartitionFilter:
+def where_partitions(table: Table, condition: str, context: RowContext) -> PartitionFilter:
+    """Chooses the partitions for which a condition on their columns holds."""
     _check_partitioned(table, "where")
     rows = {entry.partition for entry in table.live_files()}
     chosen = matching_partitions(context.spark(), table.schema, rows, condition)

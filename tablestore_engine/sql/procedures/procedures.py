@@ -15,6 +15,7 @@ from tablestore_engine.sql.procedures import (
     consumer_procedures,
     database_procedures,
     file_procedures,
+    index_procedures,
     partition_procedures,
     snapshot_procedures,
     tag_procedures,
@@ -66,6 +67,7 @@ PROCEDURES: dict[str, Procedure] = {
     **partition_procedures.PROCEDURES,
     **consumer_procedures.PROCEDURES,
     **file_procedures.PROCEDURES,
+    **index_procedures.PROCEDURES,
     **database_procedures.PROCEDURES,
 }
 """Every procedure by its name."""

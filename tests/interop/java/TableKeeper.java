@@ -1,9 +1,12 @@
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Paths;
+import org.apache.paimon.data.InternalRow;
 import org.apache.paimon.fs.Path;
 import org.apache.paimon.fs.local.LocalFileIO;
 import org.apache.paimon.operation.LocalOrphanFilesClean;
+import org.apache.paimon.predicate.PredicateBuilder;
+import org.apache.paimon.reader.RecordReader;
 import org.apache.paimon.schema.SchemaChange;
 import org.apache.paimon.schema.SchemaManager;
 import org.apache.paimon.schema.SchemaValidation;
@@ -11,9 +14,12 @@ import org.apache.paimon.schema.TableSchema;
 import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.ObjectMapper;
 import org.apache.paimon.table.FileStoreTable;
 import org.apache.paimon.table.FileStoreTableFactory;
+import org.apache.paimon.table.source.ReadBuilder;
 import org.apache.paimon.types.DataType;
 import org.apache.paimon.types.DataTypeJsonParser;
+import org.apache.paimon.types.RowType;
 import org.apache.paimon.utils.JsonSerdeUtil;
+import org.apache.paimon.utils.TypeUtils;
 
 /**
  * What else becomes of tables in new versions of Paimon.
@@ -27,6 +33,7 @@ import org.apache.paimon.utils.JsonSerdeUtil;
  *   branch   path  name [tag]
  *   tag      path  name [snapshot]
  *   rollback path  snapshot
+ *   lookup   path  column value      reads by column = value, and says how many rows came and how many fit
  *   orphans  path                    removes all orphans, however young; says how many
  * </pre>
  */
@@ -65,12 +72,30 @@ public final class TableKeeper {
             case "rollback":
                 table.rollbackTo(Long.parseLong(command[2]));
                 return "";
+            case "lookup":
+                return lookup(table, command[2], command[3]);
             case "orphans":
                 return "" + new LocalOrphanFilesClean(table, System.currentTimeMillis() + 60_000).clean()
                         .getDeletedFileCount();
             default:
                 throw new IllegalArgumentException("unknown command " + command[0]);
         }
+    }
+
+    private static String lookup(FileStoreTable table, String column, String text) throws Exception {
+        RowType rowType = table.rowType();
+        int at = rowType.getFieldIndex(column);
+        Object value = TypeUtils.castFromString(text, rowType.getTypeAt(at));
+        InternalRow.FieldGetter getter = InternalRow.createFieldGetter(rowType.getTypeAt(at), at);
+        ReadBuilder builder = table.newReadBuilder().withFilter(new PredicateBuilder(rowType).equal(at, value));
+        long[] counts = new long[2];
+        try (RecordReader<InternalRow> rows = builder.newRead().createReader(builder.newScan().plan().splits())) {
+            rows.forEachRemaining(row -> {
+                counts[0]++;
+                counts[1] += value.equals(getter.getFieldOrNull(row)) ? 1 : 0;
+            });
+        }
+        return counts[0] + " " + counts[1];
     }
 
     private static SchemaChange change(String[] command) throws Exception {

@@ -10,6 +10,7 @@ import pytest
 from support.spark_rows import answers
 
 from tablestore_engine.errors import SnapshotNotFound, SqlError, TableNotFound, TagNotFound, UserError
+from tablestore_engine.schema.table.predicate import Compare
 
 pytestmark = pytest.mark.spark
 
@@ -216,6 +217,18 @@ def test_missing_files(call, store):
     assert table.latest_snapshot().id == 2
     assert call("remove_unexisting_files('m')") == [(path,)]
     assert [tuple(row) for row in store.sql("SELECT * FROM m").collect()] == [(2, 2)]
+
+
+def test_file_indexes_of_some_partitions(call, store):
+    store.execute("CREATE TABLE x (d INT, name STRING) PARTITIONED BY (d)")
+    store.execute("INSERT INTO x VALUES (1, 'a'), (1, 'm'), (2, 'a'), (2, 'm')")
+    store.execute("ALTER TABLE x SET TBLPROPERTIES ('file-index.bloom-filter.columns' = 'name')")
+    assert call("rewrite_file_index(table => 'x', where => 'd = 2')") == [(1, 1)]
+    indexed = {e.file.index_file is not None for e in store.table("x").live_files()}
+    assert indexed == {True, False}
+    assert store.sql("SELECT d FROM x WHERE name = 'a' ORDER BY d").toArrow().column(0).to_pylist() == [1, 2]
+    assert store.sql("SELECT count(*) FROM x WHERE name IN ('c', 'f')").first()[0] == 0
+    assert store.table("x").scan(predicate=Compare("name", "=", "c")).row_count == 2, "only the file without an index"
 
 
 def test_purge(call, store):

@@ -230,7 +230,6 @@ def test_no_option_of_paimon_is_missing():
         {"deletion-vectors.enabled": "true"},
         {"changelog-producer": "lookup"},
         {"partial-update.unknown": "a"},
-        {"fields.v.count-limit": "3"},
         {"bucket": "-2"},
     ],
     ids=str,

@@ -12,10 +12,12 @@ from tablestore_engine.options import DECLARED, OPTIONS, CoreOptions
 from tablestore_engine.options.lookup import Declarations
 from tablestore_engine.options.option_type import (
     BOOLEAN,
+    BY_LEVEL,
     COLUMNS,
     DURATION,
     ENUM,
     FILE_NAME,
+    FLOAT,
     INT,
     MEMORY,
     STATS_MODE,
@@ -31,6 +33,8 @@ HOLDERS = {"options", "core_options", "_options", *(group.__name__ for group in 
 ELSEWHERE = {"options", "mergetree"}
 OTHER_VALUES = {
     INT: "23",
+    FLOAT: "0.5",
+    BY_LEVEL: "0:gzip",
     TEXT: "other",
     FILE_NAME: "other-",
     MEMORY: "23 mb",

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.deletion_vectors import vector
 
-from tablestore_engine.metadata.deletion_vector import deleted_positions, words_of
+from tablestore_engine.metadata.bitmaps.deletion_vector import deleted_positions, words_of
 
 # Written by the Roaring library: {0, 7, 299} and 1000 … 1999 in one container of runs; then five containers, of which
 # the last one is a run, so that offsets come too.

@@ -1,0 +1,58 @@
+"""Deletion vectors: which rows of a data file other writers have deleted, or replaced in another file.
+
+Vocabulary: a *position* is the number of a row in its file, from 0; a *deletion vector* is the set of deleted positions
+of one file, as a Roaring bitmap in its portable serialization. An index file of type DELETION_VECTORS holds the vectors
+of several files, each in a *range* of its bytes: size, magic number, bitmap, checksum. The magic number tells two forms
+apart: of 32-bit positions, and of 64-bit ones (a sequence of 32-bit bitmaps with the upper bits of each).
+
+Invariant: positions are ascending, and none comes twice.
+"""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+
+from tablestore_engine.metadata.bitmaps.roaring import NO_POSITIONS, Cursor, Positions, read_bitmap
+
+WORD_BITS = 6
+"""A word says of 2 ** WORD_BITS neighbouring rows which are deleted."""
+
+# The format's permanent marks.
+_MAGIC_32 = (1_581_511_376).to_bytes(4, "big")
+_MAGIC_64 = (1_681_511_377).to_bytes(4, "little")
+
+
+def deleted_positions(data: bytes) -> Positions:
+    """The positions in one range of an index file, given with its size in front and its checksum behind.
+
+    Raises:
+        ValueError: the bytes are damaged, or of a form that is not known.
+    """
+    size = int.from_bytes(data[:4], "big")
+    body, checksum = data[4 : 4 + size], data[4 + size : 8 + size]
+    if len(body) != size or len(checksum) != 4:
+        raise ValueError("a deletion vector ends early")
+    if zlib.crc32(body) != int.from_bytes(checksum, "big"):
+        raise ValueError("the checksum of a deletion vector does not fit")
+    magic, cursor = body[:4], Cursor(body, 4)
+    if magic == _MAGIC_32:
+        return read_bitmap(cursor)
+    if magic != _MAGIC_64:
+        raise ValueError(f"a deletion vector has the unknown magic number {magic.hex()}")
+    parts = []
+    for _ in range(cursor.number(8)):
+        key = cursor.number(4)
+        parts.append(read_bitmap(cursor) + (key << 32))
+    return np.concatenate(parts) if parts else NO_POSITIONS
+
+
+def words_of(positions: Positions) -> tuple[Positions, Positions]:
+    """Positions as words: the numbers of those words that are not zero, and their bits (bit 63 is the sign)."""
+    if not len(positions):
+        return NO_POSITIONS, NO_POSITIONS
+    numbers = positions >> WORD_BITS
+    starts = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1]))
+    bits = np.left_shift(np.uint64(1), (positions & ((1 << WORD_BITS) - 1)).astype(np.uint64))
+    return numbers[starts], np.bitwise_or.reduceat(bits, starts).view(np.int64)

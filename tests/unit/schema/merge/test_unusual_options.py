@@ -1,0 +1,81 @@
+"""Options of merge engines that tables of Java Paimon combine: which open, and how their columns are folded then."""
+
+from __future__ import annotations
+
+import pytest
+
+from tablestore_engine.errors import OptionError
+from tablestore_engine.schema.merge.aggregate_functions import FUNCTIONS
+from tablestore_engine.schema.merge.merge_engine import Fold
+from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, MapType, RowType
+
+INT, STRING = AtomicType("INT"), AtomicType("STRING")
+ROWS = ArrayType(RowType((DataField(9, "k", INT),)))
+TYPES = {
+    "listagg": STRING, "collect": ArrayType(INT), "merge_map": MapType(AtomicType("STRING", False), INT),
+    "nested_update": ROWS, "bool_and": AtomicType("BOOLEAN"), "bool_or": AtomicType("BOOLEAN"),
+    "hll_sketch": AtomicType("BYTES"), "theta_sketch": AtomicType("BYTES"),
+}  # fmt: skip
+GROUP = {"merge-engine": "partial-update", "fields.at.sequence-group": "v"}
+
+
+def folds(options, kind=INT, at=INT):
+    columns = [("id", AtomicType("INT", False), None), ("at", at, None), ("v", kind, None)]
+    schema = create_schema(columns, ["id"], [], options)
+    schema.core_options.refuse_unsupported(for_write=True)
+    return {fold.column: fold for fold in schema.merge_engine.folds}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("at", [INT, INT.as_nullable(False)], ids=["nullable", "required"])
+def test_every_function_in_a_sequence_group(function, at):
+    found = folds({**GROUP, "fields.v.aggregate-function": function}, TYPES.get(function, INT), at)
+    assert (found["v"].function, found["v"].sequence) == (function, ("at",))
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("order", ["ascending", "descending"])
+def test_every_function_with_a_sequence_field(function, order):
+    options = {"merge-engine": "aggregation", "sequence.field": "at", "sequence.field.sort-order": order}
+    found = folds({**options, "fields.v.aggregate-function": function}, TYPES.get(function, INT))
+    assert (found["v"].function, found["at"].function) == (function, "last_value")
+
+
+def test_a_partial_update_with_a_sequence_field():
+    options = {"merge-engine": "partial-update", "sequence.field": "at"}
+    assert [fold.function for fold in folds(options).values()] == ["last_non_null_value"] * 2
+    assert folds({**options, "partial-update.remove-record-on-delete": "true"})
+
+
+def test_a_default_function():
+    found = folds({**GROUP, "fields.default-aggregate-function": "max"})
+    assert found["v"].function == "max"
+    assert found["at"] == Fold("at", "last_value", sequence=("at",), retract_rule=found["at"].retract_rule)
+
+
+def test_a_default_function_outside_of_groups():
+    with pytest.raises(OptionError, match="'at' is in none"):
+        folds({"merge-engine": "partial-update", "fields.default-aggregate-function": "max"})
+    assert folds({"merge-engine": "partial-update", "fields.default-aggregate-function": "last_non_null_value"})
+
+
+def test_deletes_that_remove_a_row_with_a_sequence_field():
+    options = {"merge-engine": "aggregation", "sequence.field": "at", "aggregation.remove-record-on-delete": "true"}
+    assert folds({**options, "fields.v.aggregate-function": "listagg"}, STRING)
+
+
+def test_a_required_sequence_column_of_a_group_whose_deletes_remove_the_row():
+    options = {**GROUP, "partial-update.remove-record-on-sequence-group": "at"}
+    assert folds(options, at=INT.as_nullable(False))
+
+
+def test_a_limit_of_nested_rows():
+    options = {"merge-engine": "aggregation", "fields.v.aggregate-function": "nested_update"}
+    assert folds({**options, "fields.v.count-limit": "7"}, ROWS)["v"].count_limit == 7
+    with pytest.raises(OptionError, match="needs the function nested_update"):
+        folds({**options, "fields.v.aggregate-function": "collect", "fields.v.count-limit": "7"}, ROWS)
+
+
+def test_a_default_of_old_versions_is_kept():
+    assert folds({"merge-engine": "aggregation", "fields.v.default-value": "3"})
