@@ -83,6 +83,21 @@ class CommitOptions:
         "Largest number of snapshots that one commit expires.",
         minimum=1,
     )
+    snapshot_expire_execution_mode = Option(
+        "snapshot.expire.execution-mode",
+        ENUM,
+        "sync",
+        "Whether a commit waits until old snapshots are expired. With async they expire in the background, and the "
+        "process ends when that is done.",
+        choices=("sync", "async"),
+    )
+    consumer_expiration_time_millis = Option(
+        "consumer.expiration-time",
+        DURATION,
+        None,
+        "Time without progress after which commits forget a consumer, so that its snapshots may expire; "
+        "when not set, consumers are kept.",
+    )
     tag_automatic_creation = Option(
         "tag.automatic-creation",
         ENUM,

@@ -26,6 +26,13 @@ def consumers(io: FileIO, paths: TablePaths) -> dict[str, int]:
     return found
 
 
+def expire_consumers(io: FileIO, paths: TablePaths, before_millis: int) -> list[str]:
+    """Forget the consumers without progress since a time (milliseconds since 1970). Returns their names."""
+    found = [(paths.consumer_of(one.name), one) for one in io.list(paths.consumer_dir)]
+    old = [(name, one.path) for name, one in found if name is not None and one.mtime_millis < before_millis]
+    return [name for name, path in old if io.delete(path)]
+
+
 def set_consumer(io: FileIO, paths: TablePaths, name: str, next_snapshot: int) -> None:
     """Note which snapshot a consumer wants next. Raises UserError for a name that cannot be one of a file."""
     path = paths.consumer(check_name("consumer", name))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TypeVar
@@ -22,6 +23,7 @@ from tablestore_engine.operation.history.snapshot_expire import Retention, expir
 from tablestore_engine.operation.history.tags import expire_tags
 from tablestore_engine.operation.transaction.transaction import Committed
 from tablestore_engine.storage import clock
+from tablestore_engine.storage.consumers import expire_consumers
 from tablestore_engine.table_state import TableState
 
 T = TypeVar("T")
@@ -67,9 +69,33 @@ def _expire_tags(due: Due) -> None:
         expire_tags(due.state, clock.now_millis())
 
 
+def _expire_consumers(due: Due) -> None:
+    millis = due.state.options.consumer_expiration_time_millis
+    if millis is not None and not due.state.options.write_only:
+        expire_consumers(due.state.io, due.state.paths, clock.now_millis() - millis)
+
+
 def _expire_snapshots(due: Due) -> None:
-    if not due.state.options.write_only:
-        expire_snapshots(due.state, clock.now_millis(), Retention.of(due.state.options))
+    state = due.state
+    if state.options.write_only:
+        return
+    if state.options.snapshot_expire_execution_mode == "async":
+        _background().submit(warned_of, _NOT_EXPIRED.format(table=state.name), partial(_expire_now, state))
+    else:
+        _expire_now(state)
+
+
+def _expire_now(state: TableState) -> int:
+    return expire_snapshots(state, clock.now_millis(), Retention.of(state.options))
+
+
+@lru_cache(1)
+def _background() -> ThreadPoolExecutor:
+    """The thread that expires snapshots; the process ends when its work is done."""
+    return ThreadPoolExecutor(1, thread_name_prefix="tablestore-expire")
+
+
+_NOT_EXPIRED = "Old snapshots of table {table} were not removed after a commit"
 
 
 FOLLOW_UPS = (
@@ -77,7 +103,8 @@ FOLLOW_UPS = (
     FollowUp("Old partitions of table {table} were not removed after a commit", _expire_partitions),
     FollowUp("Automatic tags of table {table} were not made after a commit", _create_tags),
     FollowUp("Old tags of table {table} were not removed after a commit", _expire_tags),
-    FollowUp("Old snapshots of table {table} were not removed after a commit", _expire_snapshots),
+    FollowUp("Old consumers of table {table} were not removed after a commit", _expire_consumers),
+    FollowUp(_NOT_EXPIRED, _expire_snapshots),
 )
 """In this order: files that a compaction replaces may expire at once."""
 
