@@ -180,6 +180,14 @@ class FileOptions:
         "addition the writer holds a row group of the file that it is writing.",
     )
 
+    write_buffer_spillable = Option(
+        "write-buffer-spillable",
+        BOOLEAN,
+        True,
+        "Spill such rows to local disk; `false` writes them as data files at once, which makes more files. Rows are "
+        "spilled all the same with dynamic buckets, and where the records of a key must be folded in order.",
+    )
+
     # -- statistics
 
     metadata_stats_mode = Option(

@@ -142,7 +142,6 @@ _REFUSED = (
 _LATER = tuple(
     _kept(key, type_, default, description)
     for key, type_, default, description in (
-        ("write-buffer-spillable", BOOLEAN, True, "Spill the write buffer."),
         ("write-buffer-spill.max-disk-size", TEXT, None, "Disk space that spilling may use."),
         ("snapshot.clean-empty-directories", BOOLEAN, False, "Remove empty directories when snapshots expire."),
         ("consumer.ignore-progress", BOOLEAN, False, "Progress of consumers."),

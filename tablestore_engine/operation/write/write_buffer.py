@@ -5,6 +5,9 @@ Each bucket of a partition has a buffer, and all buffers together have a bound. 
 `write-buffer-total-size`, the largest are spilled first, because they make the fewest and longest runs. At the end the
 runs of each bucket are merged into its files, bucket by bucket. After the two-level buffer of Hudi's Flink writer.
 
+Without `write-buffer-spillable` a buffer is *flushed* instead: written as data files, of which those of a table with a
+key have ascending sequence numbers. A table where files of one write must not share a key spills all the same.
+
 Invariants: at most the total size is held between two calls of `add`, and sorting takes as much again for the buffer
 that is spilled; merging holds a part of the total, however many runs there are, because batches of a run are small and
 only some runs are merged at once; rows of one key keep their order; in a run, all rows of a key are in one batch, so
@@ -16,17 +19,25 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
 
 from tablestore_engine.mergetree.merge.merge import SortColumn, last_of_key_mask, merge_sorted, sort_stable
+from tablestore_engine.mergetree.merge.sequence_layers import MOST_LAYERS
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.files.batch_size import rows_within
 from tablestore_engine.operation.files.spill_file import SpilledRun, SpillFile
-from tablestore_engine.operation.job.write_job import BUCKET_COLUMN, WriteJob, WriteResult, order_of_key
+from tablestore_engine.operation.job.write_job import (
+    BUCKET_COLUMN,
+    ROW_KIND_COLUMN,
+    WriteJob,
+    WriteResult,
+    order_of_key,
+)
 from tablestore_engine.operation.write.bucket_assignment import BucketStream
+from tablestore_engine.operation.write.cleanup import remove_written
 from tablestore_engine.operation.write.row_checks import check_not_null
 from tablestore_engine.operation.write.write_table import by_bucket, write_sorted
 from tablestore_engine.options import CoreOptions
@@ -94,6 +105,8 @@ class WriteBuffer:
         self._order = [*(SortColumn(name) for name in self._keys), *order_of_key(self._job)]
         self._held = 0
         self.spilled_runs = 0
+        self._flushes = _can_flush(self._job, columns)
+        self._flushed: list[WriteResult] = []
 
     def add(self, rows: pa.Table) -> None:
         """Take rows: the table's columns, and optionally row kinds.
@@ -117,14 +130,20 @@ class WriteBuffer:
         """Merge and write everything. On failure the files of this task are removed."""
         try:
             job = self._buckets.job
-            result = write_sorted(job, self._merged(), self._task)
+            result = write_sorted(self._after_flushes(job), self._merged(), self._task)
             result.add_repaired(job)
+            for one in self._flushed:
+                result.add(one)
+            self._flushed = []
             return result
         finally:
             self.abort()
 
     def abort(self) -> None:
-        """Drop the rows."""
+        """Drop the rows, and remove their files."""
+        for one in self._flushed:
+            remove_written(self._job.target, one)
+        self._flushed = []
         self._rows_by_bucket.clear()
         self._held = 0
         self._spill.close()
@@ -149,8 +168,18 @@ class WriteBuffer:
             return
         buckets = list(self._rows_by_bucket.values())
         for index in to_spill([bucket.bytes for bucket in buckets], self._sizes):
-            if buckets[index].bytes:
+            if buckets[index].bytes and self._flushes and len(self._flushed) < MOST_LAYERS:
+                rows, name = self._sorted(buckets[index]), f"{self._task}f{len(self._flushed)}-"
+                self._flushed.append(write_sorted(self._after_flushes(self._job, flush=True), [rows], name))
+            elif buckets[index].bytes:
                 self._spill_bucket(buckets[index])
+
+    def _after_flushes(self, job: WriteJob, *, flush: bool = False) -> WriteJob:
+        """The job of the next files: their records win over those of the files before, in a run of their own."""
+        if not flush and not self._flushed:
+            return job
+        number = job.sequence_number + len(self._flushed)
+        return replace(job, sequence_number=number, occupied=job.occupied | frozenset(self._rows_by_bucket))
 
     def _spill_bucket(self, bucket: _BucketRows) -> None:
         rows = self._sorted(bucket)
@@ -227,6 +256,16 @@ class WriteBuffer:
     def _in_order(self, window: pa.Table) -> pa.Table:
         # Runs come oldest first, and the sort is stable.
         return sort_stable(window, self._order)
+
+
+def _can_flush(job: WriteJob, columns: Sequence[str]) -> bool:
+    """Whether rows of a key may be in several files of the write."""
+    schema, engine = job.schema, job.schema.merge_engine
+    if schema.core_options.write_buffer_spillable or job.dynamic is not None:
+        return False
+    if not schema.primary_keys:
+        return ROW_KIND_COLUMN not in columns
+    return not (job.unique_keys or engine.folds_in_order or engine.stores_retractions)
 
 
 def write_tables(job: WriteJob, tables: Iterable[pa.Table], sizes: BufferSizes, task: str = "") -> WriteResult:

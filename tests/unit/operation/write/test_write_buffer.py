@@ -273,3 +273,40 @@ def test_a_table_takes_batches_as_they_come(tmp_path):
     check_invariants(table)
     left = [name for name in os.listdir(tempfile.gettempdir()) if name.startswith("tablestore-spill-")]
     assert left == []
+
+
+@pytest.mark.parametrize(
+    ("keys", "options"),
+    [
+        (["id"], {"bucket": "2"}),
+        (["id"], {"bucket": "1", "merge-engine": "first-row"}),
+        (["id"], {"bucket": "1", "merge-engine": "aggregation", "fields.n.aggregate-function": "max"}),
+        ([], {}),
+    ],
+    ids=["last row", "first row", "aggregation", "append"],
+)
+def test_a_buffer_that_does_not_spill_writes_files(tmp_path, monkeypatch, keys, options):
+    rng = Random(1)
+    given = [{"p": "a", "id": rng.randrange(60), "v": f"v{n}", "n": n} for n in range(400)]
+    plain = make_table(tmp_path, COLUMNS, keys, options=options, name="plain")
+    commit(plain, write_table(new_job(plain), arrow_rows(plain.schema, given)))
+    table = make_table(tmp_path, COLUMNS, keys, options={**options, "write-buffer-spillable": "false"})
+    monkeypatch.setattr(tempfile, "TemporaryFile", None)  # nothing is spilled
+    pieces = [arrow_rows(table.schema, given[at : at + 40]) for at in range(0, 400, 40)]
+    commit(table, write_tables(new_job(table), pieces, BufferSizes(bucket=2_000, total=3_000)))
+    assert len(table.live_files()) > len(plain.live_files())
+    check_invariants(table)
+    assert sorted(map(repr, read(table))) == sorted(map(repr, read(plain)))
+    if keys:
+        compact(table)
+        check_invariants(table)
+        assert sorted(map(repr, read(table))) == sorted(map(repr, read(plain)))
+
+
+def test_files_of_a_write_that_fails_are_removed(tmp_path):
+    table = make_table(tmp_path, COLUMNS, ["id"], options={"bucket": "1", "write-buffer-spillable": "false"})
+    good = arrow_rows(table.schema, [{"p": "a", "id": n, "v": "x" * 20, "n": n} for n in range(50)])
+    bad = arrow_rows(table.schema, [{"p": "a", "id": None}])
+    with pytest.raises(PrimaryKeyError):
+        write_tables(new_job(table), [good, bad], BufferSizes(bucket=500, total=500))
+    assert not data_files(table)
