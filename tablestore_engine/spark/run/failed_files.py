@@ -13,7 +13,7 @@ from tablestore_engine.errors import CorruptDataError, StorageError
 
 _FILE = re.compile(r"\[FAILED_READ_FILE\.(\w+)\] Encountered error while reading file (.+?)\.(?=\s|$)")
 _CAUSES = re.compile(r"^Caused by: (?:[\w$]+\.)*[\w$]+: ([^\n]+)", re.MULTILINE)
-_ADDRESS = re.compile(r"file:/\S+\s*")
+_ADDRESS = re.compile(r"file:/\S+\s*| Struct: .*")  # and Java's own text of an object
 _NOTHING = ("Exception thrown in awaitResult", "[FAILED_READ_FILE", "Job aborted")
 _TYPES = re.compile(r"Data type mismatches when reading Parquet column [^\n]*?\.(?=\s|$)")
 
