@@ -36,7 +36,7 @@ OPTIONS: tuple[TableOption[Any], ...] = (*DECLARED.values(), *FOREIGN_OPTIONS)
 
 _EXACT = {key: option for option in OPTIONS if not option.is_pattern for key in option.keys}
 _PATTERNS = tuple(
-    # Any '*' may stand for a name with dots, that of a column in the middle too.
+    # Any '*' may be a name with dots, also that of a column in the middle.
     (re.compile(re.escape(key).replace(r"\*", ".+")), option)
     for option in OPTIONS
     if option.is_pattern

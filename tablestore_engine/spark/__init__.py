@@ -1,1 +1,1 @@
-"""The engine on PySpark: the only rooms of the house that import it."""
+"""The engine on PySpark. Besides these rooms, only the front door and the rooms of `sql` that handle rows import it."""

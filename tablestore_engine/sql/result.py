@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ class StatementResult:
     columns: tuple[str, ...] | None = None
     types: tuple[str, ...] | None = None  # Spark type texts of `columns`
     rows: Sequence[tuple[Any, ...]] | None = None
-    metrics: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def message(self) -> str:

@@ -168,7 +168,7 @@ def test_dynamic_buckets_have_each_key_once(tmp_path):
     """Every process gives buckets to the same new keys; those that were too late look where they are now."""
     options = {"bucket": "-1", "dynamic-bucket.target-row-num": "7", "commit.max-retries": "50"}
     table = keyed_table(tmp_path, options)
-    racers = [start(tmp_path, "place", n) for n in range(PROCESSES)]
+    racers = [start(tmp_path, "assign", n) for n in range(PROCESSES)]
     results = [result(racer) for racer in racers]
     assert sum(one["retries"] for one in results) >= PROCESSES - 1, "of those that met, one was first"
     assert set(by_key(table)) == set(range((COMMITS - 1) * 5 + 8))

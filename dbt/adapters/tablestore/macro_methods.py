@@ -2,7 +2,7 @@
 
 What they decide is in `build` (on_schema_change, incremental models, seeds, Python models) and `config`.
 
-Their names begin with `tablestore_`, to tell them from dbt's own. While dbt parses a project they do nothing and
+Their names begin with `tablestore_`, to distinguish them from dbt's own. While dbt parses a project they do nothing and
 return an empty value.
 """
 

@@ -159,7 +159,7 @@ def _hashes(one: _Sketches, owners: Indices) -> tuple[Indices, Indices]:
 
 
 def _unpacked(one: _Sketches) -> tuple[Indices, Indices]:
-    """The hashes of packed sketches: sums of differences, which stand one after the other with the highest bit
+    """The hashes of packed sketches: sums of differences, which follow one another with the highest bit
     first."""
     of = np.repeat(np.arange(len(one.counts)), one.counts)
     within = np.arange(len(of)) - np.repeat(np.cumsum(one.counts) - one.counts, one.counts)

@@ -24,6 +24,7 @@ from tablestore_engine.errors import (
 )
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry, ManifestFileMeta, merge_entries
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.commit.change import READ_SNAPSHOT, Change
 from tablestore_engine.operation.commit.conflicts import (
     BucketId,
     NewFiles,
@@ -40,7 +41,6 @@ from tablestore_engine.operation.commit.index_commit import (
 )
 from tablestore_engine.operation.commit.manifest_merge import manifests_to_merge
 from tablestore_engine.operation.commit.restore import entries_to_restore
-from tablestore_engine.operation.commit.table_change import READ_SNAPSHOT, Change
 from tablestore_engine.operation.files.index_files import index_entries
 from tablestore_engine.operation.scan.scan import live_entries
 from tablestore_engine.schema.table.table_schema import TableSchema

@@ -1,4 +1,4 @@
-"""The periods that automatic tags stand for: their names and times. Pure.
+"""The periods of automatic tags: their names and times. Pure.
 
 Names and times are Paimon's: a tag is named after the period that is over when it is made, in local time of a zone.
 """

@@ -32,7 +32,7 @@ def check_not_null(rows: pa.Table | pa.RecordBatch, schema: TableSchema) -> None
 def refuse_repeated(repeated: pa.Table, schema: TableSchema) -> None:
     """Raise a DuplicateKeyError that names the first keys of these rows, if there are any.
 
-    Which rows repeat a key is found where rows are sorted (`write_table`), or routed (`key_locations`).
+    Which rows repeat a key is found where rows are sorted (`write_table`), or routed (`cross_partition_keys`).
     """
     if repeated.num_rows == 0:
         return

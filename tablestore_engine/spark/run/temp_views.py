@@ -23,7 +23,7 @@ from tablestore_engine.spark.run.messages import TEMP_VIEW_NUMBER
 
 KEPT = 32
 KEPT_OVER_CONNECT = 1_000  # where each frame that somebody holds may need one
-_ATTRIBUTE = "_tablestore_stand_ins"
+_ATTRIBUTE = "_tablestore_temp_views"
 _DEFINITIONS = "_tablestore_view_definitions"
 _numbers = itertools.count(1)
 _lock = threading.Lock()

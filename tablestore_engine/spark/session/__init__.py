@@ -1,7 +1,7 @@
 """Spark sessions: configuration, the Java behind them, the start-up archive, and the cache of sessions.
 
 Knows nothing of tables. The only room that reaches below PySpark's public API, because that API can neither take a JVM
-that was started from a class archive (ADR 0005) nor tell whose session runs. It uses the environment that
+that was started from a class archive (ADR 0005) nor say whose session runs. It uses the environment that
 `pyspark.java_gateway` reads, `SparkContext._gateway` and `_active_spark_context`, `SparkSession._sc`, and, over Spark
 Connect, `client._builder`. All other rooms use the public API alone, so they also work over Spark Connect.
 """

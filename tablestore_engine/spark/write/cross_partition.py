@@ -1,11 +1,11 @@
 """Routing of large writes by Spark's joins, and the choice between it and routing in this process.
 
-`operation.write.routing` says which rows go where: a primary key that leaves partition columns out is in one partition
-at a time. The *location* of a key is the partition and bucket that hold it now. Locations are found by reading the keys
-of the table; for small writes, only files that may hold one of their keys. The write conflicts with any concurrent
-commit.
+`operation.write.cross_partition_routing` says which rows go where: a primary key that leaves partition columns out is
+in one partition at a time. The *location* of a key is the partition and bucket that hold it now. Locations are found by
+reading the keys of the table; for small writes, only files that may hold one of their keys. The write conflicts with
+any concurrent commit.
 
-Small writes are collected and routed in this process (`operation.write.key_locations`), larger ones by joins.
+Small writes are collected and routed in this process (`operation.write.cross_partition_keys`), larger ones by joins.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from tablestore_engine.operation.job.write_job import (
 )
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.operation.write.cleanup import remove_files
-from tablestore_engine.operation.write.key_locations import (
+from tablestore_engine.operation.write.cross_partition_keys import (
     LOCATION_COLUMN,
     are_few,
     duplicates_in,
@@ -45,7 +45,14 @@ from tablestore_engine.operation.write.key_locations import (
     rows_by_bucket,
     with_kinds,
 )
-from tablestore_engine.operation.write.routing import Held, KeptRows, Target, counted_kinds, routing_of, row_order
+from tablestore_engine.operation.write.cross_partition_routing import (
+    Held,
+    KeptRows,
+    Target,
+    routing_of,
+    row_order,
+    unique_kinds,
+)
 from tablestore_engine.operation.write.row_checks import SHOWN_KEYS, check_not_null, refuse_repeated
 from tablestore_engine.operation.write.write_rows import table_rows
 from tablestore_engine.operation.write.write_table import write_table
@@ -182,7 +189,7 @@ def _key(schema: TableSchema) -> list[str]:
 
 
 def _check_unique(frame: DataFrame, job: WriteJob) -> None:
-    counted = F.col(ROW_KIND_COLUMN).isin(*counted_kinds(job.changes))
+    counted = F.col(ROW_KIND_COLUMN).isin(*unique_kinds(job.changes))
     twice = (F.count_if(counted) > 1).alias("twice")
     found = frame.groupBy(*_key(job.schema)).agg(twice).where("twice").drop("twice").limit(SHOWN_KEYS)
     refuse_repeated(collect_arrow(found), job.schema)

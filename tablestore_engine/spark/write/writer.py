@@ -78,7 +78,7 @@ def _write_rows(spark: SparkSession, job: WriteJob, rows: Rows) -> WriteResult:
     job = job.of_rows(frame.columns)
     collected = few_rows(rows, job.schema)
     if collected is not None:
-        return write_table(job, _in_arrival_order(collected, job.schema))
+        return write_table(job, _in_input_order(collected, job.schema))
     job, assigned = with_buckets(spark, job, _with_same_keys(frame, job.schema))
     result = _distributed(job, assigned)
     result.add_repaired(job)
@@ -109,7 +109,7 @@ def _with_same_keys(frame: DataFrame, schema: TableSchema) -> DataFrame:
     )
 
 
-def _in_arrival_order(rows: pa.Table, schema: TableSchema) -> pa.Table:
+def _in_input_order(rows: pa.Table, schema: TableSchema) -> pa.Table:
     """Collected rows in the table's types, with their bucket if it was assigned."""
     if ORDINAL_COLUMN in rows.column_names:
         rows = rows.sort_by(ORDINAL_COLUMN).drop_columns([ORDINAL_COLUMN])

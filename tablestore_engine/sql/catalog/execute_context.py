@@ -91,9 +91,9 @@ def _say_once(text: str) -> None:
     _log.warning("%s", text)
 
 
-def done(kind: str, **metrics: int) -> StatementResult:
+def done(kind: str) -> StatementResult:
     """The result of a statement without rows."""
-    return StatementResult(kind, metrics=metrics)
+    return StatementResult(kind)
 
 
 def answer(kind: str, columns: Mapping[str, str], rows: Iterable[tuple[Any, ...]]) -> StatementResult:

@@ -28,4 +28,4 @@ def drop_partitions(statement: DropPartitions, context: CatalogContext) -> State
             raise NotFoundError(f"Table {table.name} has no partition ({text}).", hint="Use DROP IF EXISTS PARTITION.")
         chosen |= found
     drop(table.state, chosen)
-    return done("DROP PARTITION", partitions=len(chosen))
+    return done("DROP PARTITION")

@@ -68,7 +68,7 @@ def column_of(column: ColumnDefinition) -> tuple[str, DataType, str | None]:
             hint="Leave it out and give the value where rows are inserted, for example coalesce(…).",
         )
     if column.first or column.after is not None:
-        raise SqlError(f"Column '{column.name}' cannot be given a position.", hint="New columns stand at the end.")
+        raise SqlError(f"Column '{column.name}' cannot be given a position.", hint="New columns come last.")
     kind = parse_sql_type(column.type_sql, column.name, nullable=column.nullable)
     return column.name, kind, column.comment
 

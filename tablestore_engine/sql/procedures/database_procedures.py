@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tablestore_engine.errors import TableStoreError
+from tablestore_engine.schema.types.sql_literals import unquoted_name
 from tablestore_engine.spark.compact.compactor import compact_table
 from tablestore_engine.sql.procedures.compaction_procedures import with_options
 from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, named_table, pattern, text
@@ -12,8 +13,9 @@ from tablestore_engine.table import Table
 
 def table_or_database(arguments: Arguments, context: RowContext) -> list[Table]:
     """The table of the argument `table`, or with `db.*` all tables of a database. Raises TableNotFound."""
-    name = str(arguments["table"]).replace("`", "")
-    return _tables_of(name[:-2], context) if name.endswith(".*") else named_table(arguments, context)
+    name = str(arguments["table"])
+    whole = name.endswith(".*")
+    return _tables_of(unquoted_name(name[:-2]), context) if whole else named_table(arguments, context)
 
 
 def _tables_of(database: str, context: RowContext) -> list[Table]:
@@ -58,7 +60,7 @@ def _summary(rows: Rows) -> Rows:
 
 def _to_repair(arguments: Arguments, context: RowContext) -> list[Table]:
     """The tables of a list of databases and tables; of the whole warehouse when the list is empty."""
-    listed = str(arguments.get("database_or_table", "")).replace("`", "")
+    listed = str(arguments.get("database_or_table", ""))
     names = [one.strip() for one in listed.split(",") if one.strip()]
     if not names:
         names = context.catalog.list_databases()
@@ -66,7 +68,7 @@ def _to_repair(arguments: Arguments, context: RowContext) -> list[Table]:
 
 
 def _named(name: str, context: RowContext) -> list[Table]:
-    return named_table({"table": name}, context) if "." in name else _tables_of(name, context)
+    return named_table({"table": name}, context) if "." in name else _tables_of(unquoted_name(name), context)
 
 
 def _repair(table: Table, arguments: Arguments, context: RowContext) -> Rows:

@@ -15,7 +15,7 @@ from typing import Any
 from tablestore_engine.errors import SqlError
 from tablestore_engine.options import parse_duration
 from tablestore_engine.sql.rows.row_context import RowContext
-from tablestore_engine.sql.statements.statement import TableName
+from tablestore_engine.sql.text.cursor import Cursor
 from tablestore_engine.table import Table
 
 Arguments = Mapping[str, Any]
@@ -23,9 +23,11 @@ Rows = list[tuple[Any, ...]]
 
 
 def named_table(arguments: Arguments, context: RowContext) -> list[Table]:
-    """The table of the argument `table`. Raises TableNotFound, ReadOnlyError for a view."""
-    database, _, name = str(arguments["table"]).replace("`", "").rpartition(".")
-    return [context.table(TableName(database or None, name))]
+    """The table of the argument `table`. Raises SqlError, TableNotFound, ReadOnlyError for a view."""
+    cursor = Cursor(str(arguments["table"]))
+    name = cursor.table_name()
+    cursor.expect_end()
+    return [context.table(name)]
 
 
 def _unchanged(rows: Rows) -> Rows:

@@ -68,16 +68,12 @@ def _commit(table: Table, found: Statistics) -> Snapshot:
 
 
 def _answer(table: Table, found: Statistics | None) -> StatementResult:
-    if found is None:
-        text, metrics = "The table is empty.", {"row_count": 0, "bytes": 0, "columns": 0}
-    else:
+    text = "The table is empty."
+    if found is not None:
         rows = "an unknown number of rows" if found.row_count is None else f"{found.row_count:,} rows"
         columns = len(found.columns)
         text = (
             f"{rows}, {found.row_size or 0:,} bytes, {columns} "
             f"column{'' if columns == 1 else 's'} of snapshot {found.snapshot_id}."
         )
-        metrics = {"bytes": found.row_size or 0, "columns": columns}
-        if found.row_count is not None:
-            metrics["row_count"] = found.row_count
-    return StatementResult("ANALYZE TABLE", columns=("result",), types=("string",), rows=[(text,)], metrics=metrics)
+    return StatementResult("ANALYZE TABLE", columns=("result",), types=("string",), rows=[(text,)])

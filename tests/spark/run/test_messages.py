@@ -1,4 +1,4 @@
-"""What users read of Spark's failures: their own tables and places, no plans and no stand-ins."""
+"""What users read of Spark's failures: their own tables and positions in the text, no plans and no temporary views."""
 
 from __future__ import annotations
 

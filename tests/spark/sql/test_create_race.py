@@ -31,7 +31,7 @@ def test_or_replace_replaces_what_came_meanwhile(raced):
     assert len(raced.table("t").snapshots()) == 1
 
 
-def test_without_replace_it_is_an_error_that_tells_the_way_out(raced):
+def test_without_replace_it_is_an_error_that_says_what_to_use(raced):
     with pytest.raises(TableAlreadyExists, match=r"by another process meanwhile\. Use CREATE OR REPLACE TABLE"):
         raced.sql("create table t as select 1 as id")
     assert raced.sql("select * from t").collect() == []

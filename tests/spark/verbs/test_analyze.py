@@ -37,7 +37,6 @@ def statistics(store):
 def test_columns(t):
     assert statistics(t) is None
     result = t.execute("ANALYZE TABLE t COMPUTE STATISTICS FOR ALL COLUMNS")
-    assert result.metrics["row_count"] == 9
     assert result.rows[0][0].startswith("9 rows, ")
     latest = t.table("t").latest_snapshot()
     assert (latest.id, latest.commit_kind, latest.delta_record_count) == (4, "ANALYZE", 0)
@@ -82,7 +81,7 @@ def test_noscan_reads_no_rows(t, monkeypatch):
     )
     monkeypatch.setattr("tablestore_engine.operation.scan.row_count.READ_ROWS", 0)
     result = t.execute("ANALYZE TABLE t COMPUTE STATISTICS NOSCAN")
-    assert "row_count" not in result.metrics
+    assert result.rows[0][0].startswith("an unknown number of rows, ")
     assert statistics(t)["mergedRecordCount"] is None
     assert statistics(t)["mergedRecordSize"] == sum(e.file.file_size for e in t.table("t").live_files())
 

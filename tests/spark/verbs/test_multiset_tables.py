@@ -164,10 +164,10 @@ def test_a_row_that_was_not_there(store):
     assert rows(store) == [(1, "a")]
 
 
-@pytest.fixture(params=["append", "counting"])
+@pytest.fixture(params=["append", "multiset"])
 def multiset(request, store):
     """A table of twelve rows, some of them equal, with a retraction on its way or made to count from the start."""
-    made = " WITH ('merge-engine' = 'tablestore-count')" if request.param == "counting" else ""
+    made = " WITH ('merge-engine' = 'tablestore-count')" if request.param == "multiset" else ""
     store.execute(f"CREATE TABLE t (id INT, v INT, s STRING){made}")
     store.execute("INSERT INTO t SELECT cast(id % 6 AS INT), cast(id % 6 * 10 AS INT), 's' FROM range(12)")
     if request.param == "append":

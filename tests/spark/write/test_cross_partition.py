@@ -26,7 +26,7 @@ QUERY = "SELECT id, dt, v FROM t"
 def way(request, monkeypatch):
     """How rows are routed: in this process, or partly or all by Spark."""
     if request.param == "records by Spark":
-        monkeypatch.setattr("tablestore_engine.operation.write.key_locations.MAX_FILES", 0)
+        monkeypatch.setattr("tablestore_engine.operation.write.cross_partition_keys.MAX_FILES", 0)
     elif request.param != "here":
         monkeypatch.setattr("tablestore_engine.spark.write.writer.SMALL_INPUT_BYTES", -1)
     if request.param == "tasks":
@@ -117,7 +117,7 @@ def test_other_merge_engines_keep_the_old_partition(store, way, options, expecte
         ),
         ("'merge-engine' = 'partial-update', 'fields.n.sequence-group' = 'v'", "-D", None, 5),
     ],
-    ids=["stored retractions", "removals", "sequence group"],
+    ids=["stored retractions", "deletes of groups", "sequence group"],
 )
 def test_a_retraction_leaves_a_key_in_its_partition(store, options, kind, once, twice):
     store.execute(
@@ -292,13 +292,13 @@ def test_both_executions_route_alike(store, tmp_path, monkeypatch, engine):
 
 def test_what_is_not_looked_at(store, monkeypatch):
     """Of few rows, only files that may hold one of their keys are read, and no Spark job looks at any."""
-    from tablestore_engine.operation.write import key_locations
+    from tablestore_engine.operation.write import cross_partition_keys
 
     store.execute(TABLE.format(""))
     store.execute("INSERT INTO t SELECT string(id div 10), int(id), 0 FROM range(300)")
-    read, looked = key_locations.read_batches, []
+    read, looked = cross_partition_keys.read_batches, []
     monkeypatch.setattr(
-        key_locations,
+        cross_partition_keys,
         "read_batches",
         lambda io, path, *args, **kwargs: looked.append(path) or read(io, path, *args, **kwargs),
     )

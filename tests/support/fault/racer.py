@@ -1,7 +1,7 @@
 """A process that commits to a table again and again: `python racer.py <warehouse> <role> <number> <count> [seed]`.
 
-Roles: `insert` upserts rows of its own, `place` the same rows as the others, `churn` adds rows to a table without a key
-and takes half of them away, `increment` reads a counter and writes it back greater by one, `compact`
+Roles: `insert` upserts rows of its own, `assign` the same rows as the others, `churn` adds rows to a table without a
+key and takes half of them away, `increment` reads a counter and writes it back greater by one, `compact`
 compacts as the thresholds ask until a file `stop` appears, `schedule` does so
 by plans that it makes and takes, `take` carries out the plans that there are. Each prints what it did as one line of
 JSON.
@@ -134,7 +134,7 @@ def meet(table, number):
         time.sleep(0.005)
 
 
-def place(table, number, count):
+def assign(table, number, count):
     """Upserts the same new keys as the others, so that all of them look for a bucket for each key.
 
     They meet when each has begun its first write, so that all but one have to look again.
@@ -156,7 +156,7 @@ def place(table, number, count):
 
 
 ROLES = {
-    "place": place,
+    "assign": assign,
     "insert": insert,
     "churn": churn,
     "increment": increment,

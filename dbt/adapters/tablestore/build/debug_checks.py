@@ -24,8 +24,8 @@ def check_environment(credentials: TableStoreCredentials) -> None:
 def check_warehouse(path: str) -> None:
     """Raise unless a folder can be created in the warehouse or, if that does not exist, in its nearest existing parent.
 
-    The check creates one, because permissions do not tell: an administrator may write every folder, but a file system
-    may still be read-only.
+    The check creates one, because permissions do not show this: an administrator may write every folder, but a
+    file system may still be read-only.
     """
     existing = path
     while not os.path.lexists(existing):

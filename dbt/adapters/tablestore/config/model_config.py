@@ -21,7 +21,7 @@ from tablestore_engine.schema.types.sql_literals import quoted_name, unquoted_na
 Names = Optional[Union[str, List[str]]]  # noqa: UP006,UP007,UP045
 
 LOOSE_KEY_HINT = (
-    "This key is the model's `unique_key`. Where it may be null, set `enforce_key: false`; where it may stand twice, "
+    "This key is the model's `unique_key`. Where it may be null, set `enforce_key: false`; where it may occur twice, "
     "`incremental_strategy: delete+insert`. Run once with --full-refresh if the table exists."
 )
 """What to do about rows whose key is null or occurs twice, if the key comes from `unique_key`."""

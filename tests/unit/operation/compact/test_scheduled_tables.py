@@ -28,7 +28,7 @@ LIST = {"type": "ARRAY", "element": "INT"}
 KINDS = {
     "dynamic": (["p", "id"], {"bucket": "-1", "dynamic-bucket.target-row-num": "2"}),
     "crossing": (["id"], {"bucket": "-1"}),
-    "counting": ([], {"merge-engine": "tablestore-count"}),
+    "multiset": ([], {"merge-engine": "tablestore-count"}),
     "collecting": (
         ["p", "id"],
         {"bucket": "1", "merge-engine": "aggregation", "fields.v.aggregate-function": "collect"},

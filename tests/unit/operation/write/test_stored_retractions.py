@@ -61,9 +61,9 @@ def run(table, now=NOW, **kwargs):
     return run_next(table.state, "me", lambda: now, **kwargs)
 
 
-@pytest.mark.parametrize("kind", ["counting", "collecting"])
+@pytest.mark.parametrize("kind", ["multiset", "collecting"])
 def test_rolling_back_and_going_on(tmp_path, kind):
-    if kind == "counting":
+    if kind == "multiset":
         table = multiset(tmp_path)
         steps = [[(1, "x"), (2, "y"), (2, "y")], [("-", 2, "y")], [("-", 1, "x"), (3, "z")]]
         more, end = [("-", 2, "y"), (4, "w")], {("1", "x"): 1, ("4", "w"): 1}
@@ -117,7 +117,7 @@ def test_rows_that_come_after_their_retraction_was_planned(tmp_path):
     assert held(table) == {("1", "x"): 1, ("2", "y"): 1}
 
 
-def test_a_runner_of_a_counting_table_that_dies(tmp_path):
+def test_a_runner_of_a_multiset_table_that_dies(tmp_path):
     table = multiset(tmp_path)
     for n in range(3):
         add(table, (n, "x"), (n, "x"))

@@ -130,7 +130,7 @@ changes = st.fixed_dictionaries(
         {**COLLECT, "aggregation.remove-record-on-delete": "true"},
         {"bucket": "2", "merge-engine": "partial-update", "fields.n.sequence-group": "l"},
     ],
-    ids=["layers", "layers and removals", "sequence group"],
+    ids=["layers", "layers and deletes", "sequence group"],
 )
 @settings(max_examples=25, deadline=None)
 @given(

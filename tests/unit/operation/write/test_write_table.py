@@ -1,4 +1,4 @@
-"""What one task of a write does: duplicates, nulls, deletes, order and places."""
+"""What one task of a write does: duplicates, nulls, deletes, order and row positions."""
 
 from __future__ import annotations
 

@@ -427,13 +427,14 @@ def test_drop_partition(door):
     result = door.run(
         "alter table t drop partition (dt = '2024-01-01', hr = 0), partition (dt = date '2024-01-02') purge"
     )
-    assert (result.kind, result.metrics) == ("DROP PARTITION", {"partitions": 3})
+    assert result.kind == "DROP PARTITION"
     left = ["dt=2024-01-01/hr=1", "dt=2024-01-03/hr=0", "dt=2024-01-03/hr=1"]
     assert door.column("show partitions t") == left
     with pytest.raises(NotFoundError, match=r"no partition \(dt = 2024-01-02\).*IF EXISTS"):
         door.run("alter table t drop partition (hr = 1), partition (dt = '2024-01-02')")
     assert door.column("show partitions t") == left, "all or nothing"
-    assert door.run("alter table t drop if exists partition (dt = '2024-01-02')").metrics == {"partitions": 0}
+    door.run("alter table t drop if exists partition (dt = '2024-01-02')")
+    assert door.column("show partitions t") == left
     assert len(door.catalog.load_table("default", "t").snapshots()) == 2
     with pytest.raises(SqlError, match="'v' is not a partition column"):
         door.run("alter table t drop partition (v = 1)")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tablestore_engine.operation.write.routing import (
+from tablestore_engine.operation.write.cross_partition_routing import (
     Held,
     KeptRows,
     Target,
-    counted_kinds,
     routing_of,
     row_order,
+    unique_kinds,
 )
 from tablestore_engine.schema.merge.engine_rules import Kept
 from tablestore_engine.schema.merge.merge_engine import MergeEngine
@@ -109,5 +109,5 @@ def test_the_last_records_with_which_a_key_exists(engine, live):
 def test_changes_delete_a_key_before_they_add_it_again():
     assert [(c.name, c.descending) for c in row_order(False)] == [("__ordinal", False)]
     assert [(c.name, c.descending) for c in row_order(True)] == [("__row_kind", True), ("__ordinal", False)]
-    assert [KINDS[kind] for kind in counted_kinds(True)] == ["+I"]
-    assert len(counted_kinds(False)) == len(KINDS)
+    assert [KINDS[kind] for kind in unique_kinds(True)] == ["+I"]
+    assert len(unique_kinds(False)) == len(KINDS)

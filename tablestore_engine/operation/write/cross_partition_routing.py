@@ -10,11 +10,11 @@ and its merge engine says how (`routing_of`):
   the key, or, for a new key, in the partition of its first row.
 
 Routing has four steps, for the rows that the table does not ignore. Repeated keys are refused where the write asks for
-that (`counted_kinds`); of the rows of one key those are kept that the merge engine needs (`KeptRows`, `row_order`); the
+that (`unique_kinds`); of the rows of one key those are kept that the merge engine needs (`KeptRows`, `row_order`); the
 location of each key is looked up (`live_kinds`); and each `Part` takes some of the rows to buckets.
 
-Two executions follow these rules: `key_locations` in this process, for small writes, and `spark.write.cross_partition`
-by joins, for large ones.
+Two executions follow these rules: `cross_partition_keys` in this process, for small writes, and
+`spark.write.cross_partition` by joins, for large ones.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def row_order(changes: bool) -> tuple[SortColumn, ...]:
     return *change_order(changes), SortColumn(ORDINAL_COLUMN)
 
 
-def counted_kinds(changes: bool) -> tuple[int, ...]:
+def unique_kinds(changes: bool) -> tuple[int, ...]:
     """The kinds of the rows of which a key may have only one, if the write refuses repeated keys.
 
     Changes may delete a key's row and insert another one.

@@ -31,14 +31,14 @@ from tablestore_engine.operation.job.dynamic_bucket import Buckets, fill_rule, k
 from tablestore_engine.operation.job.write_job import BUCKET_COLUMN, ORDINAL_COLUMN, ROW_KIND_COLUMN, WriteJob
 from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.operation.write.bucket_assignment import partition_groups
-from tablestore_engine.operation.write.routing import (
+from tablestore_engine.operation.write.cross_partition_routing import (
     Held,
     KeptRows,
     Part,
     Target,
-    counted_kinds,
     routing_of,
     row_order,
+    unique_kinds,
 )
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -171,7 +171,7 @@ def rows_by_bucket(buckets: Sequence[BucketScan]) -> dict[bytes, dict[int, int]]
 def duplicates_in(rows: pa.Table, job: WriteJob) -> pa.Table:
     """One row for each key that occurs more often than `job` allows: its key columns."""
     ids = _key_ids([rows], job.schema)
-    counted = ids[np.isin(_kinds(rows), counted_kinds(job.changes))]
+    counted = ids[np.isin(_kinds(rows), unique_kinds(job.changes))]
     twice = np.flatnonzero(np.bincount(counted, minlength=1) > 1)
     first = np.unique(ids, return_index=True)[1]
     return rows.select(list(job.schema.primary_keys)).take(pa.array(first[twice]))

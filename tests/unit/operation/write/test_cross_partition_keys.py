@@ -7,7 +7,7 @@ import pytest
 from support.tables import make_table
 
 from tablestore_engine.operation.scan.scan_plan import BucketScan
-from tablestore_engine.operation.write.key_locations import (
+from tablestore_engine.operation.write.cross_partition_keys import (
     LOCATION_COLUMN,
     MAX_ROWS,
     NOWHERE,
