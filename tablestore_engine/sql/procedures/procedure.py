@@ -15,6 +15,7 @@ from typing import Any
 from tablestore_engine.errors import SqlError
 from tablestore_engine.options import parse_duration
 from tablestore_engine.sql.rows.row_context import RowContext
+from tablestore_engine.sql.statements.statement import TableName
 from tablestore_engine.sql.text.cursor import Cursor
 from tablestore_engine.table import Table
 
@@ -24,10 +25,14 @@ Rows = list[tuple[Any, ...]]
 
 def named_table(arguments: Arguments, context: RowContext) -> list[Table]:
     """The table of the argument `table`. Raises SqlError, TableNotFound, ReadOnlyError for a view."""
-    cursor = Cursor(str(arguments["table"]))
-    name = cursor.table_name()
+    given = str(arguments["table"])
+    if "`" not in given:  # as users write any name here, also one that SQL would want in backquotes
+        database, _, name = given.rpartition(".")
+        return [context.table(TableName(database or None, name))]
+    cursor = Cursor(given)
+    found = cursor.table_name()
     cursor.expect_end()
-    return [context.table(name)]
+    return [context.table(found)]
 
 
 def _unchanged(rows: Rows) -> Rows:
