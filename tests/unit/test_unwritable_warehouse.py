@@ -95,5 +95,5 @@ def test_without_permission(tmp_path, text):
     store.catalog = Catalog(tmp_path, NoPermission())
     text = said(store, text)
     assert "Permission denied" in text
-    assert text.endswith("Check that the user of this process may write there.")
+    assert text.endswith("Check that the user of this process may read and write there.")
     assert sorted(os.walk(tmp_path)) == before

@@ -110,7 +110,7 @@ def test_failures_name_the_path(root):
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_missing_rights_are_explained(root):
     os.chmod(root, 0o500)
-    with pytest.raises(StorageError, match="may write there"):
+    with pytest.raises(StorageError, match="may read and write there"):
         IO.write(f"{root}/file", b"")
 
 

@@ -19,7 +19,7 @@ def catalog(tmp_path):
 
 
 def write(table, ids):
-    write_arrow(table.state, arrow_rows(table.schema, [{"id": i, "v": f"v{i}"} for i in ids]), None)
+    write_arrow(table.state, arrow_rows(table.schema, [{"id": i, "v": f"v{i}"} for i in ids]))
 
 
 def ids_of(table, **more):
