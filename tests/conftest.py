@@ -1,8 +1,13 @@
-"""Makes `engine_support` importable from every test below; one Spark session for all tests of a process."""
+"""Settings of Hypothesis, and one Spark session for all tests of a process."""
 
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
+
+# A deadline is an assertion on time, which a busy machine breaks.
+settings.register_profile("tests", settings.default, deadline=None)
+settings.load_profile("tests")
 
 
 @pytest.fixture(autouse=True)
