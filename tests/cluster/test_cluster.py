@@ -156,8 +156,13 @@ def test_spark_connect(connect, tmp_path):
     check(run_application(tmp_path / "warehouse", connect, tmp_path), tmp_path / "warehouse")
 
 
-# Materializations, seeds, snapshots, tests and upserts, and the message of a model that fails.
-OVER_CONNECT = ("adapter/test_basic.py", "adapter/test_upsert_path.py", "test_damaged_tables.py")
+# Materializations, seeds, snapshots, tests, upserts and a model in Python, and the message of a model that fails.
+OVER_CONNECT = (
+    "adapter/test_basic.py",
+    "adapter/test_upsert_path.py",
+    "adapter/test_python_model.py::TestPythonModel",
+    "test_damaged_tables.py",
+)
 
 
 def test_dbt_over_spark_connect(connect, tmp_path):

@@ -43,15 +43,16 @@ def run(store: TableStore, name: str, compiled_code: str) -> str:
 
 def as_frame(session: SparkSession, result: Any, name: str) -> DataFrame:
     """The frame that a model returned, as a Spark DataFrame of this session."""
-    if hasattr(result, "to_spark"):  # pandas API on Spark
+    # Asked of the type: over Spark Connect, a frame takes any unknown name for a column.
+    if hasattr(type(result), "to_spark"):  # pandas API on Spark
         result = result.to_spark()
-    if hasattr(result, "createOrReplaceTempView"):
+    if hasattr(type(result), "createOrReplaceTempView"):
         # A view in this session cannot read a frame of another one.
         return result if result.sparkSession is session else session.createDataFrame(result.toArrow())
     kind = type(result).__module__.split(".")[0]
     if kind in ("pandas", "pyarrow"):
         return session.createDataFrame(result)
-    if hasattr(result, "to_arrow"):  # polars, DuckDB relations
+    if hasattr(type(result), "to_arrow"):  # polars, DuckDB relations
         return session.createDataFrame(result.to_arrow())
     raise DbtRuntimeError(
         f"The Python model '{name}' returned {type(result).__name__}. "
