@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tablestore_engine.errors import SnapshotNotFound
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.history.automatic_tags import create_automatic_tags
 from tablestore_engine.operation.history.tags import expire_tags, replace_tag
 from tablestore_engine.sql.catalog.execute_context import utc
 from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, count, duration, millis
@@ -72,7 +73,20 @@ def _expire(table: Table, arguments: Arguments, context: RowContext) -> Rows:
     return [(name,) for name in removed]
 
 
+def _trigger(table: Table, arguments: Arguments, context: RowContext) -> Rows:
+    """Makes the tags that the options `tag.automatic-creation` and so on ask for now, as a commit does, and returns
+    their names."""
+    return [(name,) for name in create_automatic_tags(table.state, context.now_millis())]
+
+
 PROCEDURES: dict[str, Procedure] = {
+    "trigger_tag_automatic_creation": Procedure(
+        _trigger,
+        ("table",),
+        1,
+        {"tag": "string"},
+        "CALL sys.trigger_tag_automatic_creation(table => 'db.t').",
+    ),
     "create_tag": Procedure(
         _create,
         ("table", "tag", "snapshot", "time_retained"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from pathlib import Path
@@ -265,3 +266,27 @@ def test_whole_databases(call, store):
         file.write("x")
     os.utime(lost, (0, 0))
     assert call("remove_orphan_files('other.*')") == [(lost,)]
+
+
+def test_partitions_that_are_done(call, store):
+    store.execute("CREATE TABLE d (dt STRING, v INT) PARTITIONED BY (dt)")
+    store.execute("INSERT INTO d VALUES ('a', 1), ('b', 2)")
+    marks = [Path(store.table("d").path, f"dt={dt}", "_SUCCESS") for dt in "ab"]
+    assert call("mark_partition_done('d', 'dt=a')") == [(True,)]
+    assert [mark.exists() for mark in marks] == [True, False]
+    created = json.loads(marks[0].read_text())["creationTime"]
+    assert call("mark_partition_done('d', 'dt=a;dt=b;dt=c')") == [(True,)]
+    times = json.loads(marks[0].read_text())
+    assert times["creationTime"] == created <= times["modificationTime"]
+    assert marks[1].exists()
+    assert store.sql("SELECT sum(v) FROM d").first()[0] == 3
+    store.execute("ALTER TABLE d SET TBLPROPERTIES ('partition.mark-done-action' = 'success-file,mark-event')")
+    with pytest.raises(UserError, match="mark-event"):
+        call("mark_partition_done('d', 'dt=a')")
+
+
+def test_tags_by_call(call, store):
+    assert call("trigger_tag_automatic_creation('t')") == []
+    store.execute("ALTER TABLE t SET TBLPROPERTIES ('tag.automatic-creation' = 'batch')")
+    ((name,),) = call("trigger_tag_automatic_creation('t')")
+    assert [row[0] for row in store.sql("SELECT tag_name FROM t$tags").collect()] == [name]
