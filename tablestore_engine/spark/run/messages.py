@@ -23,7 +23,10 @@ _CUT = re.compile(r"`([^`\n]*\.[^`\n#]*)#?\d*\.\.\.$")  # Spark cuts what follow
 _PLAIN = re.compile(r"[\w$.]+")
 # What follows the reason: the position, and then the plan, or the statement with a mark at the position.
 _BEHIND = re.compile(r"(SQLSTATE: \w{5})(?:;? \(?line (\d+),? pos (\d+)\)?)?(?:;?\s*\Z|;\n.*|\n\n== SQL.*)", re.DOTALL)
-_OWN_FRAME = re.compile(r'\n== DataFrame ==\n"[^"\n]*" was called from\n[^\n]*\btablestore_engine\b[^\n]*')
+# Frames of this engine, and of the JVM, which Spark names where it does not know the line of Python.
+_OWN_FRAME = re.compile(
+    r'\n== DataFrame ==\n"[^"\n]*" was called from\n[^\n]*(?:\btablestore_engine\b|\bjava\.base/)[^\n]*'
+)
 _EXCERPT = re.compile(r"^== SQL[^\n]*==\n(.*)\Z", re.DOTALL | re.MULTILINE)
 _MARK = re.compile(r"\s*\^+\s*")
 
