@@ -8,7 +8,7 @@ removes exactly one ADD.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any
 
@@ -44,6 +44,11 @@ class ManifestEntry:
             self.partition, self.bucket, one.level, one.file_name, one.extra_files, one.embedded_index,
             one.external_path,
         )  # fmt: skip
+
+    @property
+    def removal(self) -> ManifestEntry:
+        """The DELETE of its file."""
+        return replace(self, kind=FileKind.DELETE)
 
 
 @dataclass(frozen=True)

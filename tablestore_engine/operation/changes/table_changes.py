@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.changes.after_commit import follow
@@ -85,9 +85,7 @@ def remove_missing_files(state: TableState, *, dry_run: bool = False) -> list[st
 
     missing = {path(entry): entry for entry in live if not state.io.exists(path(entry))}
     if missing and not dry_run:
-        removed = tuple(
-            ManifestEntry(FileKind.DELETE, e.partition, e.bucket, e.total_buckets, e.file) for e in missing.values()
-        )
+        removed = tuple(entry.removal for entry in missing.values())
         # Not OVERWRITE: the keys of the partition's other files stay in the index of dynamic buckets.
         follow(publish_change(state, Change("APPEND", removed=removed)))
     return sorted(missing)

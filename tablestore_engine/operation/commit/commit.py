@@ -237,11 +237,7 @@ class Committer:
         removed = list(change.removed)
         if change.replaces is not None:
             chosen = {e.identifier for e in removed}
-            removed += [
-                ManifestEntry(FileKind.DELETE, e.partition, e.bucket, e.total_buckets, e.file)
-                for e in live
-                if e.identifier not in chosen and change.replaces(e)
-            ]
+            removed += [e.removal for e in live if e.identifier not in chosen and change.replaces(e)]
         added = check_conflicts(self.schema, live, NewFiles(change.added, tuple(removed), change.kind))
         return [*removed, *added]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tablestore_engine.errors import ConflictError
-from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.manifest import ManifestEntry
 
 
 def entries_to_restore(
@@ -29,9 +29,5 @@ def entries_to_restore(
                 hint="Run the statement again.",
             )
     stays = {entry.identifier for entry in wanted}
-    removed = [
-        ManifestEntry(FileKind.DELETE, e.partition, e.bucket, e.total_buckets, e.file)
-        for e in live
-        if e.identifier not in stays
-    ]
+    removed = [e.removal for e in live if e.identifier not in stays]
     return [*removed, *(entry for entry in wanted if entry.identifier not in alive)]

@@ -10,6 +10,7 @@ from typing import Any
 from tablestore_engine.mergetree.compaction.levels import SortedRun
 from tablestore_engine.mergetree.compaction.sections import Section, sections
 from tablestore_engine.metadata.data_file import DataFileMeta
+from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.files.deletion_vectors import (
     Deletions,
@@ -34,6 +35,13 @@ class BucketScan:
     files: tuple[DataFileMeta, ...]
     pruned: bool = False
     deletions: Deletions = field(default_factory=dict, compare=False)
+
+    @property
+    def removals(self) -> list[ManifestEntry]:
+        """The DELETE of each of its files."""
+        return [
+            ManifestEntry(FileKind.DELETE, self.partition_row, self.bucket, self.total_buckets, f) for f in self.files
+        ]
 
     def path_of(self, paths: TablePaths, file: DataFileMeta) -> str:
         """The path of one of its files."""

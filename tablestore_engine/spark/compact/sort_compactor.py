@@ -19,7 +19,7 @@ from tablestore_engine.errors import (
 )
 from tablestore_engine.mergetree.multiset.multiset import multiset_row_count
 from tablestore_engine.metadata.data_file import FILE_SOURCE_COMPACT
-from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import new_identity
@@ -142,8 +142,4 @@ def _compacted(result: WriteResult) -> list[ManifestEntry]:
 
 
 def _removed(plan: ScanPlan) -> tuple[ManifestEntry, ...]:
-    return tuple(
-        ManifestEntry(FileKind.DELETE, b.partition_row, b.bucket, b.total_buckets, f)
-        for b in plan.buckets
-        for f in b.files
-    )
+    return tuple(entry for b in plan.buckets for entry in b.removals)

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
@@ -116,9 +115,7 @@ def _rewrite_files(spark: SparkSession, read: Read, changes: DataFrame) -> Write
     size = sum(f.file_size for b in buckets for f in b.files)
     known = None if read.input_bytes is None else size + read.input_bytes
     result = write_files(spark, read.table, read.snapshot, job, Rows(frame, known))
-    removed = tuple(
-        ManifestEntry(FileKind.DELETE, b.partition_row, b.bucket, b.total_buckets, f) for b in buckets for f in b.files
-    )
+    removed = tuple(entry for b in buckets for entry in b.removals)
     kind = "OVERWRITE" if removed else "APPEND"
     change = Change(kind, removed=removed, read_snapshot=read.snapshot_id)
     return finish(spark, read.table, job, result, change, total)

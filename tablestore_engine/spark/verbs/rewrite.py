@@ -13,7 +13,7 @@ from dataclasses import replace
 from pyspark.sql import SparkSession
 
 from tablestore_engine.errors import OptionError
-from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.operation.changes.after_commit import follow
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.job.write_intent import PLAIN, UNIQUE
@@ -142,9 +142,7 @@ def _rewrite(
 
 
 def _removed(buckets: tuple[BucketScan, ...]) -> list[ManifestEntry]:
-    return [
-        ManifestEntry(FileKind.DELETE, b.partition_row, b.bucket, b.total_buckets, f) for b in buckets for f in b.files
-    ]
+    return [entry for b in buckets for entry in b.removals]
 
 
 def _bucket_ids(buckets: tuple[BucketScan, ...]) -> frozenset[tuple[bytes, int]]:

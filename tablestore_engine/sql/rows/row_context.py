@@ -15,9 +15,7 @@ from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import CommitIdentityError, OptionError, ReadOnlyError
 from tablestore_engine.operation.commit.identity import CommitIdentity, applied_before, chosen_identity
 from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
-from tablestore_engine.spark.verbs.insert_overwrite import (
-    WriteOutcome,
-)
+from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.rows.frames import Frames
 from tablestore_engine.sql.statements.row import Delete, RowChange
