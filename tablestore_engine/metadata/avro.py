@@ -1,4 +1,4 @@
-"""Avro object container files, for manifests and manifest lists.
+"""Avro object container files: those of manifests and manifest lists, and the container of data files.
 
 A file is a header (magic, schema, codec, sync marker) and blocks: record count, byte count, compressed records, sync
 marker. The records of a block are an Avro array without its length in front and its zero at the end. So one call of
@@ -19,6 +19,7 @@ import io
 import json
 import os
 import zlib
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -157,20 +158,43 @@ def encode(name: str, records: list[dict[str, Any]], compression: str = "zstd") 
     """
     import fastavro
 
-    codec = _CODECS.get(compression.lower(), "zstandard")
-    sync = os.urandom(_SYNC_BYTES)
+    codec = codec_of(compression)
+    sync = new_sync_marker()
     out = io.BytesIO()
-    out.write(_MAGIC)
-    meta = {"avro.schema": json.dumps(SCHEMAS[name]).encode(), "avro.codec": codec.encode()}
-    fastavro.schemaless_writer(out, _array_of("map", ""), meta)
-    out.write(sync)
+    out.write(header(SCHEMAS[name], codec, sync))
     if records:
         body = io.BytesIO()
         fastavro.schemaless_writer(body, _array_of("schema", json.dumps(SCHEMAS[name])), records)
-        count = _varint(len(records))
-        block = _compress(body.getvalue()[len(count) : -1], codec)
-        out.write(count + _varint(len(block)) + block + sync)
+        count = len(_varint(len(records)))
+        out.write(block(len(records), body.getvalue()[count:-1], codec, sync))
     return out.getvalue()
+
+
+def codec_of(compression: str) -> str:
+    """Avro's name of a compression; zstd replaces those that it does not have."""
+    return _CODECS.get(compression.lower(), "zstandard")
+
+
+def new_sync_marker() -> bytes:
+    """A marker, which ends the header and each block of one file."""
+    return os.urandom(_SYNC_BYTES)
+
+
+def header(schema: Any, codec: str, sync: bytes) -> bytes:
+    """The beginning of a container file."""
+    import fastavro
+
+    out = io.BytesIO()
+    out.write(_MAGIC)
+    meta = {"avro.schema": json.dumps(schema).encode(), "avro.codec": codec.encode()}
+    fastavro.schemaless_writer(out, _array_of("map", ""), meta)
+    return out.getvalue() + sync
+
+
+def block(count: int, records: bytes, codec: str, sync: bytes, level: int | None = None) -> bytes:
+    """A block of encoded records. `level` is that of zstd."""
+    packed = _compress(records, codec, level)
+    return _varint(count) + _varint(len(packed)) + packed + sync
 
 
 def decode(data: bytes) -> list[dict[str, Any]]:
@@ -190,27 +214,42 @@ def decode(data: bytes) -> list[dict[str, Any]]:
 def _decode(data: bytes) -> list[dict[str, Any]]:
     import fastavro
 
-    stream = io.BytesIO(data)
-    if stream.read(4) != _MAGIC:
-        raise ValueError("it is not an Avro file")
-    meta: Any = fastavro.schemaless_reader(stream, _array_of("map", ""), None)
-    codec = meta.get("avro.codec", b"null").decode()
-    schema = _array_of("schema", meta["avro.schema"].decode())
-    sync = stream.read(_SYNC_BYTES)
-    if len(sync) < _SYNC_BYTES:
-        raise ValueError("it ends in the middle")
+    schema_text, blocks = open_container(io.BytesIO(data), len(data))
+    schema = _array_of("schema", schema_text)
     records: list[dict[str, Any]] = []
-    while stream.tell() < len(data):
-        count, size = _read_varint(stream), _read_varint(stream)
-        block = stream.read(size)
-        if len(block) < size or stream.read(_SYNC_BYTES) != sync:
-            raise ValueError("it ends in the middle or its blocks do not fit together")
-        body = io.BytesIO(_varint(count) + _decompress(block, codec) + b"\0")
+    for count, found_block in blocks:
+        body = io.BytesIO(_varint(count) + found_block + b"\0")
         found: Any = fastavro.schemaless_reader(body, schema, None)
         if len(found) != count:
             raise ValueError("a block holds fewer records than it says")
         records.extend(found)
     return records
+
+
+def open_container(stream: Any, size: int) -> tuple[str, Iterator[tuple[int, bytes]]]:
+    """The writer's schema of a container file, and its blocks: the number of records and their bytes.
+
+    Raises:
+        ValueError: it is no container file; while blocks are read: it is damaged.
+    """
+    import fastavro
+
+    if stream.read(4) != _MAGIC:
+        raise ValueError("it is not an Avro file")
+    meta: Any = fastavro.schemaless_reader(stream, _array_of("map", ""), None)
+    sync = stream.read(_SYNC_BYTES)
+    if len(sync) < _SYNC_BYTES:
+        raise ValueError("it ends in the middle")
+    return meta["avro.schema"].decode(), _blocks(stream, size, meta.get("avro.codec", b"null").decode(), sync)
+
+
+def _blocks(stream: Any, end: int, codec: str, sync: bytes) -> Iterator[tuple[int, bytes]]:
+    while stream.tell() < end:
+        count, size = _read_varint(stream), _read_varint(stream)
+        packed = stream.read(size)
+        if len(packed) < size or stream.read(_SYNC_BYTES) != sync:
+            raise ValueError("it ends in the middle or its blocks do not fit together")
+        yield count, _decompress(packed, codec)
 
 
 @lru_cache(maxsize=64)
@@ -240,10 +279,10 @@ def _varint(number: int) -> bytes:
     return bytes(out)
 
 
-def _read_varint(stream: io.BytesIO) -> int:
+def _read_varint(stream: Any) -> int:
     rest = shift = 0
     while True:
-        byte = stream.read(1)
+        byte: bytes = stream.read(1)
         if not byte:
             raise ValueError("it ends in the middle")
         rest |= (byte[0] & 0x7F) << shift
@@ -252,7 +291,7 @@ def _read_varint(stream: io.BytesIO) -> int:
             return rest >> 1 if not rest & 1 else -(rest >> 1) - 1
 
 
-def _compress(block: bytes, codec: str) -> bytes:
+def _compress(block: bytes, codec: str, level: int | None) -> bytes:
     if codec == "null":
         return block
     if codec == "deflate":
@@ -262,7 +301,7 @@ def _compress(block: bytes, codec: str) -> bytes:
 
     if codec == "snappy":
         return bytes(pa.compress(block, codec="snappy", asbytes=True)) + zlib.crc32(block).to_bytes(4, "big")
-    return bytes(pa.compress(block, codec="zstd", asbytes=True))
+    return bytes(pa.Codec("zstd", level).compress(block, asbytes=True))
 
 
 def _decompress(block: bytes, codec: str) -> bytes:

@@ -16,10 +16,16 @@ from tablestore_engine.metadata.binary_row import EMPTY_ROW
 FILE_SOURCE_APPEND = 0
 FILE_SOURCE_COMPACT = 1
 _FILE_SCHEME = re.compile(r"^file:(//[^/]*)?(?=/)")
-READ_FORMAT = "parquet"
-"""The format of data files that this engine reads and writes."""
+READ_FORMATS = ("parquet", "orc", "avro")
+"""The formats of data files that this engine reads and writes."""
 FILE_INDEX_SUFFIX = ".index"
 """The end of the names of side files that hold the file index of a data file."""
+
+
+def format_of(path: str) -> str:
+    """The format of a data file, by the end of its name."""
+    _, dot, extension = path.rpartition("/")[2].rpartition(".")
+    return extension if dot else "parquet"
 
 
 def plain_path(path: str) -> str:
@@ -79,9 +85,8 @@ class DataFileMeta:
 
     @property
     def format(self) -> str:
-        """Its format, by the end of its name: parquet, orc, avro."""
-        _, dot, extension = self.file_name.rpartition(".")
-        return extension if dot else READ_FORMAT
+        """Its format: parquet, orc, avro, or one that this engine does not read."""
+        return format_of(self.file_name)
 
     def upgrade(self, level: int) -> DataFileMeta:
         """The same file at a higher level."""

@@ -35,23 +35,29 @@ class FileOptions:
         "file.format",
         ENUM,
         "parquet",
-        "Format of data files.",
+        "Format of new data files; files that are there stay as they are.",
         choices=("parquet", "orc", "avro"),
-        accepted=("parquet",),
         effect=Effect.READ,
+    )
+    file_format_per_level = Option(
+        "file.format.per.level",
+        BY_LEVEL,
+        (),
+        "Format of data files of single levels of a table with a key, such as '0:avro,5:parquet'; other levels have "
+        "`file.format`.",
     )
     file_compression = Option(
         "file.compression",
         ENUM,
         "zstd",
-        "Compression of data files.",
+        "Compression of data files. ORC and Avro files have zstd instead of brotli, and Avro files instead of lz4.",
         choices=("zstd", "snappy", "lz4", "gzip", "brotli", "none", "uncompressed"),
     )
     file_compression_zstd_level = Option(
         "file.compression.zstd-level",
         INT,
         1,
-        "Level of zstd compression, 1 (fast) to 22 (small).",
+        "Level of zstd compression, 1 (fast) to 22 (small). ORC files know two: 1 and 2 are fast, others small.",
         minimum=1,
     )
     file_compression_per_level = Option(
@@ -65,7 +71,8 @@ class FileOptions:
         "file.block-size",
         MEMORY,
         None,
-        "Size in memory at which a row group of a data file is closed; when not set, 64 mb or 1,000,000 rows.",
+        "Size in memory at which a row group of a Parquet file, or a stripe of an ORC file, is closed; when not set, "
+        "64 mb or 1,000,000 rows.",
         minimum=1,
     )
     data_file_thin_mode = Option(

@@ -122,7 +122,6 @@ _REFUSED = (
         "The only partitions that are read.",
         fallback_keys=("lookup.dynamic-partition",),
     ),
-    _refused_reads("file.format.per.level", TEXT, None, "File format of single levels."),
     _refused_writes("changelog-file.format", TEXT, None, "Format of changelog files."),
     _refused_reads("query-auth.enabled", BOOLEAN, False, "Ask the catalog which rows and columns may be read."),
     _refused_writes("data-file.external-paths", TEXT, None, "Directories of data files outside the table."),

@@ -56,6 +56,9 @@ FILES = {
         "manifest.compression": "deflate", "manifest.merge-min-count": "2", "manifest.delete-file-drop-stats": "true",
         "manifest.full-compaction-threshold-size": "1 b",
     },
+    "orc": {"file.format": "orc"},
+    "avro": {"file.format": "avro"},
+    "formats_of_levels": {"file.format": "orc", "file.format.per.level": "0:avro,1:parquet"},
     "many_manifests": {"manifest.target-file-size": "1 kb", "manifest.compression": "null"},
 }  # fmt: skip
 MERGING = {
@@ -101,9 +104,6 @@ READ_ONLY = {
     "changes_by_compaction": ({"changelog-producer": "full-compaction"}, "changelog-producer"),
 }
 REFUSED = {
-    "orc": ({"file.format": "orc"}, "file.format"),
-    "avro": ({"file.format": "avro"}, "file.format"),
-    "by_level": ({"file.format.per.level": "0:avro"}, "file.format.per.level"),
     "remainder": ({"bucket-function.type": "mod"}, "bucket-function.type"),
     "hive": ({"bucket-function.type": "hive"}, "bucket-function.type"),
     "directory": ({"data-file.path-directory": "inside"}, "data-file.path-directory"),
@@ -318,13 +318,14 @@ def test_the_format_of_files_is_theirs(java, made, all_agree):
     java.ask("alter", path, "set", "file.format", "orc")
     more.overwrite(random_rows(rng, more.table.schema, 10))
     java.ask("copy", path, more.table.path)
-    java.ask("alter", path, "set", "file.format", "parquet")
-    for verb in (table.read, lambda: table.compact(full=True)):
-        with pytest.raises(OptionError, match=r"'file\.format' = 'orc' is not supported.*\.orc"):
-            verb()
+    java.ask("alter", path, "set", "file.format", "avro")
+    all_agree(table)
+    table.write(random_rows(rng, more.table.schema, 10))
+    assert {e.file.format for e in table.table.live_files()} == {"parquet", "orc", "avro"}
+    all_agree(table)
     assert table.read(1).num_rows == before.num_rows
-    java.ask("alter", path, "set", "write-only", "false")
-    java.ask("compact", path)
+    table.compact(full=True)
+    assert {e.file.format for e in table.table.live_files()} == {"avro"}
     all_agree(table)
 
 

@@ -4,13 +4,20 @@ metadata says.
 
 from __future__ import annotations
 
+import io
 import itertools
+import json
 import os
 from collections import defaultdict
+from datetime import datetime, timedelta
 
+import fastavro
+import pyarrow as pa
 import pyarrow.parquet as pq
+from pyarrow import orc
 
 from support.files import digest_of, live_entries, path_of
+from tablestore_engine.metadata import avro
 from tablestore_engine.metadata.binary_row import decode_row
 from tablestore_engine.metadata.bucket import bucket_of
 from tablestore_engine.metadata.manifest import FileKind
@@ -81,8 +88,31 @@ def check_index(table, entries):
                 f"{bucket_id} and {other} share keys"
             )
     for entry in entries:
-        keys = key_hashes(pq.read_table(path_of(table, entry), partitioning=None), table.schema)
+        keys = key_hashes(_stored_rows(path_of(table, entry)), table.schema)
         assert set(keys.tolist()) <= hashes[entry.partition, entry.bucket], "a key is not in the index"
+
+
+# Where the ids of columns are; Avro files have none.
+_IDS = {"parquet": b"PARQUET:field_id", "orc": b"paimon.id", "avro": None}
+
+
+def _avro_records(path):
+    """Records as fastavro decodes them; it lacks the compression."""
+    with open(path, "rb") as file:
+        schema, blocks = avro.open_container(file, os.path.getsize(path))
+        record = fastavro.parse_schema(json.loads(schema))
+        found = []
+        for count, data in blocks:
+            stream = io.BytesIO(data)
+            found += [fastavro.schemaless_reader(stream, record, None) for _ in range(count)]
+            assert stream.tell() == len(data)
+        return found
+
+
+def _stored_rows(path):
+    if path.endswith(".avro"):
+        return pa.Table.from_pylist(_avro_records(path))
+    return orc.read_table(path) if path.endswith(".orc") else pq.ParquetFile(path).read()
 
 
 def check_file(table, entry):
@@ -90,11 +120,10 @@ def check_file(table, entry):
     file, schema = entry.file, table.schemas.load(entry.file.schema_id)
     path = path_of(table, entry)
     assert os.path.getsize(path) == file.file_size
-    stored = pq.ParquetFile(path)
-    rows = stored.read()
+    rows = _stored_rows(path)
     assert rows.num_rows == file.row_count > 0
-    for field in stored.schema_arrow:
-        assert b"PARQUET:field_id" in field.metadata, field.name
+    for field in rows.schema:
+        assert _IDS[file.format] in (field.metadata or {None}), field.name
     partition = dict(zip(schema.partition_keys, PartitionFormat(schema).decode(entry.partition), strict=True))
     for name, value in partition.items():
         assert set(rows.column(name).to_pylist()) == {value}
@@ -138,6 +167,10 @@ def check_unkeyed_file(rows, file, schema):
     assert (file.min_sequence_number, file.max_sequence_number) == (0, -sum(counts) - 1)
 
 
+def _time(millis):
+    return (datetime.min + timedelta(milliseconds=millis)).time()
+
+
 def check_bounds(rows, file, schema):
     """Value statistics bound every value, and count the nulls."""
     names = schema.field_names if file.value_stats_cols is None else file.value_stats_cols
@@ -149,4 +182,6 @@ def check_bounds(rows, file, schema):
         if nulls is not None:
             assert nulls == sum(v is None for v in values), field.name
         if least is not None:
+            if getattr(field.type, "root", "") == "TIME":
+                values = [_time(v) if isinstance(v, int) else v for v in values]
             assert all(least <= v <= greatest for v in values if v is not None), field.name

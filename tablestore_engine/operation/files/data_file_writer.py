@@ -17,8 +17,6 @@ import pyarrow.compute as pc
 from tablestore_engine.errors import StorageError
 from tablestore_engine.metadata.binary_row import encode_row
 from tablestore_engine.metadata.data_file import DataFileMeta, SimpleStats
-from tablestore_engine.operation.files.batch_size import slices_within
-from tablestore_engine.operation.files.column_encoding import encodings
 from tablestore_engine.operation.files.file_index_writer import (
     NO_INDEX,
     FileIndexBuilder,
@@ -26,12 +24,10 @@ from tablestore_engine.operation.files.file_index_writer import (
     index_file_name,
     store_index,
 )
-from tablestore_engine.operation.files.footer_stats import (
-    UNKNOWN,
-    ColumnStats,
-    leaves_with_stats,
-)
-from tablestore_engine.operation.files.open_file import ROW_GROUP_BYTES, OpenFile, WrittenFile
+from tablestore_engine.operation.files.open_file import OpenFile, WrittenFile
+from tablestore_engine.operation.formats.batch_size import slices_within
+from tablestore_engine.operation.formats.column_stats import UNKNOWN, ColumnStats
+from tablestore_engine.operation.formats.file_format import ROW_GROUP_BYTES, FileLayout
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import arrow_schema
 from tablestore_engine.schema.types.system import COUNT, KEY_PREFIX, key_field
@@ -54,10 +50,10 @@ class WriteTarget:
     write_id: str  # unique per write; part of every file name
     creation_time_millis: int
 
-    def file_name(self, task: str, index: int) -> str:
+    def file_name(self, task: str, index: int, file_format: str) -> str:
         """A data file's name; `task` distinguishes the tasks of one write."""
         prefix = self.schema.core_options.data_file_prefix
-        return self.paths.new_data_file_name(self.write_id, f"{task}{index}", prefix=prefix)
+        return self.paths.new_data_file_name(self.write_id, f"{task}{index}", prefix=prefix, extension=file_format)
 
 
 def write_target(
@@ -185,22 +181,23 @@ class RollingWriter:
         if not self._made_directory:
             self._target.io.mkdirs(self._directory)
             self._made_directory = True
-        name = self._target.file_name(self._task, self._next_index)
+        name = self._target.file_name(self._task, self._next_index, self._format)
         self._next_index += 1
-        return OpenFile(
-            self._target.io,
-            f"{self._directory}/{name}",
-            name,
-            self._arrow_schema,
-            self._options,
-            encodings(first.select(self._arrow_schema.names), self._schema.primary_keys, self._codec, self._options),
-            leaves_with_stats(self._arrow_schema, self._with_nan),
+        layout = FileLayout(
+            self._arrow_schema, self._schema.primary_keys, self._codec, self._options, frozenset(self._with_nan)
         )
+        path = f"{self._directory}/{name}"
+        return OpenFile(self._target.io, path, self._format, layout, first.select(self._arrow_schema.names))
 
     @property
     def _codec(self) -> str:
         by_level = dict(self._options.file_compression_per_level) if self._keyed else {}
         return by_level.get(self._level, self._options.file_compression)
+
+    @property
+    def _format(self) -> str:
+        by_level = dict(self._options.file_format_per_level) if self._keyed else {}
+        return by_level.get(self._level, self._options.file_format)
 
     def _finish(self) -> None:
         assert self._open is not None

@@ -1,7 +1,6 @@
-"""One data file that is being written: Arrow batches in, a Parquet file and what its metadata needs out.
+"""One data file that is being written: Arrow batches in, a file and what its metadata needs out.
 
-Statistics come from the Parquet footer, which the writer has computed anyway. Memory is one row group, and its pages
-while it is encoded.
+Memory is one row group, and its pages while it is encoded.
 """
 
 from __future__ import annotations
@@ -11,16 +10,13 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from tablestore_engine.operation.files.footer_stats import ColumnStats, column_stats
-from tablestore_engine.options import CoreOptions
+from tablestore_engine.operation.formats.column_stats import DEFAULT_MODE, ColumnStats
+from tablestore_engine.operation.formats.file_format import FileLayout
+from tablestore_engine.operation.formats.file_formats import open_writer
 from tablestore_engine.schema.types.system import COUNT, KEY_PREFIX, SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.storage.file_io import FileIO, storage_errors
 
-ROW_GROUP_ROWS = 1_000_000
-ROW_GROUP_BYTES = 64 << 20  # in memory; a fraction of it on disk
-_MOST_ROWS = 1 << 26  # of a row group whose size in bytes is set
 _DELETES = pa.array([1, 3], pa.int8())
 
 
@@ -42,35 +38,15 @@ class WrittenFile:
 class OpenFile:
     """A file that is being written."""
 
-    def __init__(
-        self,
-        io: FileIO,
-        path: str,
-        name: str,
-        schema: pa.Schema,
-        options: CoreOptions,
-        encodings: dict[str, Any],
-        statistics: bool | list[str],
-    ) -> None:
+    def __init__(self, io: FileIO, path: str, file_format: str, layout: FileLayout, first: pa.Table) -> None:
         self.path = path
-        self._name = name
-        self._schema = schema
-        self._options = options
+        self._layout = layout
+        self._schema = layout.schema
         self._keys: list[str] = []
-        self._keyed = SEQUENCE_NUMBER.name in schema.names
-        self._retracts = COUNT.name in schema.names
+        self._keyed = SEQUENCE_NUMBER.name in self._schema.names
+        self._retracts = COUNT.name in self._schema.names
         self._sink = io.open_output(path)
-        self._footers: list[pq.FileMetaData] = []
-        self._writer = pq.ParquetWriter(
-            self._sink,
-            schema,
-            store_decimal_as_integer=True,
-            write_statistics=statistics,
-            metadata_collector=self._footers,
-            **encodings,
-        )
-        self._group_bytes = min(options.file_block_size or ROW_GROUP_BYTES, options.target_file_size)
-        self._group_rows = _MOST_ROWS if options.file_block_size else ROW_GROUP_ROWS
+        self._writer = open_writer(file_format, self._sink, layout, first)
         self._held: list[pa.Table] = []
         self._held_rows = 0
         self._held_bytes = 0
@@ -108,12 +84,13 @@ class OpenFile:
             self._deletes += table.num_rows
             self._taken -= pc.sum(table.column(COUNT.name)).as_py()
         self._rows += table.num_rows
-        if self._options.file_block_size and self._held_bytes + table.nbytes > self._group_bytes:
+        layout = self._layout
+        if layout.options.file_block_size and self._held_bytes + table.nbytes > layout.group_bytes:
             self._write_row_group()
         self._held.append(table)
         self._held_rows += table.num_rows
         self._held_bytes += table.nbytes
-        if self._held_rows >= self._group_rows or self._held_bytes >= self._group_bytes:
+        if self._held_rows >= layout.group_rows or self._held_bytes >= layout.group_bytes:
             self._write_row_group()
         return table
 
@@ -125,7 +102,7 @@ class OpenFile:
         self._held, self._held_rows, self._held_bytes = [], 0, 0
         # Arrow writes to the file itself, so a full disk is noticed here and not in the file IO.
         with storage_errors(self.path):
-            self._writer.write_table(rows, row_group_size=self._group_rows)
+            self._writer.write(rows)
 
     def close(self) -> WrittenFile:
         """Write what is held, and the footer."""
@@ -137,7 +114,7 @@ class OpenFile:
         # Without a key, a file takes as many numbers as the number of rows it represents.
         low, high = self._sequence or (0, max((self._taken or self._rows) - 1, 0))
         return WrittenFile(
-            name=self._name,
+            name=self.path.rpartition("/")[2],
             size=size,
             rows=self._rows,
             deletes=self._deletes,
@@ -145,14 +122,14 @@ class OpenFile:
             max_sequence=high,
             min_key=self._first or (),
             max_key=self._last,
-            stats=self._stats(self._footers[0]),
+            stats=self._stats(),
         )
 
-    def _stats(self, footer: pq.FileMetaData) -> dict[str, ColumnStats]:
+    def _stats(self) -> dict[str, ColumnStats]:
         # Of keys there are always some: readers skip files by them.
-        keys = column_stats(footer, pa.schema([self._schema.field(name) for name in self._keys]))
+        keys = self._writer.stats(self._keys, lambda name: DEFAULT_MODE)
         return {
-            **column_stats(footer, self._schema, self._options.stats_mode),
+            **self._writer.stats(self._schema.names, self._layout.options.stats_mode),
             **{KEY_PREFIX + name.removeprefix(KEY_PREFIX): one for name, one in keys.items()},
         }
 

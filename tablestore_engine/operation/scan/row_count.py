@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tablestore_engine.mergetree.multiset.multiset import multiset_row_count
-from tablestore_engine.metadata.data_file import READ_FORMAT, DataFileMeta
+from tablestore_engine.metadata.data_file import READ_FORMATS, DataFileMeta
 from tablestore_engine.operation.files.deletion_vectors import deleted_count
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.storage.file_io import FileIO
@@ -62,7 +62,7 @@ def row_count(state: TableState, plan: ScanPlan) -> RowCount:
     if not merging:
         return RowCount(alone, exact=True)
     # Another file format is no reason to refuse to give a table's size.
-    readable = all(f.format == READ_FORMAT for bucket in unsettled.values() for f in bucket.files)
+    readable = all(f.format in READ_FORMATS for bucket in unsettled.values() for f in bucket.files)
     if merging > READ_ROWS or not readable:
         return RowCount(alone + merging - deletes, exact=False)
     # Code that only reads metadata does not import Arrow.

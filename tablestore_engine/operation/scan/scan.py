@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from tablestore_engine.errors import CorruptMetadataError, OptionError
-from tablestore_engine.metadata.data_file import READ_FORMAT, DataFileMeta
+from tablestore_engine.metadata.data_file import READ_FORMATS, DataFileMeta
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry, merge_entries
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
@@ -154,7 +154,7 @@ def _refuse_retractions(entries: Iterable[ManifestEntry], schema: TableSchema) -
 def _refuse_formats(buckets: Iterable[BucketScan]) -> None:
     """`file.format` may have been another one when a file was written."""
     for file in (f for bucket in buckets for f in bucket.files):
-        if file.format != READ_FORMAT:
+        if file.format not in READ_FORMATS:
             raise OptionError(
                 f"Option 'file.format' = '{file.format}' is not supported by this engine: the table's file"
                 f" {file.file_name} has this format.",

@@ -27,8 +27,8 @@ import pyarrow as pa
 from tablestore_engine.mergetree.merge.merge import SortColumn, last_of_key_mask, merge_sorted, sort_stable
 from tablestore_engine.mergetree.merge.sequence_layers import MOST_LAYERS
 from tablestore_engine.metadata.partition import PartitionFormat
-from tablestore_engine.operation.files.batch_size import rows_within
 from tablestore_engine.operation.files.spill_file import SpilledRun, SpillFile
+from tablestore_engine.operation.formats.batch_size import rows_within
 from tablestore_engine.operation.job.write_job import (
     BUCKET_COLUMN,
     ROW_KIND_COLUMN,

@@ -158,7 +158,7 @@ def _check_options(
             allowed = [one for one in primary_keys or by_name.values() if one not in partition_keys]
             raise OptionError(f"Option 'bucket-key' cannot name '{name}'.", hint=f"It can name: {', '.join(allowed)}.")
     check_expiration(options, partition_keys)
-    check_compressions(options)
+    check_values_of_levels(options)
     if options.sequence_field and primary_keys and not set(partition_keys) <= set(primary_keys):
         raise OptionError(
             "Option 'sequence.field' is not supported with a primary key that leaves a "
@@ -174,13 +174,21 @@ def _check_options(
         raise OptionError("Option 'bucket-key' needs the option 'bucket'.", hint="For example 'bucket' = '4'.")
 
 
-def check_compressions(options: CoreOptions) -> None:
-    """Raise an OptionError for a compression of a level that is none."""
-    option = FileOptions.file_compression_per_level
-    for level, codec in options.file_compression_per_level:
-        if codec not in FileOptions.file_compression.choices:
-            accepted = ", ".join(FileOptions.file_compression.choices)
-            raise OptionError(f"Option '{option.key}' cannot be '{level}:{codec}': one of {accepted} is expected.")
+_CODECS = FileOptions.file_compression.choices
+
+
+def check_values_of_levels(options: CoreOptions) -> None:
+    """Raise an OptionError for a compression or a file format of a level that is none."""
+    for by_level, found, choices in (
+        (FileOptions.file_compression_per_level, options.file_compression_per_level, _CODECS),
+        (FileOptions.file_format_per_level, options.file_format_per_level, FileOptions.file_format.choices),
+    ):
+        for level, value in found:
+            if value not in choices:
+                accepted = ", ".join(choices)
+                raise OptionError(
+                    f"Option '{by_level.key}' cannot be '{level}:{value}': one of {accepted} is expected."
+                )
 
 
 def _number(columns: Sequence[Column]) -> tuple[DataField, ...]:

@@ -13,7 +13,7 @@ from itertools import count
 from tablestore_engine.errors import ColumnNotFound, OptionError, SchemaError, did_you_mean
 from tablestore_engine.options import CoreOptions, LayoutOptions, find_option, spellings
 from tablestore_engine.schema.merge.merge_options import merge_engine_of
-from tablestore_engine.schema.table.creation import check_compressions, check_names
+from tablestore_engine.schema.table.creation import check_names, check_values_of_levels
 from tablestore_engine.schema.table.file_indexes import indexed_columns
 from tablestore_engine.schema.table.layout import with_primary_key
 from tablestore_engine.schema.table.partition_time import check_expiration
@@ -112,7 +112,7 @@ def apply_changes(
     if any(key.startswith("file") for key in new_options):
         parsed = CoreOptions.parse(options, strict=False)
         indexed_columns(parsed, fields)
-        check_compressions(parsed)
+        check_values_of_levels(parsed)
     if new_options or len(fields) > len(schema.fields):
         parsed = CoreOptions.parse(options, strict=False)
         engine = merge_engine_of(fields, primary_keys, parsed, schema.partition_keys)

@@ -31,8 +31,8 @@ from tablestore_engine.schema.table.predicate import Predicate, fixes_a_column
 from tablestore_engine.schema.types.system import COUNT
 from tablestore_engine.spark.expressions.names import formatted, formatted_literal
 from tablestore_engine.spark.read.changed_keys import BROADCAST_ROWS
-from tablestore_engine.spark.read.file_scan import BucketFile, FileScans
 from tablestore_engine.spark.read.multiset_retracted_rows import OverlappingFiles, RetractedRows, RetractedRowsFinder
+from tablestore_engine.spark.scan.file_scan import BucketFile, FileScans
 
 _COUNT = "__tablestore_count"
 _AT = "__tablestore_block"

@@ -41,10 +41,11 @@ from tablestore_engine.spark.read.changed_keys import (
     JoinedKeys,
     constant_keys,
 )
-from tablestore_engine.spark.read.file_scan import FILE_COLUMN, BucketFile, FileScans
 from tablestore_engine.spark.read.join_key import KeyRanges, join_keys, key_blocks
 from tablestore_engine.spark.read.key_blocks import WORTH_ROWS
 from tablestore_engine.spark.read.multiset_reader import multiset_frame
+from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN
+from tablestore_engine.spark.scan.file_scan import BucketFile, FileScans
 from tablestore_engine.table import Table
 
 ALIVE = f"{VALUE_KIND.name} IN (0Y, 2Y)"

@@ -21,8 +21,8 @@ from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.expressions.late_records_sql import with_effects_sql
 from tablestore_engine.spark.expressions.names import formatted
 from tablestore_engine.spark.expressions.types import to_spark_type
-from tablestore_engine.spark.read.file_scan import BucketFile
 from tablestore_engine.spark.read.reader import ALIVE, TableReader, read_plan
+from tablestore_engine.spark.scan.file_scan import BucketFile
 from tablestore_engine.table import Table
 
 

@@ -19,9 +19,9 @@ from tablestore_engine.operation.job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.operation.transaction.transaction import begin
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.spark.read.file_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.read.reader import read_positions
 from tablestore_engine.spark.run.collect import collect_arrow
+from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome, finish, write_files
 from tablestore_engine.spark.verbs.multiset_changes import (
     OLD_COLUMN,

@@ -20,7 +20,7 @@ from pyspark.sql import functions as F
 
 from tablestore_engine.errors import DuplicateKeyError, ExecutionError, TableStoreError
 from tablestore_engine.mergetree.merge.sequence import sequence_columns
-from tablestore_engine.operation.files.batch_size import fixed_width
+from tablestore_engine.operation.formats.batch_size import fixed_width
 from tablestore_engine.operation.job.write_job import (
     BUCKET_COLUMN,
     ORDINAL_COLUMN,

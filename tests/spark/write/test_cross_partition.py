@@ -302,7 +302,7 @@ def test_what_is_not_looked_at(store, monkeypatch):
         "read_batches",
         lambda io, path, *args, **kwargs: looked.append(path) or read(io, path, *args, **kwargs),
     )
-    monkeypatch.setattr("tablestore_engine.spark.read.file_scan.FileScans.scan", None)
+    monkeypatch.setattr("tablestore_engine.spark.scan.file_scan.FileScans.scan", None)
     store.execute("INSERT INTO t VALUES ('x', 15, 1), ('x', 213, 1), ('x', 999, 1)")
     assert sorted(path.split("/dt=")[1].split("/")[0] for path in looked) == ["1", "21"]
 

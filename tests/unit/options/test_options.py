@@ -225,8 +225,6 @@ def test_no_option_of_paimon_is_missing():
 @pytest.mark.parametrize(
     "mapping",
     [
-        {"file.format": "orc"},
-        {"file.format": "avro"},
         {"deletion-vectors.enabled": "true"},
         {"changelog-producer": "lookup"},
         {"partial-update.unknown": "a"},
@@ -313,7 +311,6 @@ def test_bad_values_of_what_is_acted_on_are_never_guessed():
         ({}, False, True, True),
         ({"bucket": "4", "changelog-producer": "input"}, True, True, False),
         ({"bucket": "4", "merge-engine": "tablestore-count"}, True, False, False),
-        ({"bucket": "4", "file.format": "orc"}, True, False, False),
         ({"bucket": "4", "scan.mode": "latest"}, True, True, True),
     ],
     ids=str,

@@ -44,6 +44,7 @@ class TableStoreConfig(AdapterConfig):
     fields: Optional[Dict[str, Any]] = None  # noqa: UP006,UP045
     row_kind: Optional[bool] = None  # noqa: UP045
     table_options: Optional[Dict[str, Any]] = None  # noqa: UP006,UP045
+    file_format: Optional[str] = None  # noqa: UP045
     enforce_key: Optional[bool] = None  # noqa: UP045
     incremental_predicates: Names = None
     merge_update_columns: Names = None
@@ -65,7 +66,7 @@ _DECISIVE_KEYS = (
 )
 
 # Keys of dbt-spark projects about how Spark stores a table; the engine stores managed tables in its own way.
-IGNORED_SPARK_KEYS = ("file_format", "location_root", "options")
+IGNORED_SPARK_KEYS = ("location_root", "options")
 
 _PLAIN_NAME = re.compile(r"^\w+$|^`(?:[^`]|``)+`$")
 

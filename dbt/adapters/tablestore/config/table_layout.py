@@ -24,6 +24,7 @@ from dbt.adapters.tablestore.config.model_config import (
     strategy_of,
 )
 from dbt.adapters.tablestore.config.option_changes import DBT_OPTIONS, remembered
+from tablestore_engine.options import FileOptions
 from tablestore_engine.schema.types.sql_literals import quoted_name, quoted_text
 
 
@@ -129,9 +130,10 @@ def _options(config: Mapping[str, Any]) -> dict[str, str]:
         "merge-engine": config.get("merge_engine"),
         "sequence.field": ",".join(column_names(config, "sequence_field")) or None,
         "bucket-key": ",".join(column_names(config, "clustered_by")) or None,
+        "file.format": _file_format(config),
     }
     source = {"bucket": "buckets", "merge-engine": "merge_engine", "sequence.field": "sequence_field",
-              "bucket-key": "clustered_by"}  # fmt: skip
+              "bucket-key": "clustered_by", "file.format": "file_format"}  # fmt: skip
     for key, value in named.items():
         if value is not None:
             options[key] = str(value)
@@ -157,6 +159,12 @@ def _buckets(config: Mapping[str, Any]) -> Any:
     if len(set(given.values())) > 1:
         raise DbtRuntimeError(f"Configs `buckets` ({given['buckets']}) and `bucket` ({given['bucket']}) disagree.")
     return next(iter(given.values()), None)
+
+
+def _file_format(config: Mapping[str, Any]) -> str | None:
+    """`file_format`, if it is a format of data files. Other ones that dbt-spark knows are kinds of tables."""
+    given = str(config.get("file_format") or "").strip().lower()
+    return given if given in FileOptions.file_format.choices else None
 
 
 def _field_options(fields: Any) -> dict[str, str]:

@@ -103,6 +103,16 @@ def test_other_keys_are_left_alone():
     assert layout(tblproperties={"bucket": "2"}, primary_key="id").options == {"bucket": "2"}
 
 
+@pytest.mark.parametrize("file_format", ["parquet", "ORC", "avro"])
+def test_the_format_of_data_files(file_format):
+    assert layout(file_format=file_format).options == {"file.format": file_format.lower()}
+    assert layout(file_format="iceberg", table_options={"file.format": file_format}).options == {
+        "file.format": file_format
+    }
+    with pytest.raises(DbtRuntimeError, match=r"'file\.format' is set twice: by `file_format` and in `table_options`"):
+        layout(file_format=file_format, table_options={"file.format": "other"})
+
+
 def test_configs_of_other_adapters_are_left_out():
     assert layout(cluster_by=["a"], partitioned_by=["dt"], properties={"format": "'ORC'"}).clauses() == ""
     assert layout(primary_keys=None, unique_keys=None).clauses() == ""  # a key without a value asks for nothing

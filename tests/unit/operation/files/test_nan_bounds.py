@@ -10,7 +10,7 @@ import pytest
 from support.invariants import check_invariants
 from support.tables import make_table
 
-from tablestore_engine.operation.files.footer_stats import leaves_with_stats
+from tablestore_engine.operation.formats.footer_stats import leaves_with_stats
 
 NAN = float("nan")
 

@@ -10,9 +10,9 @@ from support.files import live_paths
 from support.tables import compact, make_table
 
 from tablestore_engine.operation.compact import compact as compact_module
-from tablestore_engine.operation.files.batch_size import rows_within, slices_within
-from tablestore_engine.operation.files.file_read import BATCH_BYTES, BATCH_ROWS, FileColumns, read_batches
-from tablestore_engine.operation.files.open_file import ROW_GROUP_BYTES
+from tablestore_engine.operation.files.file_read import FileColumns, read_batches
+from tablestore_engine.operation.formats.batch_size import rows_within, slices_within
+from tablestore_engine.operation.formats.file_format import BATCH_BYTES, BATCH_ROWS, ROW_GROUP_BYTES
 
 WIDE = "x" * 8000
 MEBI = 1 << 20

@@ -23,7 +23,6 @@ COLUMNS = [("id", AtomicType("BIGINT"), None), ("v", AtomicType("INT"), None)]
     [
         ("merge-engine", "of-tomorrow"),
         ("data-evolution.enabled", "true"),
-        ("file.format", "orc"),
         ("type", "object-table"),
         ("scan.snapshot-id", "1"),
         ("scan.mode", "compacted-full"),
@@ -79,11 +78,11 @@ def test_files_of_another_format(tmp_path):
     job = new_job(table)
     result = write_files(job, [{"id": 1, "v": 2}])
     (entry,) = result.entries
-    orc = replace(entry, file=replace(entry.file, file_name=entry.file.file_name.replace(".parquet", ".zstd.orc")))
-    os.rename(path_of(table, entry), path_of(table, orc))
-    Committer(table.state).commit(Change("APPEND", (orc,)), identity())
+    other = replace(entry, file=replace(entry.file, file_name=entry.file.file_name.replace(".parquet", ".zstd.lance")))
+    os.rename(path_of(table, entry), path_of(table, other))
+    Committer(table.state).commit(Change("APPEND", (other,)), identity())
     for verb in (lambda: read(table), lambda: compact(table)):
-        with pytest.raises(OptionError, match=r"'file\.format' = 'orc' is not supported.*\.orc has this format"):
+        with pytest.raises(OptionError, match=r"'file\.format' = 'lance' is not supported.*\.lance has this format"):
             verb()
     found = table.statistics()
     assert (found.row_count, found.row_count_exact) == (2, False)

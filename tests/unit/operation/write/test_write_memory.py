@@ -12,7 +12,7 @@ import pyarrow as pa
 from support.tables import compact, identity, make_table, new_job
 
 from tablestore_engine.operation.commit.commit import Change, Committer
-from tablestore_engine.operation.files import open_file
+from tablestore_engine.operation.formats import file_format
 from tablestore_engine.operation.write.write_table import with_bucket, write_sorted
 
 ROWS_PER_TABLE = 50_000
@@ -33,7 +33,7 @@ def sorted_rows(job, rows, step):
 def peaks(folder, rows, runs):
     """Peak bytes that Arrow held while writing runs of one bucket, and while merging them."""
     # A writer holds one row group; with smaller ones the bound shows in smaller buckets.
-    open_file.ROW_GROUP_ROWS = ROW_GROUP_ROWS
+    file_format.ROW_GROUP_ROWS = ROW_GROUP_ROWS
     pool = pa.default_memory_pool()
     columns = {"id": "BIGINT", "n": "BIGINT", "s": "STRING"}
     options = {"bucket": "1", "write-only": "true"}

@@ -1,4 +1,7 @@
-"""Data files as Spark's own Parquet scans, with the columns of the current schema.
+"""Data files as Spark's own scans, with the columns of the current schema.
+
+Spark reads Parquet and ORC files itself. What it cannot read is read by its Python workers (`arrow_scan`): other
+formats, and from ORC files positions of rows and timestamps without a zone.
 
 Expressions travel to Spark as text: a column object costs several round trips to the JVM, and a statement on a wide
 table would make hundreds of them.
@@ -8,10 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import reduce
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import types as T
 
 from tablestore_engine.errors import CorruptDataError
 from tablestore_engine.metadata.bitmaps.roaring import Positions
@@ -22,15 +25,13 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.evolution import check_readable, is_same
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.system import COUNT, SEQUENCE_NUMBER, VALUE_KIND
-from tablestore_engine.schema.types.types import DataField, DataType
+from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, DataType, MapType, RowType
 from tablestore_engine.spark.expressions.evolve_sql import evolved_sql, null_sql
 from tablestore_engine.spark.expressions.types import to_spark_schema
-from tablestore_engine.spark.read.deletion_vectors import without_deleted
+from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN, SIZE_COLUMN, ArrowFile, arrow_frame
+from tablestore_engine.spark.scan.deletion_vectors import without_deleted
 from tablestore_engine.table import Table
 
-FILE_COLUMN = "__tablestore_file"
-POSITION_COLUMN = "__tablestore_position"
-SIZE_COLUMN = "__tablestore_size"
 # Spark takes these in a path for a pattern; a warehouse may lie below `/data/[1]`.
 _PATTERN = re.compile(r"[\[\]{}*?\\]")
 # What Spark's Parquet reader widens by itself when asked for the target type.
@@ -44,10 +45,22 @@ _NATIVE_CASTS = {
     ("FLOAT", "DOUBLE"),
 }
 # Spark's metadata columns: the file and position of a row.
-_POSITIONS = (f"_metadata.file_path as {FILE_COLUMN}", f"_metadata.row_index as {POSITION_COLUMN}")
-_SIZES = (f"_metadata.file_size as {SIZE_COLUMN}",)
+_METADATA = {
+    FILE_COLUMN: "_metadata.file_path",
+    POSITION_COLUMN: "_metadata.row_index",
+    SIZE_COLUMN: "_metadata.file_size",
+}
 
 BucketFile = tuple[BucketScan, DataFileMeta]
+
+
+@dataclass(frozen=True, order=True)
+class _Group:
+    """What files have in common that one scan reads: their schema, their format, whether rows of theirs are deleted."""
+
+    schema_id: int
+    format: str
+    deletes: bool
 
 
 class FileScans:
@@ -95,19 +108,17 @@ class FileScans:
             CorruptDataError, StorageError: a file is empty, or is lost.
             UnsupportedTypeError: files hold a column in a type that is not read as that of today.
         """
-        groups: dict[tuple[int, bool], list[BucketFile]] = {}
+        groups: dict[_Group, list[BucketFile]] = {}
         for bucket, file in files:
             own = file.schema_id
-            if own == self.schema.id or self._reads_by_name(own):
+            if own == self.schema.id or self._reads_by_name(own, file.format):
                 own = self.schema.id
-            groups.setdefault((own, file.file_name in bucket.deletions), []).append((bucket, file))
+            group = _Group(own, file.format, file.file_name in bucket.deletions)
+            groups.setdefault(group, []).append((bucket, file))
         first = (SEQUENCE_NUMBER, VALUE_KIND) if system else (COUNT,) if counts else ()
-        last: tuple[str, ...] = _POSITIONS if positions or sizes else ()
-        last += _SIZES if sizes else ()
-        frames = [
-            self._scan(own, groups[own, deletes], first, last, deletes=deletes) for own, deletes in sorted(groups)
-        ]
-        return reduce(DataFrame.unionAll, frames)
+        last: tuple[str, ...] = (FILE_COLUMN, POSITION_COLUMN) if positions or sizes else ()
+        last += (SIZE_COLUMN,) if sizes else ()
+        return reduce(DataFrame.unionAll, [self._scan(one, groups[one], first, last) for one in sorted(groups)])
 
     def _path(self, bucket: BucketScan, file: DataFileMeta) -> str:
         return self._table.io.local_path(bucket.path_of(self._table.paths, file))
@@ -119,9 +130,11 @@ class FileScans:
             raise CorruptDataError(path, f"it is empty, and its manifest says {file.file_size:,} bytes")
         return self._table.io.local_path(path)
 
-    def _reads_by_name(self, schema_id: int) -> bool:
+    def _reads_by_name(self, schema_id: int, file_format: str) -> bool:
         """Whether files of a past schema read rightly when asked for the current columns by name."""
         own = self.schema_of(schema_id)
+        if file_format != "parquet":
+            return is_same(RowType(own.fields), RowType(self.schema.fields))
         by_id = {f.id: f for f in own.fields}
         for field in self.schema.fields:
             past = by_id.get(field.id)
@@ -133,22 +146,15 @@ class FileScans:
         return True
 
     def _scan(
-        self,
-        schema_id: int,
-        files: list[BucketFile],
-        first: tuple[DataField, ...],
-        last: tuple[str, ...],
-        *,
-        deletes: bool,
+        self, group: _Group, files: list[BucketFile], first: tuple[DataField, ...], last: tuple[str, ...]
     ) -> DataFrame:
-        is_current = schema_id == self.schema.id
-        own = self.schema if is_current else self.schema_of(schema_id)
-        struct = to_spark_schema(own.fields)
-        if first:
-            struct = T.StructType([*to_spark_schema(first).fields, *struct.fields])
-        paths = [escaped_path(self._checked(bucket, file)) for bucket, file in files]
-        frame = self.spark.read.schema(struct).parquet(*paths)
-        if is_current and not last and not deletes:
+        is_current = group.schema_id == self.schema.id
+        own = self.schema if is_current else self.schema_of(group.schema_id)
+        native = group.format == "parquet" or (
+            group.format == "orc" and not last and not group.deletes and not any(_is_local(f.type) for f in own.fields)
+        )
+        frame = self._stored(group, files, (*first, *own.fields), native=native)
+        if native and is_current and not last and not group.deletes:
             return frame
         selected = [one.name for one in first]
         by_id = {f.id: f for f in own.fields}
@@ -160,10 +166,24 @@ class FileScans:
                 check_readable(field.name, past.type, field.type)
                 source = evolved_sql(quoted_name(past.name), past.type, field.type)
             selected.append(f"{source} as {quoted_name(field.name)}")
-        selected.extend(last)
-        if deletes:
+        selected.extend(f"{_METADATA[one]} as {one}" if native else one for one in last)
+        if group.deletes and native:
             return without_deleted(self.spark, frame, selected, self._deleted(files))
         return frame.selectExpr(*selected)
+
+    def _stored(
+        self, group: _Group, files: list[BucketFile], fields: tuple[DataField, ...], *, native: bool
+    ) -> DataFrame:
+        """The files' columns as they were written, read by Spark itself (`native`) or by its Python workers."""
+        paths = [self._checked(bucket, file) for bucket, file in files]
+        if native:
+            reader = self.spark.read.schema(to_spark_schema(fields)).format(group.format)
+            return reader.load([escaped_path(path) for path in paths])
+        placed = [
+            ArrowFile(path, bucket.deletions.get(file.file_name))
+            for path, (bucket, file) in zip(paths, files, strict=True)
+        ]
+        return arrow_frame(self.spark, self._table.io, placed, fields)
 
     def _deleted(self, files: list[BucketFile]) -> Iterator[tuple[str, Positions]]:
         vectors = [bucket.deletions[file.file_name] for bucket, file in files]
@@ -174,6 +194,17 @@ class FileScans:
 def escaped_path(path: str) -> str:
     """A path as Spark takes it for one file, whatever characters it has."""
     return _PATTERN.sub(r"\\\g<0>", path)
+
+
+def _is_local(kind: DataType) -> bool:
+    """Whether a type holds timestamps without a zone: Spark reads these only from ORC files of its own."""
+    if isinstance(kind, ArrayType):
+        return _is_local(kind.element)
+    if isinstance(kind, MapType):
+        return _is_local(kind.key) or _is_local(kind.value)
+    if isinstance(kind, RowType):
+        return any(_is_local(f.type) for f in kind.fields)
+    return isinstance(kind, AtomicType) and kind.root == "TIMESTAMP"
 
 
 def _same_for_spark(past: DataType, current: DataType) -> bool:

@@ -1,35 +1,16 @@
-"""Column statistics of a data file, folded from its Parquet footer.
-
-Only atomic columns have them. A column's *mode*, of the option `metadata.stats-mode`, says how much to keep: `none`,
-the nulls only (`counts`), bounds as well (`full`), or bounds of texts that are cut (`truncate(n)`): a minimum is cut, a
-maximum is cut and its last character raised, so both stay bounds.
-"""
+"""Column statistics of a Parquet file, folded from its footer (see `column_stats`)."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-DEFAULT_MODE = "truncate(16)"
-
-
-@dataclass(frozen=True)
-class ColumnStats:
-    """Bounds and null count of one column; a bound is None when unknown or when every value is null."""
-
-    minimum: Any
-    maximum: Any
-    null_count: int | None
-
-
-UNKNOWN = ColumnStats(None, None, None)
+from tablestore_engine.operation.formats.column_stats import DEFAULT_MODE, UNKNOWN, ColumnStats, stats_of
 
 
 def leaves_with_stats(schema: pa.Schema, without: Collection[str]) -> bool | list[str]:
@@ -74,8 +55,7 @@ def column_stats(
         if index is None or mode == "none" or pa.types.is_nested(field.type):
             result[field.name] = UNKNOWN
             continue
-        found = _fold([g.column(index) for g in groups], _truncation(field.type, mode))
-        result[field.name] = ColumnStats(None, None, found.null_count) if mode == "counts" else found
+        result[field.name] = _fold([g.column(index) for g in groups], partial(stats_of, field.type, mode))
     return result
 
 
@@ -98,42 +78,3 @@ def _fold(chunks: list[Any], bound: Callable[[Any, Any, int], ColumnStats]) -> C
         minimum = low if minimum is None else min(minimum, low)
         maximum = high if maximum is None else max(maximum, high)
     return bound(minimum, maximum, nulls)
-
-
-def _truncation(arrow_type: pa.DataType, mode: str) -> Callable[[Any, Any, int], ColumnStats]:
-    if pa.types.is_string(arrow_type) or pa.types.is_large_string(arrow_type):
-        length = re.search(r"\d+", mode)
-        return partial(_truncate_text, int(length[0]) if length else None)
-    if pa.types.is_binary(arrow_type) or pa.types.is_large_binary(arrow_type):
-        return lambda low, high, nulls: ColumnStats(None, None, nulls)
-    if pa.types.is_floating(arrow_type):
-        # Parquet leaves NaN out of its bounds, so they do not bound what Spark's order puts last.
-        return lambda low, high, nulls: ColumnStats(None, None, nulls)
-    return ColumnStats
-
-
-def _truncate_text(length: int | None, minimum: Any, maximum: Any, nulls: int) -> ColumnStats:
-    if minimum is None:
-        return ColumnStats(None, None, nulls)
-    minimum, maximum = _text(minimum), _text(maximum)
-    if length is not None and len(maximum) > length:
-        raised = _raise_last(maximum[:length])
-        if raised is None:
-            return ColumnStats(None, None, nulls)
-        maximum = raised
-    return ColumnStats(minimum[:length], maximum, nulls)
-
-
-def _text(value: Any) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-
-
-def _raise_last(text: str) -> str | None:
-    """The least text of this length that is greater than every text with this prefix."""
-    for end in range(len(text), 0, -1):
-        code = ord(text[end - 1]) + 1
-        if 0xD800 <= code <= 0xDFFF:
-            code = 0xE000
-        if code <= 0x10FFFF:
-            return text[: end - 1] + chr(code)
-    return None

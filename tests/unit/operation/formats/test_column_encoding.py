@@ -8,7 +8,7 @@ import pytest
 from support.files import data_files
 from support.tables import compact, make_table, read, write
 
-from tablestore_engine.operation.files.column_encoding import dictionary_columns
+from tablestore_engine.operation.formats.column_encoding import dictionary_columns
 
 COLUMNS = {
     "id": "BIGINT",

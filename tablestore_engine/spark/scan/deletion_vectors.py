@@ -22,7 +22,7 @@ _FILE, _AT = "__deleted_file", "__deleted_at"
 # More words are left to a shuffle, which has no bound.
 _BROADCAST_WORDS = 4_000_000
 # What Java leaves in the path of a URI as it is, apart from letters and digits; beyond ASCII it leaves everything.
-_PLAIN_IN_URIS = "_-!.~'()*,;:$&+=@"
+_PLAIN_IN_URIS = "/_-!.~'()*,;:$&+=@"
 
 
 def without_deleted(
@@ -53,7 +53,7 @@ def _words(deleted: Iterable[tuple[str, Positions]]) -> pa.Table:
     bits: list[Positions] = [np.zeros(0, np.int64)]
     for name, positions in deleted:
         of_file = words_of(positions)
-        files.append(pa.repeat(_name_in_uri(name), len(of_file[0])))
+        files.append(pa.repeat(name_in_uri(name), len(of_file[0])))
         numbers.append(of_file[0])
         bits.append(of_file[1])
     words = pa.table(
@@ -66,6 +66,6 @@ def _words(deleted: Iterable[tuple[str, Positions]]) -> pa.Table:
     return words.combine_chunks()  # else there is a batch for each file
 
 
-def _name_in_uri(name: str) -> str:
-    """A file name as `_metadata.file_name` has it: encoded as in a URI made by Java."""
+def name_in_uri(name: str) -> str:
+    """A path, or the name of a file, as Spark's metadata columns have it: encoded as in a URI made by Java."""
     return "".join(quote(one, safe=_PLAIN_IN_URIS) if one.isascii() else one for one in name)

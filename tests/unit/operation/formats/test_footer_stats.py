@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tablestore_engine.operation.files.footer_stats import ColumnStats, column_stats
+from tablestore_engine.operation.formats.column_stats import ColumnStats
+from tablestore_engine.operation.formats.footer_stats import column_stats
 
 
 def stats_of(array, *, group_rows=2, **options):

@@ -1,0 +1,4 @@
+"""The formats of data files: Arrow tables in, a file and its statistics out; a file in, Arrow batches out.
+
+`file_formats` chooses the module of a format. Knows `storage` and what lies below it; nothing of the files' metadata.
+"""

@@ -1,0 +1,55 @@
+"""The formats that data files may have, by the end of their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import pyarrow as pa
+
+from tablestore_engine.errors import CorruptDataError, StorageError
+from tablestore_engine.metadata.data_file import format_of
+from tablestore_engine.operation.formats.avro_file import AvroWriter, read_avro
+from tablestore_engine.operation.formats.file_format import DEFAULT_SIZES, BatchSizes, FileLayout, FormatWriter
+from tablestore_engine.operation.formats.orc_file import OrcWriter, read_orc
+from tablestore_engine.operation.formats.parquet_file import ParquetWriter, read_parquet
+from tablestore_engine.storage.file_io import FileIO
+
+_READERS = {"parquet": read_parquet, "orc": read_orc, "avro": read_avro}
+_TITLES = {"parquet": "Parquet", "orc": "ORC", "avro": "Avro"}
+
+
+def open_writer(file_format: str, sink: pa.NativeFile, layout: FileLayout, first: pa.Table) -> FormatWriter:
+    """A writer of a format. `first` are the first rows, by which it may choose how columns are encoded."""
+    if file_format == "orc":
+        return OrcWriter(sink, layout)
+    if file_format == "avro":
+        return AvroWriter(sink, layout)
+    return ParquetWriter(sink, layout, first)
+
+
+def read_stored(
+    io: FileIO, path: str, columns: Mapping[str, pa.DataType], sizes: BatchSizes = DEFAULT_SIZES
+) -> Iterator[pa.RecordBatch]:
+    """Columns of a data file as it was written: their names in the file, and the Arrow types of the table at that time.
+
+    A column that the file does not have is left out.
+
+    Raises:
+        CorruptDataError: the file is damaged; names it.
+        StorageError: it cannot be read.
+    """
+    file_format = format_of(path)
+    try:
+        with io.open_input(path) as handle:
+            yield from _READERS[file_format](handle, columns, sizes)
+    except pa.ArrowInvalid as error:
+        raise CorruptDataError(path, _unreadable(file_format, error)) from error
+    except OSError as error:
+        if error.errno is not None:
+            raise StorageError.of(path, error) from error
+        # So Arrow speaks of pages that it cannot decode.
+        raise CorruptDataError(path, _unreadable(file_format, error)) from error
+
+
+def _unreadable(file_format: str, error: Exception) -> str:
+    return f"it is not a readable {_TITLES[file_format]} file ({error})"

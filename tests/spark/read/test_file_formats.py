@@ -1,0 +1,96 @@
+"""Tables of every file format through SQL: the values at the edges, changes, compaction, and a change of the format."""
+
+from __future__ import annotations
+
+import pytest
+from support.spark_rows import rows
+
+pytestmark = pytest.mark.spark
+
+FORMATS = ["orc", "avro"]
+COLUMNS = """bo BOOLEAN, ti TINYINT, sm SMALLINT, i INT, bi BIGINT, fl FLOAT, d DOUBLE, de DECIMAL(38, 10),
+  sd DECIMAL(5, 2), ch CHAR(3), vc VARCHAR(5), s STRING, b BINARY, da DATE, nt TIMESTAMP_NTZ, lt TIMESTAMP,
+  a ARRAY<STRUCT<x: INT, y_z: TIMESTAMP_NTZ>>, m MAP<INT, ARRAY<DATE>>,
+  r STRUCT<q: BINARY, r: STRUCT<t: DECIMAL(20, 1)>>"""
+VALUES = """
+  (1, true, -128Y, -32768S, -2147483648, -9223372036854775808, float('NaN'), -0D,
+   -9999999999999999999999999999.9999999999BD,
+   -999.99BD, 'a', '', '', X'', DATE'0001-01-01', TIMESTAMP_NTZ'1969-12-31 23:59:59.5',
+   TIMESTAMP'1969-12-31 23:59:59.000001Z',
+   array(), map(), named_struct('q', X'00', 'r', null)),
+  (2, false, 127Y, 32767S, 2147483647, 9223372036854775807, float('-Infinity'), double('NaN'), 1e-10BD,
+   0.01BD, 'ü😀x', 'ü😀xyz', 'ü\\n😀', X'00FF', DATE'9999-12-31',
+   TIMESTAMP_NTZ'1883-11-18 12:03:57.999999', TIMESTAMP'1890-01-01 00:00:00.123456Z',
+   array(null, named_struct('x', null, 'y_z', TIMESTAMP_NTZ'1960-01-01 00:00:00.000001')),
+   map(1, null, 2, array(null, DATE'1582-10-04')),
+   named_struct('q', null, 'r', named_struct('t', 1.5BD))),
+  (3, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null),
+  (4, true, 0Y, 0S, 0, 0, float('1.5'), double('Infinity'), 0BD, 0BD, 'abc', 'abc', 'abc', X'61', DATE'1970-01-01',
+   TIMESTAMP_NTZ'2024-03-31 02:30:00', TIMESTAMP'2024-03-31 02:30:00.123456', array(named_struct('x', 1, 'y_z', null)),
+   map(0, array()),
+   named_struct('q', X'', 'r', named_struct('t', null)))"""
+QUERY = "SELECT * EXCEPT (d, fl), CAST(d AS STRING) AS d, CAST(fl AS STRING) AS fl, hex(b) AS hb FROM {0}"
+
+
+@pytest.mark.parametrize("file_format", FORMATS)
+def test_a_table_answers_as_one_of_parquet(store, file_format):
+    """Every statement on two tables: one of Parquet files, and one of the other format."""
+
+    def both(statement):
+        for table in ("p", "t"):
+            store.sql(statement.format(table))
+
+    def check(query=QUERY):
+        found, wanted = rows(store, query.format("t")), rows(store, query.format("p"))
+        assert found == wanted
+        return found
+
+    for key, options in (("", ""), (", PRIMARY KEY (id) NOT ENFORCED", ", 'bucket' = '1'")):
+        for table, one in (("p", "parquet"), ("t", file_format)):
+            store.sql(f"DROP TABLE IF EXISTS {table}")
+            store.sql(f"CREATE TABLE {table} (id INT, {COLUMNS}{key}) WITH ('file.format' = '{one}'{options})")
+        both(f"INSERT INTO {{}} VALUES {VALUES}")
+        assert len(check()) == 4
+        assert check("SELECT id FROM {} WHERE d > 1 AND nt IS NOT NULL") == [(2,), (4,)], "NaN is the greatest"
+        for condition in ("lt < '1969-12-31 23:59:59.5Z'", "nt = '1969-12-31 23:59:59.5'", "ch = 'a'",
+                          "da < '1000-01-01'",
+                          "sd = 0.01", "b = X''", "s = ''", "fl < 0", "r.r.t = 1.5", "get(a, 0).x = 1"):  # fmt: skip
+            assert check(f"SELECT id FROM {{}} WHERE {condition}"), condition
+        both("UPDATE {} SET i = 7, s = 'new' WHERE id IN (2, 3)")
+        both("DELETE FROM {} WHERE id = 4")
+        both(
+            "MERGE INTO {} t USING (SELECT id + 1 AS id FROM range(3)) s ON t.id = s.id "
+            "WHEN MATCHED THEN UPDATE SET bi = 5 WHEN NOT MATCHED THEN INSERT (id, s) VALUES (s.id, 'merged')"
+        )
+        check()
+        assert check("SELECT count(*) FROM {}") == [(3,)]
+        both("CALL sys.compact(table => '{}')")
+        check()
+        formats = "SELECT DISTINCT file_format FROM t$files"
+        assert rows(store, formats) == [(file_format,)]
+    # A change of the format leaves the files as they are; the next compaction stores them anew.
+    store.sql("ALTER TABLE t SET TBLPROPERTIES ('file.format' = 'parquet')")
+    both("INSERT INTO {} (id, s, nt) VALUES (2, 'late', TIMESTAMP_NTZ'1969-12-31 23:59:59.5'), (9, 'late', null)")
+    assert rows(store, formats) == sorted([(file_format,), ("parquet",)])
+    check()
+    both("ALTER TABLE {} ADD COLUMN more STRING")
+    both("ALTER TABLE {} RENAME COLUMN s TO was_s")
+    both("INSERT INTO {} (id, more) VALUES (9, 'more')")
+    check()
+    both("CALL sys.compact(table => '{}')")
+    assert rows(store, formats) == [("parquet",)]
+    check()
+
+
+@pytest.mark.parametrize("file_format", FORMATS)
+def test_positions_in_files(store, file_format):
+    store.sql(f"CREATE TABLE t (id INT, p STRING) PARTITIONED BY (p) WITH ('file.format' = '{file_format}')")
+    store.sql("INSERT INTO t VALUES (1, 'a é%'), (2, 'a é%'), (3, 'b')")
+    found = rows(store, "SELECT id, __paimon_row_index, __paimon_file_path FROM t")
+    assert [row[:2] for row in found] == [(1, 0), (2, 1), (3, 0)]
+    folder = store.table("t").path
+    assert all(row[2].startswith((f"file://{folder}/p=", f"file:{folder}/p=")) for row in found)
+    store.sql(f"CREATE TABLE m (id INT) WITH ('file.format' = '{file_format}', 'merge-engine' = 'tablestore-count')")
+    store.sql("INSERT INTO m VALUES (1), (2), (3), (3)")
+    store.sql("DELETE FROM m WHERE id = 2")
+    assert rows(store, "SELECT id, count(*) FROM m GROUP BY id") == [(1, 1), (3, 2)]

@@ -1,0 +1,83 @@
+"""ORC files as Paimon writes them: ids of columns, codecs, stripes."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+from pyarrow import orc
+from support.files import path_of
+from support.tables import make_table, read, write
+
+from tablestore_engine.errors import UserError
+
+NESTED = {"type": "MAP", "key": "STRING NOT NULL", "value": {"type": "ARRAY", "element": "INT"}}
+
+
+def orc_file(table):
+    (entry,) = table.live_files()
+    return orc.ORCFile(path_of(table, entry))
+
+
+def test_columns_have_their_ids(tmp_path):
+    row = {"type": "ROW", "fields": [{"id": 9, "name": "x", "type": "TIME(3)"}]}
+    table = make_table(tmp_path, {"id": "INT", "m": NESTED, "r": row}, ["id"], options={"file.format": "orc"})
+    write(table, [{"id": 1, "m": {"a": [1]}, "r": {"x": None}}])
+    schema = orc_file(table).schema
+    ids = {f.name: int(f.metadata[b"paimon.id"]) for f in schema}
+    assert ids == {
+        "_KEY_id": 2**30 - 1, "_SEQUENCE_NUMBER": 2**31 - 2, "_VALUE_KIND": 2**31 - 3, "id": 0, "m": 1, "r": 2,
+    }  # fmt: skip
+    assert str(schema.field("r").type.field("x").type) == "int32", "milliseconds"
+    assert schema.field("r").type.field("x").metadata == {b"paimon.id": b"3"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ("zstd", "ZSTD"),
+        ("snappy", "SNAPPY"),
+        ("lz4", "LZ4"),
+        ("gzip", "ZLIB"),
+        ("none", "UNCOMPRESSED"),
+        ("brotli", "ZSTD"),
+    ],
+)
+def test_compression(tmp_path, asked, found):
+    options = {"file.format": "orc", "file.compression": asked}
+    table = make_table(tmp_path, {"v": "STRING"}, options=options)
+    write(table, [{"v": "a"}])
+    assert orc_file(table).compression == found
+
+
+def test_the_level_of_zstd(tmp_path):
+    sizes = []
+    for level in ("1", "9"):
+        options = {"file.format": "orc", "file.compression.zstd-level": level}
+        table = make_table(tmp_path / level, {"v": "STRING"}, options=options)
+        write(table, [{"v": f"{n * n % 9973} and {n % 7}"} for n in range(20_000)])
+        (entry,) = table.live_files()
+        sizes.append(entry.file.file_size)
+    assert sizes[1] < sizes[0]
+
+
+def test_stripes_have_the_size_of_a_block(tmp_path):
+    stripes = []
+    for size in ("64 kb", "64 mb"):
+        options = {"file.format": "orc", "file.block-size": size, "file.compression": "none"}
+        table = make_table(tmp_path / size[:4], {"id": "INT", "v": "STRING"}, options=options)
+        write(table, [{"id": n, "v": f"{n:0100}"} for n in range(5_000)])
+        stripes.append(orc_file(table).nstripes)
+    assert stripes[1] == 1
+    assert stripes[0] > 3
+
+
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("year", [1, 1600, 2300, 9999])
+def test_timestamps_that_arrow_does_not_read(tmp_path, nested, year):
+    kind = {"type": "ARRAY", "element": "TIMESTAMP(6)"} if nested else "TIMESTAMP(6)"
+    table = make_table(tmp_path, {"at": kind}, options={"file.format": "orc"})
+    at = datetime(year, 1, 1)
+    with pytest.raises(UserError, match="'at' has a timestamp that an ORC file cannot hold"):
+        write(table, [{"at": [None, at] if nested else at}])
+    assert read(table) == []
