@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from tablestore_engine.catalog.builds import Workshop, begin, completed_or_dropped, settle_abandoned
+from tablestore_engine.catalog.functions import FunctionStore
 from tablestore_engine.errors import (
     ConflictError,
     CorruptMetadataError,
@@ -75,6 +76,11 @@ class Catalog:
         """Absolute path of the warehouse directory."""
         return self.paths.root
 
+    @property
+    def functions(self) -> FunctionStore:
+        """The functions of all databases."""
+        return FunctionStore(self.io, self.paths)
+
     # -- databases -------------------------------------------------------------------------------------
 
     def list_databases(self) -> list[str]:
@@ -126,7 +132,7 @@ class Catalog:
             self.require_database(name)
         assert found is not None
         if not cascade:
-            inside = [*self.list_tables(found), *self.list_views(found)]
+            inside = [*self.list_tables(found), *self.list_views(found), *self.functions.names(found)]
             if inside:
                 raise DependencyError(
                     f"Schema '{found}' is not empty: it holds {', '.join(inside[:10])}.",

@@ -227,14 +227,13 @@ def set_variable(cursor: Cursor) -> Statement | None:
     return _queries_inside(cursor, "SET VARIABLE", piece)
 
 
-def create_function(cursor: Cursor, temporary: bool) -> Statement | None:
-    """``CREATE FUNCTION … RETURN body``, starting after FUNCTION; None when the body names no table."""
+def create_temporary_function(cursor: Cursor) -> Statement | None:
+    """``CREATE TEMPORARY FUNCTION … RETURN body``, after FUNCTION; None when the body names no table."""
     tokens = cursor.tokens
     for i in top_level(tokens, cursor.i, len(tokens) - 1):
         if tokens[i].key == "RETURN" and i + 1 < len(tokens) - 1:
             cursor.i = i + 1
             is_query = cursor.sees_query() and cursor.key != "("
             piece = Piece(cursor.token.start, tokens[-2].end, is_query)
-            kind = "CREATE TEMPORARY FUNCTION" if temporary else "CREATE FUNCTION"
-            return _queries_inside(cursor, kind, piece)
+            return _queries_inside(cursor, "CREATE TEMPORARY FUNCTION", piece)
     return None
