@@ -143,7 +143,7 @@ class TestNodesOfAProject:
             "{{ ref('sparks') }}",
             "grown.sql": "{{ config(materialized='incremental', unique_key='ID') }} "
             "select iff(H = '4', 1, 0) as ID, dateadd(day, {{ 1 if is_incremental() else 0 }}, '2026-01-01'::date) as D "
-            "from {{ ref('seen') }} {% if is_incremental() %}where ID in (select ID from {{ this }}){% endif %}",
+            "from {{ ref('seen') }} {% if is_incremental() %}where (select count(ID) from {{ this }}) = 1{% endif %}",
             "refused.sql": "{{ config(enabled=var('refused', false)) }} select $1 from {{ ref('seen') }}",
             "tests.yml": UNIT_TEST,
         }
