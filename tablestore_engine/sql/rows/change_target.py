@@ -50,6 +50,7 @@ class ChangeTarget:
     predicate: Predicate | None = None
     merging: bool = False
     intent: WriteIntent = PLAIN
+    unread: bool = False
 
     @property
     def keyed(self) -> bool:
@@ -112,7 +113,7 @@ class ChangeTarget:
 
     def apply(self, changes: DataFrame) -> WriteOutcome:
         """Write the changed rows."""
-        read = Read(self.table, self.snapshot, self.plan, self.frames.input_bytes, self.intent)
+        read = Read(self.table, self.snapshot, self.plan, self.frames.input_bytes, self.intent, self.unread)
         return apply_changes(self.frames.spark, read, changes)
 
 
@@ -169,3 +170,11 @@ def target_of(
     snapshot = frames.pin(table)
     plan = table.scan(snapshot, predicate) if snapshot else ScanPlan(None, table.schema, ())
     return ChangeTarget(table, alias or table.identifier[1], snapshot, plan, frames, predicate, merging, intent)
+
+
+def unread_target_of(frames: Frames, table: Table, alias: str | None, intent: WriteIntent) -> ChangeTarget:
+    """The target of a statement of which no row is read, unless the queries of `frames` read it."""
+    unread = not frames.may_read(table)
+    plan = ScanPlan(None, table.schema, ())
+    name = alias or table.identifier[1]
+    return ChangeTarget(table, name, frames.pin(table), plan, frames, intent=intent, unread=unread)
