@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from dataclasses import replace
 
 from tablestore_engine.metadata.binary_row import encode_row
 from tablestore_engine.metadata.data_file import EMPTY_STATS, DataFileMeta
@@ -80,6 +81,26 @@ def meta(name="f", *, level=0, size=100, low=0, high=0, sequence=0, deletes=0, r
 def add(file, *, partition=b"\0\0\0\0", bucket=0, total=1):
     """An ADD entry."""
     return ManifestEntry(FileKind.ADD, partition, bucket, total, file)
+
+
+def remove(entry):
+    """The DELETE entry of a live file."""
+    return replace(entry, kind=FileKind.DELETE)
+
+
+def levels(table):
+    """The levels of the live files, sorted."""
+    return sorted(entry.file.level for entry in table.live_files())
+
+
+def holds_retractions(table):
+    """Whether a live file holds records that take rows away."""
+    return any(entry.file.delete_row_count for entry in table.live_files())
+
+
+def files_read(table, predicate):
+    """How many files a read with a predicate touches."""
+    return len(table.scan(predicate=predicate).files)
 
 
 def digest_of(path):

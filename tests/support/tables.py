@@ -101,6 +101,11 @@ def _of_map(value, kind):
     return list(value.items()) if isinstance(kind, MapType) and isinstance(value, dict) else value
 
 
+def keyed_arrow(v, *ids):
+    """Rows of a `keyed_table` in Arrow, one for each id."""
+    return pa.table({"id": pa.array(ids, pa.int32()), "v": pa.array([v] * len(ids), pa.int32())})
+
+
 def new_job(table, *, refuse_duplicates=False, sequence=None, into_empty=False):
     """A write job on the table's latest snapshot."""
     removes = (lambda entry: True) if into_empty else None
@@ -147,6 +152,27 @@ def compact_newest(table, count):
         if len(unit.runs) >= 2:
             tasks.append(task_of(bucket, unit, target, table.schemas.load))
     return run_and_commit(table.state, tasks, execute_here) if tasks else None
+
+
+def execute_and_die(tasks):
+    """Runs compactions in this process, which is killed before it commits them."""
+    execute_here(tasks)
+    raise KeyboardInterrupt
+
+
+def no_spark():
+    """Makes the session of a test that needs none."""
+    raise AssertionError("Spark was started")
+
+
+def commit_kinds(table):
+    """The kinds of the commits, oldest first."""
+    return [snapshot.commit_kind for snapshot in table.snapshots()]
+
+
+def plan_states(table):
+    """The states of the plans of compaction, oldest first."""
+    return [plan.state for plan in table.state.timeline.load()]
 
 
 def read(table, **kwargs):

@@ -8,8 +8,8 @@ import subprocess
 import sys
 
 import pytest
+from support.repository import ROOT
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MINE = f"{sys.version_info.major}.{sys.version_info.minor}"
 OTHERS = [one for one in ("3.10", "3.11", "3.12", "3.13") if one != MINE]
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="a shell script")

@@ -7,9 +7,9 @@ from collections import Counter
 
 import pyarrow as pa
 import pytest
-from support.files import data_files, live_paths
+from support.files import data_files, holds_retractions, live_paths
 from support.invariants import check_invariants
-from support.spark_rows import in_order, rows
+from support.spark_rows import in_order, plan_of, rows
 
 from tablestore_engine.errors import (
     NegativeCountError,
@@ -38,10 +38,6 @@ def check(store, name="t", *, values=True):
     return table
 
 
-def retracts(table):
-    return any(e.file.delete_row_count for e in table.live_files())
-
-
 def test_the_changelog_of_a_left_join_needs_no_key(store, path):
     """Orders come before their customers, customers change; the join's retractions have no key of their own."""
     store.execute("CREATE TABLE joined (item STRING, customer STRING)")
@@ -64,7 +60,7 @@ def test_the_changelog_of_a_left_join_needs_no_key(store, path):
     assert rows(store, "SELECT * FROM joined") == expected
     store.execute("ALTER TABLE joined COMPACT")
     assert rows(store, "SELECT * FROM joined") == expected
-    assert not retracts(check(store, "joined"))
+    assert not holds_retractions(check(store, "joined"))
     assert rows(store, "SELECT count(*) FROM joined VERSION AS OF 1") == [(4,)]
     assert rows(store, "SELECT count(customer) FROM joined VERSION AS OF 2") == [(3,)]
 
@@ -99,11 +95,6 @@ def test_rows_of_all_types_meet(store, path):
     assert rows(store, "SELECT count(*) FROM t") == [(1,)]
 
 
-def plan(store, query, capsys):
-    store.sql(query).explain()
-    return capsys.readouterr().out
-
-
 def test_partitions_buckets_and_queries_that_skip_files(store, path, capsys):
     store.execute(
         "CREATE TABLE t (p STRING, id INT, v STRING) PARTITIONED BY (p)"
@@ -122,11 +113,11 @@ def test_partitions_buckets_and_queries_that_skip_files(store, path, capsys):
         if i in (0, 4, 7, 101):
             assert rows(store, f"SELECT count(*) FROM t WHERE p = '{part}' AND id = {i}") == [(n,)]
     assert rows(store, "SELECT sum(id) FROM t WHERE id > 50") == [(303,)]
-    assert "row_index" in plan(store, "SELECT sum(id) FROM t", capsys)
-    untouched = plan(store, "SELECT sum(id) FROM t WHERE p = 'b'", capsys)
+    assert "row_index" in plan_of(store, "SELECT sum(id) FROM t", capsys)
+    untouched = plan_of(store, "SELECT sum(id) FROM t WHERE p = 'b'", capsys)
     assert "row_index" not in untouched, "a partition without retractions is a plain scan"
     store.execute("ALTER TABLE t COMPACT")
-    assert not retracts(check(store))
+    assert not holds_retractions(check(store))
     assert {(p, i): n for p, i, n in rows(store, "SELECT p, id, count(*) FROM t GROUP BY p, id")} == expected
 
 
@@ -316,7 +307,7 @@ def test_a_small_table_is_kept_in_one_file(store):
     assert rows(store) == [(2,), (3,)]
     table = check(store)
     assert len(table.live_files()) == 1
-    assert not retracts(table)
+    assert not holds_retractions(table)
 
 
 def test_two_writers_enable_retractions_at_once(store):
@@ -393,7 +384,7 @@ def test_its_life(store):
     store.execute("ANALYZE TABLE t COMPUTE STATISTICS")
     assert rows(store, "SELECT mergedRecordCount FROM t$statistics") == [(3,)]
     store.execute("CALL sys.compact(table => 't', order_strategy => 'order', order_by => 'a')")
-    assert not retracts(check(store))
+    assert not holds_retractions(check(store))
     assert rows(store) == after
     store.execute("INSERT INTO t (_row_kind, a, b) VALUES ('-D', 2, 'y')")
     store.execute("CALL sys.schedule_compaction(table => 't', strategy => 'full')")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from support.files import data_files, kept_paths, live_paths
+from support.files import data_files, kept_paths, levels, live_paths
 from support.invariants import check_invariants
 from support.tables import DELETE, PUT, by_key, compact, compact_newest, keyed_table, make_table, read, rows, write
 
@@ -24,10 +24,6 @@ COLUMNS = {"id": "INT", "v": "INT"}
 @pytest.fixture
 def table(tmp_path):
     return keyed_table(tmp_path, {"num-sorted-run.compaction-trigger": "3"})
-
-
-def levels(table):
-    return sorted(e.file.level for e in table.live_files())
 
 
 def plan(table, *, full):
