@@ -9,15 +9,14 @@ from dataclasses import replace
 from tablestore_engine.metadata.binary_row import encode_row
 from tablestore_engine.metadata.data_file import EMPTY_STATS, DataFileMeta
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
-from tablestore_engine.metadata.partition import PartitionFormat
+from tablestore_engine.operation.files.entry_paths import EntryPaths
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.storage import manifests
 
 
 def path_of(table, entry):
     """The path of a live file."""
-    directory = PartitionFormat(table.schema).path_of(entry.partition)
-    return table.paths.data_file(directory, entry.bucket, entry.file.file_name)
+    return EntryPaths(table.paths, table.schema).data_file(entry)
 
 
 def data_files(table):

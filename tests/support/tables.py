@@ -138,7 +138,7 @@ def write(table, rows, kinds=None, *, kind="APPEND", job=None, properties=None, 
 
 def compact(table, *, full=True):
     """Run the compactions that are due. Returns the snapshot, None when nothing was."""
-    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas.load, full=full)
+    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas, full=full)
     return run_and_commit(table.state, tasks, execute_here) if tasks else None
 
 
@@ -150,7 +150,7 @@ def compact_newest(table, count):
         runs = sorted_runs(bucket.files)
         unit = unit_of(runs, min(count, len(runs)), options)
         if len(unit.runs) >= 2:
-            tasks.append(task_of(bucket, unit, target, table.schemas.load))
+            tasks.append(task_of(bucket, unit, target, table.schemas))
     return run_and_commit(table.state, tasks, execute_here) if tasks else None
 
 

@@ -106,7 +106,7 @@ class OurTable:
     def compact(self, *, full: bool) -> Snapshot | None:
         """Compact every bucket that needs it."""
         table = self.table
-        tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas.load, full=full)
+        tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas, full=full)
         entries = [e for i, task in enumerate(tasks) for e in run_compaction(task, f"c{i}-")]
         if not entries:
             return None

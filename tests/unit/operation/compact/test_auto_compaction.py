@@ -131,7 +131,7 @@ def test_a_damaged_bucket_keeps_no_other_from_being_compacted(tmp_path):
     damaged = next(path for path in live_paths(table) if "/p=3/" in path)
     content = Path(damaged).read_bytes()
     Path(damaged).write_bytes(b"rubbish")
-    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas.load, full=True)
+    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas, full=True)
     with pytest.raises(CorruptDataError, match=Path(damaged).name):
         run_and_commit(table.state, tasks, execute_here)
     Path(damaged).write_bytes(content)

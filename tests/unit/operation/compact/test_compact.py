@@ -27,7 +27,7 @@ def table(tmp_path):
 
 
 def plan(table, *, full):
-    return plan_compaction(table.scan().buckets, table.write_target(), table.schemas.load, full=full)
+    return plan_compaction(table.scan().buckets, table.write_target(), table.schemas, full=full)
 
 
 def test_options_become_thresholds(tmp_path):
@@ -74,7 +74,7 @@ def test_a_bucket_is_one_run_again_when_the_interval_has_passed(tmp_path):
 
     def tasks(hours):
         target = write_target(table.state, now_millis=lambda: int(loaded + hours * 3_600_000))
-        return plan_compaction(table.scan().buckets, target, table.schemas.load, full=False)
+        return plan_compaction(table.scan().buckets, target, table.schemas, full=False)
 
     assert tasks(0.9) == []
     (task,) = tasks(1.1)
