@@ -196,7 +196,7 @@ def test_a_table_is_a_multiset(history):
             if verb == "full":
                 assert not any(e.file.delete_row_count for e in table.live_files())
         past.check_all(table, random)
-        assert table.schema.merge_engine.is_multiset == any(
+        assert table.schema.merge_engine.rules.is_multiset == any(
             e.file.delete_row_count for s in table.snapshots() for e in table.live_files(s)
         )
 

@@ -195,7 +195,7 @@ def plan_tasks(
             name = older.file.file_name
             return f"File {name} came since then, and holds older records than the plan merges."
         # In a multiset table, newer files may hold the rows that retractions of the plan remove.
-        all_there = not engine.is_multiset or len(bucket) == len(found)
+        all_there = not engine.rules.is_multiset or len(bucket) == len(found)
         merged = tuple(e.file for e in found)
         rest = rest_of(target.schema, merged, (e.file for e in bucket))
         tasks.append(
