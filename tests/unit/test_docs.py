@@ -86,6 +86,24 @@ def test_links_lead_somewhere(page):
             assert os.path.exists(path), f"{page} links to {target}"
 
 
+def test_prose_is_wrapped():
+    script = _script("wrap_docs")
+    long = [str(page.relative_to(ROOT)) for page in script.pages() if script.wrapped(text_of(page)) != text_of(page)]
+    assert not long, "run `make format`"
+
+
+def test_only_long_paragraphs_are_wrapped():
+    words = "word " * 30
+    page = f"# {words}\n\nA short\nline.\n\n| {words} |\n\n```sh\n{words}\n```\n"
+    wrapped = _script("wrap_docs").wrapped
+    assert wrapped(page) == page
+    item, code = f"1. {words}`a b` {words}\n   more\n2. next", f"{'word ' * 23}`one two`\n"
+    assert wrapped(item).split("\n")[1].startswith("   word")
+    assert wrapped(item).split() == item.split()
+    assert max(map(len, wrapped(item).split("\n"))) <= 120
+    assert wrapped(code).split("\n")[1] == "`one two`"
+
+
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/format.md", "docs/architecture.md"])
 def test_commands_exist(page):
     targets = set(re.findall(r"^([a-z-]+):", text_of("Makefile"), re.MULTILINE))
