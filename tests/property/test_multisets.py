@@ -212,7 +212,7 @@ def test_a_table_is_a_multiset(history):
         )
 
 
-SIDE_BY_SIDE = 40
+SIDE_BY_SIDE = 50
 """Histories in one table, which a query of Spark reads at once."""
 
 
@@ -229,7 +229,7 @@ def many_histories(draw):
 def played_side_by_side(directory, rows, random):
     """Play a history of its own in each partition of a table, and return what is there in the end."""
     there = [[] for _ in range(SIDE_BY_SIDE)]
-    for _ in range(random.randint(2, 6)):
+    for _ in range(random.randint(2, 4)):
         batch, merged = [], set()
         for number, own in enumerate(there):
             if random.randrange(4):

@@ -8,9 +8,9 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from support.files import data_files
+from support.files import data_files, files_read
 from support.invariants import check_invariants
-from support.tables import compact, files_read, make_table, write
+from support.tables import compact, make_table, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import CorruptMetadataError, OptionError, StorageError

@@ -6,7 +6,8 @@ from dataclasses import replace
 from datetime import date
 
 import pytest
-from support.tables import files_read, make_table, read, write
+from support.files import files_read
+from support.tables import make_table, read, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import CorruptMetadataError
