@@ -88,7 +88,9 @@ def test_links_lead_somewhere(page):
 
 def test_prose_is_wrapped():
     script = _script("wrap_docs")
-    long = [str(page.relative_to(ROOT)) for page in script.pages() if script.wrapped(text_of(page)) != text_of(page)]
+    pages = [page for page in script.pages() if page.parent in (ROOT, ROOT / "docs" / "adr")]
+    long = [str(page.relative_to(ROOT)) for page in pages if script.wrapped(text_of(page)) != text_of(page)]
+    assert len(pages) > 10
     assert not long, "run `make format`"
 
 
