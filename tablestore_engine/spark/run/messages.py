@@ -88,7 +88,7 @@ def _named(text: str) -> str:
 
 
 def _name(found: re.Match[str]) -> str:
-    name, behind, alias = unquoted_name(f"`{found[1]}`"), found[2] or "", found[3] or ""
+    name, behind, alias = found[1].replace("``", "`"), found[2] or "", found[3] or ""
     if name.startswith("__tablestore_") and alias:
         return alias
     shown = name if _PLAIN.fullmatch(name) else quoted_name(name)
