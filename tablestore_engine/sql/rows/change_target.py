@@ -59,7 +59,7 @@ class ChangeTarget:
     @property
     def is_multiset(self) -> bool:
         return not self.keyed and (
-            self.table.schema.merge_engine.is_multiset or any(is_retraction(f) for f in self.plan.files)
+            self.table.schema.merge_engine.rules.is_multiset or any(is_retraction(f) for f in self.plan.files)
         )
 
     @property
@@ -126,13 +126,8 @@ def check_engine(table: Table, verb: str, *, deletes: bool) -> None:
             hint="INSERT OVERWRITE replaces rows.",
         )
     removes = engine.removes_on_delete or bool(engine.removing_groups)
-    if not (engine.kept is Kept.NEWEST or engine.is_multiset or (verb == "DELETE" and removes)):
-        option = (
-            "remove-record-on-sequence-group' = '…"
-            if engine.has_sequence_groups
-            else "remove-record-on-delete' = 'true"
-        )
-        way_out = f"'{engine.name}.{option}' makes a table that rows can be deleted from."
+    if not (engine.rules.kept is Kept.NEWEST or engine.rules.is_multiset or (verb == "DELETE" and removes)):
+        way_out = f"{engine.rules.removal} makes a table that rows can be deleted from."
         raise SqlError(
             f"UPDATE, DELETE and MERGE are not supported with 'merge-engine' = '{engine.name}', "
             f"which table {table.name} has.",
