@@ -22,6 +22,7 @@ from tablestore_engine.errors import (
     DatabaseNotFound,
     DependencyError,
     NotAManagedTableError,
+    SchemaError,
     StorageError,
     TableAlreadyExists,
     TableNotFound,
@@ -30,7 +31,8 @@ from tablestore_engine.errors import (
     nearest,
 )
 from tablestore_engine.metadata.view import View
-from tablestore_engine.schema.table.schema_changes import SchemaChange, apply_changes
+from tablestore_engine.schema.alter.apply_changes import apply_changes
+from tablestore_engine.schema.table.schema_changes import RetypeColumn, SchemaChange, SetNullability
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage import clock
 from tablestore_engine.storage.file_io import FileIO, LocalFileIO
@@ -311,7 +313,14 @@ class Catalog:
             newest = table.schemas.list_ids()[-1]
             table = self.load_table(database, name)
             has_data = table.latest_snapshot() is not None
-            changed = apply_changes(table.schema, changes, self._now_millis(), has_data=has_data)
+            if has_data and any(isinstance(one, SetNullability) and not one.nullable for one in changes):
+                raise SchemaError(
+                    "Columns of a table that has been written to cannot become NOT NULL.",
+                    hint="Use CREATE OR REPLACE TABLE … AS SELECT ….",
+                )
+            changed = apply_changes(
+                table.schema, changes, self._now_millis(), has_data=has_data, earlier=_earlier(table, changes)
+            )
             # Versions derived from a void version are void, too; `base` names the version to derive from.
             direct = table.schema.id == newest and table.schema.base is None
             base = None if direct else table.schema.id
@@ -378,3 +387,10 @@ class Catalog:
         if self.table_exists(database, name):
             return "table"
         return "view" if self.view_exists(database, name) else None
+
+
+def _earlier(table: Table, changes: Sequence[SchemaChange]) -> list[TableSchema]:
+    """The versions of the schema before the current one, if a change needs to know the types that columns had."""
+    if not any(isinstance(one, RetypeColumn) for one in changes):
+        return []
+    return [table.schemas.load(one) for one in table.schemas.list_ids() if one < table.schema.id]
