@@ -321,6 +321,8 @@ class Catalog:
             changed = apply_changes(
                 table.schema, changes, self._now_millis(), has_data=has_data, earlier=_earlier(table, changes)
             )
+            if _is_same(changed, table.schema):
+                return table
             # Versions derived from a void version are void, too; `base` names the version to derive from.
             direct = table.schema.id == newest and table.schema.base is None
             base = None if direct else table.schema.id
@@ -394,3 +396,11 @@ def _earlier(table: Table, changes: Sequence[SchemaChange]) -> list[TableSchema]
     if not any(isinstance(one, RetypeColumn) for one in changes):
         return []
     return [table.schemas.load(one) for one in table.schemas.list_ids() if one < table.schema.id]
+
+
+def _is_same(changed: TableSchema, schema: TableSchema) -> bool:
+    """Whether changes changed nothing, such as DROP COLUMN IF EXISTS of a column that is not there."""
+    return (
+        replace(changed, id=schema.id, time_millis=schema.time_millis, base=schema.base, replaces=schema.replaces)
+        == schema
+    )

@@ -8,7 +8,8 @@ from tablestore_engine.errors import SchemaError
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.alter.fields import Path, shown
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.evolution import check_readable
+from tablestore_engine.schema.types.evolution import CastMode, check_readable
+from tablestore_engine.schema.types.evolution import check_retype as check_cast
 from tablestore_engine.schema.types.types import (
     INTEGER_ROOTS,
     STRING_ROOTS,
@@ -68,7 +69,7 @@ def check_retype(schema: TableSchema, options: CoreOptions, path: Path, past: It
     `past` are the types that the column has had; files may hold each of them.
 
     Raises:
-        SchemaError: a key, bucket or sequence column, or a function's.
+        SchemaError: a key, bucket or sequence column, or a function's; no cast that the table allows.
         UnsupportedTypeError: values could change.
     """
     check_not_key(schema, path, "given another type")
@@ -78,6 +79,7 @@ def check_retype(schema: TableSchema, options: CoreOptions, path: Path, past: It
         )
     refuse_nanoseconds(shown(path), to)
     for one in past:
+        check_cast(shown(path), one, to, CastMode(options.schema_evolution_cast))
         check_readable(shown(path), one, to)
         reason = _ordering_reason(options, path[0])
         if reason and not keeps_order(one, to):

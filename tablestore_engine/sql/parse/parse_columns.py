@@ -20,6 +20,7 @@ from tablestore_engine.sql.statements.columns import (
     ReplaceColumns,
 )
 from tablestore_engine.sql.statements.statement import Statement, TableName
+from tablestore_engine.sql.statements.table import CommentOn
 from tablestore_engine.sql.text.cursor import Cursor
 
 _COLUMN = ("COLUMN", "COLUMNS")
@@ -42,9 +43,18 @@ def alter_columns(cursor: Cursor, table: TableName) -> Statement | None:
         actions += found
         verb = _verb(cursor) if cursor.accept(",") else None
         if verb is None:
-            return AlterColumns(sql=cursor.text, table=table, actions=tuple(actions))
+            return _statement(cursor, table, actions)
     cursor.i = start
     return None
+
+
+def _statement(cursor: Cursor, table: TableName, actions: list[ColumnAction]) -> Statement:
+    """The statement of some actions. A comment alone may be one of a view's column."""
+    alone = actions[0]
+    if isinstance(alone, AlterColumn) and actions == [AlterColumn(alone.column, comment=alone.comment)]:
+        column = ".".join(alone.column)
+        return CommentOn(sql=cursor.text, kind="COLUMN", table=table, column=column, comment=alone.comment)
+    return AlterColumns(sql=cursor.text, table=table, actions=tuple(actions))
 
 
 def _verb(cursor: Cursor) -> str | None:

@@ -132,7 +132,7 @@ def _elements(cursor: Cursor, head: _Head) -> None:
             column, is_key = column_definition(cursor)
             if column.first or column.after is not None:
                 raise cursor.error(
-                    f"Column {column.name} has its place in the list, so FIRST and AFTER are refused", kind=SqlError
+                    f"Column {column.name} cannot be given a position: it has its place in the list", kind=SqlError
                 )
             head.columns.append(column)
             if is_key:
