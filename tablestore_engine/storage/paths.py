@@ -188,6 +188,10 @@ class TablePaths:
         """A file that only this engine uses."""
         return f"{self.root}/tablestore/{name}"
 
+    def build_mark(self, build_id: str) -> str:
+        """The file that says by which build the table is being filled."""
+        return self.side_file(f"build-{build_id}")
+
     @property
     def compaction_dir(self) -> str:
         """The directory of the timeline of scheduled compactions."""
@@ -221,6 +225,15 @@ class WarehousePaths:
     def hidden_table_dir(self, database: str, table: str, mark: str) -> str:
         """A directory that nobody lists, for a table that is being built or removed; ``mark`` makes it unique."""
         return f"{self.database_dir(database)}/.{check_name('table', table)}.{mark}"
+
+    @property
+    def builds_dir(self) -> str:
+        """The directory of the records of tables that are being filled."""
+        return f"{self.root}/.builds"
+
+    def build_note(self, build_id: str, note: str) -> str:
+        """The record of a build, or a note on it."""
+        return f"{self.builds_dir}/{build_id}.{note}"
 
     def database_of(self, directory_name: str) -> str | None:
         """The database that a directory below the warehouse is, None for any other directory."""
