@@ -5,12 +5,13 @@ Invariant: all changes are made, or none; everything that can be wrong is found 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tablestore_engine.errors import OptionError, SchemaError
 from tablestore_engine.options import CoreOptions, LayoutOptions
 from tablestore_engine.schema.alter.draft import Draft
+from tablestore_engine.schema.alter.fields import ELEMENT, VALUE, Path
 from tablestore_engine.schema.alter.option_changes import check_mutable
 from tablestore_engine.schema.merge.merge_options import merge_engine_of
 from tablestore_engine.schema.table.creation import check_compressions, check_names
@@ -25,7 +26,7 @@ from tablestore_engine.schema.table.schema_changes import (
     SetOption,
 )
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.types import DataField
+from tablestore_engine.schema.types.types import ArrayType, DataField, DataType, MapType, RowType
 
 
 def apply_changes(
@@ -118,3 +119,23 @@ def _first_key(schema: TableSchema, options: dict[str, str], new_options: dict[s
         return ()
     del options[option.key]
     return option.parse(new_options.pop(option.key))
+
+
+def forbidden_nulls(before: TableSchema, after: TableSchema) -> list[Path]:
+    """The columns of the next schema, and what is inside of them, that could be null and cannot be any longer."""
+    old = {one.id: one.type for one in before.fields}
+    return [path for one in after.fields if one.id in old for path in _forbidden((one.name,), old[one.id], one.type)]
+
+
+def _forbidden(path: Path, before: DataType, after: DataType) -> Iterator[Path]:
+    if before.nullable and not after.nullable:
+        yield path
+    if isinstance(before, ArrayType) and isinstance(after, ArrayType):
+        yield from _forbidden((*path, ELEMENT), before.element, after.element)
+    elif isinstance(before, MapType) and isinstance(after, MapType):
+        yield from _forbidden((*path, VALUE), before.value, after.value)
+    elif isinstance(before, RowType) and isinstance(after, RowType):
+        old = {one.id: one.type for one in before.fields}
+        for one in after.fields:
+            if one.id in old:
+                yield from _forbidden((*path, one.name), old[one.id], one.type)
