@@ -14,7 +14,6 @@ from tablestore_engine.errors import SchemaError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.scan.file_skipping import FileBounds
 from tablestore_engine.operation.scan.scan import live_entries, plan_scan
-from tablestore_engine.schema.merge.engine_rules import Kept
 from tablestore_engine.schema.table.predicate import IsNull
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import ArrayType, DataType, MapType, RowType
@@ -32,7 +31,7 @@ def check_no_nulls(state: TableState, schema: TableSchema, snapshot: Snapshot, p
     fields = tuple(replace(one, type=_loose(one.type)) for one in schema.fields)
     state = state.with_schema(replace(schema, fields=fields))
     for path in paths:
-        if state.schema.merge_engine.kept is Kept.FOLD:
+        if state.schema.merge_engine.folds:
             _check_records(state, snapshot, path)
         else:
             _check_rows(state, snapshot, path)
