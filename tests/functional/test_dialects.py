@@ -172,7 +172,7 @@ class TestNodesOfAProject:
         run = self.text(project, "run", "models/grown.sql")
         assert "INTERVAL '1' DAY" in run
         assert "iff(" not in run
-        [shown] = run_dbt(["show", "--inline", "{{ config(dialect='postgres') }} select 7 / 2 as x limit 5"])
+        [shown] = run_dbt(["show", "--inline", "{{ config(dialect='postgres') }} select 7 / 2 as x"])
         assert [tuple(row) for row in shown.agate_table.rows] == [(3,)]
 
     def test_what_cannot_be_translated_is_named(self, project):
