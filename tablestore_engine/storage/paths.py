@@ -174,10 +174,6 @@ class TablePaths:
         name = "postpone" if bucket == _POSTPONE_BUCKET else str(bucket)
         return f"{self.partition_dir(partition_path)}/bucket-{name}"
 
-    def data_file(self, partition_path: str, bucket: int, name: str) -> str:
-        """A data file by its name."""
-        return f"{self.bucket_dir(partition_path, bucket)}/{name}"
-
     def new_data_file_name(
         self, uuid: str, number: int | str, *, prefix: str = "data-", extension: str = "parquet"
     ) -> str:

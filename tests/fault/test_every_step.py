@@ -234,7 +234,7 @@ def test_enabling_retractions_that_fails_half_way_changes_no_row(prepared, recor
         ACTIONS["enable_retractions"](warehouse, FaultInjectingFileIO(fault=fault))
     assert state(warehouse) == before
     table = load(warehouse, name="log")
-    assert table.schema.merge_engine.is_multiset
+    assert table.schema.merge_engine.rules.is_multiset
     assert table.latest_snapshot().schema_id == 0
     ACTIONS["enable_retractions"](warehouse, None)
     assert state(warehouse) == after
