@@ -287,6 +287,7 @@ _HEADS: Final[Mapping[str, _Head]] = {
     "CACHE": _cache,
     "UNCACHE": _uncache,
     "SET": parse_script.set_variable,
+    "RESET": parse_script.reset,
     "DECLARE": parse_script.declare,
     "EXECUTE": _execute,
     "REFRESH": _refresh,
