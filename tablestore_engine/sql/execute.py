@@ -22,16 +22,16 @@ from tablestore_engine.spark.run.temp_views import (
     remember_definition,
 )
 from tablestore_engine.sql.catalog.partition_spec import clause_values, partition_filter
+from tablestore_engine.sql.changes.change_target import ChangeTarget
+from tablestore_engine.sql.changes.execute_changes import deleted_rows, execute_delete, execute_update, updated_rows
+from tablestore_engine.sql.changes.execute_merge import execute_merge, merged_rows
 from tablestore_engine.sql.procedures.procedures import execute_call
 from tablestore_engine.sql.query.plain_selection import plain_selection
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.rows.change_target import ChangeTarget
 from tablestore_engine.sql.rows.execute_analyze import execute_analyze
-from tablestore_engine.sql.rows.execute_changes import deleted_rows, execute_delete, execute_update, updated_rows
 from tablestore_engine.sql.rows.execute_create_as import execute_create_as
 from tablestore_engine.sql.rows.execute_insert import execute_insert, execute_overwrite, execute_truncate
 from tablestore_engine.sql.rows.execute_layout import execute_add_primary_key, execute_cluster
-from tablestore_engine.sql.rows.execute_merge import execute_merge, merged_rows
 from tablestore_engine.sql.rows.row_context import RowContext, was_sent_before, with_dynamic_options
 from tablestore_engine.sql.statements.layout import AddPrimaryKey, AnalyzeTable, ClusterTable, Compact
 from tablestore_engine.sql.statements.row import Delete, InsertInto, InsertOverwrite, Merge, RowChange, Update

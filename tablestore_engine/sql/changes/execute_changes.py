@@ -11,9 +11,9 @@ from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome, truncate
 from tablestore_engine.spark.verbs.keyed_changes import ACTION_COLUMN
+from tablestore_engine.sql.changes.aggregates import aggregates_refused, set_clauses
+from tablestore_engine.sql.changes.change_target import ChangeTarget, check_engine, predicate_on, target_of
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.rows.aggregates import aggregates_refused, set_clauses
-from tablestore_engine.sql.rows.change_target import ChangeTarget, check_engine, predicate_on, target_of
 from tablestore_engine.sql.rows.row_context import RowContext, result_of
 from tablestore_engine.sql.statements.row import Delete, Update
 from tablestore_engine.sql.statements.statement import Assignment

@@ -28,11 +28,9 @@ from tablestore_engine.spark.read.source_bounds import (
 from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome
 from tablestore_engine.spark.verbs.keyed_changes import ACTION_COLUMN
 from tablestore_engine.spark.verbs.multiset_changes import OLD_COLUMN
-from tablestore_engine.sql.query.merge_keys import equal_columns
-from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.rows.aggregates import aggregates_refused, merge_expressions
-from tablestore_engine.sql.rows.change_target import ChangeTarget, check_engine, predicate_on, target_of
-from tablestore_engine.sql.rows.merge_clauses import (
+from tablestore_engine.sql.changes.aggregates import aggregates_refused, merge_expressions
+from tablestore_engine.sql.changes.change_target import ChangeTarget, check_engine, predicate_on, target_of
+from tablestore_engine.sql.changes.merge_clauses import (
     CLAUSE_COLUMN,
     ClauseScope,
     ClauseScopes,
@@ -40,6 +38,8 @@ from tablestore_engine.sql.rows.merge_clauses import (
     clause_rows,
     value_column,
 )
+from tablestore_engine.sql.query.merge_keys import equal_columns
+from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.rows.row_context import RowContext, result_of
 from tablestore_engine.sql.statements.row import Merge, MergeClause
 from tablestore_engine.table import Table
