@@ -13,7 +13,7 @@ from itertools import count
 from tablestore_engine.errors import ColumnNotFound, OptionError, SchemaError, did_you_mean
 from tablestore_engine.options import CoreOptions, LayoutOptions, find_option, spellings
 from tablestore_engine.schema.merge.merge_options import merge_engine_of
-from tablestore_engine.schema.table.creation import check_compressions, check_names
+from tablestore_engine.schema.table.creation import check_compressions, check_names, with_defaults
 from tablestore_engine.schema.table.file_indexes import indexed_columns
 from tablestore_engine.schema.table.layout import with_primary_key
 from tablestore_engine.schema.table.partition_time import check_expiration
@@ -68,7 +68,15 @@ class SetColumnComment:
     comment: str | None
 
 
-SchemaChange = AddColumn | SetOption | RemoveOption | SetComment | SetColumnComment
+@dataclass(frozen=True)
+class SetColumnDefault:
+    """Set the default value of a column, as its schema keeps it, or remove it with None. Rows that exist stay."""
+
+    name: str
+    default: str | None
+
+
+SchemaChange = AddColumn | SetOption | RemoveOption | SetComment | SetColumnComment | SetColumnDefault
 
 
 def apply_changes(
@@ -100,6 +108,8 @@ def apply_changes(
             comment = change.comment
         elif isinstance(change, SetColumnComment):
             fields = _set_comment(fields, change)
+        elif isinstance(change, SetColumnDefault):
+            fields = with_defaults(fields, {change.name: change.default})
         else:
             raise SchemaError(f"The change {change!r} is not supported.")
     check_names([one.name for one in fields])

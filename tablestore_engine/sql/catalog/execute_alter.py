@@ -18,18 +18,20 @@ from tablestore_engine.schema.table.schema_changes import (
     RemoveOption,
     SchemaChange,
     SetColumnComment,
+    SetColumnDefault,
     SetComment,
     SetOption,
 )
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, done, say_notes
 from tablestore_engine.sql.catalog.execute_schema import comment_schema
-from tablestore_engine.sql.catalog.execute_table import column_of
+from tablestore_engine.sql.catalog.execute_table import column_of, defaults_of
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.statement import TableName
 from tablestore_engine.sql.statements.table import (
     AddColumns,
     AlterColumn,
+    AlterDefault,
     AlterUnsupported,
     CommentOn,
     DropColumns,
@@ -37,6 +39,7 @@ from tablestore_engine.sql.statements.table import (
     SetTableProperties,
     UnsetTableProperties,
 )
+from tablestore_engine.sql.text.default_text import default_text
 
 _BUCKET_OPTIONS = ("bucket", "bucket-key", "sequence.field", "merge-engine")
 _KEY = "primary-key"  # which an empty table may still get
@@ -52,7 +55,17 @@ def add_columns(statement: AddColumns, context: CatalogContext) -> StatementResu
     """ALTER TABLE … ADD COLUMNS."""
     schema = context.table(statement.table, "ALTER TABLE").schema
     wanted = [one for one in statement.columns if not (statement.if_not_exists and schema.has_field(one.name))]
-    return _alter(statement.table, [AddColumn(*column_of(one)) for one in wanted], context)
+    changes: list[SchemaChange] = [AddColumn(*column_of(one)) for one in wanted]
+    changes += [SetColumnDefault(name, text) for name, text in defaults_of(wanted).items()]
+    return _alter(statement.table, changes, context)
+
+
+def alter_default(statement: AlterDefault, context: CatalogContext) -> StatementResult:
+    """ALTER TABLE … ALTER COLUMN … SET or DROP DEFAULT: for rows that are written from then on."""
+    field = context.table(statement.table, "ALTER TABLE").schema.field(statement.column)
+    sql = statement.default_sql
+    text = None if sql is None else default_text(field.name, field.type, sql)
+    return _alter(statement.table, [SetColumnDefault(field.name, text)], context)
 
 
 # -- properties ------------------------------------------------------------------------------------------

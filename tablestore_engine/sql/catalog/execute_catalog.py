@@ -42,6 +42,7 @@ from tablestore_engine.sql.statements.statement import Statement
 from tablestore_engine.sql.statements.table import (
     AddColumns,
     AlterColumn,
+    AlterDefault,
     AlterUnsupported,
     CommentOn,
     CreateTable,
@@ -77,6 +78,7 @@ _EXECUTORS: Final[Mapping[type[Statement], Callable[[Any, CatalogContext], State
     DropColumns: execute_alter.drop_columns,
     RenameColumn: execute_alter.rename_column,
     AlterColumn: execute_alter.alter_column,
+    AlterDefault: execute_alter.alter_default,
     AlterUnsupported: execute_alter.unsupported,
     partition_statements.DropPartitions: execute_partitions.drop_partitions,
     ShowTables: execute_show.show_tables,

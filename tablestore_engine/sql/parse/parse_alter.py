@@ -20,6 +20,7 @@ from tablestore_engine.sql.statements.statement import PartitionSpec, Statement,
 from tablestore_engine.sql.statements.table import (
     AddColumns,
     AlterColumn,
+    AlterDefault,
     AlterUnsupported,
     CommentOn,
     DropColumns,
@@ -248,6 +249,10 @@ def _alter_column(cursor: Cursor, table: TableName) -> Statement:
     if cursor.accept("AFTER"):
         after = cursor.name("a column name")
         return AlterColumn(sql=cursor.text, table=table, column=column, after=after)
+    if cursor.accept("SET", "DEFAULT"):
+        return AlterDefault(sql=cursor.text, table=table, column=column, default_sql=cursor.until(",", what="a value"))
+    if cursor.accept("DROP", "DEFAULT"):
+        return AlterDefault(sql=cursor.text, table=table, column=column)
     for word, nullable in (("SET", False), ("DROP", True)):
         if cursor.accept(word, "NOT", "NULL"):
             return AlterColumn(sql=cursor.text, table=table, column=column, nullable=nullable)

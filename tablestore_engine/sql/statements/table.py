@@ -104,6 +104,15 @@ class AlterColumn(Statement):
 
 
 @dataclass(frozen=True, kw_only=True)
+class AlterDefault(Statement):
+    """ALTER COLUMN … SET DEFAULT; ``default_sql`` None is DROP DEFAULT."""
+
+    table: TableName
+    column: str
+    default_sql: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class SetTableProperties(Statement):
     table: TableName
     properties: Mapping[str, str]
