@@ -90,12 +90,14 @@ def insert(cursor: Cursor, with_sql: str | None) -> Statement:
     if cursor.sees("WITH", "("):
         raise cursor.error("Options on INSERT are not supported", kind=SqlError)
     if verb == "INTO" and cursor.accept("REPLACE"):
-        return _replace_where(cursor, table, with_sql)
+        return _replace_where(cursor, table, options, with_sql)
     partition = partition_spec(cursor)
     if verb == "INTO" and cursor.sees("IF", "NOT", "EXISTS"):
         raise cursor.error("IF NOT EXISTS is supported with INSERT OVERWRITE only", kind=SqlError)
     if_not_exists = cursor.accept_if_not_exists()
     by_name = cursor.accept("BY", "NAME")
+    if verb == "INTO" and by_name and not partition and cursor.accept("REPLACE"):
+        return _replace_where(cursor, table, options, with_sql, by_name=True)
     columns = () if by_name else _column_list(cursor)
     partition_after = partition_spec(cursor) if not partition else ()
     if not cursor.sees_query():
@@ -136,7 +138,9 @@ def _column_list(cursor: Cursor) -> tuple[str, ...]:
     return cursor.names_in_parentheses()
 
 
-def _replace_where(cursor: Cursor, table: TableName, with_sql: str | None) -> Statement:
+def _replace_where(
+    cursor: Cursor, table: TableName, options: Mapping[str, str], with_sql: str | None, *, by_name: bool = False
+) -> Statement:
     """``REPLACE WHERE condition query``."""
     if cursor.key != "WHERE":
         raise cursor.error("Only REPLACE WHERE is supported", kind=SqlError, hint="Use MERGE INTO.")
@@ -151,7 +155,12 @@ def _replace_where(cursor: Cursor, table: TableName, with_sql: str | None) -> St
     condition = cursor.slice(start, cursor.i)
     query = with_ctes(with_sql, cursor.rest())
     return InsertOverwrite(
-        sql=cursor.text, table=table, query_sql=query, replace_where_sql=inline_ctes(with_sql, condition)
+        sql=cursor.text,
+        table=table,
+        dynamic_options=options,
+        query_sql=query,
+        by_name=by_name,
+        replace_where_sql=inline_ctes(with_sql, condition),
     )
 
 

@@ -61,14 +61,14 @@ def execute_insert(statement: InsertInto, context: RowContext) -> StatementResul
 def _insert(statement: InsertInto, context: RowContext) -> StatementResult:
     table = context.table(statement.table)
     frames = context.frames()
-    frame = frames.query(_query_of(statement, table.schema))
+    frame = frames.query(query_of(statement, table.schema))
     static = _static_columns(statement.partition, table.schema, frames)
     aligned = align(frame, table.schema, statement.columns, static, by_name=statement.by_name)
     outcome = insert(frames.spark, table, Rows(aligned, frames.input_bytes), context.intent)
     return result_of("UPSERT" if table.schema.primary_keys else "INSERT", outcome)
 
 
-def _query_of(statement: InsertInto | InsertOverwrite, schema: TableSchema) -> str:
+def query_of(statement: InsertInto | InsertOverwrite, schema: TableSchema) -> str:
     """The query of an INSERT, with what DEFAULT means in its VALUES."""
     static = {partition_field(v.column, schema).name for v in statement.partition if v.value_sql is not None}
     names = statement.columns or [n for n in schema.field_names if n not in static]
@@ -79,13 +79,8 @@ def execute_overwrite(statement: InsertOverwrite, context: RowContext) -> Statem
     """INSERT OVERWRITE: replace the table, the named partitions, or those of the rows."""
     table = context.table(statement.table)
     schema = table.schema
-    if statement.replace_where_sql is not None:
-        raise SqlError(
-            "INSERT INTO … REPLACE WHERE is not supported.",
-            hint="DELETE the rows first, or overwrite whole partitions.",
-        )
     frames = context.frames()
-    frame = frames.query(_query_of(statement, schema))
+    frame = frames.query(query_of(statement, schema))
     static = _static_columns(statement.partition, schema, frames)
     aligned = align(frame, schema, statement.columns, static, by_name=statement.by_name)
     replaces = None

@@ -13,7 +13,7 @@ from support.invariants import check_invariants
 from support.tables import arrow_rows
 
 from tablestore_engine.spark.read import source_bounds
-from tablestore_engine.sql.rows import change_target
+from tablestore_engine.sql.changes import change_target
 
 pytestmark = pytest.mark.spark
 
