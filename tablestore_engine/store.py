@@ -21,8 +21,8 @@ from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.sql.catalog.execute_catalog import CatalogContext
 from tablestore_engine.sql.catalog.execute_catalog import execute as execute_catalog
+from tablestore_engine.sql.catalog.execute_columns import declared_expressions
 from tablestore_engine.sql.catalog.execute_context import say_notes
-from tablestore_engine.sql.catalog.execute_table import declared_defaults
 from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.schema import ShowCurrentSchema, Use
@@ -34,6 +34,7 @@ from tablestore_engine.sql.statements.view import DropView
 from tablestore_engine.sql.text.cursor import OWN_CATALOGS
 from tablestore_engine.sql.text.double_quotes import with_backquotes
 from tablestore_engine.sql.text.parameters import Parameters, with_parameters
+from tablestore_engine.sql.text.type_names import with_spark_types
 from tablestore_engine.sql.text.types import parse_sql_type
 from tablestore_engine.storage.clock import now_millis
 from tablestore_engine.table import Table
@@ -115,6 +116,7 @@ class TableStore:
             intent: the last three and the committing user, in one value, which replaces them.
         """
         text = text if args is None else with_parameters(text, args)
+        text = with_spark_types(text)
         statement = parse(self._with_backquotes(text))
         if isinstance(statement, Noop):
             return StatementResult("OK")
@@ -162,7 +164,7 @@ class TableStore:
 
     def _check_defaults(self, statement: Statement, context: CatalogContext) -> None:
         """Let Spark check the default values of columns that are expressions."""
-        fields = declared_defaults(statement, context)
+        fields = declared_expressions(statement, context)
         if fields:
             from tablestore_engine.sql.rows.column_expressions import check_defaults
 

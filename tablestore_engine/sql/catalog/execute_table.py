@@ -10,14 +10,11 @@ from tablestore_engine.errors import SqlError, TableNotFound
 from tablestore_engine.operation.changes.table_changes import replace_empty
 from tablestore_engine.schema.table.creation import create_schema, with_defaults
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.default_values import Expression, parsed_default
-from tablestore_engine.schema.types.types import DataField, DataType
+from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, done, say_notes
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.statements.statement import ColumnDefinition, Statement
+from tablestore_engine.sql.statements.statement import ColumnDefinition
 from tablestore_engine.sql.statements.table import (
-    AddColumns,
-    AlterDefault,
     CreateTable,
     CreateTableLike,
     DropTable,
@@ -66,10 +63,7 @@ def column_of(column: ColumnDefinition) -> tuple[str, DataType, str | None]:
 
     Raises:
         UnsupportedTypeError: a table cannot hold the type.
-        SqlError: a position, which tables do not have.
     """
-    if column.first or column.after is not None:
-        raise SqlError(f"Column '{column.name}' cannot be given a position.", hint="New columns come last.")
     kind = parse_sql_type(column.type_sql, column.name, nullable=column.nullable)
     return column.name, kind, column.comment
 
@@ -87,21 +81,6 @@ def defaults_of(columns: Sequence[ColumnDefinition]) -> dict[str, str]:
             if text is not None:
                 found[one.name] = text
     return found
-
-
-def declared_defaults(statement: Statement, context: CatalogContext) -> list[DataField]:
-    """The columns to which a statement gives a default value that is an expression."""
-    if isinstance(statement, AlterDefault):
-        field = context.table(statement.table, "ALTER TABLE").schema.field(statement.column)
-        sql = statement.default_sql
-        fields = [replace(field, default_value=None if sql is None else default_text(field.name, field.type, sql))]
-    elif isinstance(statement, (CreateTable, AddColumns)):
-        texts = defaults_of(statement.columns)
-        typed = [(one, parse_sql_type(one.type_sql, one.name)) for one in statement.columns if one.name in texts]
-        fields = [DataField(0, one.name, kind, default_value=texts[one.name]) for one, kind in typed]
-    else:
-        return []
-    return [one for one in fields if isinstance(parsed_default(one), Expression)]
 
 
 def new_schema(
