@@ -133,8 +133,9 @@ interop-java-small: $(VENV)/.dev  ## The same with random tables only, in some t
 	  $(PY) -m pytest tests/interop/test_java_engines.py tests/interop/test_java_random.py $(PYTEST)
 
 .PHONY: floors
-floors:  ## Install the lowest dependencies allowed and run the unit tests on them
-	@$(MAKE) --no-print-directory VENV='$(VENV)-floors' '$(VENV)-floors/bin/python'
+floors:  ## Run the unit tests on the lowest Python that is found and the lowest dependencies allowed
+	@$(MAKE) --no-print-directory VENV='$(VENV)-floors' PYTHON='$(or $(PYTHON),$(shell sh scripts/pythons.sh lowest))' \
+	  '$(VENV)-floors/bin/python'
 	@python3 scripts/floors.py > '$(VENV)-floors/floors.txt'
 	@'$(VENV)-floors/bin/python' -m pip install --quiet --disable-pip-version-check \
 	  --constraint '$(VENV)-floors/floors.txt' --editable '.[test]'
@@ -166,9 +167,10 @@ lint: $(VENV)/.dev  ## Check style (ruff), types (mypy) and the direction of imp
 	$(VENV)/bin/lint-imports
 
 .PHONY: format
-format: $(VENV)/.dev  ## Format the code and let ruff mend what it can
+format: $(VENV)/.dev  ## Format the code, let ruff mend what it can, and wrap the prose of the docs
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/ruff format .
+	$(PY) scripts/wrap_docs.py
 
 # ------------------------------------------------------------------------------------------ documents, package
 

@@ -121,7 +121,7 @@ class MacroMethods(SQLAdapter):
         with self.connections.exception_handler("table keys"):
             table = self.catalog.load_table(schema_of(relation), str(relation.identifier))
         schema = table.schema
-        return schema.merge_engine.kept is Kept.NEWEST and incremental.is_keyed_by(schema.primary_keys, keys)
+        return schema.merge_engine.rules.kept is Kept.NEWEST and incremental.is_keyed_by(schema.primary_keys, keys)
 
     @available.parse_list
     def tablestore_primary_key(self, relation: BaseRelation) -> list[str]:
@@ -310,7 +310,7 @@ class MacroMethods(SQLAdapter):
         for notice in notices(config):
             self.tablestore_warn_once(notice)
 
-    @available
+    @available.parse(lambda *a, **k: "''")
     def tablestore_literal(self, text: Any) -> str:
         """The string literal of exactly this text."""
         return quoted_text(str(text))
