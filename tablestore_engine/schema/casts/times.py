@@ -75,7 +75,8 @@ def number_to_instant(values: pa.Array) -> pa.Array:
     if pa.types.is_decimal(values.type):
         million = pa.scalar(Decimal(MICROS), pa.decimal256(7, 0))
         micros = pc.multiply(values.cast(pa.decimal256(38, values.type.scale)), million)
-        return to_number(micros, pa.int64()).cast(INSTANT)
+        fits = pc.less(pc.abs(values), pa.scalar(Decimal(_LIMIT // MICROS), pa.decimal128(38, 0)))
+        return to_number(kept(micros, fits), pa.int64()).cast(INSTANT)
     return to_number(pc.multiply(values.cast(pa.float64()), float(MICROS)), pa.int64()).cast(INSTANT)
 
 

@@ -17,6 +17,7 @@ from tablestore_engine.schema.types.types import (
 from tablestore_engine.spark.expressions.types import sql_type
 
 _EPOCH = "timestamp_ntz'1970-01-01 00:00:00'"
+_MOST_SECONDS = 9_223_372_036_854
 # A date and a time of day, and then something that is no fraction of a second.
 _HAS_ZONE = "^[^0-9]*[0-9]+-[0-9]+-[0-9]+[ T][0-9]+(:[0-9]+(:[0-9]+([.][0-9]*)?)?)? *[A-Za-z+-]"
 
@@ -104,6 +105,9 @@ def _timestamp(source: str, root: str, to: str, zone: str) -> str:
         return f"CASE WHEN {source} RLIKE '{_HAS_ZONE}' THEN try_cast({source} as timestamp) ELSE {local} END"
     if root in ("TIMESTAMP", "DATE"):
         return _instant(source if root == "TIMESTAMP" else f"cast({source} as timestamp_ntz)", zone)
+    if root == "DECIMAL":
+        # Spark keeps the low bits of what is out of range.
+        return f"CASE WHEN abs({source}) < {_MOST_SECONDS} THEN cast({source} as timestamp) END"
     return f"try_cast({source} as timestamp)"
 
 

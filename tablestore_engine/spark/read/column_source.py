@@ -36,7 +36,6 @@ def sources_of(own: TableSchema, current: TableSchema) -> tuple[Source, ...]:
         UnsupportedTypeError: no cast leads from the type of a column then to that of today.
     """
     by_id = {one.id: one for one in own.fields}
-    # Names that the scan reads must be unique, without regard to case.
     return tuple(_source(by_id.get(one.id), one, own, current) for one in current.fields)
 
 
@@ -45,9 +44,9 @@ def _source(past: DataField | None, field: DataField, own: TableSchema, current:
         # A file that has no column of the name gives null for it.
         if own.has_field(field.name):
             return Source(None, null_sql(field.type))
-        return Source(_bare(field), None)
+        return Source(field, None)
     if past.name == field.name and reads_as(past.type, field.type):
-        return Source(_bare(field), None)
+        return Source(field, None)
     check_readable(field.name, past.type, field.type)
     how = ColumnCast(field.name, current.cast_rules)
     return Source(_bare(past), evolved_sql(quoted_name(past.name), past.type, field.type, how))

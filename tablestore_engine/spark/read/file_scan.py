@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import reduce
-from operator import itemgetter
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
@@ -48,7 +47,8 @@ class FileScans:
         self.spark = spark
         self._table = table
         self.schema = schema
-        self._known: dict[int, tuple[Source, ...]] = {}
+        self._sources = {schema.id: tuple(Source(field, None) for field in schema.fields)}
+        self._known = {schema.id: schema.id}
 
     def empty(self, *, positions: bool = False) -> DataFrame:
         """No rows, the schema's columns."""
@@ -87,17 +87,16 @@ class FileScans:
             CorruptDataError, StorageError: a file is empty, or is lost.
             UnsupportedTypeError: files hold a column in a type from which no cast leads to that of today.
         """
-        groups: dict[tuple[Source, ...], dict[bool, list[BucketFile]]] = {}
+        groups: dict[tuple[int, bool], list[BucketFile]] = {}
         for bucket, file in files:
-            deletes = file.file_name in bucket.deletions
-            groups.setdefault(self._sources(file.schema_id), {}).setdefault(deletes, []).append((bucket, file))
+            alike = self._alike(file.schema_id)
+            groups.setdefault((alike, file.file_name in bucket.deletions), []).append((bucket, file))
         first = (SEQUENCE_NUMBER, VALUE_KIND) if system else (COUNT,) if counts else ()
         last: tuple[str, ...] = _POSITIONS if positions or sizes else ()
         last += _SIZES if sizes else ()
         frames = [
-            self._scan(sources, group, first, last, deletes=deletes)
-            for sources, alike in groups.items()
-            for deletes, group in sorted(alike.items(), key=itemgetter(0))
+            self._scan(self._sources[alike], groups[alike, deletes], first, last, deletes=deletes)
+            for alike, deletes in sorted(groups)
         ]
         return reduce(DataFrame.unionAll, frames)
 
@@ -111,11 +110,13 @@ class FileScans:
             raise CorruptDataError(path, f"it is empty, and its manifest says {file.file_size:,} bytes")
         return self._table.io.local_path(path)
 
-    def _sources(self, schema_id: int) -> tuple[Source, ...]:
-        """Where the columns of files of a schema come from: files of schemas with the same sources are one scan."""
+    def _alike(self, schema_id: int) -> int:
+        """The schema whose files are read like those of another one: the columns have the same sources."""
         if schema_id not in self._known:
-            own = self.schema if schema_id == self.schema.id else self.schema_of(schema_id)
-            self._known[schema_id] = sources_of(own, self.schema)
+            sources = sources_of(self.schema_of(schema_id), self.schema)
+            alike = next((known for known, those in self._sources.items() if those == sources), schema_id)
+            self._sources[alike] = sources
+            self._known[schema_id] = alike
         return self._known[schema_id]
 
     def _scan(

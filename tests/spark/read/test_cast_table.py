@@ -31,8 +31,11 @@ def zone(spark):
 
 
 def own_cast(column, past, current):
-    """SQL of Spark's cast; the rule for lengths is that of a write, the one for digits of a second Paimon's."""
+    """SQL of Spark's cast; the rule for lengths is that of a write, the one for digits of a second Paimon's, and a
+    decimal out of range is no timestamp."""
     kind = parse_type(current)
+    if past.startswith("DECIMAL") and kind.root == "TIMESTAMP_LTZ":
+        return f"CASE WHEN abs({column}) < 9223372036854 THEN cast({column} as timestamp) END"
     if kind.root in ("CHAR", "VARCHAR"):
         fits = f"length(rtrim(cast({column} as string))) <= {kind.precision}"
         text = f"left(cast({column} as string), {kind.precision})"
