@@ -74,9 +74,9 @@ def number_to_instant(values: pa.Array) -> pa.Array:
         return kept(micros, values.is_valid()).cast(INSTANT)
     if pa.types.is_decimal(values.type):
         million = pa.scalar(Decimal(MICROS), pa.decimal256(7, 0))
-        micros = pc.multiply(values.cast(pa.decimal256(38, values.type.scale)), million)
-        fits = pc.less(pc.abs(values), pa.scalar(Decimal(_LIMIT // MICROS), pa.decimal128(38, 0)))
-        return to_number(kept(micros, fits), pa.int64()).cast(INSTANT)
+        seconds = values.cast(pa.decimal256(38, values.type.scale))
+        fits = pc.less(pc.abs(seconds), pa.scalar(Decimal(_LIMIT // MICROS), pa.decimal256(13, 0)))
+        return to_number(kept(pc.multiply(seconds, million), fits), pa.int64()).cast(INSTANT)
     return to_number(pc.multiply(values.cast(pa.float64()), float(MICROS)), pa.int64()).cast(INSTANT)
 
 
