@@ -22,9 +22,9 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.system import COUNT, SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.schema.types.types import DataField
+from tablestore_engine.spark.expressions.column_source import Source, sources_of
 from tablestore_engine.spark.expressions.evolve_sql import null_sql
 from tablestore_engine.spark.expressions.types import to_spark_schema
-from tablestore_engine.spark.read.column_source import Source, sources_of
 from tablestore_engine.spark.read.deletion_vectors import without_deleted
 from tablestore_engine.table import Table
 
