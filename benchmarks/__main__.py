@@ -8,6 +8,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from benchmarks import evolution
 from benchmarks.measure import Report
 from benchmarks.merge_tree import MergeTreeBenchmark
 from benchmarks.report import print_report, write_report
@@ -47,6 +48,8 @@ def _storage(arguments: argparse.Namespace, scales: list[float], work: Path, rep
     spark = start_session(SessionConfig(spark_config={"spark.sql.shuffle.partitions": "8"}))
     store = TableStore(work / "warehouse", spark)
     store.execute("create schema bench")
+    if arguments.only in (None, "tables"):
+        evolution.run(report, work)
     if arguments.only in (None, "tables"):
         _tables(store, arguments, scales, work, report)
     if arguments.only in (None, "merge-tree"):

@@ -33,6 +33,7 @@ from tablestore_engine.sql.statements.view import DropView
 from tablestore_engine.sql.text.cursor import OWN_CATALOGS
 from tablestore_engine.sql.text.double_quotes import with_backquotes
 from tablestore_engine.sql.text.parameters import Parameters, with_parameters
+from tablestore_engine.sql.text.type_names import with_spark_types
 from tablestore_engine.sql.text.types import parse_sql_type
 from tablestore_engine.storage.clock import now_millis
 from tablestore_engine.table import Table
@@ -116,6 +117,7 @@ class TableStore:
             intent: the last three and the committing user, in one value, which replaces them.
         """
         text = text if args is None else with_parameters(text, args)
+        text = with_spark_types(text)
         statement = parse(self._with_backquotes(text))
         if isinstance(statement, Noop):
             return StatementResult("OK")

@@ -30,6 +30,7 @@ from tablestore_engine.operation.scan.scan import live_entries, plan_scan, reada
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.options import CoreOptions, find_option
 from tablestore_engine.schema.table.predicate import Predicate
+from tablestore_engine.schema.table.schema_changes import SchemaChange
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage import clock
 from tablestore_engine.storage.file_io import FileIO
@@ -316,6 +317,19 @@ class Table:
 
         intent = WriteIntent(properties=properties, identity=chosen_identity(commit_user, commit_identifier))
         return write_arrow(self.state, rows, intent)
+
+    def alter(self, *changes: SchemaChange) -> Table:
+        """Change columns, options and comments (`schema.table.schema_changes`), all or none, without rewriting a row.
+
+        Returns the table as it is afterwards; this one keeps the schema it was loaded with.
+
+        Raises:
+            SchemaError, OptionError, ColumnNotFound, UnsupportedTypeError: a change is not possible.
+            ConflictError: others keep changing the schema.
+        """
+        from tablestore_engine.operation.changes.alter_table import alter_table
+
+        return Table(alter_table(self.state, changes, clock.now_millis()))
 
     # -- its history -----------------------------------------------------------------------------------
 

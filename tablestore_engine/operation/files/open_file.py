@@ -20,6 +20,7 @@ from tablestore_engine.storage.file_io import FileIO, storage_errors
 
 ROW_GROUP_ROWS = 1_000_000
 ROW_GROUP_BYTES = 64 << 20  # in memory; a fraction of it on disk
+PAGE_ROWS = 5_000  # readers that look for a few keys skip pages; the fewer rows in each, the less they read
 _MOST_ROWS = 1 << 26  # of a row group whose size in bytes is set
 _DELETES = pa.array([1, 3], pa.int8())
 
@@ -67,6 +68,8 @@ class OpenFile:
             store_decimal_as_integer=True,
             write_statistics=statistics,
             metadata_collector=self._footers,
+            write_page_index=True,
+            max_rows_per_page=PAGE_ROWS,
             **encodings,
         )
         self._group_bytes = min(options.file_block_size or ROW_GROUP_BYTES, options.target_file_size)

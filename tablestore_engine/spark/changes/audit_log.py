@@ -28,7 +28,7 @@ def audit_log(spark: SparkSession, table: Table, snapshot: Snapshot | None) -> D
     """The rows with their kinds; of each key the newest record, so that deleted rows may be among them."""
     plan = table.scan(snapshot)
     schema = plan.schema
-    if not schema.primary_keys or schema.merge_engine.kept is not Kept.NEWEST or not plan.buckets:
+    if not schema.primary_keys or schema.merge_engine.rules.kept is not Kept.NEWEST or not plan.buckets:
         rows = TableReader(spark, table, plan, None).frame()
         return rows.selectExpr(f"'{KINDS[0]}' AS {ROW_KIND_COLUMN}", "*")
     return _AuditReader(spark, table, plan, None).frame()

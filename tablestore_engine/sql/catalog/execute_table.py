@@ -60,15 +60,13 @@ def column_of(column: ColumnDefinition) -> tuple[str, DataType, str | None]:
 
     Raises:
         UnsupportedTypeError: a table cannot hold the type.
-        SqlError: a default value or a position, which tables do not have.
+        SqlError: a default value, which tables do not have.
     """
     if column.default_sql is not None:
         raise SqlError(
             f"Column '{column.name}' has a DEFAULT, which a managed table does not keep.",
             hint="Leave it out and give the value where rows are inserted, for example coalesce(…).",
         )
-    if column.first or column.after is not None:
-        raise SqlError(f"Column '{column.name}' cannot be given a position.", hint="New columns come last.")
     kind = parse_sql_type(column.type_sql, column.name, nullable=column.nullable)
     return column.name, kind, column.comment
 

@@ -50,6 +50,7 @@ class ChangeTarget:
     predicate: Predicate | None = None
     merging: bool = False
     intent: WriteIntent = PLAIN
+    unread: bool = False
 
     @property
     def keyed(self) -> bool:
@@ -58,7 +59,7 @@ class ChangeTarget:
     @property
     def is_multiset(self) -> bool:
         return not self.keyed and (
-            self.table.schema.merge_engine.is_multiset or any(is_retraction(f) for f in self.plan.files)
+            self.table.schema.merge_engine.rules.is_multiset or any(is_retraction(f) for f in self.plan.files)
         )
 
     @property
@@ -112,7 +113,7 @@ class ChangeTarget:
 
     def apply(self, changes: DataFrame) -> WriteOutcome:
         """Write the changed rows."""
-        read = Read(self.table, self.snapshot, self.plan, self.frames.input_bytes, self.intent)
+        read = Read(self.table, self.snapshot, self.plan, self.frames.input_bytes, self.intent, self.unread)
         return apply_changes(self.frames.spark, read, changes)
 
 
@@ -125,13 +126,8 @@ def check_engine(table: Table, verb: str, *, deletes: bool) -> None:
             hint="INSERT OVERWRITE replaces rows.",
         )
     removes = engine.removes_on_delete or bool(engine.removing_groups)
-    if not (engine.kept is Kept.NEWEST or engine.is_multiset or (verb == "DELETE" and removes)):
-        option = (
-            "remove-record-on-sequence-group' = '…"
-            if engine.has_sequence_groups
-            else "remove-record-on-delete' = 'true"
-        )
-        way_out = f"'{engine.name}.{option}' makes a table that rows can be deleted from."
+    if not (engine.rules.kept is Kept.NEWEST or engine.rules.is_multiset or (verb == "DELETE" and removes)):
+        way_out = f"{engine.rules.removal} makes a table that rows can be deleted from."
         raise SqlError(
             f"UPDATE, DELETE and MERGE are not supported with 'merge-engine' = '{engine.name}', "
             f"which table {table.name} has.",
@@ -169,3 +165,11 @@ def target_of(
     snapshot = frames.pin(table)
     plan = table.scan(snapshot, predicate) if snapshot else ScanPlan(None, table.schema, ())
     return ChangeTarget(table, alias or table.identifier[1], snapshot, plan, frames, predicate, merging, intent)
+
+
+def unread_target_of(frames: Frames, table: Table, alias: str | None, intent: WriteIntent) -> ChangeTarget:
+    """The target of a statement of which no row is read, unless the queries of `frames` read it."""
+    unread = not frames.may_read(table)
+    plan = ScanPlan(None, table.schema, ())
+    name = alias or table.identifier[1]
+    return ChangeTarget(table, name, frames.pin(table), plan, frames, intent=intent, unread=unread)

@@ -1,14 +1,17 @@
-"""Executing CREATE [OR REPLACE] TABLE … AS: atomic, readers never see a partial table.
+"""Executing CREATE [OR REPLACE] TABLE … AS at one of the levels of `ctas.atomicity`.
 
-A new table is written into a folder that no listing shows, which is renamed at the end. The rows of an existing table
-are replaced by one snapshot, with which the new schema becomes visible, too. A statement that fails leaves what was
-there.
+The level is that of a new table. `atomic`: it is written into a folder that no listing shows, which is renamed at the
+end. `rollback` and `none`: it is visible and empty until its rows are committed; after a failure it is dropped, or
+stays. The rows of an existing table are replaced by one snapshot at every level, with which the new schema becomes
+visible, too; a statement that fails leaves what was there.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tablestore_engine.catalog.catalog import Guard
 from tablestore_engine.errors import (
     RowKindError,
     SchemaError,
@@ -16,6 +19,7 @@ from tablestore_engine.errors import (
     TableNotFound,
 )
 from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.commit.replace import everything, next_schema, replace_all
 from tablestore_engine.operation.transaction.transaction import begin, with_retry
 from tablestore_engine.schema.table.creation import create_schema
@@ -31,6 +35,7 @@ from tablestore_engine.spark.write.writer import Rows, input_bytes
 from tablestore_engine.sql.catalog.execute_context import say_notes
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.table import CreateTableAs
+from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -113,19 +118,16 @@ def _check_kinds(has: bool, wanted: bool | None) -> None:
 
 def _create(context: RowContext, database: str, name: str, schema: TableSchema, rows: Rows) -> StatementResult | None:
     """A new table with rows; None when another process created one of this name meanwhile."""
-    catalog = context.catalog
-    staged = catalog.stage_table(database, name, schema)
-    try:
-        job = begin(staged.state, context.intent, None)
-        result = write_files(context.spark(), staged, None, job, rows)
-        outcome = finish(context.spark(), staged, job, result, Change("APPEND"), result.rows_kept)
-        if catalog.publish(staged, database, name):
-            return result_of("CREATE TABLE", outcome)
-    except BaseException:
-        catalog.io.delete_tree(staged.path)
-        raise
-    catalog.io.delete_tree(staged.path)
-    return None
+    identity = context.intent.identity or new_identity(schema.core_options)
+    intent = replace(context.intent, identity=identity)
+
+    def fill(table: Table, guard: Guard) -> StatementResult:
+        job = begin(table.state, intent, None)
+        result = write_files(context.spark(), table, None, job, rows)
+        outcome = finish(context.spark(), table, job, result, Change("APPEND", guard=guard), result.rows_kept)
+        return result_of("CREATE TABLE", outcome)
+
+    return context.catalog.create_filled(database, name, schema, identity, fill)
 
 
 def _replace(context: RowContext, database: str, name: str, wanted: TableSchema, rows: Rows) -> StatementResult:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import DuplicateKeyError, SchemaError, SqlError
@@ -23,15 +24,23 @@ from tablestore_engine.spark.read.source_bounds import (
     comparable_columns,
     is_large,
     kept,
+    rows_with_values_of,
     with_own_plan,
 )
 from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome
 from tablestore_engine.spark.verbs.keyed_changes import ACTION_COLUMN
 from tablestore_engine.spark.verbs.multiset_changes import OLD_COLUMN
-from tablestore_engine.sql.query.merge_keys import equal_columns
+from tablestore_engine.sql.query.merge_keys import equal_columns, upsert_keys
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.rows.aggregates import aggregates_refused, merge_expressions
-from tablestore_engine.sql.rows.change_target import ChangeTarget, check_engine, predicate_on, target_of
+from tablestore_engine.sql.rows.change_target import (
+    ChangeTarget,
+    check_engine,
+    predicate_on,
+    target_of,
+    unread_target_of,
+)
+from tablestore_engine.sql.rows.frames import Frames
 from tablestore_engine.sql.rows.merge_clauses import (
     CLAUSE_COLUMN,
     ClauseScope,
@@ -75,27 +84,56 @@ def merged_rows(statement: Merge, context: RowContext) -> Iterator[tuple[ChangeT
     table = context.table(statement.table)
     clauses = (*statement.matched, *statement.not_matched_by_source)
     check_engine(table, "MERGE", deletes=any(c.action == "DELETE" for c in clauses))
-    with _read_once(statement, context, table) as (target, source):
-        with aggregates_refused(target.frames, merge_expressions(statement)):
-            changes = _merge_changes(statement, target, source)
+    frames = context.frames()
+    source = frames.query(f"SELECT * FROM {statement.source_sql}" + _source_alias(statement))
+    upsert = _upsert(statement, context, table, source, frames)
+    if upsert is not None:
+        yield upsert
+        return
+    with _read_once(statement, context, table, source, frames) as (target, kept_source):
+        with aggregates_refused(frames, merge_expressions(statement)):
+            changes = _merge_changes(statement, target, kept_source)
         yield target, _removed_once(statement, target, changes)
+
+
+def _upsert(
+    statement: Merge, context: RowContext, table: Table, source: DataFrame, frames: Frames
+) -> tuple[ChangeTarget, DataFrame] | None:
+    """The target, unread, and the rows of the source, if to upsert them is all that the MERGE does; else None."""
+    schema = table.schema
+    pairs = upsert_keys(statement, schema.primary_keys, schema.field_names, source.columns)
+    if not pairs or len(comparable_columns(pairs, schema, source)) < len(pairs):
+        return None
+    target = unread_target_of(frames, table, statement.target_alias, context.intent)
+    alias = quoted_name(statement.source_alias or _SOURCE)
+    from_sql = f"{quoted_name(frames.register(_SOURCE, source))} AS {alias}"
+    (insert,) = statement.not_matched
+    values = _clause_values(insert, target, alias, source, _bound(statement, target), from_sql)
+    columns = [f"CAST({values[n.lower()]} AS {target.sql_type(n)}) AS {quoted_name(n)}" for n in schema.field_names]
+    with aggregates_refused(frames, merge_expressions(statement)):
+        return target, frames.run(f"SELECT {', '.join(columns)}, 0 AS {ACTION_COLUMN} FROM {from_sql}")
 
 
 @dataclass(frozen=True)
 class _Source:
-    """The source rows of a MERGE: their columns, and the view (quoted) to read them from."""
+    """The source rows of a MERGE: their columns, and the view (quoted) to read them from.
+
+    `matching` is SQL of the rows of the target, a view (quoted), that some row of the source may match.
+    """
 
     frame: DataFrame
     view: str
+    matching: Callable[[str], str] = lambda target: target
 
 
 @contextmanager
-def _read_once(statement: Merge, context: RowContext, table: Table) -> Iterator[tuple[ChangeTarget, _Source]]:
+def _read_once(
+    statement: Merge, context: RowContext, table: Table, frame: DataFrame, frames: Frames
+) -> Iterator[tuple[ChangeTarget, _Source]]:
     """The target, without files of which no row can change, and the source.
 
     If the target is large, the source is computed first and kept, and its keys exclude more files.
     """
-    frames = context.frames()
     others = [_of_unmatched(clause, table, statement) for clause in statement.not_matched_by_source]
 
     def target_where(*conditions: Predicate | None) -> ChangeTarget:
@@ -107,7 +145,6 @@ def _read_once(statement: Merge, context: RowContext, table: Table) -> Iterator[
 
     on = predicate_on(table, statement.target_alias, statement.on_sql, alone=False)
     target = target_where(on)
-    frame = frames.query(f"SELECT * FROM {statement.source_sql}" + _source_alias(statement))
     pairs = []
     if is_large(target.plan) and None not in others:
         pairs = equal_columns(statement, table.schema.field_names, frame.columns)
@@ -117,7 +154,11 @@ def _read_once(statement: Merge, context: RowContext, table: Table) -> Iterator[
         return
     source = _Source(frame, quoted_name(frames.register(_SOURCE, with_own_plan(frame))))
     with kept(frames.spark, source.view) as rows:
-        yield target_where(on, *bounds_of(rows, pairs, table.schema)), source
+        bounds = bounds_of(rows, pairs, table.schema)
+        if not others:
+            matching = partial(rows_with_values_of, source.view, pairs=pairs, bounds=bounds)
+            source = replace(source, matching=matching)
+        yield target_where(on, *bounds.predicates), source
 
 
 def _of_unmatched(clause: MergeClause, table: Table, statement: Merge) -> Predicate | None:
@@ -143,12 +184,7 @@ def _merge_changes(statement: Merge, target: ChangeTarget, read: _Source) -> Dat
     source = read.frame
     source_names = [c.lower() for c in source.columns]
     alias = quoted_name(statement.source_alias or _SOURCE)
-    qualifiers = dict(target.qualifiers)
-    if (name := statement.unaliased_source) is not None:
-        qualifiers[(name.database or frames.database).lower(), name.name.lower()] = name.name
-
-    def bound(sql: str) -> str:
-        return frames.expression(sql, qualifiers)
+    bound = _bound(statement, target)
 
     def scope(state: str, clauses: tuple[MergeClause, ...], first: int, seen_sql: str) -> ClauseScope:
         conditions = [None if c.condition_sql is None else bound(c.condition_sql) for c in clauses]
@@ -158,7 +194,7 @@ def _merge_changes(statement: Merge, target: ChangeTarget, read: _Source) -> Dat
     kinds = (statement.matched, statement.not_matched, statement.not_matched_by_source)
     firsts = (0, len(kinds[0]), len(kinds[0]) + len(kinds[1]))
     fields = target.table.schema.fields
-    view = target.register()
+    view = read.matching(target.register())
     target_sql, source_sql = f"{view} AS {quoted_name(target.alias)}", f"{read.view} AS {alias}"
     text = clause_rows(
         join_sql=(
@@ -181,6 +217,15 @@ def _merge_changes(statement: Merge, target: ChangeTarget, read: _Source) -> Dat
     columns = [f"{value_column(i)} AS {quoted_name(f.name)}" for i, f in enumerate(fields)]
     columns += target.source_columns()
     return frames.run(f"SELECT {', '.join(columns)}, {action} FROM ({text}) WHERE {CLAUSE_COLUMN} IS NOT NULL")
+
+
+def _bound(statement: Merge, target: ChangeTarget) -> Callable[[str], str]:
+    """What binds the tables in an expression of the statement."""
+    frames = target.frames
+    qualifiers = dict(target.qualifiers)
+    if (name := statement.unaliased_source) is not None:
+        qualifiers[(name.database or frames.database).lower(), name.name.lower()] = name.name
+    return lambda sql: frames.expression(sql, qualifiers)
 
 
 def _source_alias(statement: Merge) -> str:

@@ -77,6 +77,10 @@ class Frames:
             self._pinned[key] = (table, table.latest_snapshot())
         return self._pinned[key][1]
 
+    def may_read(self, table: Table) -> bool:
+        """Whether what was bound so far reads the table, or a temporary view, which may."""
+        return table.identifier in self._pinned or bool(self.temporaries)
+
     def query(self, sql: str) -> DataFrame:
         """The rows of a query. Raises the engine's errors for Spark's."""
         return self.run(self.bound(sql, self.database))

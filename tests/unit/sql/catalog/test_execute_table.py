@@ -318,7 +318,6 @@ def test_add_columns(door):
         ("add column a int", SchemaError),
         ("add column d int not null", SchemaError),
         ("add column d int default 3", SqlError),
-        ("add column d int after a", SqlError),
     ):
         with pytest.raises(error):
             door.run(f"alter table t {text}")
@@ -400,24 +399,15 @@ def test_comments(door):
         door.run("comment on view t is ''")
 
 
-@pytest.mark.parametrize(
-    "change",
-    ["drop column a", "rename column a to b", "alter column a type bigint", "alter column a drop not null",
-     "alter column a first"],
-)  # fmt: skip
-def test_changes_that_are_not_supported_say_what_to_do(door, change):
-    door.run("create table t (a int, c int)")
-    with pytest.raises(SqlError, match=r"CREATE OR REPLACE TABLE t … AS"):
-        door.run(f"alter table t {change}")
-
-
 def test_other_changes(door):
     door.run("create table t (a int)")
     with pytest.raises(SqlError, match="SET LOCATION"):
         door.run("alter table t set location 'x'")
     with pytest.raises(ColumnNotFound):
         door.run("alter table t drop column nope")
+    before = door.schema("t")
     door.run("alter table t drop column if exists nope")
+    assert door.schema("t").fields == before.fields
 
 
 def test_drop_partition(door):

@@ -9,14 +9,12 @@ whose leftovers can be removed. Names are case-insensitive, as in Spark; new one
 from __future__ import annotations
 
 import os
-import random
-import time
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from typing import TypeVar
 
+from tablestore_engine.catalog.builds import Workshop, begin, completed_or_dropped, settle_abandoned
 from tablestore_engine.errors import (
-    ConflictError,
     CorruptMetadataError,
     DatabaseAlreadyExists,
     DatabaseNotFound,
@@ -30,7 +28,8 @@ from tablestore_engine.errors import (
     nearest,
 )
 from tablestore_engine.metadata.view import View
-from tablestore_engine.schema.table.schema_changes import SchemaChange, apply_changes
+from tablestore_engine.operation.commit.identity import CommitIdentity
+from tablestore_engine.schema.table.schema_changes import SchemaChange
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage import clock
 from tablestore_engine.storage.file_io import FileIO, LocalFileIO
@@ -43,7 +42,9 @@ from tablestore_engine.table_state import TableState
 __all__ = ["DEFAULT_DATABASE", "Catalog", "View"]
 
 DEFAULT_DATABASE = "default"
-_ALTER_ATTEMPTS = 20
+
+T = TypeVar("T")
+Guard = Callable[[], None] | None
 
 
 class Catalog:
@@ -62,6 +63,7 @@ class Catalog:
         self.io = io or LocalFileIO()
         self._new_id = new_id
         self._now_millis = now_millis
+        settle_abandoned(self._workshop)
 
     @property
     def warehouse(self) -> str:
@@ -256,9 +258,49 @@ class Catalog:
 
     def stage_table(self, database: str, name: str, schema: TableSchema) -> Table:
         """Create a table in a hidden directory, to be filled and then published."""
-        path = self.paths.hidden_table_dir(database, name.lower(), self._new_id())
+        return self._stage(
+            self.paths.hidden_table_dir(database, name.lower(), self._new_id()), (database, name.lower()), schema
+        )
+
+    def _stage(self, path: str, stored: tuple[str, str], schema: TableSchema) -> Table:
         SchemaStore(self.io, TablePaths(path)).try_create(schema)
-        return self._open(path, (database, name.lower()))
+        return self._open(path, stored)
+
+    @property
+    def _workshop(self) -> Workshop:
+        return Workshop(self.io, self.paths, self._now_millis, self._open)
+
+    def create_filled(
+        self, database: str, name: str, schema: TableSchema, identity: CommitIdentity, fill: Callable[[Table, Guard], T]
+    ) -> T | None:
+        """Create a table and fill it, at the level that its option `ctas.atomicity` says. None when the name is taken.
+
+        Args:
+            database: an existing database.
+            name: the table's name.
+            schema: its first schema.
+            identity: that of the commit by which it is filled.
+            fill: writes and commits the rows; the commit calls the guard.
+        """
+        level, stored = schema.core_options.ctas_atomicity, (self.require_database(database), name.lower())
+        if level == "rollback":
+            build = begin(self._workshop, stored, identity, lambda path: self._stage(path, stored, schema))
+            if build is None:
+                return None
+            with completed_or_dropped(build):
+                return fill(build.table, build.check)
+        staged = self.stage_table(*stored, schema)
+        try:
+            if level == "atomic":
+                filled = fill(staged, None)
+            shown = self.publish(staged, *stored)
+        except BaseException:
+            self.io.delete_tree(staged.path)
+            raise
+        if not shown:
+            self.io.delete_tree(staged.path)
+            return None
+        return filled if level == "atomic" else fill(self.load_table(*stored), None)
 
     def publish(self, staged: Table, database: str, name: str) -> bool:
         """Give a staged table its name, in one atomic step. False when the name is taken."""
@@ -299,26 +341,16 @@ class Catalog:
             raise TableAlreadyExists(f"'{target}.{new_name}' exists already.")
 
     def alter_table(self, database: str, name: str, changes: Sequence[SchemaChange]) -> Table:
-        """Apply schema changes as one new schema.
+        """Apply schema changes as one new schema, all or none (see `schema.table.schema_changes`).
 
         Raises:
             SchemaError, OptionError: a change is not possible.
             ConflictError: others keep changing the schema.
         """
-        table = self.load_table(database, name)
-        for attempt in range(_ALTER_ATTEMPTS):
-            # Listed before the current schema is chosen: a version created in between makes the create fail.
-            newest = table.schemas.list_ids()[-1]
-            table = self.load_table(database, name)
-            has_data = table.latest_snapshot() is not None
-            changed = apply_changes(table.schema, changes, self._now_millis(), has_data=has_data)
-            # Versions derived from a void version are void, too; `base` names the version to derive from.
-            direct = table.schema.id == newest and table.schema.base is None
-            base = None if direct else table.schema.id
-            if table.schemas.try_create(replace(changed, id=newest + 1, base=base)):
-                return self.load_table(database, name)
-            time.sleep(random.uniform(0, 0.01 * 2 ** min(attempt, 5)))  # noqa: S311 - spreads retries
-        raise ConflictError(f"The schema of '{database}.{name}' is being changed by others.", hint="Try again.")
+        # Code that only reads metadata does not import Arrow.
+        from tablestore_engine.operation.changes.alter_table import alter_table
+
+        return Table(alter_table(self.load_table(database, name).state, changes, self._now_millis()))
 
     # -- views -----------------------------------------------------------------------------------------
 

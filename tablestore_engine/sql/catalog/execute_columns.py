@@ -1,0 +1,87 @@
+"""ALTER TABLE … of columns: the actions of a statement become schema changes, applied as one new schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tablestore_engine.errors import SqlError
+from tablestore_engine.schema.table.schema_changes import (
+    AddColumn,
+    DropColumn,
+    MoveColumn,
+    RenameColumn,
+    RetypeColumn,
+    SchemaChange,
+    SetColumnComment,
+    SetNullability,
+)
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.sql.catalog.execute_context import CatalogContext, done
+from tablestore_engine.sql.catalog.execute_table import column_of
+from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.statements import columns
+from tablestore_engine.sql.statements.columns import AlterColumns
+from tablestore_engine.sql.statements.statement import ColumnDefinition
+from tablestore_engine.sql.text.types import parse_sql_type
+
+
+def alter_columns(statement: AlterColumns, context: CatalogContext) -> StatementResult:
+    """ALTER TABLE … ADD, DROP, RENAME, ALTER, CHANGE, MODIFY and REPLACE COLUMNS."""
+    schema = context.table(statement.table, "ALTER TABLE").schema
+    changes = [change for action in statement.actions for change in _changes(action, schema)]
+    if changes:
+        context.catalog.alter_table(*context.identifier(statement.table), changes)
+    return done("ALTER TABLE")
+
+
+def _changes(action: columns.ColumnAction, schema: TableSchema) -> Iterator[SchemaChange]:
+    if isinstance(action, columns.AddColumn):
+        yield _added(action.column, action.parent, if_not_exists=action.if_not_exists)
+    elif isinstance(action, columns.DropColumn):
+        yield DropColumn(action.column, action.if_exists)
+    elif isinstance(action, columns.RenameColumn):
+        yield RenameColumn(action.column, action.new)
+    elif isinstance(action, columns.AlterColumn):
+        yield from _altered(action)
+    else:
+        yield from _replaced(action.columns, schema)
+
+
+def _added(column: ColumnDefinition, parent: tuple[str, ...] = (), *, if_not_exists: bool = False) -> AddColumn:
+    name, data_type, comment = column_of(column)
+    return AddColumn((*parent, name), data_type, comment, column.first, column.after, if_not_exists)
+
+
+def _altered(action: columns.AlterColumn) -> Iterator[SchemaChange]:
+    if action.type_sql is not None:
+        yield RetypeColumn(action.column, parse_sql_type(action.type_sql, ".".join(action.column)))
+    if action.nullable is not None:
+        yield SetNullability(action.column, action.nullable)
+    if action.comment is not None:
+        yield SetColumnComment(action.column, action.comment)
+    if action.first or action.after is not None:
+        yield MoveColumn(action.column, action.first, action.after)
+
+
+def _replaced(wanted: Sequence[ColumnDefinition], schema: TableSchema) -> Iterator[SchemaChange]:
+    """Columns of the same name stay, with their rows; others are dropped, and new ones added."""
+    names = {one.name.lower() for one in wanted}
+    if len(names) < len(wanted):
+        raise SqlError("REPLACE COLUMNS names a column twice.")
+    for old in schema.fields:
+        if old.name.lower() not in names:
+            yield DropColumn((old.name,))
+    for one in wanted:
+        if not schema.has_field(one.name):
+            yield _added(one)
+            continue
+        old = schema.field(one.name)
+        _, data_type, comment = column_of(one)
+        if data_type.as_nullable(True) != old.type.as_nullable(True):
+            yield RetypeColumn((old.name,), data_type)
+        if old.name not in schema.primary_keys and one.nullable != old.type.nullable:
+            yield SetNullability((old.name,), one.nullable)
+        if comment != old.description:
+            yield SetColumnComment((old.name,), comment)
+    for at, one in enumerate(wanted):
+        yield MoveColumn((one.name,), first=at == 0, after=None if at == 0 else wanted[at - 1].name)
