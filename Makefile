@@ -94,6 +94,10 @@ cluster: $(VENV)/.dev  ## Run the engine on a standalone cluster of two workers,
 soak: $(VENV)/.dev  ## Fold random histories for half an hour against a dictionary
 	TABLESTORE_SOAK=2000 $(PY) -m pytest tests/property $(PYTEST)
 
+.PHONY: races
+races: $(VENV)/.dev  ## Change columns, write, compact and read in four processes for a minute
+	TABLESTORE_RACE=60 $(PY) -m pytest tests/fault/test_evolving_races.py $(PYTEST)
+
 .PHONY: conformance
 conformance: $(VENV)/.dev  ## Run dbt's own adapter tests and write docs/conformance.md
 	@sh scripts/check_java.sh
@@ -133,8 +137,9 @@ interop-java-small: $(VENV)/.dev  ## The same with random tables only, in some t
 	  $(PY) -m pytest tests/interop/test_java_engines.py tests/interop/test_java_random.py $(PYTEST)
 
 .PHONY: floors
-floors:  ## Install the lowest dependencies allowed and run the unit tests on them
-	@$(MAKE) --no-print-directory VENV='$(VENV)-floors' '$(VENV)-floors/bin/python'
+floors:  ## Run the unit tests on the lowest Python that is found and the lowest dependencies allowed
+	@$(MAKE) --no-print-directory VENV='$(VENV)-floors' PYTHON='$(or $(PYTHON),$(shell sh scripts/pythons.sh lowest))' \
+	  '$(VENV)-floors/bin/python'
 	@python3 scripts/floors.py > '$(VENV)-floors/floors.txt'
 	@'$(VENV)-floors/bin/python' -m pip install --quiet --disable-pip-version-check \
 	  --constraint '$(VENV)-floors/floors.txt' --editable '.[test]'
@@ -166,9 +171,10 @@ lint: $(VENV)/.dev  ## Check style (ruff), types (mypy) and the direction of imp
 	$(VENV)/bin/lint-imports
 
 .PHONY: format
-format: $(VENV)/.dev  ## Format the code and let ruff mend what it can
+format: $(VENV)/.dev  ## Format the code, let ruff mend what it can, and wrap the prose of the docs
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/ruff format .
+	$(PY) scripts/wrap_docs.py
 
 # ------------------------------------------------------------------------------------------ documents, package
 

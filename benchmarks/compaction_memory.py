@@ -63,7 +63,7 @@ def _measure(work: str, memory: int, times: float, runs: int) -> int:
     rows = int(memory * times * (1 << 20) / _ROW_BYTES)
     table = _filled(work, rows // runs, runs)
     size = sum(e.file.file_size for e in table.live_files()) / (1 << 20)
-    (task,) = plan_compaction(table.scan().buckets, table.write_target(), table.schemas.load, full=True)
+    (task,) = plan_compaction(table.scan().buckets, table.write_target(), table.schemas, full=True)
     path = os.path.join(work, "task")
     with open(path, "wb") as file:
         pickle.dump(task, file)

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs the unit tests on every supported Python that is found, each in an environment of its own ($VENV-3.x), and
-# says at the end on which they passed and failed and which were skipped. The arguments go to make.
+# says at the end on which they passed and failed and which were skipped. The arguments go to make. With the argument
+# `lowest` it runs nothing and prints the path of the lowest one.
 #
 # A Python is looked for on the PATH and below pyenv; PYTHONS names fewer versions than all of them. The exit code is 0
 # only if there was one and none failed.
@@ -22,6 +23,13 @@ python_of() {
     done
     return 1
 }
+
+if [ "${1:-}" = lowest ]; then
+    for version in ${PYTHONS:-3.10 3.11 3.12 3.13}; do
+        python_of "$version" && exit 0
+    done
+    exit 1
+fi
 
 passed='' failed='' skipped=''
 for version in ${PYTHONS:-3.10 3.11 3.12 3.13}; do

@@ -19,6 +19,16 @@ class CommitOptions:
 
     # -- commits
 
+    ctas_atomicity = Option(
+        "ctas.atomicity",
+        ENUM,
+        "atomic",
+        "When CREATE TABLE AS shows a new table, and what it leaves when it fails: atomic (the table appears with its "
+        "rows, or never), rollback (it is visible while it is filled, and dropped after a failure), none (it is "
+        "visible, and stays). A table that exists is always replaced by one snapshot.",
+        choices=("atomic", "rollback", "none"),
+        ours=True,
+    )
     commit_max_retries = Option(
         "commit.max-retries",
         INT,

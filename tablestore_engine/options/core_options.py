@@ -71,6 +71,7 @@ class CoreOptions(Declarations):
                 given[name] = value
         if strict:
             _check_buckets(given.get("bucket", -1))
+            _check_zone(given.get("schema_evolution_time_zone"))
         parsed = cls._of(given, dict(mapping), keyed)
         if strict:
             _check_tags(parsed)

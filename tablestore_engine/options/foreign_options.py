@@ -36,15 +36,6 @@ def _refused_writes(key: str, type_: OptionType[Any], default: Any, description:
 
 
 _OURS = (
-    _kept(
-        "ctas.atomicity",
-        ENUM,
-        "atomic",
-        "What a failed CREATE TABLE AS leaves behind: atomic (nothing, and the table is never visible half done), "
-        "rollback (what it wrote is removed afterwards), none.",
-        choices=("atomic", "rollback", "none"),
-        ours=True,
-    ),
     _kept("dbt.options", TEXT, None, "The options that a dbt model set, so that dbt can reset them.", ours=True),
     _kept("change-tracking", BOOLEAN, True, "Keep the changes of this table for readers of changes.", ours=True),
 )

@@ -31,6 +31,27 @@ class LayoutOptions:
         immutable=True,
     )
 
+    # -- schema evolution
+
+    schema_evolution_cast = Option(
+        "schema.evolution.cast",
+        ENUM,
+        "implicit",
+        "Types that ALTER TABLE may give a column: those that need no explicit cast (implicit), or all that Spark's "
+        "cast leads to. A value of an older file that cannot be cast is an error when it is read (explicit-error, and "
+        "implicit) or null (explicit-null).",
+        choices=("implicit", "explicit-error", "explicit-null"),
+        ours=True,
+    )
+    schema_evolution_time_zone = Option(
+        "schema.evolution.time-zone",
+        TEXT,
+        "UTC",
+        "Time zone of casts between timestamps with a time zone and dates, texts or timestamps without one, when an "
+        "older file is read: that of the session would give each reader other values.",
+        ours=True,
+    )
+
     # -- buckets
 
     bucket = Option(

@@ -174,10 +174,6 @@ class TablePaths:
         name = "postpone" if bucket == _POSTPONE_BUCKET else str(bucket)
         return f"{self.partition_dir(partition_path)}/bucket-{name}"
 
-    def data_file(self, partition_path: str, bucket: int, name: str) -> str:
-        """A data file by its name."""
-        return f"{self.bucket_dir(partition_path, bucket)}/{name}"
-
     def new_data_file_name(
         self, uuid: str, number: int | str, *, prefix: str = "data-", extension: str = "parquet"
     ) -> str:
@@ -187,6 +183,10 @@ class TablePaths:
     def side_file(self, name: str) -> str:
         """A file that only this engine uses."""
         return f"{self.root}/tablestore/{name}"
+
+    def build_mark(self, build_id: str) -> str:
+        """The file that says by which build the table is being filled."""
+        return self.side_file(f"build-{build_id}")
 
     @property
     def compaction_dir(self) -> str:
@@ -221,6 +221,23 @@ class WarehousePaths:
     def hidden_table_dir(self, database: str, table: str, mark: str) -> str:
         """A directory that nobody lists, for a table that is being built or removed; ``mark`` makes it unique."""
         return f"{self.database_dir(database)}/.{check_name('table', table)}.{mark}"
+
+    def functions_dir(self, database: str) -> str:
+        """The directory of a database's functions."""
+        return f"{self.database_dir(database)}/.functions"
+
+    def function(self, database: str, name: str) -> str:
+        """One function. Raises UserError for a name that cannot be one."""
+        return f"{self.functions_dir(database)}/{check_name('function', name)}.json"
+
+    @property
+    def builds_dir(self) -> str:
+        """The directory of the records of tables that are being filled."""
+        return f"{self.root}/.builds"
+
+    def build_note(self, build_id: str, note: str) -> str:
+        """The record of a build, or a note on it."""
+        return f"{self.builds_dir}/{build_id}.{note}"
 
     def database_of(self, directory_name: str) -> str | None:
         """The database that a directory below the warehouse is, None for any other directory."""

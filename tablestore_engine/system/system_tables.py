@@ -18,6 +18,7 @@ from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.tag import duration_text
+from tablestore_engine.operation.files.entry_paths import EntryPaths
 from tablestore_engine.operation.scan.file_skipping import FileBounds
 from tablestore_engine.operation.scan.prune import Bounds
 from tablestore_engine.schema.types.sql_literals import spark_type
@@ -142,17 +143,17 @@ def _files(table: Table, snapshot: Snapshot | None) -> _Rows:
     """The data files."""
     if snapshot is None:
         return []
-    partition_format = PartitionFormat(table.schema)
+    partition_format, paths = PartitionFormat(table.schema), EntryPaths(table.paths, table.schema)
     types = [f.type for f in table.schema.trimmed_key_fields]
 
     def row(e: ManifestEntry) -> tuple[Any, ...]:
-        path, file = partition_format.path_of(e.partition), e.file
+        file = e.file
         low, high = (_key(key, types) if types else None for key in (file.min_key, file.max_key))
         return (
-            path or None,
+            partition_format.path_of(e.partition) or None,
             e.bucket,
             file.file_name,
-            file.path_in(table.paths.bucket_dir(path, e.bucket)),
+            paths.data_file(e),
             file.format,
             file.schema_id,
             file.level,
@@ -302,7 +303,7 @@ SNAPSHOT_TABLES: dict[str, tuple[str, Callable[[Table, Snapshot | None], _Rows]]
 """Those of one snapshot: columns as Spark declares them, and the rows."""
 
 DATA_TABLES = ("audit_log", "ro", "read_optimized")
-"""Those whose rows are data: `spark.read.system_frames` reads them."""
+"""Those whose rows are data: `spark.changes.system_frames` reads them."""
 
 
 def names() -> list[str]:

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 import pytest
 import yaml
+from support.repository import ROOT
 
 pytestmark = pytest.mark.spark
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 GUIDES = os.path.join(ROOT, "docs", "how-to")
 
 PROJECT = "name: my_project\nprofile: my_project\nflags: {send_anonymous_usage_stats: false}\n"

@@ -618,10 +618,10 @@ select * from values ('+I', 'apple', null), ('+I', 'apple', null), ('+I', 'pear'
         model(project, "joined", self.TEXT.replace("row_kind=true", f"row_kind=true{strategy}"))
         assert run("-s", "joined", "--full-refresh")["joined"] == ("CREATE TABLE 3 rows", 3)
         assert rows(project, "joined", "item, customer") == [("apple", None), ("apple", None), ("pear", None)]
-        assert not table_of(project, "joined").schema.merge_engine.is_multiset
+        assert not table_of(project, "joined").schema.merge_engine.rules.is_multiset
         assert run("-s", "joined")["joined"] == ("INSERT 3 rows", 3)
         assert rows(project, "joined", "item, customer") == [("apple", None), ("pear", "ada")]
-        assert table_of(project, "joined").schema.merge_engine.is_multiset
+        assert table_of(project, "joined").schema.merge_engine.rules.is_multiset
         # The options of the table, now a multiset table, still fit its model, and removing too many rows is reported.
         message, _ = run("-s", "joined")["joined"]
         assert message == "INSERT 3 rows"

@@ -112,6 +112,25 @@ def old_java_reads(old_java):
     return _reads(old_java)
 
 
+@pytest.fixture
+def writer(java):
+    """The version of Java Paimon that makes tables."""
+    return java
+
+
+@pytest.fixture
+def made(writer, catalog, name, request):
+    """A table of the module's columns that Java makes, and another one that gives it rows."""
+
+    def make(options, key=(), partition=()):
+        catalog.create_database("db", if_not_exists=True)
+        path, columns = f"{catalog.warehouse}/db.db/{name}", request.module.COLUMNS
+        writer.create(path, columns, key=key, partition=partition, options=options)
+        return OurTable(catalog, "db", name), OurTable.create(catalog, f"{name}_more", request.module.OURS)
+
+    return make
+
+
 @pytest.fixture(scope="session")
 def spark_store(spark, catalog):
     """A store on the warehouse of these tests, with Spark."""

@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 from support.interop.java_paimon import JavaPaimonError, multiset_of
 from support.interop.ours import OurTable, rows_of
+from support.interop.scenarios import play_deletes_with_a_sequence
 from support.interop.shapes import ATOMIC, EVERYTHING, TIMES, value_rows
 
 from tablestore_engine.schema.table.schema_changes import AddColumn
@@ -179,21 +180,7 @@ def test_rows_without_a_sequence_lose(catalog, same, name, order):
 
 @pytest.mark.parametrize("buckets", ["1", "3"])
 def test_deletes_with_a_sequence(catalog, same, name, buckets):
-    """Deletes have a sequence too. After a full compaction some still stand in the files, to beat late rows."""
-    options = {"bucket": buckets, "sequence.field": "seq"}
-    table = OurTable.create(catalog, name, {"id": ID, "seq": AtomicType("INT"), "v": TEXT}, key=["id"], options=options)
-    table.write([{"id": i, "seq": 5, "v": "first"} for i in range(12)])
-    table.delete([{"id": i, "seq": 3} for i in range(4)])
-    table.delete([{"id": i, "seq": 7} for i in range(4, 9)])
-    found = same(table)
-    assert sorted(found.column("id").to_pylist()) == [0, 1, 2, 3, 9, 10, 11]
-    table.compact(full=True)
-    assert same(table).num_rows == 7
-    table.write([{"id": i, "seq": 6, "v": "late"} for i in range(6, 10)])
-    same(table)
-    table.compact(full=False)
-    table.compact(full=True)
-    same(table)
+    play_deletes_with_a_sequence(catalog, name, buckets, same)
 
 
 def test_many_manifests(catalog, java, same, name):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 from support.interop.java_paimon import multiset_of
-from support.interop.ours import OurTable
+from support.interop.ours import OurTable, rows_of_text
 
 from tablestore_engine.errors import OptionError, TableStoreError, UserError
 from tablestore_engine.operation.history.snapshot_expire import Retention
@@ -17,10 +17,6 @@ EVERYTHING = Retention(1, 1, 0, 1000)
 LATER = 2**62
 
 
-def rows(ids, text):
-    return [{"id": i, "text": f"{text}{i}"} for i in ids]
-
-
 @pytest.fixture
 def table(java, catalog, name):
     """A table with the branch `b`, which began at the tag `t`, and has rows of its own."""
@@ -29,10 +25,10 @@ def table(java, catalog, name):
     java.create(path, COLUMNS, key=["id"], options={"bucket": "1"})
     table = OurTable(catalog, "db", name)
     more = OurTable.create(catalog, f"{name}_more", OURS)
-    table.write(rows(range(10), "main"))
+    table.write(rows_of_text(range(10), "main"))
     java.ask("tag", path, "t")
     java.ask("branch", path, "b", "t")
-    more.write(rows(range(5, 15), "branch"))
+    more.write(rows_of_text(range(5, 15), "branch"))
     java.ask("copy", path, more.table.path, "branch=b")
     return table
 
@@ -45,7 +41,7 @@ def test_what_we_remove_is_never_theirs(java, java_reads, table):
     before = in_branch(java, table)
     assert sum(before.values()) == 15
     for step in range(3):
-        table.write(rows(range(step, step + 10), f"s{step}-"))
+        table.write(rows_of_text(range(step, step + 10), f"s{step}-"))
         table.compact(full=True)
     own = java_reads(table)
     with pytest.raises(UserError, match="branch files of another program"):
@@ -63,7 +59,7 @@ def test_what_we_remove_is_never_theirs(java, java_reads, table):
 def test_they_remove_nothing_of_ours(java, java_reads, table, spark_store):
     name = table.name.split(".")[1]
     for step in range(6):
-        table.write(rows(range(step, step + 10), f"s{step}-"))
+        table.write(rows_of_text(range(step, step + 10), f"s{step}-"))
     table.table.create_tag("ours", 3)
     spark_store.sql(f"CALL sys.schedule_compaction(table => '{name}', strategy => 'full')")
     before = in_branch(java, table)
@@ -93,12 +89,12 @@ def test_what_they_roll_back(java, java_reads, catalog, name):
     """Java cuts snapshots off; our next write begins where the table then ends."""
     table = OurTable.create(catalog, name, OURS, key=["id"], options={"bucket": "1"})
     for step in range(4):
-        table.write(rows(range(step, step + 10), f"s{step}-"))
+        table.write(rows_of_text(range(step, step + 10), f"s{step}-"))
     wanted = table.read(2)
     java.ask("rollback", table.table.path, "2")
     assert table.table.latest_snapshot().id == 2
     assert java_reads(table).sort_by("id") == wanted.sort_by("id")
-    table.write(rows(range(3), "again"))
+    table.write(rows_of_text(range(3), "again"))
     assert table.table.latest_snapshot().id == 3
     assert java_reads(table).num_rows == wanted.num_rows
     table.compact(full=True)

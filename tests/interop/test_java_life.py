@@ -9,7 +9,7 @@ from decimal import Decimal
 
 import pytest
 from support.interop.java_paimon import multiset_of
-from support.interop.ours import OurTable, new_identity
+from support.interop.ours import OurTable, new_identity, rows_of_text
 
 from tablestore_engine.metadata.statistics import ColumnStatistics, Statistics, has_bounds, value_text
 from tablestore_engine.operation.commit.commit import Change, Committer
@@ -19,10 +19,6 @@ from tablestore_engine.storage.statistics import StatisticsStore
 ID, TEXT = AtomicType("BIGINT"), AtomicType("STRING")
 COLUMNS = {"id": ID, "text": TEXT}
 OPTIONS = {"bucket": "2"}
-
-
-def rows(ids, text):
-    return [{"id": i, "text": f"{text}{i}"} for i in ids]
 
 
 @pytest.fixture
@@ -38,11 +34,11 @@ def same(java, table, snapshot=None):
 
 @pytest.mark.parametrize("to", [1, 2, 3])
 def test_what_came_back_outlives_their_expiration(java, table, to):
-    table.write(rows(range(50), "a"))
-    table.write(rows(range(20, 70), "b"))
-    table.delete(rows(range(10), "x"))
+    table.write(rows_of_text(range(50), "a"))
+    table.write(rows_of_text(range(20, 70), "b"))
+    table.delete(rows_of_text(range(10), "x"))
     table.compact(full=True)
-    table.write(rows(range(5), "c"))
+    table.write(rows_of_text(range(5), "c"))
     wanted = same(java, table, to)
     table.table.roll_back(to)
     assert same(java, table) == wanted
@@ -50,7 +46,7 @@ def test_what_came_back_outlives_their_expiration(java, table, to):
         same(java, table, snapshot.id)
     assert java.ask("expire", table.table.path, "1") == "5"
     assert same(java, table) == wanted
-    table.write(rows(range(60, 80), "late"))
+    table.write(rows_of_text(range(60, 80), "late"))
     after = same(java, table)
     java.ask("compact", table.table.path)
     assert same(java, table) == after
@@ -59,11 +55,11 @@ def test_what_came_back_outlives_their_expiration(java, table, to):
 
 
 def test_tags(java, table):
-    table.write(rows(range(5), "a"))
+    table.write(rows_of_text(range(5), "a"))
     own = same(java, table)
     table.table.create_tag("plain")
     table.table.create_tag("month", retained_millis=2_592_000_000)
-    table.write(rows(range(5), "b"))
+    table.write(rows_of_text(range(5), "b"))
     table.compact(full=True)
     java.ask("expire", table.table.path, "1")
     for tag in ("plain", "month"):
@@ -112,9 +108,9 @@ def test_statistics(catalog, java, name):
 
 
 def test_audit_log(java, table):
-    table.write(rows(range(4), "a"))
-    table.write(rows([1], "b"))
-    table.delete(rows([2], "a"))
+    table.write(rows_of_text(range(4), "a"))
+    table.write(rows_of_text([1], "b"))
+    table.delete(rows_of_text([2], "a"))
     _, found = java.read(table.table.path, command="audit")
     assert found == Counter(
         json.dumps(row) for row in (["+I", 0, "a0"], ["+I", 1, "b1"], ["-D", 2, "a2"], ["+I", 3, "a3"])

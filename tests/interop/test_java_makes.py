@@ -37,19 +37,6 @@ def writer(request):
 
 
 @pytest.fixture
-def made(writer, catalog, name):
-    """A table that Java makes, and another one that gives it rows."""
-
-    def make(options, key=(), partition=()):
-        catalog.create_database("db", if_not_exists=True)
-        path = f"{catalog.warehouse}/db.db/{name}"
-        writer.create(path, COLUMNS, key=key, partition=partition, options=options)
-        return OurTable(catalog, "db", name), OurTable.create(catalog, f"{name}_more", OURS)
-
-    return make
-
-
-@pytest.fixture
 def all_agree(java_reads, java, writer, spark_store, request):
     """Java of today, that which made the table, the engine without Spark and with it find the same rows."""
 

@@ -115,19 +115,6 @@ REFUSED = {
 
 
 @pytest.fixture
-def made(java, catalog, name):
-    """A table that Java makes, and another one that gives it rows."""
-
-    def make(options, key=(), partition=()):
-        catalog.create_database("db", if_not_exists=True)
-        path = f"{catalog.warehouse}/db.db/{name}"
-        java.create(path, COLUMNS, key=key, partition=partition, options=options)
-        return OurTable(catalog, "db", name), OurTable.create(catalog, f"{name}_more", OURS)
-
-    return make
-
-
-@pytest.fixture
 def all_agree(java_reads, spark_store):
     """Java, the engine without Spark and with it find the same rows, and the engine those that conditions ask for."""
 

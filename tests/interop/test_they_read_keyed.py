@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 from support.interop.ours import OurTable
+from support.interop.scenarios import play_deletes_with_a_sequence
 from support.interop.shapes import ATOMIC, EVERYTHING, SPECIAL, TIMES, value_rows
 
 from tablestore_engine.schema.types.types import AtomicType
@@ -217,21 +218,7 @@ def test_keys_that_are_no_number(catalog, all_read, name, kind):
 
 @pytest.mark.parametrize("buckets", ["1", "3"])
 def test_deletes_with_a_sequence(catalog, all_read, name, buckets):
-    """Deletes have a sequence too. After a full compaction some still stand in the files, to beat late rows."""
-    options = {"bucket": buckets, "sequence.field": "seq"}
-    table = OurTable.create(catalog, name, {"id": ID, "seq": AtomicType("INT"), "v": TEXT}, key=["id"], options=options)
-    table.write([{"id": i, "seq": 5, "v": "first"} for i in range(12)])
-    table.delete([{"id": i, "seq": 3} for i in range(4)])
-    table.delete([{"id": i, "seq": 7} for i in range(4, 9)])
-    found = all_read(table)
-    assert sorted(found.column("id").to_pylist()) == [0, 1, 2, 3, 9, 10, 11]
-    table.compact(full=True)
-    assert all_read(table).num_rows == 7
-    table.write([{"id": i, "seq": 6, "v": "late"} for i in range(6, 10)])
-    all_read(table)
-    table.compact(full=False)
-    table.compact(full=True)
-    all_read(table)
+    play_deletes_with_a_sequence(catalog, name, buckets, all_read)
 
 
 def test_everything_deleted(catalog, all_read, name):

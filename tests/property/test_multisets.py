@@ -14,13 +14,14 @@ from decimal import Decimal
 from functools import partial
 from itertools import product
 from math import isnan
+from random import Random
 from unittest import mock
 
 import pyarrow as pa
 import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
-from support.histories import EXAMPLES, THOROUGH
+from support.histories import MANY, THOROUGH
 from support.past import Past
 from support.tables import arrow_rows, compact, identity, make_table, read, scratch_directory
 
@@ -144,15 +145,29 @@ def write_around(table, rows, between):
     table.write(batches())
 
 
-def compact_some(table, random):
-    """Merge any files of any bucket."""
-    buckets = table.scan().buckets
-    if not buckets:
-        return
-    bucket = random.choice(sorted(buckets, key=lambda b: (b.partition_path, b.bucket)))
+def compact_some(table, random, among=None):
+    """Merge any files of any bucket; or of all buckets of the histories `among` those of a table."""
+    buckets = sorted(table.scan().buckets, key=lambda b: (b.partition_path, b.bucket))
+    if among is not None:
+        buckets = [one for one in buckets if one.partition[0] in among]
+    elif buckets:
+        buckets = [random.choice(buckets)]
+    entries = [entry for one in buckets for entry in run_compaction(task_of_some(table, one, random), unique("c"))]
+    if entries:
+        added = tuple(e for e in entries if e.kind == FileKind.ADD)
+        removed = tuple(e for e in entries if e.kind == FileKind.DELETE)
+        Committer(table.state).commit(Change("COMPACT", added, removed), identity("compact"))
+
+
+def unique(prefix):
+    return f"{prefix}{uuid.uuid4().hex[:6]}-"
+
+
+def task_of_some(table, bucket, random):
+    """Merges any files of a bucket."""
     files = sorted(bucket.files, key=lambda f: f.file_name)
     chosen = tuple(random.sample(files, random.randint(1, len(files))))
-    task = CompactTask(
+    return CompactTask(
         table.write_target(),
         {f.schema_id: table.schemas.load(f.schema_id) for f in chosen},
         bucket.partition_row,
@@ -163,10 +178,6 @@ def compact_some(table, random):
         output_level=0,
         drop_deletes=len(chosen) == len(files),
     )
-    entries = run_compaction(task, f"c{uuid.uuid4().hex[:6]}-")
-    added = tuple(e for e in entries if e.kind == FileKind.ADD)
-    removed = tuple(e for e in entries if e.kind == FileKind.DELETE)
-    Committer(table.state).commit(Change("COMPACT", added, removed), identity("compact"))
 
 
 @THOROUGH
@@ -196,28 +207,52 @@ def test_a_table_is_a_multiset(history):
             if verb == "full":
                 assert not any(e.file.delete_row_count for e in table.live_files())
         past.check_all(table, random)
-        assert table.schema.merge_engine.is_multiset == any(
+        assert table.schema.merge_engine.rules.is_multiset == any(
             e.file.delete_row_count for s in table.snapshots() for e in table.live_files(s)
         )
 
 
+SIDE_BY_SIDE = 50
+"""Histories in one table, which a query of Spark reads at once."""
+
+
+@st.composite
+def many_histories(draw):
+    """A table, the rows that its histories choose from, and a seed that plays them."""
+    columns, partition, options = draw(tables())
+    row = st.fixed_dictionaries({name: st.none() | values for name, (values, _) in columns.items()})
+    typed = {"h": "INT", **{name: kind for name, (_, kind) in columns.items()}}
+    rows = draw(st.lists(row, min_size=1, max_size=6))
+    return (typed, ["h", *partition], options), rows, draw(st.integers(0, 2**32 - 1))
+
+
+def played_side_by_side(directory, rows, random):
+    """Play a history of its own in each partition of a table, and return what is there in the end."""
+    there = [[] for _ in range(SIDE_BY_SIDE)]
+    for _ in range(random.randint(2, 4)):
+        batch, merged = [], set()
+        for number, own in enumerate(there):
+            if random.randrange(4):
+                verbs = random.choices(["add", "take"], k=random.randint(1, 4))
+                changes = [(verb, {"h": number, **random.choice(rows)}, random.randint(1, 3)) for verb in verbs]
+                batch += changes_of(changes, own, random)
+            else:
+                merged.add(number)
+        if batch:
+            write(Catalog(directory).load_table("default", "t"), batch)
+        compact_some(Catalog(directory).load_table("default", "t"), random, merged)
+    return [row for own in there for row in own]
+
+
 @pytest.mark.spark
-@settings(THOROUGH, max_examples=max(EXAMPLES // 4, 3))
-@given(histories())
-def test_spark_reads_a_multiset_however_it_looks_for_rows(spark, history):
+@settings(THOROUGH, max_examples=-(-MANY // SIDE_BY_SIDE))
+@given(many_histories())
+def test_spark_reads_a_multiset_however_it_looks_for_rows(spark, histories):
     """By row position or by hash, and by few columns first or by all at once."""
-    (columns, partition, options), steps, random = history
-    there = []
+    (columns, partition, options), rows, seed = histories
     with scratch_directory("multiset-") as directory:
         make_table(directory, columns, [], partition, options)
-        for verb, changes in steps:
-            table = Catalog(directory).load_table("default", "t")
-            if verb == "write":
-                rows = changes_of(changes, there, random)
-                if rows:
-                    write(table, rows)
-            elif verb == "some":
-                compact_some(table, random)
+        there = played_side_by_side(directory, rows, Random(seed))
         for enough, held in product((48.0, 1.0), (500_000, -1)):
             with (
                 mock.patch.object(discriminating_columns, "ENOUGH_BITS", enough),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from support.repository import ROOT
+
 DBT = (sys.executable, "-c", "import sys; from dbt.cli.main import cli; sys.exit(cli())")
 
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import os
+from dataclasses import replace
 
 from tablestore_engine.metadata.binary_row import encode_row
 from tablestore_engine.metadata.data_file import EMPTY_STATS, DataFileMeta
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
-from tablestore_engine.metadata.partition import PartitionFormat
+from tablestore_engine.operation.files.entry_paths import EntryPaths
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.storage import manifests
 
 
 def path_of(table, entry):
     """The path of a live file."""
-    directory = PartitionFormat(table.schema).path_of(entry.partition)
-    return table.paths.data_file(directory, entry.bucket, entry.file.file_name)
+    return EntryPaths(table.paths, table.schema).data_file(entry)
 
 
 def data_files(table):
@@ -80,6 +80,26 @@ def meta(name="f", *, level=0, size=100, low=0, high=0, sequence=0, deletes=0, r
 def add(file, *, partition=b"\0\0\0\0", bucket=0, total=1):
     """An ADD entry."""
     return ManifestEntry(FileKind.ADD, partition, bucket, total, file)
+
+
+def remove(entry):
+    """The DELETE entry of a live file."""
+    return replace(entry, kind=FileKind.DELETE)
+
+
+def levels(table):
+    """The levels of the live files, sorted."""
+    return sorted(entry.file.level for entry in table.live_files())
+
+
+def holds_retractions(table):
+    """Whether a live file holds records that take rows away."""
+    return any(entry.file.delete_row_count for entry in table.live_files())
+
+
+def files_read(table, predicate):
+    """How many files a read with a predicate touches."""
+    return len(table.scan(predicate=predicate).files)
 
 
 def digest_of(path):

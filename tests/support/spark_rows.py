@@ -17,6 +17,17 @@ def rows(store, query="SELECT * FROM t"):
     return in_order(answers(store, query))
 
 
+def ids_of(store, query):
+    """The first values of a query's rows, sorted."""
+    return sorted(row[0] for row in store.sql(query).collect())
+
+
+def plan_of(store, query, capsys):
+    """Spark's plan of a query, as text."""
+    store.sql(query).explain()
+    return capsys.readouterr().out
+
+
 def in_order(found):
     """Rows sorted by their values; in each column, nulls come last."""
     return sorted(found, key=lambda row: [(value is None, _sortable(value)) for value in row])

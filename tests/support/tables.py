@@ -101,6 +101,11 @@ def _of_map(value, kind):
     return list(value.items()) if isinstance(kind, MapType) and isinstance(value, dict) else value
 
 
+def keyed_arrow(v, *ids):
+    """Rows of a `keyed_table` in Arrow, one for each id."""
+    return pa.table({"id": pa.array(ids, pa.int32()), "v": pa.array([v] * len(ids), pa.int32())})
+
+
 def new_job(table, *, refuse_duplicates=False, sequence=None, into_empty=False):
     """A write job on the table's latest snapshot."""
     removes = (lambda entry: True) if into_empty else None
@@ -133,7 +138,7 @@ def write(table, rows, kinds=None, *, kind="APPEND", job=None, properties=None, 
 
 def compact(table, *, full=True):
     """Run the compactions that are due. Returns the snapshot, None when nothing was."""
-    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas.load, full=full)
+    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas, full=full)
     return run_and_commit(table.state, tasks, execute_here) if tasks else None
 
 
@@ -145,8 +150,29 @@ def compact_newest(table, count):
         runs = sorted_runs(bucket.files)
         unit = unit_of(runs, min(count, len(runs)), options)
         if len(unit.runs) >= 2:
-            tasks.append(task_of(bucket, unit, target, table.schemas.load))
+            tasks.append(task_of(bucket, unit, target, table.schemas))
     return run_and_commit(table.state, tasks, execute_here) if tasks else None
+
+
+def execute_and_die(tasks):
+    """Runs compactions in this process, which is killed before it commits them."""
+    execute_here(tasks)
+    raise KeyboardInterrupt
+
+
+def no_spark():
+    """Makes the session of a test that needs none."""
+    raise AssertionError("Spark was started")
+
+
+def commit_kinds(table):
+    """The kinds of the commits, oldest first."""
+    return [snapshot.commit_kind for snapshot in table.snapshots()]
+
+
+def plan_states(table):
+    """The states of the plans of compaction, oldest first."""
+    return [plan.state for plan in table.state.timeline.load()]
 
 
 def read(table, **kwargs):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tablestore_engine.catalog import Catalog
+
 ELSEWHERE = "this test needs Spark: move it to tests/spark"
 
 
@@ -16,6 +18,18 @@ def spark():
 @pytest.fixture
 def store(spark):
     """Replaces the store of tests/spark, which unit tests must not use."""
+
+
+@pytest.fixture
+def catalog(tmp_path):
+    """The catalog of an empty warehouse."""
+    return Catalog(tmp_path)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """An empty folder, by its name."""
+    return str(tmp_path)
 
 
 @pytest.fixture(autouse=True)

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 from click.testing import CliRunner
+from support.tables import no_spark
 
 from tablestore_engine.cli import exit_code, main
 from tablestore_engine.errors import ConflictError, JavaNotFoundError, SqlError, StorageError
@@ -16,10 +17,7 @@ from tablestore_engine.errors import ConflictError, JavaNotFoundError, SqlError,
 def run(tmp_path, monkeypatch):
     monkeypatch.delenv("TABLESTORE_WAREHOUSE", raising=False)
 
-    def refuse():
-        raise AssertionError("Spark was started")
-
-    monkeypatch.setattr("tablestore_engine.spark.session.session.start_session", refuse)
+    monkeypatch.setattr("tablestore_engine.spark.session.session.start_session", no_spark)
 
     def call(*arguments, warehouse=tmp_path / "w", input=None):
         command, *rest = arguments

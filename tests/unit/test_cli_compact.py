@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 from support.files import live_paths
-from support.tables import by_key, keyed_table, write
+from support.tables import by_key, keyed_table, no_spark, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.cli import main
@@ -14,10 +14,7 @@ from tablestore_engine.operation.compact.schedule import schedule
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    def refuse():
-        raise AssertionError("Spark was started")
-
-    monkeypatch.setattr("tablestore_engine.spark.session.session.start_session", refuse)
+    monkeypatch.setattr("tablestore_engine.spark.session.session.start_session", no_spark)
     return lambda *arguments: CliRunner().invoke(main, ["compact", "-w", str(tmp_path), *arguments])
 
 

@@ -7,8 +7,7 @@ import os
 from types import SimpleNamespace
 
 import pytest
-
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from support.repository import ROOT
 
 
 @pytest.fixture

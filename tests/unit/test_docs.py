@@ -9,13 +9,13 @@ import subprocess
 from dataclasses import fields
 
 import pytest
+from support.repository import ROOT, text_of
 
 from dbt.adapters.tablestore.config.foreign_config import FOREIGN_KEYS, MERGE_KEYS
 from dbt.adapters.tablestore.config.model_config import IGNORED_SPARK_KEYS, TableStoreConfig
 from dbt.adapters.tablestore.connection.credentials import TableStoreCredentials
 from dbt.adapters.tablestore.macro_methods import BUILTIN_STRATEGIES
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PAGES = [
     *sorted(
         os.path.relpath(os.path.join(where, name), ROOT)
@@ -30,11 +30,6 @@ PAGES = [
 ]
 
 
-def _text(path):
-    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
-        return file.read()
-
-
 def _script(name):
     spec = importlib.util.spec_from_file_location(name, os.path.join(ROOT, "scripts", f"{name}.py"))
     module = importlib.util.module_from_spec(spec)
@@ -43,24 +38,24 @@ def _script(name):
 
 
 def test_the_options_page_is_fresh():
-    assert _text("docs/options.md") == _script("generate_options_docs").page(), "run `make docs`"
+    assert text_of("docs/options.md") == _script("generate_options_docs").page(), "run `make docs`"
 
 
 def test_the_page_of_procedures_and_system_tables_is_fresh():
-    assert _text("docs/sql.md") == _script("generate_sql_docs").page(), "run `make docs`"
+    assert text_of("docs/sql.md") == _script("generate_sql_docs").page(), "run `make docs`"
 
 
 def test_the_macros_of_run_operation_are_documented():
-    macros = re.findall(r"{% macro (\w+)\(", _text("dbt/include/tablestore/macros/operations.sql"))
+    macros = re.findall(r"{% macro (\w+)\(", text_of("dbt/include/tablestore/macros/operations.sql"))
     public = {name for name in macros if not name.startswith("tablestore_")}
     script = _script("generate_sql_docs")
     assert public == script.IN_DBT | script.SHORT_IN_DBT
-    assert all(f"`{name}`" in _text("docs/sql.md") for name in public - script.IN_DBT)
+    assert all(f"`{name}`" in text_of("docs/sql.md") for name in public - script.IN_DBT)
 
 
 def _first_column(page, title):
     """What the tables of one chapter speak of: the code words that their rows begin with."""
-    chapter = _text(page).split(f"\n## {title}\n")[1].split("\n## ")[0]
+    chapter = text_of(page).split(f"\n## {title}\n")[1].split("\n## ")[0]
     return set(re.findall(r"^\| `([^`]+)` \|", chapter, re.MULTILINE))
 
 
@@ -68,14 +63,14 @@ def test_every_key_of_the_profile_is_documented():
     own = {one.name for one in fields(TableStoreCredentials)}
     assert _first_column("docs/configuration.md", "The profile") == own | {"type", "threads"}
     for alias in TableStoreCredentials._ALIASES:
-        assert f"Also spelt `{alias}`" in _text("docs/configuration.md")
+        assert f"Also spelt `{alias}`" in text_of("docs/configuration.md")
 
 
 def test_every_config_of_a_model_is_documented():
     own = {one.name for one in fields(TableStoreConfig) if not one.name.startswith("_")}
     assert _first_column("docs/configuration.md", "Models, seeds and snapshots") == own
     for ignored in (*IGNORED_SPARK_KEYS, *FOREIGN_KEYS, *MERGE_KEYS):
-        assert f"`{ignored}`" in _text("docs/configuration.md")
+        assert f"`{ignored}`" in text_of("docs/configuration.md")
 
 
 def test_every_strategy_is_documented():
@@ -84,23 +79,43 @@ def test_every_strategy_is_documented():
 
 @pytest.mark.parametrize("page", PAGES)
 def test_links_lead_somewhere(page):
-    prose = re.sub(r"```.*?```", "", _text(page), flags=re.DOTALL)
+    prose = re.sub(r"```.*?```", "", text_of(page), flags=re.DOTALL)
     for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", prose):
         if "://" not in target:
             path = os.path.normpath(os.path.join(ROOT, os.path.dirname(page), target))
             assert os.path.exists(path), f"{page} links to {target}"
 
 
+def test_prose_is_wrapped():
+    script = _script("wrap_docs")
+    pages = [page for page in script.pages() if page.parent in (ROOT, ROOT / "docs" / "adr")]
+    long = [str(page.relative_to(ROOT)) for page in pages if script.wrapped(text_of(page)) != text_of(page)]
+    assert len(pages) > 10
+    assert not long, "run `make format`"
+
+
+def test_only_long_paragraphs_are_wrapped():
+    words = "word " * 30
+    page = f"# {words}\n\nA short\nline.\n\n| {words} |\n\n```sh\n{words}\n```\n"
+    wrapped = _script("wrap_docs").wrapped
+    assert wrapped(page) == page
+    item, code = f"1. {words}`a b` {words}\n   more\n2. next", f"{'word ' * 23}`one two`\n"
+    assert wrapped(item).split("\n")[1].startswith("   word")
+    assert wrapped(item).split() == item.split()
+    assert max(map(len, wrapped(item).split("\n"))) <= 120
+    assert wrapped(code).split("\n")[1] == "`one two`"
+
+
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/format.md", "docs/architecture.md"])
 def test_commands_exist(page):
-    targets = set(re.findall(r"^([a-z-]+):", _text("Makefile"), re.MULTILINE))
-    named = set(re.findall(r"(?:^|`)make ([a-z-]+)", _text(page), re.MULTILINE))
+    targets = set(re.findall(r"^([a-z-]+):", text_of("Makefile"), re.MULTILINE))
+    named = set(re.findall(r"(?:^|`)make ([a-z-]+)", text_of(page), re.MULTILINE))
     assert named
     assert named <= targets
 
 
 def test_every_target_explains_itself():
-    phony = re.findall(r"^\.PHONY: ([a-z-]+)$", _text("Makefile"), re.MULTILINE)
+    phony = re.findall(r"^\.PHONY: ([a-z-]+)$", text_of("Makefile"), re.MULTILINE)
     shown = subprocess.run(
         ["make", "--no-print-directory", "help"], cwd=ROOT, capture_output=True, text=True, check=True
     )
@@ -110,7 +125,7 @@ def test_every_target_explains_itself():
 def test_paths_named_in_the_architecture_exist():
     rooms = [one for one in os.listdir(os.path.join(ROOT, "tablestore_engine")) if "." not in one]
     found = re.findall(
-        rf"`((?:tablestore_engine|dbt|tests|{'|'.join(rooms)})/[\w/.-]*)`", _text("docs/architecture.md")
+        rf"`((?:tablestore_engine|dbt|tests|{'|'.join(rooms)})/[\w/.-]*)`", text_of("docs/architecture.md")
     )
     assert len(found) > 5
     for path in found:

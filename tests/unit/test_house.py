@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
+import re
+from collections import defaultdict
 
 import pytest
+from support.repository import ROOT
 
-ROOT = Path(__file__).parents[2]
 MOST_MODULES = 13
+MOST_REPEATED = 3
+"""Statements; a function of so many is not written again in another file of tests."""
 ROOMS = [
     room
     for house in ("tablestore_engine", "dbt/adapters/tablestore")
@@ -97,6 +100,33 @@ def test_a_commit_is_followed_by_what_follows_commits():
         if file.parent.name not in maintenance and any(id(one) not in followed for one in published):
             found.add(_name(file))
     assert not found, f"pass what is published to `after_commit.follow` in {', '.join(sorted(found))}"
+
+
+def _shape(function):
+    """A function without its name, its docstring and the names of its variables; and how many statements it has."""
+    body = function.body[1:] if ast.get_docstring(function) else function.body
+    own = {one.arg for one in ast.walk(function) if isinstance(one, ast.arg)}
+    own |= {one.id for one in ast.walk(function) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    text = " ".join(ast.dump(part) for part in (function.args, *body))
+    seen: dict[str, str] = {}
+
+    def numbered(match):
+        return f"'{seen.setdefault(match[1], str(len(seen)))}'" if match[1] in own else match[0]
+
+    return re.sub(r"'(\w+)'", numbered, text), sum(isinstance(one, ast.stmt) for part in body for one in ast.walk(part))
+
+
+def test_what_several_tests_need_is_written_once():
+    """Helpers, fixtures and scenarios of several files are in tests/support, or in the conftest of a folder."""
+    files = defaultdict(set)
+    for file in sorted((ROOT / "tests").rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                shape, statements = _shape(node)
+                if statements >= MOST_REPEATED:
+                    files[shape].add(f"{_name(file)}: {node.name}")
+    found = [" = ".join(sorted(one)) for one in files.values() if len({name.split(":")[0] for name in one}) > 1]
+    assert not found, f"move to tests/support: {'; '.join(found)}"
 
 
 def _hand_made(node):

@@ -10,8 +10,7 @@ import sys
 
 import pytest
 from setuptools import find_namespace_packages
-
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from support.repository import ROOT, text_of
 
 # Distributions by the name that one imports, where the two differ.
 DISTRIBUTIONS = {"dbt": "dbt-core", "dbt_common": "dbt-common", "typing_extensions": "typing-extensions"}
@@ -26,24 +25,19 @@ def _files(*folders):
             yield from (os.path.join(where, name) for name in names if "__pycache__" not in where)
 
 
-def _text(path):
-    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
-        return file.read()
-
-
 @pytest.mark.parametrize("folder", ["dbt", "dbt/adapters", "dbt/include"])
 def test_namespaces_of_dbt_stay_dbts(folder):
     assert not os.path.exists(os.path.join(ROOT, folder, "__init__.py"))
 
 
 def test_every_package_is_found():
-    found = set(find_namespace_packages(ROOT, include=["dbt", "dbt.*", "tablestore_engine*"]))
+    found = set(find_namespace_packages(str(ROOT), include=["dbt", "dbt.*", "tablestore_engine*"]))
     folders = {os.path.dirname(path) for path in _files("dbt/adapters", "tablestore_engine") if path.endswith(".py")}
     assert {os.path.relpath(folder, ROOT).replace(os.sep, ".") for folder in folders} <= found
 
 
 def test_every_macro_file_is_package_data():
-    patterns = re.findall(r'"((?:\*\*/)?\*\.\w+)"', _text("setup.py"))
+    patterns = re.findall(r'"((?:\*\*/)?\*\.\w+)"', text_of("setup.py"))
     top = os.path.join(ROOT, "dbt", "include", "tablestore")
     for path in _files("dbt/include/tablestore"):
         name = os.path.relpath(path, top)
@@ -51,18 +45,18 @@ def test_every_macro_file_is_package_data():
 
 
 def test_one_version():
-    (declared,) = re.findall(r'^version = "(.+)"$', _text("pyproject.toml"), re.MULTILINE)
-    (adapter,) = re.findall(r'^version = "(.+)"$', _text("dbt/adapters/tablestore/__version__.py"), re.MULTILINE)
+    (declared,) = re.findall(r'^version = "(.+)"$', text_of("pyproject.toml"), re.MULTILINE)
+    (adapter,) = re.findall(r'^version = "(.+)"$', text_of("dbt/adapters/tablestore/__version__.py"), re.MULTILINE)
     assert declared == adapter
 
 
 def test_dependencies_are_those_that_are_imported():
-    block = re.search(r"^dependencies = \[$(.*?)^\]$", _text("pyproject.toml"), re.MULTILINE | re.DOTALL)
+    block = re.search(r"^dependencies = \[$(.*?)^\]$", text_of("pyproject.toml"), re.MULTILINE | re.DOTALL)
     declared = set(re.findall(r'^\s*"([A-Za-z0-9_-]+)', block[1], re.MULTILINE))
     imported = set()
     for path in _files("dbt", "tablestore_engine"):
         if path.endswith(".py"):
-            imported |= {DISTRIBUTIONS.get(name, name) for name in _imports(ast.parse(_text(path)))}
+            imported |= {DISTRIBUTIONS.get(name, name) for name in _imports(ast.parse(text_of(path)))}
     imported -= {*sys.stdlib_module_names, "tablestore_engine"}
     assert declared == imported | NOT_IMPORTED
 

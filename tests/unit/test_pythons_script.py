@@ -8,8 +8,8 @@ import subprocess
 import sys
 
 import pytest
+from support.repository import ROOT
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MINE = f"{sys.version_info.major}.{sys.version_info.minor}"
 OTHERS = [one for one in ("3.10", "3.11", "3.12", "3.13") if one != MINE]
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="a shell script")
@@ -26,11 +26,11 @@ def play(tmp_path):
     make.write_text(f'#!{shutil.which("sh")}\necho "make $*"\nexit $CODE\n')
     make.chmod(0o755)
 
-    def run(*names, code=0):
+    def run(*names, code=0, arguments=()):
         for name in names:
             (tools / name).symlink_to(sys.executable)
         done = subprocess.run(
-            [shutil.which("sh"), os.path.join(ROOT, "scripts", "pythons.sh")],
+            [shutil.which("sh"), os.path.join(ROOT, "scripts", "pythons.sh"), *arguments],
             env={"PATH": str(tools), "HOME": str(tmp_path), "CODE": str(code), "VENV": "env"},
             capture_output=True,
             text=True,
@@ -51,6 +51,12 @@ def test_says_what_it_ran_and_what_it_skipped(play):
     (made,) = [line for line in said if line.startswith("make ")]
     assert f"VENV=env-{MINE} " in made
     assert made.endswith(" test-unit")
+
+
+def test_the_lowest_is_found(play):
+    code, (found,) = play(f"python{MINE}", arguments=["lowest"])
+    assert code == 0
+    assert os.path.basename(found) == f"python{MINE}"
 
 
 def test_a_failure_is_printed_and_returned(play):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
+from support.tables import no_spark
 
 from tablestore_engine import TableStore
 from tablestore_engine.errors import (
@@ -19,10 +20,7 @@ from tablestore_engine.schema.types.types import AtomicType
 
 @pytest.fixture
 def store(tmp_path):
-    def refuse():
-        raise AssertionError("Spark was started")
-
-    return TableStore(tmp_path / "warehouse", session_factory=refuse)
+    return TableStore(tmp_path / "warehouse", session_factory=no_spark)
 
 
 def test_a_table_with_everything(store):

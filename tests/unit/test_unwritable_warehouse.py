@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 
 import pytest
-from support.tables import write
+from support.tables import no_spark, write
 
 from tablestore_engine.catalog import Catalog, View
 from tablestore_engine.errors import StorageError
@@ -47,10 +47,6 @@ class NoPermission(LocalFileIO):
         self._refuse(path)
 
 
-def refuse():
-    raise AssertionError("Spark was started")
-
-
 def said(store, text):
     with pytest.raises(StorageError) as caught:
         store.execute(text)
@@ -61,7 +57,7 @@ def said(store, text):
 @pytest.mark.parametrize("text", STATEMENTS)
 def test_below_a_file(tmp_path, text):
     (tmp_path / "file").write_text("mine")
-    store = TableStore(tmp_path / "file" / "warehouse", session_factory=refuse)
+    store = TableStore(tmp_path / "file" / "warehouse", session_factory=no_spark)
     assert "Not a directory" in said(store, text)
     assert (tmp_path / "file").read_text() == "mine"
 
@@ -69,7 +65,7 @@ def test_below_a_file(tmp_path, text):
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs /proc")
 @pytest.mark.parametrize("text", STATEMENTS)
 def test_in_a_file_system_in_which_nobody_can_make_folders(text):
-    store = TableStore("/proc/warehouse", session_factory=refuse)
+    store = TableStore("/proc/warehouse", session_factory=no_spark)
     assert said(store, text).startswith("Storage failure at /proc/warehouse")
 
 
@@ -87,7 +83,7 @@ def test_in_a_file_system_in_which_nobody_can_make_folders(text):
     ],
 )
 def test_without_permission(tmp_path, text):
-    store = TableStore(tmp_path, session_factory=refuse)
+    store = TableStore(tmp_path, session_factory=no_spark)
     store.execute("CREATE TABLE kept (a INT)")
     write(store.table("kept"), [{"a": 1}])
     store.catalog.create_view("default", "seen", View("SELECT 1 AS a", "default"))

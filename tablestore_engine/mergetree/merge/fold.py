@@ -36,17 +36,17 @@ def fold_sorted(table: pa.Table, last: Mask, engine: MergeEngine, kinds: str | N
         RowKindError: a retraction where a column's function cannot take anything back.
     """
     unique = bool(last.all())
-    if engine.kept is Kept.NEWEST:
+    if engine.rules.kept is Kept.NEWEST:
         return table if unique else table.filter(pa.array(last))
     starts = np.flatnonzero(np.append(True, last[:-1]))
-    if engine.kept is Kept.OLDEST:
+    if engine.rules.kept is Kept.OLDEST:
         return table if unique else table.take(pa.array(starts))
     retracts = retractions(table, kinds)
-    if unique and (retracts is None or engine.retraction is Retraction.AS_RECORD):
+    if unique and (retracts is None or engine.rules.retraction is Retraction.AS_RECORD):
         return table
     if retracts is None or kinds is None:
         return _folded(table, Groups(starts, table.num_rows), engine, None)
-    if engine.retraction is Retraction.AS_RECORD:
+    if engine.rules.retraction is Retraction.AS_RECORD:
         return _folded_in_groups(table, starts, engine, kinds)
     removed = np.zeros(table.num_rows, bool)
     if engine.removes_on_delete:

@@ -31,10 +31,10 @@ def normalize_records(rows: pa.Table, engine: MergeEngine, kinds: str) -> pa.Tab
         ExecutionError: a number cannot be negated in its type, or a value of a sketch column is not a sketch.
     """
     retracts = None
-    keeps_kinds = engine.stores_retractions or engine.retraction is Retraction.AS_RECORD
+    keeps_kinds = engine.stores_retractions or engine.rules.retraction is Retraction.AS_RECORD
     if kinds in rows.column_names:
         rows = without_ignored(rows, engine, kinds)
-        if engine.kept is Kept.NEWEST:
+        if engine.rules.kept is Kept.NEWEST:
             return rows
         numbers = rows.column(kinds).to_numpy()
         retracts = (numbers & 1) == 1

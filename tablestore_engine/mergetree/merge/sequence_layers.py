@@ -47,7 +47,7 @@ def split_layers(table: pa.Table, keys: Sequence[str], engine: MergeEngine, kind
     `kinds` names the column of row kinds, None if all rows are ordinary. The result may be split again, without the
     layer column, together with later rows.
     """
-    if kinds is not None and engine.retraction is not Retraction.AS_RECORD:
+    if kinds is not None and engine.rules.retraction is not Retraction.AS_RECORD:
         table = _shortened(table, keys, engine, kinds)
     starts = _starts(table, keys)
     apart = np.zeros(table.num_rows, bool)
@@ -60,7 +60,7 @@ def split_layers(table: pa.Table, keys: Sequence[str], engine: MergeEngine, kind
     last[np.append(stretches[1:], table.num_rows) - 1] = True
     owners = np.searchsorted(starts, stretches, "right")
     layers = pa.array(how_often_before(owners).astype(np.int32))
-    if kinds is not None and engine.retraction is Retraction.AS_RECORD:
+    if kinds is not None and engine.rules.retraction is Retraction.AS_RECORD:
         folded = fold_sorted(table, last, replace(engine, removing_groups=()), kinds)
         # A stretch of retractions that are not -D removes no row: it must not become a -D.
         hides = _deletes(folded, kinds) & ~_deletes(table, kinds)[stretches]
@@ -73,7 +73,7 @@ def split_layers(table: pa.Table, keys: Sequence[str], engine: MergeEngine, kind
 def _only_deletes_apart(engine: MergeEngine) -> bool:
     """Whether a retraction other than a -D may be folded with any record: with sequence groups, of most functions."""
     in_order = any(fold.retract_rule is RetractRule.IN_ORDER for fold in engine.folds)
-    return engine.retraction is Retraction.AS_RECORD and not in_order
+    return engine.rules.retraction is Retraction.AS_RECORD and not in_order
 
 
 def _factors(table: pa.Table, engine: MergeEngine) -> Mask:

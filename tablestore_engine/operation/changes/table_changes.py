@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from tablestore_engine.metadata.manifest import ManifestEntry
-from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.changes.after_commit import follow
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.commit.replace import everything, next_schema, replace_all
+from tablestore_engine.operation.files.entry_paths import EntryPaths
 from tablestore_engine.operation.history.partition_expire import PartitionRetention, drop, removal_of, remove_expired
 from tablestore_engine.operation.history.snapshot_expire import Retention, expire_snapshots
 from tablestore_engine.operation.history.tags import delete_tag
@@ -78,12 +77,9 @@ def remove_missing_files(state: TableState, *, dry_run: bool = False) -> list[st
     """
     latest = state.snapshots.latest()
     live = live_entries(state.manifests, latest) if latest else []
-    partition_format = PartitionFormat(state.schema)
-
-    def path(entry: ManifestEntry) -> str:
-        return entry.file.path_in(state.paths.bucket_dir(partition_format.path_of(entry.partition), entry.bucket))
-
-    missing = {path(entry): entry for entry in live if not state.io.exists(path(entry))}
+    files = EntryPaths(state.paths, state.schema)
+    by_path = {files.data_file(entry): entry for entry in live}
+    missing = {path: entry for path, entry in by_path.items() if not state.io.exists(path)}
     if missing and not dry_run:
         removed = tuple(entry.removal for entry in missing.values())
         # Not OVERWRITE: the keys of the partition's other files stay in the index of dynamic buckets.

@@ -25,7 +25,7 @@ Publisher = Callable[[], TableSchema]
 
 def enables_retractions(schema: TableSchema, added: Iterable[ManifestEntry]) -> bool:
     """Whether committing these files makes the table a multiset table."""
-    if schema.primary_keys or schema.merge_engine.is_multiset:
+    if schema.primary_keys or schema.merge_engine.rules.is_multiset:
         return False
     return any(is_retraction(entry.file) for entry in added)
 
@@ -51,6 +51,6 @@ def schema_to_commit(
     base = replace(schema, replaces=None)
     if current is not None and current.id == schema.id:
         return base, schema_publisher(schemas, schema, with_retractions(current, newest, now_millis()))
-    if current is not None and current.merge_engine.is_multiset and schemas.descends(current.id, schema.id):
+    if current is not None and current.merge_engine.rules.is_multiset and schemas.descends(current.id, schema.id):
         return base, partial(schemas.load, current.id)  # others enabled retractions already
     raise ConflictError("The schema of the table was changed meanwhile.", hint="Run the statement again.")

@@ -195,7 +195,7 @@ def _due(
     target = write_target(state)
     buckets = plan_scan(state, state.snapshots.latest()).buckets
     chosen = [b for b in buckets if written is None or (b.partition_row, b.bucket) in written]
-    tasks = plan_compaction(chosen, target, state.schemas.load, full=full, unmerged=unmerged)
+    tasks = plan_compaction(chosen, target, state.schemas, full=full, unmerged=unmerged)
     if not tasks:
         return []
     # One of two compactions of the same bucket would be in vain.

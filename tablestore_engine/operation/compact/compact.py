@@ -117,7 +117,7 @@ def _pass(task: CompactTask, oldest_first: Sequence[Files], name: str, between: 
     once: these are only merged into one sequence, unchanged.
     """
     schema = task.target.schema
-    one_stays = schema.merge_engine.keeps_one_record
+    one_stays = schema.merge_engine.rules.keeps_one_record
     columns = [*(SortColumn(key) for key in _keys(schema)), *_order(schema)]
     reduce = _reducer(schema) if one_stays else partial(sort_stable, columns=columns)
     writer = _writer(task, f"{name}{len(between)}-")

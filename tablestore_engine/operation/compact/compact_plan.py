@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from tablestore_engine.mergetree.compaction.levels import highest_level, sorted_runs
@@ -20,6 +20,7 @@ from tablestore_engine.operation.compact.compact_task import CompactTask, Files
 from tablestore_engine.operation.files.data_file_writer import WriteTarget
 from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.storage.schemas import SchemaStore
 
 
 def universal_options(schema: TableSchema) -> UniversalOptions:
@@ -43,7 +44,7 @@ def universal_options(schema: TableSchema) -> UniversalOptions:
 def plan_compaction(
     buckets: Iterable[BucketScan],
     target: WriteTarget,
-    load_schema: Callable[[int], TableSchema],
+    schemas: SchemaStore,
     *,
     full: bool,
     unmerged: bool = False,
@@ -56,37 +57,33 @@ def plan_compaction(
     """
     tasks = []
     for bucket in buckets:
-        to = knowing(target, bucket.files, load_schema)
+        to = knowing(target, bucket.files, schemas)
         if to.schema.primary_keys:
             unit = _keyed_unit(bucket, to.schema, full, unmerged, to.creation_time_millis)
         else:
             unit = _append_unit(bucket, to.schema, full)
         if unit is None:
             continue
-        tasks.append(task_of(bucket, unit, to, load_schema))
+        tasks.append(task_of(bucket, unit, to, schemas))
     return tasks
 
 
-def knowing(
-    target: WriteTarget, files: Iterable[DataFileMeta], load_schema: Callable[[int], TableSchema]
-) -> WriteTarget:
+def knowing(target: WriteTarget, files: Iterable[DataFileMeta], schemas: SchemaStore) -> WriteTarget:
     """A target whose schema has all columns of some live files.
 
     Others may have added a column and written to it after the table was loaded: a merge must keep it.
     """
     newest = max((f.schema_id for f in files), default=target.schema.id)
-    return target if newest <= target.schema.id else replace(target, schema=load_schema(newest))
+    return target if newest <= target.schema.id else replace(target, schema=schemas.load(newest))
 
 
-def task_of(
-    bucket: BucketScan, unit: CompactionUnit, target: WriteTarget, load_schema: Callable[[int], TableSchema]
-) -> CompactTask:
+def task_of(bucket: BucketScan, unit: CompactionUnit, target: WriteTarget, schemas: SchemaStore) -> CompactTask:
     """The task that executes a merge in a bucket."""
     files = tuple(f for run in unit.runs for f in run.files)
     rest = rest_of(target.schema, files, bucket.files)
     return CompactTask(
         target=target,
-        schemas={i: load_schema(i) for i in {f.schema_id for f in (*files, *rest)}},
+        schemas={i: schemas.load(i) for i in {f.schema_id for f in (*files, *rest)}},
         partition=bucket.partition_row,
         partition_path=bucket.partition_path,
         bucket=bucket.bucket,

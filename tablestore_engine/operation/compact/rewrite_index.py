@@ -5,7 +5,7 @@ A task is that of a compaction: its files are removed, and added again with anot
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 
 import pyarrow as pa
@@ -26,16 +26,15 @@ from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.schema.table.file_indexes import IndexedColumn, indexed_columns
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import AtomicType, MapType
+from tablestore_engine.storage.schemas import SchemaStore
 
 
-def plan_rewrite(
-    buckets: Iterable[BucketScan], target: WriteTarget, load_schema: Callable[[int], TableSchema]
-) -> list[CompactTask]:
+def plan_rewrite(buckets: Iterable[BucketScan], target: WriteTarget, schemas: SchemaStore) -> list[CompactTask]:
     """A task for each bucket."""
     return [
         CompactTask(
             target=target,
-            schemas={number: load_schema(number) for number in {f.schema_id for f in one.files}},
+            schemas={number: schemas.load(number) for number in {f.schema_id for f in one.files}},
             partition=one.partition_row,
             partition_path=one.partition_path,
             bucket=one.bucket,

@@ -7,7 +7,7 @@ change: a plan names files, and is void, without blocking others, as soon as one
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from tablestore_engine.errors import ConflictError, SnapshotNotFound
 from tablestore_engine.metadata.compaction_plan import (
@@ -29,7 +29,7 @@ from tablestore_engine.operation.compact.compact_task import CompactTask
 from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.operation.scan.scan import live_entries, plan_scan
-from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.storage.schemas import SchemaStore
 from tablestore_engine.table_state import TableState
 
 STRATEGIES = ("minor", "full")
@@ -57,7 +57,7 @@ def schedule(
     pending = {bucket_id for one in _standing(state, latest) for bucket_id in one.bucket_ids}
     plan = plan_scan(state, latest, partition_filter=chosen)
     free = [one for one in plan.buckets if (one.partition_row, one.bucket) not in pending]
-    tasks = plan_compaction(free, write_target(state), state.schemas.load, full=strategy == "full", unmerged=True)
+    tasks = plan_compaction(free, write_target(state), state.schemas, full=strategy == "full", unmerged=True)
     if not tasks:
         return None
     made = _written(state, latest, strategy, tasks, now_millis)
@@ -72,7 +72,7 @@ def _standing(state: TableState, latest: Snapshot) -> list[CompactionPlan]:
     if not pending:
         return []
     live, target = live_entries(state.manifests, latest), write_target(state)
-    return [one for one in pending if not isinstance(plan_tasks(one, live, target, state.schemas.load), str)]
+    return [one for one in pending if not isinstance(plan_tasks(one, live, target, state.schemas), str)]
 
 
 def schedule_after_commit(state: TableState, now_millis: int) -> CompactionPlan | None:
@@ -160,14 +160,14 @@ def tasks_of(plan: CompactionPlan, state: TableState) -> list[CompactTask] | str
     """The tasks of a plan on the table as it is now; or, when the plan is void, why."""
     latest = state.snapshots.latest()
     live = live_entries(state.manifests, latest) if latest else []
-    return plan_tasks(plan, live, write_target(state), state.schemas.load)
+    return plan_tasks(plan, live, write_target(state), state.schemas)
 
 
 def plan_tasks(
     plan: CompactionPlan,
     live: Iterable[ManifestEntry],
     target: WriteTarget,
-    load_schema: Callable[[int], TableSchema],
+    schemas: SchemaStore,
 ) -> list[CompactTask] | str:
     """The tasks of a plan when all its files are among the live ones; else the reason against it. Pure."""
     files = {(e.partition, e.bucket, e.file.file_name, e.file.level): e for e in live if e.kind == FileKind.ADD}
@@ -195,13 +195,13 @@ def plan_tasks(
             name = older.file.file_name
             return f"File {name} came since then, and holds older records than the plan merges."
         # In a multiset table, newer files may hold the rows that retractions of the plan remove.
-        all_there = not engine.is_multiset or len(bucket) == len(found)
+        all_there = not engine.rules.is_multiset or len(bucket) == len(found)
         merged = tuple(e.file for e in found)
         rest = rest_of(target.schema, merged, (e.file for e in bucket))
         tasks.append(
             CompactTask(
-                target=knowing(target, (*merged, *rest), load_schema),
-                schemas={i: load_schema(i) for i in {f.schema_id for f in (*merged, *rest)}},
+                target=knowing(target, (*merged, *rest), schemas),
+                schemas={i: schemas.load(i) for i in {f.schema_id for f in (*merged, *rest)}},
                 partition=group.partition,
                 partition_path=partition_format.path_of(group.partition),
                 bucket=group.bucket,

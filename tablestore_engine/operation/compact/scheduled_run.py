@@ -244,7 +244,7 @@ def beating(beat: Callable[[], None], every_seconds: float) -> Iterator[None]:
             with suppress(TableStoreError):
                 beat()
 
-    thread = Thread(target=run, name="compaction-heartbeat", daemon=True)
+    thread = Thread(target=run, name="heartbeat", daemon=True)
     thread.start()
     try:
         yield
@@ -265,7 +265,7 @@ def _settle(state: TableState, found: ScheduledCompaction, now_millis: Callable[
     if last is None or last.failure is not None:
         return None
     state.timeline.revoke(plan.instant, last.number, new_identity(state.schema.core_options, "compact").user)
-    _fence_off(state)
+    fence_off(state)
     committed = _snapshot_of(state, plan)
     if committed is not None:
         return _completed(state, plan, committed.id, now_millis)
@@ -280,8 +280,8 @@ def _settle(state: TableState, found: ScheduledCompaction, now_millis: Callable[
     return _rolled_back(state, found, last, now_millis, f"{last.claim.owner} was not heard of any more", LOST)
 
 
-def _fence_off(state: TableState) -> None:
-    """Commit the snapshot number that an attempt which has not seen the revocation would use."""
+def fence_off(state: TableState) -> None:
+    """Commit the snapshot number that a process which has not seen its revocation would use."""
     identity = new_identity(state.schema.core_options, "fence")
     # If another commit takes the number first, that is enough; a replaced table conflicts with the attempt, too.
     with suppress(ConflictError):

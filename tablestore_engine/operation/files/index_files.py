@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from tablestore_engine.metadata.data_file import plain_path
 from tablestore_engine.metadata.index_manifest import IndexEntry
-from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.files.entry_paths import EntryPaths
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.manifests import ManifestStore
 from tablestore_engine.storage.paths import TablePaths
@@ -18,8 +18,7 @@ def index_path(paths: TablePaths, schema: TableSchema, entry: IndexEntry) -> str
     if entry.external_path:
         return plain_path(entry.external_path)
     if schema.core_options.index_file_in_data_file_dir:
-        directory = paths.bucket_dir(PartitionFormat(schema).path_of(entry.partition), entry.bucket)
-        return f"{directory}/{entry.file_name}"
+        return f"{EntryPaths(paths, schema).bucket_dir(entry.partition, entry.bucket)}/{entry.file_name}"
     return paths.index_file(entry.file_name)
 
 

@@ -13,6 +13,7 @@ from tablestore_engine.operation.formats.column_stats import ColumnStats
 from tablestore_engine.operation.formats.file_format import BatchSizes, FileLayout
 from tablestore_engine.operation.formats.footer_stats import column_stats, leaves_with_stats
 
+PAGE_ROWS = 5_000  # readers that look for a few keys skip pages; the fewer rows in each, the less they read
 _OFFSET = 4  # bytes of the offset of a value of variable width
 
 
@@ -28,6 +29,8 @@ class ParquetWriter:
             store_decimal_as_integer=True,
             write_statistics=leaves_with_stats(layout.schema, layout.without_bounds),
             metadata_collector=self._footers,
+            write_page_index=True,
+            max_rows_per_page=PAGE_ROWS,
             **encodings(first, layout.primary_keys, layout.compression, layout.options),
         )
 

@@ -24,13 +24,13 @@ from tablestore_engine.errors import (
 )
 from tablestore_engine.metadata.index_manifest import HASH, IndexEntry, hash_entries
 from tablestore_engine.metadata.manifest import ManifestEntry
-from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.commit.index_commit import IndexChange
 from tablestore_engine.operation.commit.replace import restarts
 from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
+from tablestore_engine.operation.files.entry_paths import EntryPaths
 from tablestore_engine.operation.files.index_files import index_entries, index_path
 from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.operation.scan.scan import live_entries
@@ -154,11 +154,10 @@ def _index_change(target: WriteTarget, past: TableSchema, wanted: Sequence[Index
 
 def _copies(target: WriteTarget, entries: Sequence[ManifestEntry]) -> list[ManifestEntry]:
     """Copies of files under new names, as ADD entries."""
-    partition_format = PartitionFormat(target.schema)
+    files = EntryPaths(target.paths, target.schema)
     found = []
     for number, entry in enumerate(entries):
         file = entry.file
-        directory = target.paths.bucket_dir(partition_format.path_of(entry.partition), entry.bucket)
         extension = file.file_name.partition(".")[2] or "parquet"
         name = target.paths.new_data_file_name(
             target.write_id,
@@ -166,9 +165,10 @@ def _copies(target: WriteTarget, entries: Sequence[ManifestEntry]) -> list[Manif
             prefix=target.schema.core_options.data_file_prefix,
             extension=extension,
         )
-        _copy(target, file.path_in(directory), f"{directory}/{name}")
         # Side files of other programs only make reading faster.
-        found.append(replace(entry, file=replace(file, file_name=name, extra_files=(), external_path=None)))
+        copy = replace(entry, file=replace(file, file_name=name, extra_files=(), external_path=None))
+        _copy(target, files.data_file(entry), files.data_file(copy))
+        found.append(copy)
     return found
 
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field, replace
 
 from tablestore_engine.errors import SnapshotNotFound, StorageError, UserError
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry, ManifestFileMeta
-from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.files.entry_paths import EntryPaths
 from tablestore_engine.operation.files.index_files import index_paths
 from tablestore_engine.operation.history.history import reading_tag
 from tablestore_engine.operation.scan.scan import live_entries
@@ -242,16 +242,8 @@ def _entries(state: TableState, meta: ManifestFileMeta) -> list[ManifestEntry]:
 
 
 def _paths(state: TableState, snapshot: Snapshot, entries: Iterable[ManifestEntry]) -> set[str]:
-    partition_format = PartitionFormat(state.schemas.load(snapshot.schema_id))
-    found = set()
-    for entry in entries:
-        file = entry.file
-        path = file.path_in(state.paths.bucket_dir(partition_format.path_of(entry.partition), entry.bucket))
-        found.add(path)
-        # Side files of a data file are in its directory.
-        directory = path.rpartition("/")[0]
-        found |= {f"{directory}/{name}" for name in file.extra_files}
-    return found
+    files = EntryPaths(state.paths, state.schemas.load(snapshot.schema_id))
+    return {path for entry in entries for path in files.all_files(entry)}
 
 
 def _statistics(state: TableState, snapshot: Snapshot) -> set[str]:

@@ -21,8 +21,8 @@ from tablestore_engine.errors import ConflictError
 from tablestore_engine.metadata.bucket import row_hashes
 from tablestore_engine.metadata.index_manifest import HASH, IndexEntry, hash_entries
 from tablestore_engine.metadata.manifest import ManifestEntry
-from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.files.data_file_writer import WriteTarget
+from tablestore_engine.operation.files.entry_paths import EntryPaths
 from tablestore_engine.operation.files.file_read import FileColumns, read_batches
 from tablestore_engine.operation.files.index_files import index_path
 from tablestore_engine.operation.job.bucket_filling import FillRule, shares
@@ -150,15 +150,12 @@ def repaired(buckets: DynamicBuckets, target: WriteTarget, partitions: Sequence[
 
 def _indexed(target: WriteTarget, buckets: DynamicBuckets, bucket_id: tuple[bytes, int], number: int) -> IndexEntry:
     schema, schemas = target.schema, SchemaStore(target.io, target.paths)
-    partition, bucket = bucket_id
-    directory = target.paths.bucket_dir(PartitionFormat(schema).path_of(partition), bucket)
+    files = EntryPaths(target.paths, schema)
     columns = FileColumns(tuple(f.name for f in schema.bucket_fields))
     found = [NO_HASHES]
     for entry in buckets.unindexed:
         if (entry.partition, entry.bucket) == bucket_id:
-            file = entry.file
-            path = file.path_in(directory)
-            own = schemas.load(file.schema_id)
+            path, own = files.data_file(entry), schemas.load(entry.file.schema_id)
             found += [key_hashes(b, schema) for b in read_batches(target.io, path, own, schema, columns)]
     return write_index_file(target, bucket_id, np.unique(np.concatenate(found)), f"repaired{number}")
 

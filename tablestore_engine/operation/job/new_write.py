@@ -69,7 +69,7 @@ def new_job(
         sequence_number=new_sequence_number(live),
         occupied=frozenset((e.partition, e.bucket) for e in staying),
         # Other merge engines fold records of one key.
-        unique_keys=intent.refuse_duplicates and target.schema.merge_engine.kept is Kept.NEWEST,
+        unique_keys=intent.refuse_duplicates and target.schema.merge_engine.rules.kept is Kept.NEWEST,
         partition_buckets={p: n for p, n in numbers.items() if n != total},
         dynamic=dynamic,
         intent=intent,

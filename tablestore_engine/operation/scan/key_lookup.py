@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,9 +18,10 @@ from tablestore_engine.operation.files.deletion_vectors import positions_in
 from tablestore_engine.operation.files.file_read import FileColumns, read_batches
 from tablestore_engine.operation.scan.prune import comparable
 from tablestore_engine.operation.scan.scan_plan import BucketScan
-from tablestore_engine.schema.table.predicate import And, Compare, In, Or, Predicate
+from tablestore_engine.schema.table.predicate import And, Compare, Constant, In, Or, Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
+from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.table_state import TableState
 
 MAX_ROWS = 250_000
@@ -48,18 +50,24 @@ def key_condition(predicate: Predicate | None, schema: TableSchema) -> pc.Expres
         return None
     field = schema.field(name)
     values = predicate.values if isinstance(predicate, In) else (predicate.value,)
-    compare = _OPERATORS["=" if isinstance(predicate, In) else predicate.op]
-    terms = []
-    for value in values:
-        converted = comparable(value, field.type)
-        try:
-            scalar = None if converted is None else pa.scalar(converted, to_arrow_type(field.type))
-        except (pa.ArrowException, OverflowError, TypeError):
-            scalar = None
-        if scalar is None or scalar.as_py() != converted:
-            return None
-        terms.append(compare(pc.field(field.name), scalar))
-    return _join(terms, operator.or_)
+    scalars: list[Any] = [_scalar(value, field.type) for value in values]
+    if any(scalar is None for scalar in scalars):
+        return None
+    if isinstance(predicate, In):
+        return pc.field(field.name).isin(
+            pa.array([s.as_py() for s in scalars if s is not None], to_arrow_type(field.type))
+        )
+    return _OPERATORS[predicate.op](pc.field(field.name), scalars[0])
+
+
+def _scalar(value: Constant, data_type: DataType) -> pa.Scalar | None:
+    """The constant as an Arrow value of the column's type; None when it is not certain that Arrow compares it so."""
+    converted = comparable(value, data_type)
+    try:
+        scalar = None if converted is None else pa.scalar(converted, to_arrow_type(data_type))
+    except (pa.ArrowException, OverflowError, TypeError):
+        return None
+    return scalar if scalar is not None and scalar.as_py() == converted else None
 
 
 def _join(

@@ -7,10 +7,12 @@ column's type is lossless, because the engine that evaluates the query may conve
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Context, Decimal
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -56,8 +58,11 @@ def may_match(predicate: Predicate | None, bounds: Callable[[str], tuple[DataTyp
     if known.minimum is None or known.maximum is None:
         return True
     if isinstance(predicate, In):
-        values = [comparable(v, data_type) for v in predicate.values]
-        return any(v is None or known.minimum <= v <= known.maximum for v in values)
+        values = _in_order(predicate.values, tuple(map(type, predicate.values)), data_type)
+        if values is None:
+            return True
+        at = bisect_left(values, known.minimum)
+        return at < len(values) and bool(values[at] <= known.maximum)
     value = comparable(predicate.value, data_type)
     if value is None:
         return True
@@ -66,6 +71,16 @@ def may_match(predicate: Predicate | None, bounds: Callable[[str], tuple[DataTyp
     if predicate.op in ("<", "<="):
         return bool(known.minimum < value if predicate.op == "<" else known.minimum <= value)
     return bool(known.maximum > value if predicate.op == ">" else known.maximum >= value)
+
+
+@lru_cache(maxsize=64)
+def _in_order(values: tuple[Any, ...], kinds: tuple[type, ...], data_type: DataType) -> list[Any] | None:
+    """The constants as values of the column's type, sorted: one list for all files. None when one does not compare.
+
+    `kinds` are their types, by which the cache tells 1 from True.
+    """
+    found = [comparable(value, data_type) for value in values]
+    return None if any(value is None for value in found) else sorted(found)
 
 
 def comparable(value: Any, data_type: DataType) -> Any:

@@ -10,8 +10,8 @@ from tablestore_engine.errors import (
     TableStoreError,
 )
 from tablestore_engine.metadata.manifest import FileKind
-from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.files.data_file_writer import WriteTarget
+from tablestore_engine.operation.files.entry_paths import EntryPaths
 from tablestore_engine.operation.files.index_files import index_path
 from tablestore_engine.operation.job.write_job import WriteResult
 
@@ -36,13 +36,13 @@ def removed_unless_committed(target: WriteTarget, written: WriteResult | None = 
 
 def remove_written(target: WriteTarget, written: WriteResult) -> None:
     """Remove the files in the result of a write. Files of tasks that Spark ran twice are orphans."""
-    partition_format = PartitionFormat(target.schema)
+    files = EntryPaths(target.paths, target.schema)
     paths = [
-        target.paths.data_file(partition_format.path_of(one.partition), one.bucket, name)
+        path
         for one in written.entries
-        for name in (one.file.file_name, *one.file.extra_files)
+        for path in files.all_files(one)
         # A file that was only moved to another level, or got another index, does not belong to this write.
-        if one.kind == FileKind.ADD and target.write_id in name
+        if one.kind == FileKind.ADD and target.write_id in path.rpartition("/")[2]
     ]
     paths += [index_path(target.paths, target.schema, one) for one in written.index if target.write_id in one.file_name]
     for path in paths:

@@ -101,14 +101,14 @@ _WITHOUT_DELETES = (Part(_SAME | _OTHER, Target.LOCATION), Part(_NEW, Target.OPE
 
 def routing_of(engine: MergeEngine) -> Routing:
     """The routing of a merge engine whose table has a primary key."""
-    stays = engine.kept is Kept.NEWEST and engine.ignores_deletes
-    parts = _WITHOUT_DELETES if stays else _PARTS[engine.kept]
-    return Routing(_KEPT_ROWS[engine.kept], _live_kinds(engine), parts)
+    stays = engine.rules.kept is Kept.NEWEST and engine.ignores_deletes
+    parts = _WITHOUT_DELETES if stays else _PARTS[engine.rules.kept]
+    return Routing(_KEPT_ROWS[engine.rules.kept], _live_kinds(engine), parts)
 
 
 def _live_kinds(engine: MergeEngine) -> tuple[int, ...]:
     """Where records are folded, a retraction changes values but keeps the row, unless the engine removes rows on -D."""
-    if engine.kept is Kept.NEWEST:
+    if engine.rules.kept is Kept.NEWEST:
         return _INSERT, _UPDATE_AFTER
     kinds = (_INSERT, UPDATE_BEFORE_KIND, _UPDATE_AFTER)
     return kinds if engine.removes_on_delete else (*kinds, DELETE_KIND)

@@ -30,7 +30,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from tablestore_engine.schema.merge.aggregate_functions import FUNCTIONS, FunctionRules, Order, RetractRule
-from tablestore_engine.schema.merge.engine_rules import EngineRules, Kept, Retraction, rules_of
+from tablestore_engine.schema.merge.engine_rules import EngineRules, Retraction, rules_of
 
 
 @dataclass(frozen=True)
@@ -92,28 +92,11 @@ class MergeEngine:
 
     @property
     def rules(self) -> EngineRules:
-        """The engine's row of the table."""
+        """The engine's row of the table.
+
+        What it says of retractions holds unless `removes_on_delete`, `removing_groups` or an `ignores_` flag says more.
+        """
         return rules_of(self.name, in_groups=self.has_sequence_groups)
-
-    @property
-    def kept(self) -> Kept:
-        """Which records of a key its row is made of."""
-        return rules_of(self.name).kept
-
-    @property
-    def retraction(self) -> Retraction:
-        """What a retraction means, unless `removes_on_delete`, `removing_groups` or an `ignores_` flag says more."""
-        return self.rules.retraction
-
-    @property
-    def keeps_one_record(self) -> bool:
-        """Whether a row is one of its key's records, whole."""
-        return self.kept in (Kept.NEWEST, Kept.OLDEST)
-
-    @property
-    def is_multiset(self) -> bool:
-        """Whether the table has no key and takes retractions: it counts equal rows."""
-        return self.kept is Kept.EVERY
 
     @property
     def has_sequence_groups(self) -> bool:
@@ -125,11 +108,11 @@ class MergeEngine:
     @property
     def stores_retractions(self) -> bool:
         """Whether retractions keep their kind in files until all records of their key meet."""
-        if self.retraction is Retraction.AS_RECORD:
+        if self.rules.retraction is Retraction.AS_RECORD:
             return bool(self.removing_groups) or any(f.retract_rule is RetractRule.IN_ORDER for f in self.folds)
         if not self.folds:
             return False
-        if self.removes_on_delete or self.retraction is not Retraction.BY_COLUMN:
+        if self.removes_on_delete or self.rules.retraction is not Retraction.BY_COLUMN:
             return self.removes_on_delete
         rules = {f.retract_rule for f in self.folds}
         return RetractRule.IN_ORDER in rules and RetractRule.REFUSE not in rules
@@ -137,14 +120,14 @@ class MergeEngine:
     @property
     def settles_retractions(self) -> bool:
         """Whether a retraction in a file changes values even when no other record of its key is there."""
-        return bool(self.folds) and self.retraction is not Retraction.AS_RECORD
+        return bool(self.folds) and self.rules.retraction is not Retraction.AS_RECORD
 
     @property
     def reads_retractions(self) -> bool:
         """Whether files with retractions can be read: another writer may have made them."""
-        if self.retraction is Retraction.BY_COLUMN and not self.removes_on_delete:
+        if self.rules.retraction is Retraction.BY_COLUMN and not self.removes_on_delete:
             return all(f.retract_rule is not RetractRule.REFUSE for f in self.folds)
-        return self.removes_on_delete or self.retraction in (Retraction.DELETE, Retraction.AS_RECORD)
+        return self.removes_on_delete or self.rules.retraction in (Retraction.DELETE, Retraction.AS_RECORD)
 
     @property
     def late_groups(self) -> tuple[tuple[str, ...], ...]:
@@ -182,19 +165,19 @@ class MergeEngine:
 
     def obstacle(self, kind: int) -> str | None:
         """Why a record of that kind (1 -U, 3 -D) cannot be written, as the end of a sentence; None when it can."""
-        if self.removes_on_delete and (kind == 3 or self.retraction is Retraction.REFUSED):
+        if self.removes_on_delete and (kind == 3 or self.rules.retraction is Retraction.REFUSED):
             return None  # a partial update that removes rows leaves -U out
-        if self.retraction in (Retraction.BY_COLUMN, Retraction.AS_RECORD):
+        if self.rules.retraction in (Retraction.BY_COLUMN, Retraction.AS_RECORD):
             stuck = [f for f in self.folds if f.retract_rule is RetractRule.REFUSE]
             if not stuck:
                 return None
             return f"column '{stuck[0].column}' cannot take back a value (its function is {stuck[0].function})"
-        return None if self.retraction is Retraction.DELETE else f"its merge engine is '{self.name}'"
+        return None if self.rules.retraction is Retraction.DELETE else f"its merge engine is '{self.name}'"
 
     @property
     def leaves_out_updates_before(self) -> bool:
         """Whether records of kind -U are ignored, by option or because rows are removed by -D alone."""
-        removes_only = self.removes_on_delete and self.retraction is Retraction.REFUSED
+        removes_only = self.removes_on_delete and self.rules.retraction is Retraction.REFUSED
         return self.ignores_updates_before or removes_only
 
     # -- the engine for some columns ----------------------------------------------------------------------

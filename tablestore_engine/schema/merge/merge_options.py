@@ -14,7 +14,7 @@ from tablestore_engine.options.merge_options import MergeOptions
 from tablestore_engine.options.option_type import COLUMNS
 from tablestore_engine.schema.merge.aggregate_functions import DEFAULT_FUNCTION, RetractRule
 from tablestore_engine.schema.merge.column_fold import fold_of, key_of, partition_fold
-from tablestore_engine.schema.merge.engine_rules import Kept, rules_of
+from tablestore_engine.schema.merge.engine_rules import RULES, Functions, Kept, engine_with, rules_of
 from tablestore_engine.schema.merge.merge_engine import Fold, MergeEngine
 from tablestore_engine.schema.merge.multiset_columns import check_engine
 from tablestore_engine.schema.types.types import BINARY_ROOTS, STRING_ROOTS, AtomicType, DataField
@@ -51,12 +51,12 @@ def merge_engine_of(
     removes = options.aggregation_removes_on_delete or options.partial_update_removes_on_delete
     if rules.kept is not Kept.FOLD:
         folds: tuple[Fold, ...] = ()
-    elif name == "aggregation":
-        folds = _aggregation(fields, keys, settings, options, partition_keys)
+    elif rules.functions is Functions.NAMED:
+        folds = _of_named_functions(fields, keys, settings, options, partition_keys)
     else:
         fixed = (*keys, *partition_keys, *(name for group in groups for name in group))
         named = _with_default(settings, [f.name for f in fields if f.name not in fixed], groups, options)
-        folds = _partial_update(fields, keys, named, groups, partition_keys)
+        folds = _of_last_values(fields, keys, named, groups, partition_keys)
     removing = _removing_groups(fields, folds, groups, options)
     return MergeEngine(name, folds, options.ignore_delete, options.ignore_update_before, removes, removing)
 
@@ -120,12 +120,12 @@ def _check_engine_options(name: str, settings: Settings, groups: Groups, options
         raise OptionError(
             f"Option 'sequence.field' is not supported with 'merge-engine' = '{name}'.", hint=rules.no_sequence_field
         )
-    for key, needed in _options_of_one_engine(groups, options):
-        if name != needed:
-            _refuse(key, needed, name)
+    for key, option in _options_of_one_engine(groups, options):
+        if engine_with(option) != name:
+            _refuse(key, engine_with(option), name)
     named = next((key_of(column, setting) for column, given in settings.items() for setting in given), None)
     if named is not None and rules.kept is not Kept.FOLD:
-        _refuse(named, "aggregation", name)
+        _refuse(named, next(one for one, row in RULES.items() if row.functions is Functions.NAMED), name)
     if options.partial_update_removes_on_delete and groups:
         raise OptionError(
             "Option 'partial-update.remove-record-on-delete' is not supported with sequence groups.",
@@ -135,15 +135,15 @@ def _check_engine_options(name: str, settings: Settings, groups: Groups, options
 
 
 def _options_of_one_engine(groups: Groups, options: CoreOptions) -> Iterator[tuple[str, str]]:
-    """The options that are set and belong to one merge engine, with that engine."""
+    """The options that are set and belong to one merge engine: their keys, also as in `EngineRules.options`."""
     for sequence in groups:
-        yield f"fields.{','.join(sequence)}.sequence-group", "partial-update"
-    if options.aggregation_removes_on_delete:
-        yield MergeOptions.aggregation_removes_on_delete.key, "aggregation"
-    if options.partial_update_removes_on_delete:
-        yield MergeOptions.partial_update_removes_on_delete.key, "partial-update"
-    if options.partial_update_removes_on_sequence_group:
-        yield _REMOVING_KEY, "partial-update"
+        yield key_of(",".join(sequence), "sequence-group"), MergeOptions.column_sequence_groups.key
+    given = {
+        MergeOptions.aggregation_removes_on_delete.key: options.aggregation_removes_on_delete,
+        MergeOptions.partial_update_removes_on_delete.key: options.partial_update_removes_on_delete,
+        _REMOVING_KEY: options.partial_update_removes_on_sequence_group,
+    }
+    yield from ((key, key) for key, value in given.items() if value)
 
 
 def _refuse(key: str, needed: str, name: str) -> None:
@@ -156,7 +156,7 @@ def _refuse(key: str, needed: str, name: str) -> None:
 # -- aggregation ---------------------------------------------------------------------------------------
 
 
-def _aggregation(
+def _of_named_functions(
     fields: Sequence[DataField],
     keys: Sequence[str],
     settings: Settings,
@@ -191,7 +191,7 @@ def _aggregation(
 # -- partial update ------------------------------------------------------------------------------------
 
 
-def _partial_update(
+def _of_last_values(
     fields: Sequence[DataField],
     keys: Sequence[str],
     settings: Settings,

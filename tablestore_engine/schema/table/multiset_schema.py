@@ -18,7 +18,7 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 
 def check_retractable(schema: TableSchema, row: Mapping[str, Any]) -> None:
     """Raise a RowKindError unless a table without a key takes retractions. `row` is the first one, for the message."""
-    if schema.core_options.retractions == "refuse" and not schema.merge_engine.is_multiset:
+    if schema.core_options.retractions == "refuse" and not schema.merge_engine.rules.is_multiset:
         raise RowKindError(
             f"A retraction (-U or -D) cannot be written to a table with no primary "
             f"key and 'retractions' = 'refuse': {row}.",

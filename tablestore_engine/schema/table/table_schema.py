@@ -20,6 +20,7 @@ from tablestore_engine.errors import ColumnNotFound, did_you_mean
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.merge.merge_engine import MergeEngine
 from tablestore_engine.schema.merge.merge_options import merge_engine_of
+from tablestore_engine.schema.types.evolution import CastMode, CastRules
 from tablestore_engine.schema.types.types import DataField, parse_field
 
 CURRENT_VERSION = 3
@@ -124,6 +125,12 @@ class TableSchema:
     def core_options(self) -> CoreOptions:
         """The parsed options. Unknown values are tolerated, because another writer may have stored them."""
         return CoreOptions.parse(self.options, strict=False, keyed=self.is_keyed)
+
+    @cached_property
+    def cast_rules(self) -> CastRules:
+        """How values of files are cast whose columns had other types."""
+        options = self.core_options
+        return CastRules(CastMode(options.schema_evolution_cast), options.schema_evolution_time_zone)
 
     @cached_property
     def merge_engine(self) -> MergeEngine:

@@ -1,16 +1,20 @@
-"""How values that were stored as one type are read as another: fields of a ROW by id, widened types by a cast.
+"""How values that were stored as one type are read as another: fields of a ROW by id, all else by Spark's own cast.
 
 Vocabulary: *past* is a column's type in the schema that a file was written with, *current* the one that is read. A
-change is *lossless* when every value of the past type is one of the current type, and all readers of the format agree
-which.
+change is *implicit* when it needs no option (the implicit casts of Flink's SQL), *explicit* when Spark's ``cast`` can
+do it. A *mode* says what a table allows, and what becomes of a value that cannot be cast.
 
-Invariant: what is not lossless is refused and never cast. Paimon lets a column become nearly any type, and its casts
-truncate, round and overflow by rules of their own.
+Invariant: reading takes any cast that Spark knows, whatever the mode, since another tool may have changed the type;
+`check_retype` decides what this engine changes.
 """
 
 from __future__ import annotations
 
-from tablestore_engine.errors import UnsupportedTypeError
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from tablestore_engine.errors import CastError, SchemaError, UnsupportedTypeError
 from tablestore_engine.schema.types.types import (
     BINARY_ROOTS,
     INTEGER_ROOTS,
@@ -24,8 +28,78 @@ from tablestore_engine.schema.types.types import (
     RowType,
 )
 
+CAST_FAILED = "An older file holds a value that cannot be cast to what is now the type of its column"
+CAST_HINT = "Set 'schema.evolution.cast' = 'explicit-null' to read such values as null, or change the type back."
 _DIGITS = {"TINYINT": 3, "SMALLINT": 5, "INT": 10, "BIGINT": 19}
 _EXACT_IN = {"TINYINT": ("FLOAT", "DOUBLE"), "SMALLINT": ("FLOAT", "DOUBLE"), "INT": ("DOUBLE",), "FLOAT": ("DOUBLE",)}
+_NUMBERS = (*INTEGER_ROOTS, "FLOAT", "DOUBLE", "DECIMAL")
+_SIZED = {"CHAR": STRING_ROOTS, "VARCHAR": STRING_ROOTS, "BINARY": BINARY_ROOTS, "VARBINARY": BINARY_ROOTS}
+_IMPLICIT = {
+    "DECIMAL": _NUMBERS,
+    "DOUBLE": _NUMBERS,
+    "FLOAT": (*INTEGER_ROOTS, "DECIMAL"),
+    "VARCHAR": ("CHAR",),
+    "STRING": ("CHAR", "VARCHAR"),
+    "VARBINARY": ("BINARY",),
+    "BYTES": ("BINARY", "VARBINARY"),
+    "DATE": ("TIMESTAMP",),
+    "TIME": ("TIMESTAMP",),
+    "TIMESTAMP": ("TIMESTAMP_LTZ",),
+    "TIMESTAMP_LTZ": ("TIMESTAMP",),
+}
+# What Spark's ANSI cast takes, besides a cast to STRING, which takes everything.
+_EXPLICIT = {
+    "BOOLEAN": (*STRING_ROOTS, *_NUMBERS),
+    **dict.fromkeys(_NUMBERS, (*STRING_ROOTS, *_NUMBERS, "BOOLEAN", "TIMESTAMP_LTZ")),
+    **dict.fromkeys(BINARY_ROOTS, (*STRING_ROOTS, *BINARY_ROOTS)),
+    "DATE": (*STRING_ROOTS, *TIMESTAMP_ROOTS),
+    "TIME": (*STRING_ROOTS, *TIMESTAMP_ROOTS),
+    "TIMESTAMP": (*STRING_ROOTS, *TIMESTAMP_ROOTS, "DATE"),
+    "TIMESTAMP_LTZ": (*STRING_ROOTS, *TIMESTAMP_ROOTS, "DATE", *_NUMBERS),
+}
+_ZONED = ("DATE", "TIMESTAMP", *STRING_ROOTS)
+
+
+class CastMode(str, Enum):
+    """A table's `schema.evolution.cast`."""
+
+    IMPLICIT = "implicit"
+    EXPLICIT_ERROR = "explicit-error"
+    EXPLICIT_NULL = "explicit-null"
+
+
+@dataclass(frozen=True)
+class CastRules:
+    """How a table casts values of older files: its mode, and the time zone that such casts take."""
+
+    mode: CastMode = CastMode.IMPLICIT
+    zone: str = "UTC"
+
+    @property
+    def fails(self) -> bool:
+        """Whether a value that cannot be cast is an error; else it is null."""
+        return self.mode is not CastMode.EXPLICIT_NULL
+
+
+@dataclass(frozen=True)
+class ColumnCast:
+    """The rules for the values of a column or field, which messages name."""
+
+    column: str
+    rules: CastRules
+
+    def at(self, field: str) -> ColumnCast:
+        """The same for a field or element of it."""
+        return replace(self, column=f"{self.column}.{field}")
+
+    def complaint(self, current: DataType) -> str:
+        """The beginning of the message that names a value; its text and a quote end it."""
+        return f"{CAST_FAILED}: column '{self.column}' is {current.as_nullable(True)}, and the value is '"
+
+
+def cast_error(how: ColumnCast, current: DataType, value: object) -> CastError:
+    """The error for a value that cannot be cast."""
+    return CastError(f"{how.complaint(current)}{value}'.", hint=CAST_HINT)
 
 
 def is_same(past: DataType, current: DataType) -> bool:
@@ -49,23 +123,95 @@ def past_field(past: RowType, field: DataField) -> DataField | None:
     return next((one for one in past.fields if one.id == field.id), None)
 
 
+def check_retype(column: str, past: DataType, current: DataType, mode: CastMode) -> None:
+    """Raise a SchemaError, which names the column or field, unless a table may change its type so.
+
+    That some value cannot be cast shows when it is read (see `CastMode`): no data is looked at here.
+    """
+    found = _first_pair(column, past, current, is_castable if mode is not CastMode.IMPLICIT else is_implicit)
+    if found is None:
+        return
+    name, source, target = found
+    hint = "Add a column of the new type, fill it by UPDATE, and drop the old one."
+    if is_castable(source, target):
+        hint = (
+            "Set 'schema.evolution.cast' = 'explicit-error', by which a value that cannot be cast is an error when it"
+            " is read, or 'explicit-null', by which it is null."
+        )
+        raise SchemaError(
+            f"Column '{name}' cannot become {target.as_nullable(True)}: no implicit cast leads there from"
+            f" {source.as_nullable(True)}.",
+            hint=hint,
+        )
+    raise SchemaError(
+        f"Column '{name}' cannot become {target.as_nullable(True)}: no cast leads there from"
+        f" {source.as_nullable(True)}.",
+        hint=hint,
+    )
+
+
 def check_readable(column: str, past: DataType, current: DataType) -> None:
-    """Raise an UnsupportedTypeError, which names the column or field, unless the change of its type is lossless."""
-    if isinstance(past, ArrayType) and isinstance(current, ArrayType):
-        check_readable(f"{column}.element", past.element, current.element)
-    elif isinstance(past, MapType) and isinstance(current, MapType) and is_same(past.key, current.key):
-        check_readable(f"{column}.value", past.value, current.value)
-    elif isinstance(past, RowType) and isinstance(current, RowType):
-        for field in current.fields:
-            source = past_field(past, field)
-            if source is not None:
-                check_readable(f"{column}.{field.name}", source.type, field.type)
-    elif not (isinstance(past, AtomicType) and isinstance(current, AtomicType) and is_lossless(past, current)):
+    """Raise an UnsupportedTypeError, which names the column or field, unless a cast leads from type to type."""
+    found = _first_pair(column, past, current, is_castable)
+    if found is not None:
+        name, source, target = found
         raise UnsupportedTypeError(
-            f"Column '{column}' has files in which it is {past.as_nullable(True)}, and these are not read as"
-            f" {current.as_nullable(True)}: values could change.",
+            f"Column '{name}' has files in which it is {source.as_nullable(True)}, and these are not read as"
+            f" {target.as_nullable(True)}: Spark has no such cast.",
             hint="A full compaction by the tool that changed the type stores them as the new one.",
         )
+
+
+def _first_pair(
+    column: str, past: DataType, current: DataType, allows: Callable[[DataType, DataType], bool]
+) -> tuple[str, DataType, DataType] | None:
+    """The first column or field whose change is not allowed, with its types."""
+    if isinstance(past, ArrayType) and isinstance(current, ArrayType):
+        return _first_pair(f"{column}.element", past.element, current.element, allows)
+    if isinstance(past, MapType) and isinstance(current, MapType) and is_same(past.key, current.key):
+        return _first_pair(f"{column}.value", past.value, current.value, allows)
+    if isinstance(past, RowType) and isinstance(current, RowType):
+        pairs = ((one, past_field(past, one)) for one in current.fields)
+        found = (_first_pair(f"{column}.{one.name}", old.type, one.type, allows) for one, old in pairs if old)
+        return next((one for one in found if one is not None), None)
+    return None if is_same(past, current) or allows(past, current) else (column, past, current)
+
+
+def is_implicit(past: DataType, current: DataType) -> bool:
+    """Whether a change of one value's type needs no option."""
+    if not isinstance(past, AtomicType) or not isinstance(current, AtomicType):
+        return False
+    root, to = past.root, current.root
+    if root in INTEGER_ROOTS and to in INTEGER_ROOTS:
+        return INTEGER_ROOTS.index(root) <= INTEGER_ROOTS.index(to)
+    if to in _SIZED and root in (*_IMPLICIT.get(to, ()), to):
+        return (past.precision or 0) <= (current.precision or 0)
+    return root == to or root in _IMPLICIT.get(to, ())
+
+
+def is_castable(past: DataType, current: DataType) -> bool:
+    """Whether Spark's ``cast`` takes a value of one type to the other, under its ANSI rules."""
+    if not isinstance(current, AtomicType):
+        return False
+    if not isinstance(past, AtomicType):
+        # The text of an instant would depend on the time zone of the session.
+        return current.root in STRING_ROOTS and not _holds_instants(past)
+    known = _EXPLICIT.get(current.root, ())
+    return current.root in STRING_ROOTS or past.root == current.root or past.root in known
+
+
+def never_fails(past: DataType, current: DataType) -> bool:
+    """Whether a cast that `is_castable` allows has a result for each value."""
+    if not isinstance(past, AtomicType) or not isinstance(current, AtomicType):
+        return isinstance(current, AtomicType) and current.root == "STRING"
+    root, to = past.root, current.root
+    if to in ("STRING", "BYTES") or is_lossless(past, current):
+        return True
+    if root in _NUMBERS or root == "BOOLEAN":
+        return to in ("FLOAT", "DOUBLE", "BOOLEAN") or (root == "BOOLEAN" and to in INTEGER_ROOTS)
+    if root == "TIMESTAMP_LTZ" and to in ("BIGINT", "FLOAT", "DOUBLE"):
+        return True
+    return root in ("DATE", *TIMESTAMP_ROOTS) and to in ("DATE", *TIMESTAMP_ROOTS)
 
 
 def is_lossless(past: AtomicType, current: AtomicType) -> bool:
@@ -94,3 +240,28 @@ def is_lossless(past: AtomicType, current: AtomicType) -> bool:
 
 def _whole_digits(decimal: AtomicType) -> int:
     return (decimal.precision or 10) - (decimal.scale or 0)
+
+
+def depends_on_zone(past: DataType, current: DataType) -> bool:
+    """Whether a cast takes the time zone `schema.evolution.time-zone`: between an instant and what a clock shows."""
+    if isinstance(past, AtomicType) and isinstance(current, AtomicType):
+        one, other = past.root, current.root
+        return (one == "TIMESTAMP_LTZ" and other in _ZONED) or (other == "TIMESTAMP_LTZ" and one in _ZONED)
+    if isinstance(past, ArrayType) and isinstance(current, ArrayType):
+        return depends_on_zone(past.element, current.element)
+    if isinstance(past, MapType) and isinstance(current, MapType):
+        return depends_on_zone(past.value, current.value)
+    if isinstance(past, RowType) and isinstance(current, RowType):
+        pairs = ((past_field(past, one), one) for one in current.fields)
+        return any(old is not None and depends_on_zone(old.type, one.type) for old, one in pairs)
+    return isinstance(current, AtomicType) and _holds_instants(past)
+
+
+def _holds_instants(kind: DataType) -> bool:
+    if isinstance(kind, AtomicType):
+        return kind.root == "TIMESTAMP_LTZ"
+    if isinstance(kind, ArrayType):
+        return _holds_instants(kind.element)
+    if isinstance(kind, MapType):
+        return _holds_instants(kind.key) or _holds_instants(kind.value)
+    return isinstance(kind, RowType) and any(_holds_instants(one.type) for one in kind.fields)

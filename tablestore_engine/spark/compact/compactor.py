@@ -61,7 +61,7 @@ def compact_table(
         target = table.write_target()
         plan = table.scan(partition_filter=partition_filter)
         buckets = [b for b in plan.buckets if (b.partition_row, b.bucket) not in skipped]
-        tasks = plan_compaction(buckets, target, table.schemas.load, full=full)
+        tasks = plan_compaction(buckets, target, table.schemas, full=full)
         if not tasks:
             return done
         try:
@@ -97,9 +97,7 @@ def rewrite_indexes(
 
     def attempt() -> None:
         done.clear()
-        tasks = plan_rewrite(
-            table.scan(partition_filter=partition_filter).buckets, table.write_target(), table.schemas.load
-        )
+        tasks = plan_rewrite(table.scan(partition_filter=partition_filter).buckets, table.write_target(), table.schemas)
         if tasks:
             run_and_commit(table.state, tasks, execute)
 

@@ -191,7 +191,7 @@ class TableReader:
     def _merged(self, merge: _Merge, changed: ChangedKeys) -> DataFrame:
         engine = self._schema.merge_engine
         newest_wins = (
-            engine.kept is Kept.NEWEST and merge.upper_is_newer and not self._schema.core_options.sequence_field
+            engine.rules.kept is Kept.NEWEST and merge.upper_is_newer and not self._schema.core_options.sequence_field
         )
         deletes = any(f.delete_row_count != 0 for _, f in merge.bottom)
         upper = self._scans.scan(merge.upper, system=True)
@@ -206,9 +206,9 @@ class TableReader:
             if not newest_wins:
                 rows += f" UNION ALL {changed.only(self._with_system('b'))}"
             retracts = deletes or any(f.delete_row_count != 0 for _, f in merge.upper)
-            whole = engine.keeps_one_record
+            whole = engine.rules.keeps_one_record
             newest = self._newest(rows) if whole else self._folded(rows, retractions=retracts)
-        if engine.kept is Kept.NEWEST:
+        if engine.rules.kept is Kept.NEWEST:
             newest += f" WHERE {ALIVE}"
         return self._sql(f"{untouched} UNION ALL {newest}", bottom=bottom, upper=upper, **changed.frames)
 
@@ -218,12 +218,12 @@ class TableReader:
         rows = self._scans.scan([*merge.bottom, *merge.upper], system=True, positions=True)
         text = self._with_directory()
         engine = self._schema.merge_engine
-        if engine.keeps_one_record:
+        if engine.rules.keeps_one_record:
             newest = self._newest(text)
         else:
             retracts = any(f.delete_row_count != 0 for _, f in (*merge.bottom, *merge.upper))
             newest = self._folded(text, retractions=retracts)
-        return self._sql(newest + (f" WHERE {ALIVE}" if engine.kept is Kept.NEWEST else ""), rows=rows)
+        return self._sql(newest + (f" WHERE {ALIVE}" if engine.rules.kept is Kept.NEWEST else ""), rows=rows)
 
     def _with_directory(self) -> str:
         """Query for ``{rows}``, scanned with their positions, with the directory of each: its partition and bucket."""
@@ -251,7 +251,7 @@ class TableReader:
         if engine.late_groups:
             rows = with_effects_sql(rows, engine.late_groups, keys)
         # A key shows as soon as one of its records is no retraction.
-        shows = f" HAVING bool_or(r.{ALIVE})" if retractions and engine.retraction is Retraction.AS_RECORD else ""
+        shows = f" HAVING bool_or(r.{ALIVE})" if retractions and engine.rules.retraction is Retraction.AS_RECORD else ""
         return f"SELECT {', '.join(columns)} FROM ({rows}) r GROUP BY {keys}{shows}"
 
     def _since_deletes(self, rows: str, *, with_last: bool = False) -> str:
@@ -325,7 +325,7 @@ class TableReader:
     def _newest(self, rows: str) -> str:
         """Query for the row with the greatest sequence of each key, or the smallest where the first row stays."""
         options = self._schema.core_options
-        descending = options.sequence_field_descending or self._schema.merge_engine.kept is Kept.OLDEST
+        descending = options.sequence_field_descending or self._schema.merge_engine.rules.kept is Kept.OLDEST
         number = SEQUENCE_NUMBER.name
         # A struct compares field by field with nulls first. Descending, the smallest is the best (but never a
         # null), and of equals still the latest written.

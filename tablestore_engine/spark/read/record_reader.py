@@ -29,7 +29,7 @@ from tablestore_engine.table import Table
 def read_records(spark: SparkSession, table: Table, plan: ScanPlan) -> DataFrame:
     """The rows of a plan; and where deletes must outlive a rewrite, these, too, all with their `ROW_KIND_COLUMN`."""
     engine = plan.schema.merge_engine
-    removes = engine.kept is Kept.NEWEST or engine.removes_on_delete
+    removes = engine.rules.kept is Kept.NEWEST or engine.removes_on_delete
     late = engine.has_sequence_groups or (removes and plan.schema.core_options.sequence_field)
     if not late or all(f.delete_row_count == 0 for b in plan.buckets for f in b.files):
         return read_plan(spark, table, plan)
@@ -55,7 +55,7 @@ class RecordReader(TableReader):
             records = (
                 self._with_directory() if across_partitions else f"SELECT {self._with_system('u')} FROM {{rows}} u"
             )
-            whole = self._schema.merge_engine.kept is Kept.NEWEST
+            whole = self._schema.merge_engine.rules.kept is Kept.NEWEST
             text = self._newest(records) if whole else self._folded(records, retractions=True)
             parts.append(self._sql(text, rows=rows))
         return reduce(DataFrame.unionAll, parts)

@@ -1,7 +1,7 @@
 """Bounds on the rows of a MERGE's target, computed from the rows of its source that can match them.
 
-A row that `t.a = s.b` holds for has a value of `s.b` in `t.a`, so files without one need not be read. This pays when
-the target is large: the source is then computed before the join.
+A row that `t.a = s.b` holds for has a value of `s.b` in `t.a`, so files and pages without one need not be read, and of
+the rest only the rows with one. This pays when the target is large: the source is then computed before the join.
 """
 
 from __future__ import annotations
@@ -9,6 +9,9 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -17,14 +20,16 @@ from pyspark.sql import types as T
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.schema.table.predicate import Compare, In, Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.spark.expressions.types import to_spark_type
+from tablestore_engine.spark.read.changed_keys import BROADCAST_ROWS
 from tablestore_engine.spark.run.collect import collect_arrow
 from tablestore_engine.spark.run.errors import translated
 
 LARGE_BYTES = 64 << 20
 LARGE_FILES = 64
-FEW_VALUES = 100  # that are looked for in every file one by one
+FEW_VALUES = 1_000  # that are looked for in every file one by one
+_LISTED_VALUES = 100  # that a query lists: for more, Spark compares pages only with the least and the greatest
 _MAX_PRECISION = 38  # of a decimal
 _INTEGERS = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
 _ORDERED = (T.StringType, T.DateType, T.TimestampType, T.TimestampNTZType)
@@ -54,7 +59,16 @@ def _compare_alike(target: T.DataType, source: T.DataType) -> bool:
     return isinstance(target, _ORDERED) and target == source
 
 
-def bounds_of(source: DataFrame, pairs: list[tuple[str, str]], schema: TableSchema) -> list[Predicate]:
+@dataclass(frozen=True)
+class SourceBounds:
+    """What holds for every row of the target that a row of the source matches (`predicates`), and how many rows the
+    source has; None where it is not known."""
+
+    predicates: tuple[Predicate, ...]
+    rows: int | None
+
+
+def bounds_of(source: DataFrame, pairs: list[tuple[str, str]], schema: TableSchema) -> SourceBounds:
     """What holds for every row of the target that a row of the source matches.
 
     Ranges of all columns; of partition columns, and of all when rows are few, the values. One job, or two.
@@ -69,16 +83,17 @@ def bounds_of(source: DataFrame, pairs: list[tuple[str, str]], schema: TableSche
     try:
         found = collect_arrow(source.agg(*items)).to_pylist()[0]
         if any(found[f"min{i}"] is None for i in range(len(pairs))):
-            return [In(pairs[0][0], ())]  # nothing equals null
+            return SourceBounds((In(pairs[0][0], ()),), found["rows"])  # nothing equals null
         ranges = [
             Compare(name, op, found[f"{end}{i}"])
             for i, (name, _) in enumerate(pairs)
             for op, end in ((">=", "min"), ("<=", "max"))
         ]
         few = found["rows"] <= FEW_VALUES
-        return [*ranges, *_values(source, [p for p in pairs if few or p[0] in schema.partition_keys])]
+        values = _values(source, [p for p in pairs if few or p[0] in schema.partition_keys])
+        return SourceBounds((*ranges, *values), found["rows"])
     except (OverflowError, ValueError):
-        return []  # a time that Python cannot represent, as after the year 9999
+        return SourceBounds((), None)  # a time that Python cannot represent, as after the year 9999
 
 
 def _values(source: DataFrame, pairs: list[tuple[str, str]]) -> list[Predicate]:
@@ -91,6 +106,28 @@ def _values(source: DataFrame, pairs: list[tuple[str, str]]) -> list[Predicate]:
         return []
     values = (rows.column(i).drop_null().unique().to_pylist() for i in range(len(pairs)))
     return [In(name, tuple(found)) for (name, _), found in zip(pairs, values, strict=True)]
+
+
+def rows_with_values_of(source: str, target: str, pairs: list[tuple[str, str]], bounds: SourceBounds) -> str:
+    """SQL of the rows of `target` whose columns equal those of some row of `source`; both are views (quoted).
+
+    Spark looks each row's columns up before it reads the others. Values that are few are constants of the query, by
+    which it also skips pages of the files.
+    """
+    on = " AND ".join(f"t.{quoted_name(name)} = s.{quoted_name(column)}" for name, column in pairs)
+    hint = "/*+ BROADCAST(s) */ " if bounds.rows is not None and bounds.rows <= BROADCAST_ROWS else ""
+    listed = [
+        f"t.{quoted_name(one.column)} IN ({', '.join(literal(value) for value in one.values)})"
+        for one in bounds.predicates
+        if isinstance(one, In) and 0 < len(one.values) <= _LISTED_VALUES and all(map(_is_constant, one.values))
+    ]
+    where = f" WHERE {' AND '.join(listed)}" if listed else ""
+    return f"(SELECT {hint}t.* FROM {target} t LEFT SEMI JOIN {source} s ON {on}{where})"
+
+
+def _is_constant(value: Any) -> bool:
+    # A literal of these means the same whatever the session's settings are.
+    return isinstance(value, (int, str, date)) and not isinstance(value, (bool, datetime))
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.schema.types.sql_literals import quoted_name, unquoted_name
 
 TEMP_VIEW_NUMBER = r"(\.[^\s`\[\]]+|\b__tablestore_\w+)#\d+(?=[`\]])"  # as Java and Python read it
 
@@ -93,4 +93,4 @@ def _name(found: re.Match[str]) -> str:
         return alias
     shown = name if _PLAIN.fullmatch(name) else quoted_name(name)
     last = name.rpartition(".")[2].lower()
-    return shown if last == alias.strip("`").replace("``", "`").lower() else shown + behind
+    return shown if last == unquoted_name(alias).lower() else shown + behind

@@ -22,11 +22,11 @@ from tablestore_engine.metadata.data_file import DataFileMeta
 from tablestore_engine.operation.files.deletion_vectors import read_positions_of
 from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.evolution import check_readable, is_same
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.system import COUNT, SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, DataType, MapType, RowType
-from tablestore_engine.spark.expressions.evolve_sql import evolved_sql, null_sql
+from tablestore_engine.spark.expressions.column_source import Source, sources_of
+from tablestore_engine.spark.expressions.evolve_sql import null_sql
 from tablestore_engine.spark.expressions.types import to_spark_schema
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN, SIZE_COLUMN, ArrowFile, arrow_frame
 from tablestore_engine.spark.scan.deletion_vectors import without_deleted
@@ -34,16 +34,6 @@ from tablestore_engine.table import Table
 
 # Spark takes these in a path for a pattern; a warehouse may lie below `/data/[1]`.
 _PATTERN = re.compile(r"[\[\]{}*?\\]")
-# What Spark's Parquet reader widens by itself when asked for the target type.
-_NATIVE_CASTS = {
-    ("TINYINT", "SMALLINT"),
-    ("TINYINT", "INT"),
-    ("TINYINT", "BIGINT"),
-    ("SMALLINT", "INT"),
-    ("SMALLINT", "BIGINT"),
-    ("INT", "BIGINT"),
-    ("FLOAT", "DOUBLE"),
-}
 # Spark's metadata columns: the file and position of a row.
 _METADATA = {
     FILE_COLUMN: "_metadata.file_path",
@@ -70,6 +60,10 @@ class FileScans:
         self.spark = spark
         self._table = table
         self.schema = schema
+        as_it_is = tuple(Source(field, None) for field in schema.fields)
+        # By a schema, and whether files are read by a reader that widens types.
+        self._sources = {(schema.id, widens): as_it_is for widens in (False, True)}
+        self._known = dict.fromkeys(self._sources, schema.id)
 
     def empty(self, *, positions: bool = False) -> DataFrame:
         """No rows, the schema's columns."""
@@ -99,21 +93,18 @@ class FileScans:
         positions: bool = False,
         sizes: bool = False,
     ) -> DataFrame:
-        """The rows of files as they are: one scan, and one more for each schema that Spark cannot bridge.
+        """The rows of files as they are: one scan, and one more for each set of schemas that Spark cannot bridge.
 
         With `system` the sequence number and row kind come first, with `counts` the counts of retractions; with
         `positions` the file and the row's number in it come last, and with `sizes` also the size of the file.
 
         Raises:
             CorruptDataError, StorageError: a file is empty, or is lost.
-            UnsupportedTypeError: files hold a column in a type that is not read as that of today.
+            UnsupportedTypeError: files hold a column in a type from which no cast leads to that of today.
         """
         groups: dict[_Group, list[BucketFile]] = {}
         for bucket, file in files:
-            own = file.schema_id
-            if own == self.schema.id or self._reads_by_name(own, file.format):
-                own = self.schema.id
-            group = _Group(own, file.format, file.file_name in bucket.deletions)
+            group = _Group(self._alike(file.schema_id, file.format), file.format, file.file_name in bucket.deletions)
             groups.setdefault(group, []).append((bucket, file))
         first = (SEQUENCE_NUMBER, VALUE_KIND) if system else (COUNT,) if counts else ()
         last: tuple[str, ...] = (FILE_COLUMN, POSITION_COLUMN) if positions or sizes else ()
@@ -130,42 +121,32 @@ class FileScans:
             raise CorruptDataError(path, f"it is empty, and its manifest says {file.file_size:,} bytes")
         return self._table.io.local_path(path)
 
-    def _reads_by_name(self, schema_id: int, file_format: str) -> bool:
-        """Whether files of a past schema read rightly when asked for the current columns by name."""
-        own = self.schema_of(schema_id)
-        if file_format != "parquet":
-            return is_same(RowType(own.fields), RowType(self.schema.fields))
-        by_id = {f.id: f for f in own.fields}
-        for field in self.schema.fields:
-            past = by_id.get(field.id)
-            if past is None:
-                if own.has_field(field.name):
-                    return False
-            elif past.name.lower() != field.name.lower() or not _same_for_spark(past.type, field.type):
-                return False
-        return True
+    def _alike(self, schema_id: int, file_format: str) -> int:
+        """The schema whose files are read like those of another one: the columns have the same sources."""
+        widens = file_format == "parquet"
+        known = (schema_id, widens)
+        if known not in self._known:
+            sources = sources_of(self.schema_of(schema_id), self.schema, widens=widens)
+            alike = (one for (one, as_wide), those in self._sources.items() if as_wide == widens and those == sources)
+            self._known[known] = next(alike, schema_id)
+            self._sources[self._known[known], widens] = sources
+        return self._known[known]
 
     def _scan(
         self, group: _Group, files: list[BucketFile], first: tuple[DataField, ...], last: tuple[str, ...]
     ) -> DataFrame:
-        is_current = group.schema_id == self.schema.id
-        own = self.schema if is_current else self.schema_of(group.schema_id)
+        sources = self._sources[group.schema_id, group.format == "parquet"]
+        stored = (*first, *(one.stored for one in sources if one.stored is not None))
         native = group.format == "parquet" or (
-            group.format == "orc" and not last and not group.deletes and not any(_is_local(f.type) for f in own.fields)
+            group.format == "orc" and not last and not group.deletes and _spark_reads_orc(stored)
         )
-        frame = self._stored(group, files, (*first, *own.fields), native=native)
-        if native and is_current and not last and not group.deletes:
+        frame = self._stored(group, files, stored, native=native)
+        if native and all(one.sql is None for one in sources) and not last and not group.deletes:
             return frame
         selected = [one.name for one in first]
-        by_id = {f.id: f for f in own.fields}
-        for field in self.schema.fields:
-            past = by_id.get(field.id)
-            if past is None:
-                source = null_sql(field.type)
-            else:
-                check_readable(field.name, past.type, field.type)
-                source = evolved_sql(quoted_name(past.name), past.type, field.type)
-            selected.append(f"{source} as {quoted_name(field.name)}")
+        for field, one in zip(self.schema.fields, sources, strict=True):
+            name = quoted_name(field.name)
+            selected.append(name if one.sql is None else f"{one.sql} as {name}")
         selected.extend(f"{_METADATA[one]} as {one}" if native else one for one in last)
         if group.deletes and native:
             return without_deleted(self.spark, frame, selected, self._deleted(files))
@@ -196,6 +177,11 @@ def escaped_path(path: str) -> str:
     return _PATTERN.sub(r"\\\g<0>", path)
 
 
+def _spark_reads_orc(fields: Sequence[DataField]) -> bool:
+    """Whether Spark reads columns of ORC files rightly. It finds columns that are all called `_col…` by position."""
+    return not any(_is_local(f.type) for f in fields) and not all(f.name.lower().startswith("_col") for f in fields)
+
+
 def _is_local(kind: DataType) -> bool:
     """Whether a type holds timestamps without a zone: Spark reads these only from ORC files of its own."""
     if isinstance(kind, ArrayType):
@@ -205,9 +191,3 @@ def _is_local(kind: DataType) -> bool:
     if isinstance(kind, RowType):
         return any(_is_local(f.type) for f in kind.fields)
     return isinstance(kind, AtomicType) and kind.root == "TIMESTAMP"
-
-
-def _same_for_spark(past: DataType, current: DataType) -> bool:
-    if is_same(past, current):
-        return True
-    return (getattr(past, "root", None), getattr(current, "root", None)) in _NATIVE_CASTS

@@ -112,6 +112,8 @@ _EVERYWHERE: Mapping[str, str] = {
     "spark.sql.catalogImplementation": "in-memory",  # the warehouse directory is the catalog: no Hive, no Derby
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # Up to this many values of an IN skip pages of a file; of more only the least and the greatest do.
+    "spark.sql.parquet.pushdown.inFilterThreshold": "100",
     # A scan names its files; listing them again in a job of its own costs more than it saves.
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "10000",
 }

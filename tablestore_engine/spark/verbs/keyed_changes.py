@@ -37,13 +37,17 @@ ACTION_COLUMN = "__tablestore_action"
 
 @dataclass(frozen=True)
 class Read:
-    """What the changes were computed from: a table at a snapshot, and the bytes of all inputs (None: unknown)."""
+    """What the changes were computed from: a table at a snapshot, and the bytes of all inputs (None: unknown).
+
+    `unread`: no row of the table was read, so the changes are right for any later snapshot too.
+    """
 
     table: Table
     snapshot: Snapshot | None
     plan: ScanPlan
     input_bytes: int | None
     intent: WriteIntent = PLAIN
+    unread: bool = False
 
     @property
     def snapshot_id(self) -> int:
@@ -80,7 +84,11 @@ def _upsert(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcome
     result = write_files(spark, read.table, read.snapshot, job, rows)
     if not result.entries:
         return WriteOutcome(None, result.rows_in)
-    return finish(spark, read.table, job, result, Change("APPEND", read_snapshot=read.snapshot_id))
+    # Keys of other partitions were located in the snapshot.
+    reads = not read.unread or read.table.schema.crosses_partitions
+    read_snapshot = read.snapshot_id if reads else None
+    change = Change("APPEND", base_snapshot_id=job.base_snapshot_id, read_snapshot=read_snapshot)
+    return finish(spark, read.table, job, result, change)
 
 
 def _retract(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcome:

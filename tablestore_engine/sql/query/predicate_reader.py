@@ -70,6 +70,18 @@ def read_equalities(
     return _Reader(tokens, owner).equalities(start, end)
 
 
+def read_column(tokens: list[Token], start: int, end: int, owner: Owner[R]) -> tuple[R, str] | None:
+    """The column that tokens ``start`` to ``end`` (exclusive) are; None for any other expression."""
+    found = _Reader(tokens, owner).column(start)
+    return found[0] if found is not None and found[1] == end else None
+
+
+def conjuncts(tokens: list[Token], start: int, end: int) -> list[tuple[int, int]]:
+    """The conditions that AND joins in tokens ``start`` to ``end`` (exclusive): where each begins, and its end."""
+    nobody: Owner[str] = lambda parts: None  # noqa: E731
+    return _Reader(tokens, nobody).conjuncts(start, end)
+
+
 def translate(predicate: Predicate, owner: Callable[[str], tuple[R, str] | None]) -> Facts[R]:
     """A predicate on the output of a query as facts about the relations of the query."""
     if isinstance(predicate, And):
@@ -136,11 +148,19 @@ class _Reader(Generic[R]):
             return [pair for term in terms for pair in self.equalities(*term)]
         if self._in_parentheses(start, end):
             return self.equalities(start + 1, end - 1)
-        left = self._column(start)
+        left = self.column(start)
         if left is None or self.tokens[left[1]].key not in ("=", "=="):
             return []
-        right = self._column(left[1] + 1)
+        right = self.column(left[1] + 1)
         return [(left[0], right[0])] if right is not None and right[1] == end else []
+
+    def conjuncts(self, start: int, end: int) -> list[tuple[int, int]]:
+        if len(self._split(start, end, "OR")) != 1:
+            return [(start, end)]
+        terms = self._split(start, end, "AND")
+        if len(terms) > 1:
+            return [one for term in terms for one in self.conjuncts(*term)]
+        return self.conjuncts(start + 1, end - 1) if self._in_parentheses(start, end) else [(start, end)]
 
     def _split(self, start: int, end: int, operator: str) -> list[tuple[int, int]]:
         """The operands of ``operator`` at this level: one operand when the operator does not occur, none when the
@@ -168,7 +188,7 @@ class _Reader(Generic[R]):
     def _comparison(self, start: int, end: int) -> tuple[R, Predicate] | None:
         if end - start < 3:
             return None
-        column = self._column(start)
+        column = self.column(start)
         if column is None:
             return self._constant_first(start, end)
         (relation, name), i = column
@@ -182,7 +202,7 @@ class _Reader(Generic[R]):
             return None
         value, i = found
         op = self._operator(i)
-        column = self._column(i + 1) if op in _FLIPPED else None
+        column = self.column(i + 1) if op in _FLIPPED else None
         if op is None or column is None or column[1] != end:
             return None
         (relation, name), _ = column
@@ -240,7 +260,7 @@ class _Reader(Generic[R]):
             return "="
         return key if key in COMPARISONS else None
 
-    def _column(self, i: int) -> tuple[tuple[R, str], int] | None:
+    def column(self, i: int) -> tuple[tuple[R, str], int] | None:
         """A column name at ``i``: its relation and name, and the index after it."""
         tokens = self.tokens
         if tokens[i].kind != QUOTED and (tokens[i].kind != WORD or tokens[i].key in _NOT_COLUMNS):

@@ -1,14 +1,17 @@
-"""Executing CREATE [OR REPLACE] TABLE … AS: atomic, readers never see a partial table.
+"""Executing CREATE [OR REPLACE] TABLE … AS at one of the levels of `ctas.atomicity`.
 
-A new table is written into a folder that no listing shows, which is renamed at the end. The rows of an existing table
-are replaced by one snapshot, with which the new schema becomes visible, too. A statement that fails leaves what was
-there.
+The level is that of a new table. `atomic`: it is written into a folder that no listing shows, which is renamed at the
+end. `rollback` and `none`: it is visible and empty until its rows are committed; after a failure it is dropped, or
+stays. The rows of an existing table are replaced by one snapshot at every level, with which the new schema becomes
+visible, too; a statement that fails leaves what was there.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tablestore_engine.catalog.catalog import Guard
 from tablestore_engine.errors import (
     RowKindError,
     SchemaError,
@@ -16,9 +19,10 @@ from tablestore_engine.errors import (
     TableNotFound,
 )
 from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.commit.replace import everything, next_schema, replace_all
 from tablestore_engine.operation.transaction.transaction import begin, with_retry
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.creation import Column, create_schema
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.spark.expressions.types import columns_of
@@ -28,9 +32,12 @@ from tablestore_engine.spark.verbs.insert_overwrite import (
 )
 from tablestore_engine.spark.write.align import align
 from tablestore_engine.spark.write.writer import Rows, input_bytes
-from tablestore_engine.sql.catalog.execute_context import say_notes
+from tablestore_engine.sql.catalog.execute_context import is_bucketed, say_notes, table_defaults
 from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.statements.statement import ColumnDefinition
 from tablestore_engine.sql.statements.table import CreateTableAs
+from tablestore_engine.sql.text.types import parse_sql_type
+from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -55,7 +62,7 @@ def execute_create_as(statement: CreateTableAs, context: RowContext) -> Statemen
     if kind is None and statement.must_exist:
         raise TableNotFound(f"Table '{database}.{name}' does not exist.", hint="Use CREATE OR REPLACE TABLE.")
     frames = context.frames()
-    frame = frames.query(statement.query_sql)
+    frame = _renamed(statement, frames.query(statement.query_sql))
     size = frames.input_bytes
     if size is None:
         size = input_bytes(frame)
@@ -83,7 +90,10 @@ def _schema_of_query(statement: CreateTableAs, context: RowContext, frame: DataF
     buckets = min(MAX_DEFAULT_BUCKETS, max(1, -(-size // BYTES_PER_BUCKET)))
     _check_kinds(ROW_KIND in names, context.intent.row_kinds)
     columns = [one for one in columns_of(frame.schema) if one[0].lower() != ROW_KIND]
-    options = {**context.session_options, **statement.options}
+    if statement.columns:
+        columns = [_listed(one, column) for one, column in zip(statement.columns, columns, strict=True)]
+    bucketed = is_bucketed(statement.primary_key, statement.options)
+    options = {**table_defaults(context.session_options, bucketed=bucketed), **statement.options}
     schema = create_schema(
         columns,
         statement.primary_key,
@@ -95,6 +105,27 @@ def _schema_of_query(statement: CreateTableAs, context: RowContext, frame: DataF
     )
     say_notes(options)
     return schema
+
+
+def _renamed(statement: CreateTableAs, frame: DataFrame) -> DataFrame:
+    """The rows of the query with the names that the statement lists. Raises SchemaError: it lists more or fewer."""
+    if not statement.columns:
+        return frame
+    count = sum(name.lower() != ROW_KIND for name in frame.columns)
+    if len(statement.columns) != count:
+        raise SchemaError(f"The statement lists {len(statement.columns)} columns, and its query returns {count}.")
+    names = iter(statement.columns)
+    return frame.toDF(*(name if name.lower() == ROW_KIND else next(names).name for name in frame.columns))
+
+
+def _listed(definition: ColumnDefinition, of_query: Column) -> Column:
+    """A column of the query, as the statement lists it."""
+    name, kind, comment = of_query
+    if definition.default_sql is not None:
+        raise SchemaError(f"Column '{name}' cannot have a DEFAULT here.", hint="ALTER TABLE … ALTER COLUMN sets it.")
+    if definition.type_sql:
+        kind = parse_sql_type(definition.type_sql, name)
+    return name, kind if definition.nullable else kind.as_nullable(False), definition.comment or comment
 
 
 def _check_kinds(has: bool, wanted: bool | None) -> None:
@@ -113,19 +144,16 @@ def _check_kinds(has: bool, wanted: bool | None) -> None:
 
 def _create(context: RowContext, database: str, name: str, schema: TableSchema, rows: Rows) -> StatementResult | None:
     """A new table with rows; None when another process created one of this name meanwhile."""
-    catalog = context.catalog
-    staged = catalog.stage_table(database, name, schema)
-    try:
-        job = begin(staged.state, context.intent, None)
-        result = write_files(context.spark(), staged, None, job, rows)
-        outcome = finish(context.spark(), staged, job, result, Change("APPEND"), result.rows_kept)
-        if catalog.publish(staged, database, name):
-            return result_of("CREATE TABLE", outcome)
-    except BaseException:
-        catalog.io.delete_tree(staged.path)
-        raise
-    catalog.io.delete_tree(staged.path)
-    return None
+    identity = context.intent.identity or new_identity(schema.core_options)
+    intent = replace(context.intent, identity=identity)
+
+    def fill(table: Table, guard: Guard) -> StatementResult:
+        job = begin(table.state, intent, None)
+        result = write_files(context.spark(), table, None, job, rows)
+        outcome = finish(context.spark(), table, job, result, Change("APPEND", guard=guard), result.rows_kept)
+        return result_of("CREATE TABLE", outcome)
+
+    return context.catalog.create_filled(database, name, schema, identity, fill)
 
 
 def _replace(context: RowContext, database: str, name: str, wanted: TableSchema, rows: Rows) -> StatementResult:

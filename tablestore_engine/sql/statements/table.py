@@ -28,10 +28,14 @@ class CreateTable(Statement):
 
 @dataclass(frozen=True, kw_only=True)
 class CreateTableAs(Statement):
-    """CREATE [OR REPLACE] TABLE … AS query, whose columns come from the query."""
+    """CREATE [OR REPLACE] TABLE … AS query, whose columns come from the query.
+
+    `columns` names all of them anew; a column without `type_sql` keeps the type that the query gives it.
+    """
 
     table: TableName
     query_sql: str
+    columns: tuple[ColumnDefinition, ...] = ()
     primary_key: tuple[str, ...] = ()
     partition_by: tuple[str, ...] = ()
     comment: str | None = None
@@ -68,39 +72,6 @@ class RenameTable(Statement):
     table: TableName
     new: TableName
     is_view: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class AddColumns(Statement):
-    table: TableName
-    columns: tuple[ColumnDefinition, ...]
-    if_not_exists: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class DropColumns(Statement):
-    table: TableName
-    columns: tuple[str, ...]
-    if_exists: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class RenameColumn(Statement):
-    table: TableName
-    column: str
-    new: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class AlterColumn(Statement):
-    """One change of one column; exactly one of the fields after ``column`` is set. COMMENT is CommentOn."""
-
-    table: TableName
-    column: str
-    type_sql: str | None = None
-    nullable: bool | None = None
-    first: bool = False
-    after: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,7 @@ from support.tables import arrow_rows
 
 from tablestore_engine.errors import ColumnNotFound, ConflictError, OptionError, SqlError
 from tablestore_engine.metadata.binary_row import decode_row
+from tablestore_engine.operation.transaction import transaction
 from tablestore_engine.spark.compact import compactor, sort_compactor
 
 pytestmark = pytest.mark.spark
@@ -206,6 +207,7 @@ def test_a_statement_that_takes_a_file_away_wins(call, points, store, monkeypatc
         return result
 
     monkeypatch.setattr(sort_compactor, "write_arranged", overtaken)
+    monkeypatch.setattr(transaction, "ATTEMPTS", 3)
     statement = "compact(table => 'pts', order_strategy => 'order', order_by => 'x')"
     if always:
         with pytest.raises(ConflictError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
+from support.files import path_of
 
 from tablestore_engine.errors import SchemaError
 
@@ -69,7 +70,7 @@ def test_a_char_that_others_stored_shorter(store):
     store.execute("CREATE TABLE t (id INT, c CHAR(6), v VARCHAR(3))")
     store.execute("INSERT INTO t VALUES (1, 'ab', 'x')")
     table = store.table("t")
-    path = table.paths.data_file("", 0, table.live_files()[0].file.file_name)
+    path = path_of(table, table.live_files()[0])
     rows = pq.read_table(path)
     pq.write_table(rows.set_column(1, rows.schema.field("c"), pa.array(["ab"], rows.schema.field("c").type)), path)
     check(store)

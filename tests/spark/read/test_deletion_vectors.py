@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.deletion_vectors import delete_positions, with_options
+from support.spark_rows import ids_of
 
 from tablestore_engine.errors import OptionError
 
@@ -28,27 +29,23 @@ def table(store):
     return made
 
 
-def ids(store, query):
-    return sorted(row[0] for row in store.sql(query).collect())
-
-
 def test_queries(store, table):
     own = sorted(table.to_arrow().column("a b").to_pylist())
     assert len(own) == 200 - 13
-    assert ids(store, "SELECT `a b` FROM t") == own
-    assert ids(store, "SELECT count(*) FROM t") == [len(own)]
-    assert ids(store, "SELECT `a b` FROM t WHERE `a b` > 40 AND v < 'v9'") == [
+    assert ids_of(store, "SELECT `a b` FROM t") == own
+    assert ids_of(store, "SELECT count(*) FROM t") == [len(own)]
+    assert ids_of(store, "SELECT `a b` FROM t WHERE `a b` > 40 AND v < 'v9'") == [
         i for i in own if i > 40 and f"v{i}" < "v9"
     ]
-    assert ids(store, "SELECT `a b` FROM t WHERE p = 'p 1'") == [i for i in own if i % 2]
-    assert ids(store, "SELECT `a b` FROM t VERSION AS OF 2") == list(range(200))
-    assert ids(store, "SELECT sum(record_count) FROM `t$partitions`") == [len(own)]
+    assert ids_of(store, "SELECT `a b` FROM t WHERE p = 'p 1'") == [i for i in own if i % 2]
+    assert ids_of(store, "SELECT `a b` FROM t VERSION AS OF 2") == list(range(200))
+    assert ids_of(store, "SELECT sum(record_count) FROM `t$partitions`") == [len(own)]
 
 
 def test_columns_of_today(store, table):
     own = sorted(table.to_arrow().column("a b").to_pylist())
     store.sql("ALTER TABLE t ADD COLUMN more INT")
-    assert ids(store, "SELECT `a b` FROM t WHERE more IS NULL") == own
+    assert ids_of(store, "SELECT `a b` FROM t WHERE more IS NULL") == own
 
 
 def test_the_vectors_are_joined_and_columns_pruned(store, table):
@@ -81,8 +78,8 @@ def test_nothing_is_written(store, table, statement):
 def test_what_needs_no_new_file_is_done(store, table):
     own = sorted(table.to_arrow().column("a b").to_pylist())
     store.sql("ALTER TABLE t DROP PARTITION (p = 'p 0')")
-    assert ids(store, "SELECT `a b` FROM t") == [i for i in own if i % 2]
+    assert ids_of(store, "SELECT `a b` FROM t") == [i for i in own if i % 2]
     store.sql("ANALYZE TABLE t COMPUTE STATISTICS")
     store.sql("TRUNCATE TABLE t")
-    assert ids(store, "SELECT `a b` FROM t") == []
+    assert ids_of(store, "SELECT `a b` FROM t") == []
     assert store.catalog.load_table("default", "t").index_files() == []

@@ -6,6 +6,7 @@ import glob
 import re
 
 import pytest
+from support.spark_rows import answers
 
 from tablestore_engine.errors import SchemaError, SqlError
 
@@ -14,48 +15,44 @@ pytestmark = pytest.mark.spark
 ALL = "__paimon_file_path, __paimon_row_index, __paimon_partition, __paimon_bucket"
 
 
-def rows(store, query):
-    return [tuple(row) for row in store.sql(query).collect()]
-
-
 def test_a_table_without_a_key(store):
     store.sql("CREATE TABLE t (c1 INT, p1 INT, p2 STRING) PARTITIONED BY (p1, p2)")
     store.sql("INSERT INTO t VALUES (1, 1, 'x'), (2, 1, 'x'), (3, 2, 'y')")
-    found = rows(store, f"SELECT *, {ALL} FROM t ORDER BY c1")
+    found = answers(store, f"SELECT *, {ALL} FROM t ORDER BY c1")
     assert [row[:3] for row in found] == [(1, 1, "x"), (2, 1, "x"), (3, 2, "y")]
     assert [(row[4], tuple(row[5]), row[6]) for row in found] == [(0, (1, "x"), 0), (1, (1, "x"), 0), (0, (2, "y"), 0)]
     folder = store.table("t").path
     assert {re.sub("^file:/+", "/", row[3]) for row in found} == set(glob.glob(f"{folder}/p1=*/*/*/*.parquet"))
     columns = ["c1", "p1", "p2"]
     of_one = f"SELECT count(*), max(t.c1) FROM t WHERE t.__paimon_file_path = '{found[0][3]}'"
-    assert rows(store, of_one) == [(2, 2)]
+    assert answers(store, of_one) == [(2, 2)]
     assert store.sql("SELECT a.*, b.__paimon_bucket AS n FROM t a JOIN t b USING (c1)").columns == [*columns, "n"]
     assert store.sql("SELECT * FROM t a JOIN t b ON a.__paimon_row_index = b.__paimon_row_index").columns == columns * 2
     assert store.sql("SELECT * FROM t WHERE __paimon_bucket = 7 AND __paimon_partition.p1 = 1").columns == columns
     store.sql("CREATE VIEW v AS SELECT *, __paimon_bucket AS b FROM t")
-    assert rows(store, "SELECT b FROM v WHERE c1 = 3") == [(0,)]
+    assert answers(store, "SELECT b FROM v WHERE c1 = 3") == [(0,)]
     store.sql("INSERT INTO t SELECT * FROM t WHERE __paimon_partition.p2 = 'y'")
-    assert rows(store, "SELECT count(*) FROM t") == [(4,)]
+    assert answers(store, "SELECT count(*) FROM t") == [(4,)]
 
 
 def test_a_table_with_a_key(store):
     store.sql("CREATE TABLE t (id INT, v STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '3')")
     store.sql("INSERT INTO t SELECT id, 'a' FROM range(9)")
-    assert len({row[0] for row in rows(store, "SELECT __paimon_file_path FROM t")}) == 3
+    assert len({row[0] for row in answers(store, "SELECT __paimon_file_path FROM t")}) == 3
     store.sql("INSERT INTO t SELECT id, 'b' FROM range(3, 12)")
     query = "SELECT __paimon_bucket AS b, count(*), min(v) FROM t GROUP BY ALL"
-    assert sum(row[1] for row in rows(store, query)) == 12
-    by_bucket = dict(rows(store, "SELECT bucket, record_count FROM t$buckets"))
-    assert by_bucket == {row[0]: row[1] for row in rows(store, query)}
+    assert sum(row[1] for row in answers(store, query)) == 12
+    by_bucket = dict(answers(store, "SELECT bucket, record_count FROM t$buckets"))
+    assert by_bucket == {row[0]: row[1] for row in answers(store, query)}
     with pytest.raises(SqlError, match="merged from several files"):
         store.sql("SELECT __paimon_row_index FROM t")
     store.sql("CALL sys.compact(table => 't')")
-    assert len(rows(store, "SELECT *, __paimon_row_index FROM t")) == 12
+    assert len(answers(store, "SELECT *, __paimon_row_index FROM t")) == 12
 
 
 def test_where_there_are_none(store):
     store.sql("CREATE TABLE t (id INT)")
-    assert rows(store, f"SELECT {ALL} FROM t") == []
+    assert answers(store, f"SELECT {ALL} FROM t") == []
     with pytest.raises(SqlError, match="__paimon_bucket"):
         store.sql("SELECT __paimon_bucket FROM range(3)")
     with pytest.raises(SchemaError, match="reserved"):

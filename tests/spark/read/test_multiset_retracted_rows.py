@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from unittest import mock
 
 import pytest
+from support.spark_rows import plan_of
 
 from tablestore_engine.errors import NegativeCountError
 from tablestore_engine.operation.scan import discriminating_columns
@@ -77,11 +78,6 @@ def test_every_plan_gives_the_same_rows(store, spark, tmp_path):
             assert count is None or sum(rows[query].values()) == count, query
     store.execute("ALTER TABLE t COMPACT")
     assert Counter(map(repr, map(tuple, store.sql("SELECT * FROM t").collect()))) == expected["SELECT * FROM t"]
-
-
-def plan_of(store, query, capsys):
-    store.sql(query).explain()
-    return capsys.readouterr().out
 
 
 @pytest.mark.spark

@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from support.spark_rows import ids_of
 
 from tablestore_engine.errors import SqlError, TableAlreadyExists
 from tablestore_engine.spark.run import temp_views
@@ -21,10 +22,6 @@ def days(store):
     return store
 
 
-def ids(store, query):
-    return sorted(row[0] for row in store.sql(query).collect())
-
-
 @pytest.mark.parametrize(
     "made",
     [
@@ -38,9 +35,9 @@ def test_a_text_that_is_read_again_reads_the_rows_of_its_time(days, made, monkey
     days.execute(made)
     days.execute("INSERT INTO t VALUES (4, 'd')")
     for day in "abcdabcd":  # each of these leaves files out
-        assert len(ids(days, f"SELECT id FROM t WHERE day = '{day}'")) == 1
-    assert ids(days, "SELECT * FROM v") == [1, 2, 3]
-    assert ids(days, "SELECT v.id FROM v JOIN t ON t.id = v.id AND t.day = 'b'") == [2]
+        assert len(ids_of(days, f"SELECT id FROM t WHERE day = '{day}'")) == 1
+    assert ids_of(days, "SELECT * FROM v") == [1, 2, 3]
+    assert ids_of(days, "SELECT v.id FROM v JOIN t ON t.id = v.id AND t.day = 'b'") == [2]
 
 
 def test_statements_of_one_session_do_not_meet(days):
@@ -55,7 +52,7 @@ def test_statements_of_one_session_do_not_meet(days):
 
 def test_threads_share_a_store(days):
     def ask(number):
-        return ids(days, f"SELECT id FROM t WHERE day = '{'abc'[number % 3]}'") == [number % 3 + 1]
+        return ids_of(days, f"SELECT id FROM t WHERE day = '{'abc'[number % 3]}'") == [number % 3 + 1]
 
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(ask, range(24)))
@@ -65,7 +62,7 @@ def test_temp_views_of_finished_statements_are_dropped(days, monkeypatch):
     monkeypatch.setattr(temp_views, "KEPT", 3)
     days.spark.sql("CREATE TEMPORARY VIEW mine AS SELECT 1")
     for _ in range(6):
-        assert ids(days, "SELECT id FROM t") == [1, 2, 3]
+        assert ids_of(days, "SELECT id FROM t") == [1, 2, 3]
     days.execute("MERGE INTO t USING (SELECT 9 AS id, 'z' AS day) s ON t.id = s.id WHEN NOT MATCHED THEN INSERT *")
     names = [one.name for one in days.spark.catalog.listTables() if one.isTemporary]
     assert "mine" in names
@@ -77,11 +74,11 @@ def test_a_view_does_not_read_temporary_views(days):
     days.execute("CREATE VIEW above AS SELECT id FROM seen")
     days.spark.sql("CREATE TEMPORARY VIEW t AS SELECT 77 AS id")
     days.spark.sql("CREATE TEMPORARY VIEW seen AS SELECT 78 AS id")
-    assert ids(days, "SELECT id FROM t") == [77], "the session's own view hides the table"
-    assert ids(days, "SELECT id FROM seen") == [78]
-    assert ids(days, "SELECT id FROM default.seen") == [1, 2, 3]
-    assert ids(days, "SELECT id FROM above") == [1, 2, 3]
-    assert ids(days, "SELECT id FROM above UNION ALL SELECT id FROM t") == [1, 2, 3, 77]
+    assert ids_of(days, "SELECT id FROM t") == [77], "the session's own view hides the table"
+    assert ids_of(days, "SELECT id FROM seen") == [78]
+    assert ids_of(days, "SELECT id FROM default.seen") == [1, 2, 3]
+    assert ids_of(days, "SELECT id FROM above") == [1, 2, 3]
+    assert ids_of(days, "SELECT id FROM above UNION ALL SELECT id FROM t") == [1, 2, 3, 77]
 
 
 def test_a_view_is_not_made_of_temporary_views(days):
@@ -95,6 +92,6 @@ def test_a_view_is_not_made_of_temporary_views(days):
     assert days.catalog.list_views("default") == []
     days.execute("CREATE TEMPORARY VIEW other AS SELECT * FROM mine")
     days.execute("CREATE TABLE kept AS SELECT * FROM other")
-    assert ids(days, "SELECT * FROM kept") == [1, 2, 3]
+    assert ids_of(days, "SELECT * FROM kept") == [1, 2, 3]
     with pytest.raises(TableAlreadyExists):
         days.execute("CREATE VIEW kept AS SELECT 1 AS a")

@@ -11,8 +11,8 @@ import time
 from pathlib import Path
 
 import pytest
+from support.repository import ROOT
 
-ROOT = Path(__file__).parents[3]
 SMALL = '"spark.driver.memory": "1g", "spark.sql.shuffle.partitions": "2"'
 
 

@@ -7,9 +7,9 @@ from collections import Counter
 
 import pyarrow as pa
 import pytest
-from support.files import data_files, live_paths
+from support.files import data_files, holds_retractions, live_paths
 from support.invariants import check_invariants
-from support.spark_rows import in_order, rows
+from support.spark_rows import in_order, plan_of, rows
 
 from tablestore_engine.errors import (
     NegativeCountError,
@@ -38,23 +38,19 @@ def check(store, name="t", *, values=True):
     return table
 
 
-def retracts(table):
-    return any(e.file.delete_row_count for e in table.live_files())
-
-
 def test_the_changelog_of_a_left_join_needs_no_key(store, path):
     """Orders come before their customers, customers change; the join's retractions have no key of their own."""
     store.execute("CREATE TABLE joined (item STRING, customer STRING)")
     store.execute("INSERT INTO joined VALUES ('apple', NULL), ('apple', NULL), ('pear', NULL), ('fig', 'ada')")
     table = store.table("joined")
-    assert not table.schema.merge_engine.is_multiset
+    assert not table.schema.merge_engine.rules.is_multiset
     # The customer of an apple and of the pear becomes known.
     store.execute(
         "INSERT INTO joined (_row_kind, item, customer) VALUES ('-D', 'apple', NULL), ('+I', 'apple', 'ben'),"
         " ('-U', 'pear', NULL), ('+U', 'pear', 'ada')"
     )
     assert rows(store, "SELECT * FROM joined") == [("apple", "ben"), ("apple", None), ("fig", "ada"), ("pear", "ada")]
-    assert check(store, "joined").schema.merge_engine.is_multiset
+    assert check(store, "joined").schema.merge_engine.rules.is_multiset
     # ada goes: her rows lose their customer.
     store.execute(
         "INSERT INTO joined (_row_kind, item, customer) SELECT k, item, if(k = '-D', customer, NULL) FROM joined"
@@ -64,7 +60,7 @@ def test_the_changelog_of_a_left_join_needs_no_key(store, path):
     assert rows(store, "SELECT * FROM joined") == expected
     store.execute("ALTER TABLE joined COMPACT")
     assert rows(store, "SELECT * FROM joined") == expected
-    assert not retracts(check(store, "joined"))
+    assert not holds_retractions(check(store, "joined"))
     assert rows(store, "SELECT count(*) FROM joined VERSION AS OF 1") == [(4,)]
     assert rows(store, "SELECT count(customer) FROM joined VERSION AS OF 2") == [(3,)]
 
@@ -99,11 +95,6 @@ def test_rows_of_all_types_meet(store, path):
     assert rows(store, "SELECT count(*) FROM t") == [(1,)]
 
 
-def plan(store, query, capsys):
-    store.sql(query).explain()
-    return capsys.readouterr().out
-
-
 def test_partitions_buckets_and_queries_that_skip_files(store, path, capsys):
     store.execute(
         "CREATE TABLE t (p STRING, id INT, v STRING) PARTITIONED BY (p)"
@@ -122,11 +113,11 @@ def test_partitions_buckets_and_queries_that_skip_files(store, path, capsys):
         if i in (0, 4, 7, 101):
             assert rows(store, f"SELECT count(*) FROM t WHERE p = '{part}' AND id = {i}") == [(n,)]
     assert rows(store, "SELECT sum(id) FROM t WHERE id > 50") == [(303,)]
-    assert "row_index" in plan(store, "SELECT sum(id) FROM t", capsys)
-    untouched = plan(store, "SELECT sum(id) FROM t WHERE p = 'b'", capsys)
+    assert "row_index" in plan_of(store, "SELECT sum(id) FROM t", capsys)
+    untouched = plan_of(store, "SELECT sum(id) FROM t WHERE p = 'b'", capsys)
     assert "row_index" not in untouched, "a partition without retractions is a plain scan"
     store.execute("ALTER TABLE t COMPACT")
-    assert not retracts(check(store))
+    assert not holds_retractions(check(store))
     assert {(p, i): n for p, i, n in rows(store, "SELECT p, id, count(*) FROM t GROUP BY p, id")} == expected
 
 
@@ -173,7 +164,7 @@ def multiset(request, store):
     if request.param == "append":
         store.execute("INSERT INTO t (_row_kind, id, v, s) VALUES ('+I', 9, 9, NULL), ('+I', 9, 9, NULL)")
         store.execute("INSERT INTO t (_row_kind, id, v, s) VALUES ('-D', 9, 9, NULL), ('-D', 9, 9, NULL)")
-    assert store.table("t").schema.merge_engine.is_multiset
+    assert store.table("t").schema.merge_engine.rules.is_multiset
     return store
 
 
@@ -249,7 +240,7 @@ def test_tables_that_take_none(store, table, row, words):
     with pytest.raises(RowKindError, match=words):
         store.execute(f"INSERT INTO t (_row_kind, {names}) SELECT '-D', {row}")
     assert store.table("t").latest_snapshot() == before
-    assert not store.table("t").schema.merge_engine.is_multiset
+    assert not store.table("t").schema.merge_engine.rules.is_multiset
     assert rows(store, "SELECT count(*) FROM t") == [(1,)]
 
 
@@ -267,7 +258,7 @@ def test_tables_made_of_changes(store):
     changes = "SELECT * FROM VALUES ('+I', 1), ('+I', 2), ('-D', 1), ('-D', 3), ('+I', 3) AS s(_row_kind, id)"
     store.execute(f"CREATE TABLE t AS {changes}")
     assert rows(store) == [(2,)]
-    assert not store.table("t").schema.merge_engine.is_multiset, "nothing is left to take away"
+    assert not store.table("t").schema.merge_engine.rules.is_multiset, "nothing is left to take away"
     more = "SELECT * FROM VALUES ('+I', 1), ('-D', 2), ('+I', 2) AS s(_row_kind, id)"
     store.execute(f"INSERT OVERWRITE t {more}")
     assert rows(store) == [(1,)]
@@ -275,21 +266,21 @@ def test_tables_made_of_changes(store):
     for number, verb in enumerate(("CREATE TABLE made", "CREATE OR REPLACE TABLE made", "CREATE OR REPLACE TABLE t")):
         store.execute(f"{verb} AS {answer}")
         name = verb.rsplit(" ", 1)[1]
-        assert store.table(name).schema.merge_engine.is_multiset, number
+        assert store.table(name).schema.merge_engine.rules.is_multiset, number
         with pytest.raises(NegativeCountError):
             store.table(name).to_arrow()
         store.execute(f"INSERT INTO {name} VALUES (1, 'x'), (2, 'y')")
         assert rows(store, f"SELECT * FROM {name}") == [(2, "y")]
         check(store, name)
     store.execute("CREATE OR REPLACE TABLE t AS SELECT 1 AS id")
-    assert not store.table("t").schema.merge_engine.is_multiset
+    assert not store.table("t").schema.merge_engine.rules.is_multiset
 
 
 def test_what_the_catalog_says(multiset):
     text = multiset.sql("SHOW CREATE TABLE t").collect()[0][0]
     assert "'merge-engine' = 'tablestore-count'" in text
     multiset.execute(text.replace("`t`", "`copy`", 1))
-    assert multiset.table("copy").schema.merge_engine.is_multiset
+    assert multiset.table("copy").schema.merge_engine.rules.is_multiset
     details = {r[0]: r[1] for r in multiset.sql("DESCRIBE EXTENDED t").collect()}
     assert details["Row Count"] == "12"
     assert "merge-engine=tablestore-count" in details["Table Properties"]
@@ -316,7 +307,7 @@ def test_a_small_table_is_kept_in_one_file(store):
     assert rows(store) == [(2,), (3,)]
     table = check(store)
     assert len(table.live_files()) == 1
-    assert not retracts(table)
+    assert not holds_retractions(table)
 
 
 def test_two_writers_enable_retractions_at_once(store):
@@ -350,9 +341,9 @@ def test_two_writers_enable_retractions_at_once(store):
     expected = sorted([(2, n) for n in range(60) if n % 3 == 2] + [(2, 100 + n) for n in range(5)])
     assert rows(store) == expected
     table = check(store)
-    assert table.schema.merge_engine.is_multiset
+    assert table.schema.merge_engine.rules.is_multiset
     with_retractions = next(s for s in table.snapshots() if any(e.file.delete_row_count for e in table.live_files(s)))
-    assert table.schemas.load(with_retractions.schema_id).merge_engine.is_multiset
+    assert table.schemas.load(with_retractions.schema_id).merge_engine.rules.is_multiset
 
 
 def test_a_row_level_change_notices_that_retractions_were_enabled(store, monkeypatch):
@@ -393,7 +384,7 @@ def test_its_life(store):
     store.execute("ANALYZE TABLE t COMPUTE STATISTICS")
     assert rows(store, "SELECT mergedRecordCount FROM t$statistics") == [(3,)]
     store.execute("CALL sys.compact(table => 't', order_strategy => 'order', order_by => 'a')")
-    assert not retracts(check(store))
+    assert not holds_retractions(check(store))
     assert rows(store) == after
     store.execute("INSERT INTO t (_row_kind, a, b) VALUES ('-D', 2, 'y')")
     store.execute("CALL sys.schedule_compaction(table => 't', strategy => 'full')")

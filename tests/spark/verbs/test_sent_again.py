@@ -133,7 +133,7 @@ def test_options_do_not_stay_when_a_write_changes_the_schema(log):
     """A retraction makes it a multiset table: a new schema, which the options are not part of."""
     log.execute("INSERT INTO t /*+ OPTIONS('write-only' = 'true') */ SELECT 1 AS id, 1 AS v, '-D' AS _row_kind")
     schema = log.table("t").schema
-    assert schema.merge_engine.is_multiset
+    assert schema.merge_engine.rules.is_multiset
     assert "write-only" not in schema.options
 
 

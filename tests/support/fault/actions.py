@@ -9,11 +9,13 @@ from support.files import data_files, live_paths
 from support.tables import DELETE, PUT, arrow_rows, compact, make_table, new_job, read, schema_of, write
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import TableNotFound
+from tablestore_engine.operation.commit.change import Change
+from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.commit.replace import everything, next_schema, replace_all
 from tablestore_engine.operation.compact.schedule import schedule
 from tablestore_engine.operation.compact.scheduled_run import run_next
 from tablestore_engine.operation.history.snapshot_expire import Retention
-from tablestore_engine.operation.job.write_intent import PLAIN
+from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.operation.transaction.transaction import begin, publish
 from tablestore_engine.operation.write.write_table import write_table
 from tablestore_engine.schema.table.schema_changes import AddColumn
@@ -76,16 +78,32 @@ def scheduled_compaction(warehouse, io):
 
 def ctas(warehouse, io):
     """CREATE TABLE … AS under a name that is free: staged, filled, published."""
+    _create_as(warehouse, io, "atomic")
+
+
+def ctas_rollback(warehouse, io):
+    """… visible while it is filled, and dropped when that fails."""
+    _create_as(warehouse, io, "rollback")
+
+
+def ctas_none(warehouse, io):
+    """… visible, and stays."""
+    _create_as(warehouse, io, "none")
+
+
+def _create_as(warehouse, io, level):
     catalog = Catalog(warehouse, io)
     if catalog.table_exists("default", "t"):
         catalog.drop_table("default", "t")
-    staged = catalog.stage_table("default", "t", schema_of(COLUMNS, KEYS, PARTITION, OPTIONS))
-    try:
-        write(staged, NEW)
-        catalog.publish(staged, "default", "t")
-    except BaseException:
-        catalog.io.delete_tree(staged.path)
-        raise
+    schema = schema_of(COLUMNS, KEYS, PARTITION, {**OPTIONS, "ctas.atomicity": level})
+    identity = new_identity(schema.core_options)
+
+    def fill(table, guard):
+        job = begin(table.state, WriteIntent(identity=identity), None)
+        result = write_table(job, arrow_rows(schema, NEW), f"{uuid.uuid4().hex[:6]}-")
+        return publish(table.state, job, result, Change("APPEND", guard=guard))
+
+    assert catalog.create_filled("default", "t", schema, identity, fill) is not None
 
 
 def replacement(warehouse, io):
@@ -139,6 +157,8 @@ ACTIONS = {
         compaction,
         scheduled_compaction,
         ctas,
+        ctas_rollback,
+        ctas_none,
         replacement,
         rollback,
         expiry,

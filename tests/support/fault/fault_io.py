@@ -39,6 +39,8 @@ def kind_of(path: str) -> str:
     noted = re.fullmatch(r"\d{17}\.([a-z]+)(\.\d+)?", name)
     if noted:
         return f"compaction {noted[1]}"
+    if name.startswith("build-"):
+        return "mark"
     if name.startswith("manifest-list-"):
         return "list"
     if name.startswith("manifest-"):
@@ -47,6 +49,8 @@ def kind_of(path: str) -> str:
         return "data"
     if name in ("schema", "snapshot", "manifest") or name.endswith(".db"):
         return "directory"
+    if directory == ".builds":
+        return f"build {name.rpartition('.')[2]}"
     if directory == ".views":
         return "view"
     return "table"

@@ -14,6 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from support.interop.program import Program
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import (
     BINARY_ROOTS,
@@ -32,36 +33,20 @@ class JavaPaimonError(Exception):
     """What the Java program said instead of an answer."""
 
 
-class JavaPaimon:
+class JavaPaimon(Program):
     """A serving `PaimonServer`. `jars` holds Paimon's bundle and what it needs; rows come through files in `folder`.
 
     Of an `old` version the program lacks the command `remove` and those of `TableKeeper`.
     """
 
     def __init__(self, jars: str, folder: Path, *, old: bool = False) -> None:
-        self._folder = folder
-        self._count = 0
-        self._log = (folder / "java.log").open("w")
         path = f"{jars}/*"
         classes = folder / "classes"
         names = ("PaimonServer", *(() if old else ("RowRemover", "TableKeeper")))
         programs = [str(SOURCES / f"{one}.java") for one in names]
         subprocess.run(["javac", "-Xlint:none", "-cp", path, "-d", str(classes), *programs], check=True)
         flags = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx512m", "-Duser.timezone=UTC"]
-        self._process = subprocess.Popen(
-            ["java", *flags, "-cp", f"{classes}:{path}", "PaimonServer"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, text=True, encoding="utf-8",
-        )  # fmt: skip
-
-    def close(self) -> None:
-        """End the program."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        try:
-            self._process.wait(10)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-        self._log.close()
+        super().__init__(["java", *flags, "-cp", f"{classes}:{path}", "PaimonServer"], folder, "java.log")
 
     def ask(self, *command: str) -> str:
         """Send one command. Raises JavaPaimonError with the program's own message."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 
@@ -42,6 +42,11 @@ def rows_of(schema: TableSchema, values: Sequence[Mapping[str, object]]) -> pa.T
     """Python rows in a schema's columns; what is left out is null."""
     arrow = pa.schema([(f.name, to_arrow_type(f.type)) for f in schema.fields])
     return pa.Table.from_pylist([{n: v.get(n) for n in arrow.names} for v in values], arrow)
+
+
+def rows_of_text(ids: Iterable[int], text: str) -> list[Mapping[str, object]]:
+    """Rows of an `id`, and a `text` that follows from it."""
+    return [{"id": i, "text": f"{text}{i}"} for i in ids]
 
 
 class OurTable:
@@ -101,7 +106,7 @@ class OurTable:
     def compact(self, *, full: bool) -> Snapshot | None:
         """Compact every bucket that needs it."""
         table = self.table
-        tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas.load, full=full)
+        tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas, full=full)
         entries = [e for i, task in enumerate(tasks) for e in run_compaction(task, f"c{i}-")]
         if not entries:
             return None

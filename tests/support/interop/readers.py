@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+
+from support.interop.program import Program
 
 PROGRAM = Path(__file__).with_name("paimon_reader.py")
 # `rust` is the compiled reader without SQL before it: the same planner and reader as `datafusion`, asked where both
@@ -21,26 +22,11 @@ class OtherReaderError(Exception):
     """What the other program said instead of an answer."""
 
 
-class PaimonReader:
+class PaimonReader(Program):
     """A serving `paimon_reader.py`. Rows travel through files in `folder`."""
 
     def __init__(self, python: str, folder: Path) -> None:
-        self._folder = folder
-        self._log = (folder / "reader.log").open("w")
-        self._count = 0
-        self._process = subprocess.Popen(
-            [python, str(PROGRAM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, text=True
-        )
-
-    def close(self) -> None:
-        """End the program."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        try:
-            self._process.wait(10)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-        self._log.close()
+        super().__init__([python, str(PROGRAM)], folder, "reader.log")
 
     def ask(self, **command: Any) -> Any:
         """Send one command. Raises OtherReaderError with the program's own message."""

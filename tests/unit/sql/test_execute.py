@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.tables import write
+from support.tables import no_spark, write
 
 from tablestore_engine.catalog import View
 from tablestore_engine.errors import ReadOnlyError
@@ -25,10 +25,7 @@ WRITES = [
 
 @pytest.mark.parametrize("text", WRITES)
 def test_a_view_cannot_be_written_to(tmp_path, text):
-    def refuse():
-        raise AssertionError("Spark was started")
-
-    store = TableStore(tmp_path, session_factory=refuse)
+    store = TableStore(tmp_path, session_factory=no_spark)
     store.execute("CREATE TABLE t (id INT, v STRING, PRIMARY KEY (id) NOT ENFORCED)")
     write(store.table("t"), [{"id": 1, "v": "a"}])
     store.catalog.create_view("default", "seen", View("SELECT id, v FROM t", "default"))

@@ -20,17 +20,12 @@ from tablestore_engine.storage.file_io import LocalFileIO
 IO = LocalFileIO()
 
 
-@pytest.fixture
-def root(tmp_path):
-    return str(tmp_path)
-
-
 def names(path):
     return sorted(os.listdir(path))
 
 
-def test_write_create_read(root):
-    path = f"{root}/a/b/file"
+def test_write_create_read(folder):
+    path = f"{folder}/a/b/file"
     assert not IO.exists(path)
     assert IO.create(path, b"one")
     assert not IO.create(path, b"two")
@@ -38,7 +33,7 @@ def test_write_create_read(root):
     IO.write(path, b"three")
     assert IO.read(path) == b"three"
     assert IO.size(path) == 5
-    assert names(f"{root}/a/b") == ["file"]
+    assert names(f"{folder}/a/b") == ["file"]
     assert IO.delete(path)
     assert not IO.delete(path)
 
@@ -47,75 +42,75 @@ def test_can_be_pickled():
     assert pickle.loads(pickle.dumps(LocalFileIO())) == LocalFileIO()
 
 
-def test_list(root):
-    assert IO.list(f"{root}/none") == []
-    IO.write(f"{root}/b", b"12")
-    IO.mkdirs(f"{root}/a/x")
-    first, second = IO.list(root)
+def test_list(folder):
+    assert IO.list(f"{folder}/none") == []
+    IO.write(f"{folder}/b", b"12")
+    IO.mkdirs(f"{folder}/a/x")
+    first, second = IO.list(folder)
     assert (first.name, first.is_dir, first.size) == ("a", True, 0)
     assert (second.name, second.is_dir, second.size) == ("b", False, 2)
-    assert second.path == f"{root}/b"
+    assert second.path == f"{folder}/b"
     assert abs(second.mtime_millis - os.stat(second.path).st_mtime * 1000) < 2
-    assert IO.list(f"{root}/b") == []
+    assert IO.list(f"{folder}/b") == []
 
 
-def test_delete_tree(root):
-    IO.write(f"{root}/t/a/b", b"")
-    assert IO.delete_tree(f"{root}/t")
-    assert not IO.exists(f"{root}/t")
-    assert not IO.delete_tree(f"{root}/t")
+def test_delete_tree(folder):
+    IO.write(f"{folder}/t/a/b", b"")
+    assert IO.delete_tree(f"{folder}/t")
+    assert not IO.exists(f"{folder}/t")
+    assert not IO.delete_tree(f"{folder}/t")
 
 
-def test_rename(root):
-    IO.write(f"{root}/src/f", b"1")
-    assert IO.rename(f"{root}/src", f"{root}/deep/dst")
-    assert IO.read(f"{root}/deep/dst/f") == b"1"
-    IO.write(f"{root}/src/f", b"2")
-    assert not IO.rename(f"{root}/src", f"{root}/deep/dst")
-    assert IO.read(f"{root}/deep/dst/f") == b"1"
-    IO.write(f"{root}/one", b"1")
-    IO.write(f"{root}/two", b"2")
-    assert not IO.rename(f"{root}/one", f"{root}/two")
-    assert IO.rename(f"{root}/one", f"{root}/three")
-    assert names(root) == ["deep", "src", "three", "two"]
+def test_rename(folder):
+    IO.write(f"{folder}/src/f", b"1")
+    assert IO.rename(f"{folder}/src", f"{folder}/deep/dst")
+    assert IO.read(f"{folder}/deep/dst/f") == b"1"
+    IO.write(f"{folder}/src/f", b"2")
+    assert not IO.rename(f"{folder}/src", f"{folder}/deep/dst")
+    assert IO.read(f"{folder}/deep/dst/f") == b"1"
+    IO.write(f"{folder}/one", b"1")
+    IO.write(f"{folder}/two", b"2")
+    assert not IO.rename(f"{folder}/one", f"{folder}/two")
+    assert IO.rename(f"{folder}/one", f"{folder}/three")
+    assert names(folder) == ["deep", "src", "three", "two"]
 
 
-def test_streams(root):
-    with IO.open_output(f"{root}/d/file") as out:
+def test_streams(folder):
+    with IO.open_output(f"{folder}/d/file") as out:
         out.write(b"hello")
-    with IO.open_input(f"{root}/d/file") as source:
+    with IO.open_input(f"{folder}/d/file") as source:
         source.seek(1)
         assert source.read() == b"ello"
-    assert IO.local_path(f"{root}/d/file") == f"{root}/d/file"
+    assert IO.local_path(f"{folder}/d/file") == f"{folder}/d/file"
 
 
-def test_failures_name_the_path(root):
+def test_failures_name_the_path(folder):
     with pytest.raises(StorageError) as caught:
-        IO.read(f"{root}/none")
+        IO.read(f"{folder}/none")
     assert caught.value.missing
-    assert caught.value.path == f"{root}/none"
-    IO.write(f"{root}/file", b"")
+    assert caught.value.path == f"{folder}/none"
+    IO.write(f"{folder}/file", b"")
     for action in (
-        lambda: IO.write(f"{root}/file/below", b""),
-        lambda: IO.create(f"{root}/file/below", b""),
-        lambda: IO.mkdirs(f"{root}/file"),
-        lambda: IO.size(f"{root}/none"),
-        lambda: IO.open_input(f"{root}/none"),
-        lambda: IO.rename(f"{root}/none", f"{root}/other"),
+        lambda: IO.write(f"{folder}/file/below", b""),
+        lambda: IO.create(f"{folder}/file/below", b""),
+        lambda: IO.mkdirs(f"{folder}/file"),
+        lambda: IO.size(f"{folder}/none"),
+        lambda: IO.open_input(f"{folder}/none"),
+        lambda: IO.rename(f"{folder}/none", f"{folder}/other"),
     ):
-        with pytest.raises(StorageError, match=root):
+        with pytest.raises(StorageError, match=folder):
             action()
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_missing_rights_are_explained(root):
-    os.chmod(root, 0o500)
+def test_missing_rights_are_explained(folder):
+    os.chmod(folder, 0o500)
     with pytest.raises(StorageError, match="may read and write there"):
-        IO.write(f"{root}/file", b"")
+        IO.write(f"{folder}/file", b"")
 
 
-def test_a_failed_write_leaves_the_old_file_and_nothing_else(root, monkeypatch):
-    IO.write(f"{root}/file", b"old")
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(folder, monkeypatch):
+    IO.write(f"{folder}/file", b"old")
 
     def fail(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -123,11 +118,11 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(root, monkeypatch):
     for name in ("replace", "link"):
         monkeypatch.setattr(os, name, fail)
     with pytest.raises(StorageError, match="No space left"):
-        IO.write(f"{root}/file", b"new")
+        IO.write(f"{folder}/file", b"new")
     with pytest.raises(StorageError, match="No space left"):
-        IO.create(f"{root}/other", b"new")
-    assert names(root) == ["file"]
-    assert IO.read(f"{root}/file") == b"old"
+        IO.create(f"{folder}/other", b"new")
+    assert names(folder) == ["file"]
+    assert IO.read(f"{folder}/file") == b"old"
 
 
 def _no_links(*_):
@@ -145,16 +140,16 @@ def _without_links(monkeypatch, renames):
 
 
 @pytest.mark.parametrize("renames", [True, False], ids=["renames", "no renames"])
-def test_create_without_hard_links(root, monkeypatch, renames):
+def test_create_without_hard_links(folder, monkeypatch, renames):
     _without_links(monkeypatch, renames)
-    assert IO.create(f"{root}/file", b"one")
+    assert IO.create(f"{folder}/file", b"one")
     monkeypatch.setattr(os.path, "lexists", lambda _: False)
-    assert not IO.create(f"{root}/file", b"two")
-    assert IO.read(f"{root}/file") == b"one"
-    assert names(root) == ["file"]
+    assert not IO.create(f"{folder}/file", b"two")
+    assert IO.read(f"{folder}/file") == b"one"
+    assert names(folder) == ["file"]
 
 
-def test_a_link_whose_answer_was_lost_counts(root, monkeypatch):
+def test_a_link_whose_answer_was_lost_counts(folder, monkeypatch):
     link = os.link
 
     def lose_the_answer(source, target):
@@ -162,7 +157,7 @@ def test_a_link_whose_answer_was_lost_counts(root, monkeypatch):
         raise FileExistsError(errno.EEXIST, "File exists")
 
     monkeypatch.setattr(os, "link", lose_the_answer)
-    assert IO.create(f"{root}/file", b"one")
+    assert IO.create(f"{folder}/file", b"one")
 
 
 def _race_threads(directory, contenders):
@@ -177,56 +172,56 @@ def _race_threads(directory, contenders):
 
 
 @pytest.mark.skipif(sys.platform not in ("linux", "darwin"), reason="the system has no such call")
-def test_without_hard_links_no_reader_sees_half_a_file(root, monkeypatch):
+def test_without_hard_links_no_reader_sees_half_a_file(folder, monkeypatch):
     monkeypatch.setattr(os, "link", _no_links)
     opened = []
     real = os.open
     monkeypatch.setattr(os, "open", lambda path, *rest: opened.append(path) or real(path, *rest))
-    assert IO.create(f"{root}/file", b"one")
-    assert IO.rename(f"{root}/file", f"{root}/moved")
-    assert IO.create(f"{root}/file", b"two")
-    assert not IO.rename(f"{root}/file", f"{root}/moved")
-    assert (IO.read(f"{root}/moved"), IO.read(f"{root}/file")) == (b"one", b"two")
+    assert IO.create(f"{folder}/file", b"one")
+    assert IO.rename(f"{folder}/file", f"{folder}/moved")
+    assert IO.create(f"{folder}/file", b"two")
+    assert not IO.rename(f"{folder}/file", f"{folder}/moved")
+    assert (IO.read(f"{folder}/moved"), IO.read(f"{folder}/file")) == (b"one", b"two")
     # Nothing but the hidden file was ever written to.
     assert all(os.path.basename(path).startswith(".") for path in opened)
 
 
-def test_a_rename_that_fails_is_no_answer(root):
+def test_a_rename_that_fails_is_no_answer(folder):
     with pytest.raises(OSError, match="No such file"):
-        rename_exclusively(f"{root}/none", f"{root}/file")
+        rename_exclusively(f"{folder}/none", f"{folder}/file")
 
 
 @pytest.mark.parametrize("how", ["links", "renames", "neither"])
-def test_one_of_many_threads_creates(root, monkeypatch, how):
+def test_one_of_many_threads_creates(folder, monkeypatch, how):
     if how != "links":
         _without_links(monkeypatch, how == "renames")
     monkeypatch.setattr(os.path, "lexists", lambda _: False)  # everybody gets as far as the decision
     for attempt in range(20):
-        directory = f"{root}/{attempt}"
+        directory = f"{folder}/{attempt}"
         won = _race_threads(directory, 8)
         assert sum(won) == 1
         assert IO.read(f"{directory}/file") == f"{won.index(True)}".encode() * 10_000
         assert names(directory) == ["file"]
 
 
-def _create_all(root, number, count):
+def _create_all(folder, number, count):
     io = LocalFileIO()
-    return [io.create(f"{root}/file-{one}", f"{number}".encode() * 5_000) for one in range(count)]
+    return [io.create(f"{folder}/file-{one}", f"{number}".encode() * 5_000) for one in range(count)]
 
 
-def test_one_of_many_processes_creates(root):
+def test_one_of_many_processes_creates(folder):
     with ProcessPoolExecutor(4, mp_context=get_context("spawn")) as pool:
-        jobs = [pool.submit(_create_all, root, number, 200) for number in range(4)]
+        jobs = [pool.submit(_create_all, folder, number, 200) for number in range(4)]
         results = [job.result() for job in jobs]
     for one in range(200):
         winners = [number for number in range(4) if results[number][one]]
         assert len(winners) == 1
-        assert IO.read(f"{root}/file-{one}") == f"{winners[0]}".encode() * 5_000
-    assert len(names(root)) == 200
+        assert IO.read(f"{folder}/file-{one}") == f"{winners[0]}".encode() * 5_000
+    assert len(names(folder)) == 200
 
 
-def test_readers_never_see_half_a_file(root):
-    path, size, done = f"{root}/file", 300_000, threading.Event()
+def test_readers_never_see_half_a_file(folder):
+    path, size, done = f"{folder}/file", 300_000, threading.Event()
     IO.write(path, b"0" * size)
 
     def rewrite():
@@ -243,16 +238,16 @@ def test_readers_never_see_half_a_file(root):
     writer.join()
 
 
-def test_one_of_many_renames_wins(root):
+def test_one_of_many_renames_wins(folder):
     for attempt in range(20):
         barrier = threading.Barrier(4)
 
         def rename(number, attempt=attempt, barrier=barrier):
-            IO.write(f"{root}/{attempt}-{number}/schema/schema-0", str(number).encode())
+            IO.write(f"{folder}/{attempt}-{number}/schema/schema-0", str(number).encode())
             barrier.wait()
-            return IO.rename(f"{root}/{attempt}-{number}", f"{root}/table-{attempt}")
+            return IO.rename(f"{folder}/{attempt}-{number}", f"{folder}/table-{attempt}")
 
         with ThreadPoolExecutor(4) as pool:
             won = list(pool.map(rename, range(4)))
         assert sum(won) == 1
-        assert IO.read(f"{root}/table-{attempt}/schema/schema-0") == str(won.index(True)).encode()
+        assert IO.read(f"{folder}/table-{attempt}/schema/schema-0") == str(won.index(True)).encode()

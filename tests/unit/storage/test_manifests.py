@@ -15,14 +15,8 @@ from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.storage import manifests
 from tablestore_engine.storage.file_io import LocalFileIO
 from tablestore_engine.storage.manifests import ManifestStore
-from tablestore_engine.storage.paths import TablePaths
 
 TYPES = [parse_type("DATE"), parse_type("STRING")]
-
-
-@pytest.fixture
-def paths(tmp_path):
-    return TablePaths(str(tmp_path))
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ def test_names_of_the_format():
     assert TABLE.manifest("m") == "/w/d.db/t/manifest/m"
     assert TABLE.new_manifest_name("u", 2) == "manifest-u-2"
     assert TABLE.new_manifest_list_name("u", 2) == "manifest-list-u-2"
-    assert TABLE.data_file("dt=1/hr=2", 3, "f") == "/w/d.db/t/dt=1/hr=2/bucket-3/f"
+    assert TABLE.bucket_dir("dt=1/hr=2", 3) == "/w/d.db/t/dt=1/hr=2/bucket-3"
     assert TABLE.bucket_dir("", 0) == "/w/d.db/t/bucket-0"
     assert TABLE.bucket_dir("", -2) == "/w/d.db/t/bucket-postpone"
     assert TABLE.new_data_file_name("u", 1) == "data-u-1.parquet"

@@ -10,15 +10,9 @@ from tablestore_engine.errors import CorruptMetadataError, UnsupportedTypeError
 from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.storage.file_io import LocalFileIO
-from tablestore_engine.storage.paths import TablePaths
 from tablestore_engine.storage.schemas import SchemaStore
 
 SCHEMA = create_schema([("id", parse_type("INT"), None)], ["id"])
-
-
-@pytest.fixture
-def paths(tmp_path):
-    return TablePaths(str(tmp_path))
 
 
 @pytest.fixture

@@ -11,15 +11,9 @@ import pytest
 from tablestore_engine.errors import CorruptMetadataError, SnapshotNotFound, StorageError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.storage.file_io import LocalFileIO
-from tablestore_engine.storage.paths import TablePaths
 from tablestore_engine.storage.snapshots import SnapshotStore
 
 FIRST = Snapshot(1, 0, "b", 1, "d", 1, "user", 1, "APPEND", 1000, 0, 0)
-
-
-@pytest.fixture
-def paths(tmp_path):
-    return TablePaths(str(tmp_path))
 
 
 @pytest.fixture

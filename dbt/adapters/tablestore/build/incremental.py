@@ -31,7 +31,7 @@ def is_plain_upsert(
         return False
     if not is_keyed_by(table_keys, unique_keys(config)):
         return False
-    if engine.kept is not Kept.NEWEST:
+    if engine.rules.kept is not Kept.NEWEST:
         return True  # the merge engine merges what is written, column by column
     return {one.name.lower() for one in columns} >= {one.name.lower() for one in table_columns}
 

@@ -37,6 +37,12 @@ CREATE TABLE t (id INT) TBLPROPERTIES (a = 1, 'b.c' = 'd', e.f = true, 'g' 'h', 
 -- ours: CREATE TABLE USING our format
 CREATE TABLE t (id INT) USING paimon OPTIONS (bucket = 2) COMMENT 'x'
 
+-- ours alone: CREATE TABLE AS with names and comments of its columns
+CREATE TABLE t (id COMMENT 'the key' NOT NULL, n, PRIMARY KEY (id)) AS SELECT a, b FROM s.u
+
+-- ours alone: REPLACE TABLE AS with types of its columns
+REPLACE TABLE t (id BIGINT NOT NULL, n DECIMAL(10, 2) COMMENT 'n') COMMENT 't' AS SELECT a, b FROM s.u
+
 -- refused "USING": CREATE TABLE USING another format
 CREATE TABLE t (id INT) USING csv
 
@@ -130,7 +136,7 @@ ALTER TABLE t ADD COLUMN a INT COMMENT 'x' FIRST
 -- ours: ALTER TABLE ADD COLUMNS
 ALTER TABLE s.t ADD COLUMNS (a INT, b STRING AFTER a, c DOUBLE)
 
--- refused "Single fields of column": ALTER TABLE ADD COLUMN of a field
+-- ours: ALTER TABLE ADD COLUMN of a field
 ALTER TABLE t ADD COLUMN a.b INT
 
 -- ours: ALTER TABLE RENAME COLUMN
@@ -160,7 +166,7 @@ ALTER TABLE s.t ALTER COLUMN a DROP NOT NULL
 -- ours: ALTER TABLE ALTER COLUMN default
 ALTER TABLE t ALTER COLUMN a SET DEFAULT 3
 
--- refused "Only one column can be altered at a time": ALTER TABLE ALTER COLUMN several
+-- ours: ALTER TABLE ALTER COLUMN several
 ALTER TABLE t ALTER COLUMN a TYPE BIGINT, b COMMENT 'x'
 
 -- ours: ALTER TABLE CHANGE COLUMN

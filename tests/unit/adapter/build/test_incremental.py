@@ -2,17 +2,10 @@
 
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
+from support.dbt_columns import TABLE, columns
 
 from dbt.adapters.tablestore.build.incremental import is_plain_upsert, qualified, update_columns
-from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from tablestore_engine.schema.merge.merge_engine import MergeEngine
-
-
-def columns(**types):
-    return [TableStoreColumn(name, kind) for name, kind in types.items()]
-
-
-TABLE = columns(id="int", a="string", b="bigint")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
+from support.dbt_columns import TABLE, columns
 
 from dbt.adapters.tablestore.build.on_schema_change import (
     SchemaChange,
@@ -10,15 +11,7 @@ from dbt.adapters.tablestore.build.on_schema_change import (
     needs_rewrite,
     rewrite_sql,
 )
-from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from tablestore_engine.schema.merge.merge_engine import Fold, MergeEngine
-
-
-def columns(**types):
-    return [TableStoreColumn(name, kind) for name, kind in types.items()]
-
-
-TABLE = columns(id="int", a="string", b="bigint")
 
 
 def test_equal_columns_are_no_change_in_any_order_and_case():

@@ -7,6 +7,7 @@ import os
 from dataclasses import replace
 
 import pytest
+from support.files import remove
 from support.invariants import check_invariants
 from support.tables import (
     DELETE,
@@ -28,7 +29,6 @@ from tablestore_engine.errors import (
     ConflictError,
     StorageError,
 )
-from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.operation.transaction.transaction import with_retry
@@ -45,10 +45,6 @@ def table(tmp_path):
 def added(table, *numbers):
     """ADD entries of files that hold these ids."""
     return tuple(write_table(new_job(table), arrow_rows(table.schema, [{"id": n, "v": n} for n in numbers])).entries)
-
-
-def removal(entry):
-    return ManifestEntry(FileKind.DELETE, entry.partition, entry.bucket, entry.total_buckets, entry.file)
 
 
 def committer(table, *, snapshots=None, io=None, **kwargs):
@@ -220,7 +216,7 @@ def test_conflicts_leave_nothing(table):
     write(table, [{"id": 5, "v": 1}], kind="OVERWRITE", replaces=lambda entry: True)
     before = manifests(table)
     with pytest.raises(ConflictError):
-        committer(table)[0].commit(Change("OVERWRITE", entries, (removal(old),)), identity())
+        committer(table)[0].commit(Change("OVERWRITE", entries, (remove(old),)), identity())
     assert manifests(table) == before
     assert len(table.snapshots()) == 2
 

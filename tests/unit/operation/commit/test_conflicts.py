@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from support.files import add, meta
+from support.files import add, meta, remove
 from support.tables import schema_of
 
 from tablestore_engine.errors import ConflictError
-from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
 from tablestore_engine.operation.commit.conflicts import NewFiles, check_conflicts, dropped_deletes
 
 KEYED = schema_of({"id": "BIGINT"}, ["id"])
@@ -21,10 +20,6 @@ def entries(text, prefix, **kwargs):
         low, high = interval.split("-")
         found.append(add(meta(f"{prefix}{number}", level=int(level), low=int(low), high=int(high)), **kwargs))
     return tuple(found)
-
-
-def deletion(entry):
-    return ManifestEntry(FileKind.DELETE, entry.partition, entry.bucket, entry.total_buckets, entry.file)
 
 
 def levels(result):
@@ -59,7 +54,7 @@ def test_overlap_at_one_level(live, added, kind, expected):
 
 def test_files_that_leave_do_not_overlap():
     live = entries("L5:1-9 L0:3-4", "old")
-    new = NewFiles(entries("L5:1-9", "new"), tuple(deletion(e) for e in live), "COMPACT")
+    new = NewFiles(entries("L5:1-9", "new"), tuple(remove(e) for e in live), "COMPACT")
     assert levels(check_conflicts(KEYED, live, new)) == [5]
 
 
@@ -72,13 +67,13 @@ def test_other_buckets_and_partitions_do_not_overlap():
 def test_a_file_to_remove_must_be_live(schema):
     (file,) = entries("L0:1-9", "old")
     with pytest.raises(ConflictError, match="old0 is no longer part"):
-        check_conflicts(schema, [], NewFiles((), (deletion(file),), "OVERWRITE"))
+        check_conflicts(schema, [], NewFiles((), (remove(file),), "OVERWRITE"))
 
 
 def test_an_upgraded_file_is_another_one():
     (low,), (high,) = entries("L0:1-9", "old"), entries("L5:1-9", "old")
     with pytest.raises(ConflictError):
-        check_conflicts(KEYED, [high], NewFiles((), (deletion(low),), "COMPACT"))
+        check_conflicts(KEYED, [high], NewFiles((), (remove(low),), "COMPACT"))
 
 
 def test_bucket_count_of_a_partition_that_keeps_files():
@@ -86,7 +81,7 @@ def test_bucket_count_of_a_partition_that_keeps_files():
     new = entries("L0:1-9", "new", total=4)
     with pytest.raises(ConflictError, match="2 buckets"):
         check_conflicts(KEYED, live, NewFiles(new, (), "APPEND"))
-    assert check_conflicts(KEYED, live, NewFiles(new, tuple(map(deletion, live)), "OVERWRITE")) == new
+    assert check_conflicts(KEYED, live, NewFiles(new, tuple(map(remove, live)), "OVERWRITE")) == new
     other = entries("L0:1-9", "new", total=4, partition=b"q")
     assert check_conflicts(KEYED, live, NewFiles(other, (), "APPEND")) == other
 
@@ -104,7 +99,7 @@ LATE = schema_of({"id": "BIGINT", "at": "INT"}, ["id"], options={"sequence.field
 def test_records_that_are_older_than_deletes_which_were_dropped(sequence, fits):
     delete = add(meta("delete", sequence=101, deletes=1))
     live = [delete, add(meta("late", sequence=sequence))]
-    new = NewFiles((), (deletion(delete),), "COMPACT")
+    new = NewFiles((), (remove(delete),), "COMPACT")
     assert check_conflicts(LATE, live, new) == (), "deletes outlive compactions there"
     if fits:
         assert check_conflicts(KEYED, live, new) == ()
@@ -119,7 +114,7 @@ def test_deletes_that_newer_records_replaced_conflict_with_nothing_above(left, o
     delete, put = add(meta("delete", sequence=101, deletes=1)), add(meta("put", sequence=102))
     live = [delete, put, add(meta("old", sequence=1, level=left, low=0, high=0))]
     written = add(meta("new", sequence=102, level=output, low=0 if fits else 1, high=0 if fits else 1))
-    new = NewFiles((written,), (deletion(delete), deletion(put)), "COMPACT")
+    new = NewFiles((written,), (remove(delete), remove(put)), "COMPACT")
     if fits:
         assert check_conflicts(KEYED, live, new) == (written,)
     else:
@@ -145,7 +140,7 @@ def test_deletes_that_a_compaction_may_have_dropped(removed, added, expected):
     def files(given):
         return tuple(add(meta(name, sequence=number, deletes=deletes)) for name, number, deletes in given)
 
-    found = dropped_deletes(NewFiles(files(added), tuple(map(deletion, files(removed))), "COMPACT"))
+    found = dropped_deletes(NewFiles(files(added), tuple(map(remove, files(removed))), "COMPACT"))
     assert {bucket: number for (_, bucket), number in found.items()} == expected
 
 

@@ -6,7 +6,6 @@ import pytest
 from support.invariants import check_invariants
 from support.tables import arrow_rows, compact, identity, make_table, new_job, read, schema_of, write
 
-from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConflictError
 from tablestore_engine.operation.changes.table_changes import replace_empty
 from tablestore_engine.operation.commit.commit import Change, Committer
@@ -21,11 +20,6 @@ from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type
 
 COLUMNS = {"id": "INT", "v": "STRING"}
-
-
-@pytest.fixture
-def catalog(tmp_path):
-    return Catalog(tmp_path)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from support.files import data_files, live_paths
 from support.invariants import check_invariants
-from support.tables import by_key, compact, make_table, read, write
+from support.tables import by_key, commit_kinds, compact, keyed_arrow, make_table, read, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import CorruptDataError, StorageError
@@ -27,21 +27,13 @@ def table_of(tmp_path, *, keys=("id",), **options):
     return make_table(tmp_path, COLUMNS, list(keys), options={"bucket": "1" if keys else "-1", **TRIGGER, **options})
 
 
-def rows(v, *ids):
-    return pa.table({"id": pa.array(ids, pa.int32()), "v": pa.array([v] * len(ids), pa.int32())})
-
-
-def kinds(table):
-    return [s.commit_kind for s in table.snapshots()]
-
-
 def test_runs_that_pile_up_are_merged(tmp_path):
     table = table_of(tmp_path)
     for v in range(6):
-        written = table.write(rows(v, v % 2, 10 + v))
+        written = table.write(keyed_arrow(v, v % 2, 10 + v))
         assert written.commit_kind == "APPEND", "the snapshot of the write is returned"
     assert len(table.live_files()) <= 3
-    assert "COMPACT" in kinds(table)
+    assert "COMPACT" in commit_kinds(table)
     assert {i: row["v"] for i, row in by_key(table).items()} == {0: 4, 1: 5, **{10 + v: v for v in range(6)}}
     check_invariants(table)
 
@@ -58,14 +50,14 @@ def test_batches_and_buckets_that_were_not_written(tmp_path):
     for entry in table.live_files():
         counts[entry.partition] = counts.get(entry.partition, 0) + 1
     assert sorted(counts.values()) == [2, 2], "one is merged but for the last write, the other one is as it was"
-    assert kinds(table).count("COMPACT") == 1
+    assert commit_kinds(table).count("COMPACT") == 1
     check_invariants(table)
 
 
 def test_small_files_of_a_table_without_a_key_are_joined(tmp_path):
     table = table_of(tmp_path, keys=(), **{"compaction.min.file-num": "3"})
     for v in range(3):
-        table.write(rows(v, v))
+        table.write(keyed_arrow(v, v))
     assert len(table.live_files()) == 1
     assert [row["id"] for row in read(table)] == [0, 1, 2]
 
@@ -73,16 +65,16 @@ def test_small_files_of_a_table_without_a_key_are_joined(tmp_path):
 def test_a_write_only_table_is_left_to_others(tmp_path):
     table = table_of(tmp_path, **{"write-only": "true"})
     for v in range(6):
-        table.write(rows(v, 1))
-    assert kinds(table) == ["APPEND"] * 6
+        table.write(keyed_arrow(v, 1))
+    assert commit_kinds(table) == ["APPEND"] * 6
 
 
 def test_large_merges_are_left_to_spark(tmp_path, monkeypatch):
     monkeypatch.setattr(f"{MODULE}.LOCAL_BYTES", 10)
     table = table_of(tmp_path)
     for v in range(6):
-        table.write(rows(v, 1))
-    assert kinds(table) == ["APPEND"] * 6
+        table.write(keyed_arrow(v, 1))
+    assert commit_kinds(table) == ["APPEND"] * 6
     assert live_paths(table) == data_files(table)
 
 
@@ -95,7 +87,7 @@ def test_a_write_does_not_fail_because_of_its_compaction(tmp_path, monkeypatch, 
 
     monkeypatch.setattr(f"{MODULE}.execute_here", fail)
     for v in range(4):
-        assert table.write(rows(v, 1)).id == v + 1
+        assert table.write(keyed_arrow(v, 1)).id == v + 1
     assert "default.t was written to, but not compacted" in caplog.text
     assert str(error) in caplog.text
     assert live_paths(table) == data_files(table)
@@ -106,11 +98,11 @@ def test_small_merges_are_made_here_up_to_a_bound(tmp_path, monkeypatch):
     table = table_of(tmp_path, bucket="4")
     wide = list(range(40))
     for v in range(2):
-        table.write(rows(v, *wide))
+        table.write(keyed_arrow(v, *wide))
     sizes = {b.bucket: sum(f.file_size for f in b.files) for b in table.scan().buckets}
     assert len(sizes) == 4
     monkeypatch.setattr(f"{MODULE}.LOCAL_BYTES", sum(sorted(sizes.values())[:2]) * 2)
-    table.write(rows(9, *wide))
+    table.write(keyed_arrow(9, *wide))
     merged = [b.bucket for b in table.scan().buckets if len(b.files) == 1]
     assert 0 < len(merged) < 4
     assert {row["v"] for row in by_key(table).values()} == {9}
@@ -120,13 +112,13 @@ def test_a_table_that_does_not_know_a_column_does_not_compact_it_away(tmp_path):
     """What was loaded before the column came may go on writing."""
     catalog = Catalog(tmp_path)
     old = table_of(catalog, **{"compaction.total-size-threshold": "1 mb"})
-    old.write(rows(0, 1))
+    old.write(keyed_arrow(0, 1))
     new = catalog.alter_table("default", "t", [AddColumn("extra", parse_type("STRING"))])
     new.write(pa.table({"id": [2], "v": [0], "extra": ["kept"]}))
-    old.write(rows(1, 3))
-    assert kinds(old) == ["APPEND", "APPEND", "COMPACT", "APPEND", "COMPACT"]
+    old.write(keyed_arrow(1, 3))
+    assert commit_kinds(old) == ["APPEND", "APPEND", "COMPACT", "APPEND", "COMPACT"]
     new.write(pa.table({"id": [4], "v": [0], "extra": ["more"]}))
-    assert kinds(new)[-1] == "COMPACT"
+    assert commit_kinds(new)[-1] == "COMPACT"
     assert {i: row["extra"] for i, row in by_key(new).items()} == {1: None, 2: "kept", 3: None, 4: "more"}
     check_invariants(new)
 
@@ -139,7 +131,7 @@ def test_a_damaged_bucket_keeps_no_other_from_being_compacted(tmp_path):
     damaged = next(path for path in live_paths(table) if "/p=3/" in path)
     content = Path(damaged).read_bytes()
     Path(damaged).write_bytes(b"rubbish")
-    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas.load, full=True)
+    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas, full=True)
     with pytest.raises(CorruptDataError, match=Path(damaged).name):
         run_and_commit(table.state, tasks, execute_here)
     Path(damaged).write_bytes(content)

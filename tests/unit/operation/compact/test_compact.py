@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from support.files import data_files, kept_paths, live_paths
+from support.files import data_files, kept_paths, levels, live_paths
 from support.invariants import check_invariants
 from support.tables import DELETE, PUT, by_key, compact, compact_newest, keyed_table, make_table, read, rows, write
 
@@ -26,12 +26,8 @@ def table(tmp_path):
     return keyed_table(tmp_path, {"num-sorted-run.compaction-trigger": "3"})
 
 
-def levels(table):
-    return sorted(e.file.level for e in table.live_files())
-
-
 def plan(table, *, full):
-    return plan_compaction(table.scan().buckets, table.write_target(), table.schemas.load, full=full)
+    return plan_compaction(table.scan().buckets, table.write_target(), table.schemas, full=full)
 
 
 def test_options_become_thresholds(tmp_path):
@@ -78,7 +74,7 @@ def test_a_bucket_is_one_run_again_when_the_interval_has_passed(tmp_path):
 
     def tasks(hours):
         target = write_target(table.state, now_millis=lambda: int(loaded + hours * 3_600_000))
-        return plan_compaction(table.scan().buckets, target, table.schemas.load, full=False)
+        return plan_compaction(table.scan().buckets, target, table.schemas, full=False)
 
     assert tasks(0.9) == []
     (task,) = tasks(1.1)

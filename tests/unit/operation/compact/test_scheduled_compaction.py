@@ -13,9 +13,11 @@ from support.tables import (
     arrow_rows,
     by_key,
     compact,
+    execute_and_die,
     make_table,
     new_job,
     partitioned_table,
+    plan_states,
     read,
     row,
     rows,
@@ -56,17 +58,13 @@ def run(table, now=NOW, execute=execute_here, owner="me"):
     return run_next(table.state, owner, lambda: now, execute)
 
 
-def states(table):
-    return [one.state for one in table.state.timeline.load()]
-
-
 def made_by_plans(table):
     return [s for s in table.snapshots() if PLAN_PROPERTY in table.properties_of(s)]
 
 
 def check_done(table, state=COMPLETED):
     """The newest plan's state, rows as written, and no files but those that a snapshot names."""
-    assert states(table)[-1] is state
+    assert plan_states(table)[-1] is state
     assert {row["v"] for row in read(table)} == {2}
     assert len(read(table)) == 12
     check_invariants(table)
@@ -81,7 +79,7 @@ def test_a_plan_names_files_and_changes_nothing(table):
     plan = schedule(table.state, "minor", NOW)
     assert table.latest_snapshot() == before
     assert (plan.snapshot_id, len(plan.groups), len(plan.files)) == (3, 2, 6)
-    assert states(table) == [REQUESTED]
+    assert plan_states(table) == [REQUESTED]
     assert schedule(table.state, "full", NOW) is None, "every bucket waits for the first plan"
 
 
@@ -145,7 +143,7 @@ def test_a_write_without_spark_schedules_too(tmp_path):
     table = new_table(tmp_path, **{"compaction.schedule.enabled": "true", "compaction.delta-commits": "3"})
     for v in range(3):
         table.write(arrow_rows(table.schema, rows(range(6), v, p="a")))
-    assert states(table) == [REQUESTED]
+    assert plan_states(table) == [REQUESTED]
 
 
 # -- carrying out --------------------------------------------------------------------------------------
@@ -184,12 +182,8 @@ def test_a_failed_attempt_leaves_nothing_and_the_plan_can_be_taken_again(table, 
 def test_an_interrupted_attempt_leaves_nothing(table):
     schedule(table.state, "full", NOW)
 
-    def interrupt(tasks):
-        execute_here(tasks)
-        raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
-        run(table, execute=interrupt)
+        run(table, execute=execute_and_die)
     check_done(table, REQUESTED)
     assert table.state.timeline.load()[0].last.failure == "KeyboardInterrupt"
 
@@ -270,7 +264,7 @@ def test_a_running_plan_is_left_alone(table):
     seen = []
 
     def look(tasks):
-        seen.extend((states(table), run(table, NOW + 599_999, owner="other")))
+        seen.extend((plan_states(table), run(table, NOW + 599_999, owner="other")))
         seen.append(table.state.timeline.busy_buckets(NOW))
         return execute_here(tasks)
 
@@ -435,7 +429,7 @@ def test_a_commit_whose_outcome_is_unknown_touches_nothing(table, tmp_path):
 
     with pytest.raises(CommitOutcomeUnknownError):
         run(Catalog(tmp_path, Failing()).load_table("default", "t"))
-    assert states(table) == [INFLIGHT]
+    assert plan_states(table) == [INFLIGHT]
     assert len(data_files(table)) == 6 + 2
     assert run(table, LATER).outcome.state is COMPLETED
     check_done(table)

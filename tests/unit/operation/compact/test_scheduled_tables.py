@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from support.files import data_files, kept_paths
 from support.invariants import check_invariants
-from support.tables import DELETE, PUT, arrow_rows, identity, make_table, read, reload, schema_of, write
+from support.tables import DELETE, PUT, arrow_rows, identity, make_table, plan_states, read, reload, schema_of, write
 
 from tablestore_engine.metadata.compaction_plan import Claim, PlanState
 from tablestore_engine.metadata.partition import PartitionFormat
@@ -72,10 +72,6 @@ def run(table, now=NOW):
     return run_next(table.state, "me", lambda: now)
 
 
-def states(table):
-    return [one.state for one in table.state.timeline.load()]
-
-
 def die(table, plan):
     """A runner that is killed when its files are written, and nothing is committed. Returns the files that it left."""
     claim = Claim("dead", str(uuid.uuid4()), NOW, 60_000)
@@ -97,7 +93,7 @@ def test_a_runner_that_died_in_the_middle(table):
     assert len(plan.groups) >= 2
     left = die(table, plan)
     assert left
-    assert states(table) == [INFLIGHT]
+    assert plan_states(table) == [INFLIGHT]
     assert run(table) is None, "its lease has not run out"
     assert not left & set(table.remove_orphan_files(2 * NOW)), "they may yet be committed"
     assert left <= data_files(table)
@@ -145,7 +141,7 @@ def test_a_table_is_replaced_that_a_plan_merges_in(table):
     assert schedule(now.state, "full", NOW) is not None
     assert run(now, LATER).outcome.state is CANCELLED
     assert run(now, LATER).outcome.state is COMPLETED
-    assert states(now) == [CANCELLED, COMPLETED]
+    assert plan_states(now) == [CANCELLED, COMPLETED]
     assert held(now) == rows
     now.expire_snapshots(Retention(1, 1, 0, 1_000))
     now.remove_orphan_files(2 * NOW)

@@ -6,16 +6,10 @@ import pytest
 from support.deletion_vectors import delete_positions, with_options
 from support.tables import arrow_rows, make_table
 
-from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import CorruptMetadataError, OptionError
 from tablestore_engine.operation.changes.arrow_write import write_arrow
 
 VECTORS = {"deletion-vectors.enabled": "true"}
-
-
-@pytest.fixture
-def catalog(tmp_path):
-    return Catalog(tmp_path)
 
 
 def write(table, ids):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import threading
 from dataclasses import replace
 
 import pytest
 from support.files import data_files, live_paths
 from support.invariants import check_invariants
+from support.meanwhile import ActingOnce, running
 from support.tables import (
     DELETE,
     by_key,
@@ -34,7 +34,6 @@ from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.storage import manifests
-from tablestore_engine.storage.file_io import LocalFileIO
 
 ALL_BUT_ONE = Retention(1, 1, 0, 1_000)
 
@@ -196,17 +195,11 @@ def test_the_number_of_buckets_comes_back_too(table):
     check_invariants(again)
 
 
-class Copying(LocalFileIO):
+class Copying(ActingOnce):
     """Does something once, right before the first file is copied; or fails there."""
 
-    def __init__(self, action):
-        super().__init__()
-        self.action = action
-
     def open_output(self, path):
-        action, self.action = self.action, None
-        if action:
-            action()
+        self.act()
         return super().open_output(path)
 
 
@@ -285,35 +278,18 @@ def test_with_concurrent_writers_and_readers(table):
     """Each state that is seen is one that somebody committed."""
     write(table, [row(n, 0) for n in range(4)])
     table.create_tag("start")
-    failures, done = [], threading.Event()
-
-    def guarded(action):
-        def loop():
-            try:
-                while not done.is_set():
-                    action()
-            except BaseException as error:
-                failures.append(error)
-
-        return threading.Thread(target=loop)
 
     def look():
         values = {one["v"] for one in read(reload(table))}
         assert len(values) == 1, values
 
-    threads = [guarded(look), guarded(look)]
-    for thread in threads:
-        thread.start()
-    for n in range(1, 13):
-        write(reload(table), [row(i, n) for i in range(4)])
-        if n % 3 == 0:
-            compact(reload(table))
-        if n % 4 == 0:
-            reload(table).roll_back("start")
-    done.set()
-    for thread in threads:
-        thread.join()
-    assert not failures
+    with running(look, look):
+        for n in range(1, 13):
+            write(reload(table), [row(i, n) for i in range(4)])
+            if n % 3 == 0:
+                compact(reload(table))
+            if n % 4 == 0:
+                reload(table).roll_back("start")
     assert {one["v"] for one in read(table)} == {0}
     check_invariants(table)
 

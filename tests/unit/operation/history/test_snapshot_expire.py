@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 import time
 from dataclasses import replace
 
@@ -12,6 +11,7 @@ import pyarrow as pa
 import pytest
 from support.files import data_files, kept_manifests, kept_paths, live_paths
 from support.invariants import check_invariants
+from support.meanwhile import ActingOnce, running
 from support.tables import (
     DELETE,
     by_key,
@@ -294,35 +294,20 @@ def test_expiring_with_concurrent_writers_and_readers(tmp_path):
     columns = {"id": "INT", "v": "INT"}
     table = make_table(tmp_path, columns, ["id"], options={"bucket": "1", "write-only": "true"})
     write(table, [{"id": 0, "v": 0}])
-    failures = []
-    done = threading.Event()
-
-    def guarded(action):
-        def loop():
-            try:
-                while not done.is_set():
-                    action()
-            except BaseException as error:
-                failures.append(error)
-
-        return threading.Thread(target=loop)
 
     def read_latest():
         assert by_key(table)
 
     keep = Retention(1, 1_000, 400, 1_000)  # what was superseded 0.4 s ago may be read no more
-    threads = [guarded(read_latest), guarded(lambda: table.expire_snapshots(keep)),
-               guarded(lambda: table.expire_snapshots(keep))]  # fmt: skip
-    for thread in threads:
-        thread.start()
-    for n in range(60):
-        write(table, [{"id": n % 5, "v": n}])
-        if n % 10 == 9:
-            compact(table)
-    done.set()
-    for thread in threads:
-        thread.join()
-    assert not failures
+
+    def expire():
+        table.expire_snapshots(keep)
+
+    with running(read_latest, expire, expire):
+        for n in range(60):
+            write(table, [{"id": n % 5, "v": n}])
+            if n % 10 == 9:
+                compact(table)
     assert by_key(table)[4]["v"] == 59
     table.expire_snapshots(ALL_BUT_ONE)
     assert data_files(table) == kept_paths(table)
@@ -371,17 +356,11 @@ def test_a_stray_snapshot_of_a_writer_that_died_is_dropped(table):
     assert table.snapshot_store.earliest_id() == 5
 
 
-class Meanwhile(LocalFileIO):
+class Meanwhile(ActingOnce):
     """Does something once, right before the first deletion."""
 
-    def __init__(self, action):
-        super().__init__()
-        self.action = action
-
     def delete(self, path):
-        action, self.action = self.action, None
-        if action:
-            action()
+        self.act()
         return super().delete(path)
 
 

@@ -14,7 +14,6 @@ from support.files import data_files
 from support.invariants import check_invariants
 from support.tables import DELETE, PUT, arrow_rows, by_key, compact, identity, make_table, new_job, read, rows, write
 
-from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConflictError, OptionError, PrimaryKeyError, SchemaError, UserError
 from tablestore_engine.metadata.index_manifest import IndexEntry
 from tablestore_engine.metadata.partition import PartitionFormat
@@ -32,11 +31,6 @@ from tablestore_engine.storage.hash_index import write_hashes
 
 DYNAMIC = {"bucket": "-1", "dynamic-bucket.target-row-num": "4"}
 COLUMNS = {"id": "BIGINT", "v": "STRING"}
-
-
-@pytest.fixture
-def catalog(tmp_path):
-    return Catalog(tmp_path)
 
 
 @pytest.fixture

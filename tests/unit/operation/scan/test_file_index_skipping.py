@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from support.files import data_files
+from support.files import data_files, files_read
 from support.invariants import check_invariants
 from support.tables import compact, make_table, write
 
@@ -43,10 +43,6 @@ def row(n):
     }  # fmt: skip
 
 
-def found(table, predicate):
-    return len(table.scan(predicate=predicate).files)
-
-
 def five_files(tmp_path, options, key=()):
     table = make_table(tmp_path, COLUMNS, key, options={"write-only": "true", **options})
     for part in range(5):
@@ -62,14 +58,14 @@ def test_a_point_query_plans_one_file_of_five(tmp_path, kind, where):
     assert all(side_files) if where is IN_FILES else not any(side_files)
     one = row(103)
     for column in ("id", "name", "day", "at"):
-        assert found(table, Compare(column, "=", one[column])) == 1, column
-        assert found(table, In(column, (one[column], row(104)[column]))) in (1, 2), column
-    assert found(table, Compare("name", "=", "name 5000")) == 0
-    assert found(table, Compare("id", "=", 10**12)) == 0
-    assert found(table, Compare("id", ">", 5)) == 5
+        assert files_read(table, Compare(column, "=", one[column])) == 1, column
+        assert files_read(table, In(column, (one[column], row(104)[column]))) in (1, 2), column
+    assert files_read(table, Compare("name", "=", "name 5000")) == 0
+    assert files_read(table, Compare("id", "=", 10**12)) == 0
+    assert files_read(table, Compare("id", ">", 5)) == 5
     both = And((Compare("id", "=", one["id"]), Compare("name", "=", row(104)["name"])))
     either = Or((Compare("id", "=", one["id"]), Compare("name", "=", row(104)["name"])))
-    assert (found(table, both), found(table, either)) == (0, 2)
+    assert (files_read(table, both), files_read(table, either)) == (0, 2)
     check_invariants(table)
 
 
@@ -80,10 +76,12 @@ def altered(tmp_path, changes, name="t"):
 def test_bitmaps_combine_columns_by_rows(tmp_path):
     table = make_table(tmp_path, {"a": "INT", "b": "INT"}, options={"file-index.bitmap.columns": "a,b"})
     write(table, [{"a": 1, "b": 1}, {"a": 5, "b": 5}, {"a": None, "b": 9}])
-    assert found(table, And((Compare("a", "=", 1), Compare("b", "=", 1)))) == 1
-    assert found(table, And((Compare("a", "=", 1), Compare("b", "=", 5)))) == 0, "both are there, in different rows"
-    assert found(table, And((IsNull("a"), Compare("b", "=", 9)))) == 1
-    assert found(table, And((IsNull("a"), Compare("b", "=", 5)))) == 0
+    assert files_read(table, And((Compare("a", "=", 1), Compare("b", "=", 1)))) == 1
+    assert files_read(table, And((Compare("a", "=", 1), Compare("b", "=", 5)))) == 0, (
+        "both are there, in different rows"
+    )
+    assert files_read(table, And((IsNull("a"), Compare("b", "=", 9)))) == 1
+    assert files_read(table, And((IsNull("a"), Compare("b", "=", 5)))) == 0
 
 
 @pytest.mark.parametrize("kind", [BLOOM, BITMAP], ids=["bloom", "bitmap"])
@@ -121,8 +119,8 @@ def test_a_newer_row_hides_an_older_one_of_another_file(tmp_path):
     write(table, [{"id": 1, "v": "a"}, {"id": 8, "v": "a"}, {"id": 9, "v": "x"}])
     write(table, [{"id": 1, "v": "c"}])
     assert [one["v"] for one in table.to_arrow(predicate=Compare("v", "=", "a")).to_pylist() if one["id"] == 1] == ["c"]
-    assert found(table, Compare("v", "=", "b")) == 0, "no file has it, so the section is left out"
-    assert found(table, Compare("id", "=", 5)) == 0, "a file without a key cannot hide a row of it"
+    assert files_read(table, Compare("v", "=", "b")) == 0, "no file has it, so the section is left out"
+    assert files_read(table, Compare("id", "=", 5)) == 0, "a file without a key cannot hide a row of it"
 
 
 def test_compactions_write_indexes_too(tmp_path):
@@ -131,7 +129,7 @@ def test_compactions_write_indexes_too(tmp_path):
     (file,) = table.scan().files
     assert file.index_file == f"{file.file_name}.index"
     assert os.path.exists(f"{table.path}/bucket-0/{file.index_file}")
-    assert found(table, Compare("name", "=", "name 77777")) == 0
+    assert files_read(table, Compare("name", "=", "name 77777")) == 0
     table.expire_snapshots(Retention(1, 1, 0, 10), 10**15)
     assert {os.path.basename(p) for p in data_files(table)} == {file.file_name, file.index_file}
 
@@ -141,14 +139,14 @@ def test_a_column_of_a_later_schema(tmp_path):
     write(table, [{"a": 1}, {"a": 9}])
     changed = altered(tmp_path, [AddColumn("b", parse_type("INT")), SetOption("file-index.bitmap.columns", "a,b")])
     write(changed, [{"a": 5, "b": 2}, {"a": 2, "b": 6}])
-    assert found(changed, Compare("b", "=", 4)) == 0
-    assert found(changed, Compare("a", "=", 5)) == 1
-    assert found(changed, Compare("b", "=", 2)) == 1
+    assert files_read(changed, Compare("b", "=", 4)) == 0
+    assert files_read(changed, Compare("a", "=", 5)) == 1
+    assert files_read(changed, Compare("b", "=", 2)) == 1
 
 
 def test_indexes_that_are_not_read(tmp_path):
     table = five_files(tmp_path, {**BITMAP, "file-index.read.enabled": "false"})
-    assert found(table, Compare("name", "=", "name 500000")) == 5
+    assert files_read(table, Compare("name", "=", "name 500000")) == 5
 
 
 @pytest.mark.parametrize(

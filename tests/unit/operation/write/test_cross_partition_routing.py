@@ -88,7 +88,7 @@ def test_a_row_is_added_at_most_once_and_only_a_held_key_has_a_location(engine, 
 def test_the_rows_of_a_key_that_are_kept(engine, kept):
     engine = MergeEngine(engine)
     assert routing_of(engine).kept_rows is kept
-    assert (kept is KeptRows.ALL) == (engine.kept is Kept.FOLD), "rows that fold are all needed"
+    assert (kept is KeptRows.ALL) == (engine.rules.kept is Kept.FOLD), "rows that fold are all needed"
 
 
 @pytest.mark.parametrize(

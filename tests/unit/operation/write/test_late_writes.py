@@ -46,7 +46,7 @@ def move(table, sequences, level):
     bucket = table.scan().buckets[0]
     runs = tuple(r for r in sorted_runs(bucket.files) if r.files[0].max_sequence_number in sequences)
     unit = CompactionUnit(runs, level, drop_deletes=False)
-    run_and_commit(table.state, [task_of(bucket, unit, table.write_target(), table.schemas.load)], execute_here)
+    run_and_commit(table.state, [task_of(bucket, unit, table.write_target(), table.schemas)], execute_here)
 
 
 def functions(c, d):
@@ -96,7 +96,7 @@ def test_a_late_row_that_moved_up_before_its_delete_is_dropped(tmp_path):
     late = Late(table, [{"id": 1, "c": 50}], 50)
     now(table, [{"id": 1}], 100, [DELETE])
     move(table, {100}, 4)
-    drops = plan_compaction(table.scan().buckets, table.write_target(), table.schemas.load, full=True)
+    drops = plan_compaction(table.scan().buckets, table.write_target(), table.schemas, full=True)
     assert drops[0].drop_deletes
     entries = execute_here(drops)
     late.commit()
@@ -126,7 +126,7 @@ def test_one_bucket_that_changed_does_not_hold_up_the_others(tmp_path):
     table = make_table(tmp_path, columns, ["p", "id"], ["p"], options={"bucket": "1"})
     for c in range(2):
         write(table, [{"p": p, "id": 1, "c": c} for p in range(3)], [PUT] * 3)
-    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas.load, full=True)
+    tasks = plan_compaction(table.scan().buckets, table.write_target(), table.schemas, full=True)
     assert len(tasks) == 3
     entries = execute_here(tasks)
     job = new_job(table, into_empty=lambda entry: True)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from support.files import data_files, kept_paths
+from support.files import data_files, holds_retractions, kept_paths
 from support.invariants import check_invariants
-from support.tables import DELETE, arrow_rows, compact, make_table, read
+from support.tables import DELETE, arrow_rows, compact, execute_and_die, make_table, read
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import NegativeCountError
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.metadata.compaction_plan import PlanState
 from tablestore_engine.operation.compact.schedule import schedule
-from tablestore_engine.operation.compact.scheduled_run import execute_here, run_next
+from tablestore_engine.operation.compact.scheduled_run import run_next
 from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type
@@ -52,11 +52,6 @@ def added_column(table, name="n", kind="INT"):
     return catalog.alter_table(*table.identifier, [AddColumn(name, parse_type(kind))])
 
 
-def stores(table):
-    """Whether retractions are stored now."""
-    return any(e.file.delete_row_count for e in table.live_files())
-
-
 def run(table, now=NOW, **kwargs):
     return run_next(table.state, "me", lambda: now, **kwargs)
 
@@ -73,12 +68,12 @@ def test_rolling_back_and_going_on(tmp_path, kind):
         more, end = [("-", 2, ["y"]), (4, ["w"])], {("1", "['x']"): 1, ("2", "[]"): 1, ("4", "['w']"): 1}
     states = [held(table, add(table, *rows)) for rows in steps]
     compact(table)
-    assert not stores(table)
+    assert not holds_retractions(table)
     table.create_tag("all", 3)
     plan = schedule(table.state, "full", NOW)
     assert plan is None, "one run is left"
     assert table.roll_back(2).id == 5
-    assert stores(table), "as they were"
+    assert holds_retractions(table), "as they were"
     assert held(table) == states[1]
     check_invariants(table)
     assert [held(table, table.version(v)) for v in (1, 2, 3, 4, "all")] == [*states, states[2], states[2]]
@@ -95,7 +90,7 @@ def test_rolling_back_and_going_on(tmp_path, kind):
     assert held(table, table.version("all")) == states[2]
     compact(table)
     assert held(table) == end
-    assert not stores(table)
+    assert not holds_retractions(table)
     check_invariants(table)
 
 
@@ -113,7 +108,7 @@ def test_rows_that_come_after_their_retraction_was_planned(tmp_path):
     assert [is_retraction(e.file) for e in table.live_files()].count(True) == 1, "it waits for all files"
     assert held(table) == {("1", "x"): 1, ("2", "y"): 1}
     compact(table)
-    assert not stores(table)
+    assert not holds_retractions(table)
     assert held(table) == {("1", "x"): 1, ("2", "y"): 1}
 
 
@@ -124,12 +119,8 @@ def test_a_runner_of_a_multiset_table_that_dies(tmp_path):
         add(table, ("-", n, "x"))
     assert schedule(table.state, "full", NOW) is not None
 
-    def dies(tasks):
-        execute_here(tasks)
-        raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
-        run(table, execute=dies)
+        run(table, execute=execute_and_die)
     add(table, ("-", 0, "x"), (7, "late"))
     assert run(table, LATER).outcome.state is PlanState.COMPLETED
     expected = {("1", "x"): 1, ("2", "x"): 1, ("7", "late"): 1}
@@ -150,7 +141,7 @@ def test_taking_back_what_was_written_before_a_column_was_added(tmp_path, full):
     add(wider, ("-", 2, "y", None))
     if full:
         compact(wider)
-        assert not stores(wider)
+        assert not holds_retractions(wider)
     assert held(wider) == {("2", "y", "5"): 1, ("3", "z", "None"): 1}
     add(wider, ("-", 2, "y", 5))
     assert held(wider) == {("3", "z", "None"): 1}

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
+from support.repository import ROOT
 
 from tablestore_engine.options.merge_options import AGGREGATE_FUNCTIONS, COUNT_ENGINE, MERGE_ENGINES
 from tablestore_engine.schema.merge.aggregate_functions import FUNCTIONS, RetractRule
-from tablestore_engine.schema.merge.engine_rules import RULES, Kept, Retraction, rules_of
+from tablestore_engine.schema.merge.engine_rules import RULES, Kept, Retraction, engine_with, rules_of
 from tablestore_engine.schema.merge.merge_engine import Fold, MergeEngine
 
 LAST = Fold("v", "last_non_null_value", retract_rule=RetractRule.CLEAR)
@@ -68,6 +71,32 @@ def test_every_engine_has_a_row():
     assert {rules_of(name).kept for name in MERGE_ENGINES} == set(Kept)
     assert {row.retraction for row in RULES.values()} == set(Retraction)
     assert rules_of("partial-update", in_groups=True).retraction is Retraction.AS_RECORD
+
+
+@pytest.mark.parametrize(
+    ("option", "engine"),
+    [
+        ("fields.*.sequence-group", "partial-update"),
+        ("partial-update.remove-record-on-delete", "partial-update"),
+        ("partial-update.remove-record-on-sequence-group", "partial-update"),
+        ("aggregation.remove-record-on-delete", "aggregation"),
+    ],
+)
+def test_an_option_of_one_engine(option, engine):
+    assert engine_with(option) == engine
+
+
+def test_engines_are_named_in_the_table_only():
+    """Other code asks for a rule, so that a new engine is a new row."""
+    may = {"options/merge_options.py", "schema/merge/engine_rules.py", "schema/merge/merge_engine.py"}
+    found = [
+        f"{file}:{node.lineno}"
+        for file in sorted((ROOT / "tablestore_engine").rglob("*.py"))
+        if str(file.relative_to(ROOT / "tablestore_engine")) not in may
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and node.value in MERGE_ENGINES
+    ]
+    assert not found
 
 
 def test_every_function_has_a_row():

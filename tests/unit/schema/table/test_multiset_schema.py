@@ -23,6 +23,6 @@ SCHEMA = replace(schema_of({"v": "INT"}, options={"retractions": "auto"}), id=3)
 def test_a_version_says_what_it_was_made_from(newest, base_before, base):
     made = with_retractions(replace(SCHEMA, base=base_before), newest, 77)
     assert (made.id, made.base, made.time_millis) == (newest + 1, base, 77)
-    assert made.merge_engine.is_multiset
+    assert made.merge_engine.rules.is_multiset
     assert made.options["retractions"] == "auto"
     assert made.fields == SCHEMA.fields

@@ -7,7 +7,7 @@ import time
 import pytest
 from support.files import data_files, live_paths
 from support.invariants import check_invariants
-from support.tables import by_key, keyed_table, make_table, read, write
+from support.tables import by_key, keyed_table, make_table, no_spark, read, write
 
 from tablestore_engine.errors import ConflictError, CorruptDataError, ExecutionError, StorageError
 from tablestore_engine.metadata.compaction_plan import PlanState
@@ -18,10 +18,6 @@ from tablestore_engine.operation.transaction.transaction import Committed
 from tablestore_engine.schema.merge.merge_engine import MergeEngine
 from tablestore_engine.spark.compact.compact_due import compact_due
 from tablestore_engine.spark.compact.compactor import compact_table, execute_tasks
-
-
-def no_spark():
-    raise AssertionError("Spark was started")
 
 
 def table_of(tmp_path, **options):

@@ -11,7 +11,7 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import DataField, parse_type
 from tablestore_engine.spark.read.source_bounds import comparable_columns
 from tablestore_engine.sql.parse.parse import parse
-from tablestore_engine.sql.query.merge_keys import equal_columns
+from tablestore_engine.sql.query.merge_keys import equal_columns, upsert_keys
 
 TARGET = {
     "id": "INT", "Day": "DATE", "name": "STRING", "price": "DECIMAL(10, 2)", "f": "DOUBLE", "at": "TIMESTAMP(6)",
@@ -96,3 +96,66 @@ def test_both_sides_of_one_name():
     assert found("t.only = t.key", "other.t", "db.t") == [("only", "key")]
     assert found("t.id = t.id", "other.t", "db.t") == []
     assert found("db.t.id = other.t.id", "other.t", "db.t") == [("id", "id")]
+
+
+UPSERTS = [
+    ("t.id = s.id", "UPDATE SET *", "INSERT *"),
+    ("(s.id = t.id)", "UPDATE SET *", "INSERT *"),
+    ("t.id = s.id", "UPDATE SET v = s.v, w = s.w", "INSERT (id, v, w) VALUES (id, v, s.w)"),
+    ("t.id = s.id", "UPDATE SET id = s.id, w = s.w, v = s.v", "INSERT (ID, V, W) VALUES (s.id, s.v, s.w)"),
+    ("t.id = s.id", "UPDATE SET t.v = s.`x`, w = s.w", "INSERT (w, v, id) VALUES (w, x, id)"),
+    ("t.id = s.key", "UPDATE SET v = s.v, w = s.w", "INSERT (id, v, w) VALUES (s.key, v, w)"),
+    ("t.id = s.id", "UPDATE SET *", "INSERT (id, v, w) VALUES (id, v, w)"),
+]
+NO_UPSERTS = [
+    # other rows match
+    ("t.id = s.id AND t.v > 1", "UPDATE SET *", "INSERT *"),
+    ("t.id = s.id AND s.v > 1", "UPDATE SET *", "INSERT *"),
+    ("t.id = s.id OR t.v = s.v", "UPDATE SET *", "INSERT *"),
+    ("t.id = s.id AND t.id = s.key", "UPDATE SET *", "INSERT *"),
+    ("NOT (t.id = s.id)", "UPDATE SET *", "INSERT *"),
+    ("t.v = s.v", "UPDATE SET *", "INSERT *"),
+    ("t.id <=> s.id", "UPDATE SET *", "INSERT *"),
+    # a row becomes another one when it matches
+    ("t.id = s.key", "UPDATE SET *", "INSERT *"),
+    ("t.id = s.id", "UPDATE SET v = s.v", "INSERT *"),
+    ("t.id = s.id", "UPDATE SET v = s.v, w = t.w", "INSERT *"),
+    ("t.id = s.id", "UPDATE SET v = s.v, w = s.w + 1", "INSERT *"),
+    ("t.id = s.id", "UPDATE SET v = s.v, w = t.w + s.w", "INSERT *"),
+    ("t.id = s.id", "UPDATE SET v = s.v, w = s.x", "INSERT (id, v, w) VALUES (id, v, w)"),
+    ("t.id = s.id", "UPDATE SET v = s.v, w = s.w", "INSERT (id, v) VALUES (id, v)"),
+    ("t.id = s.id", "UPDATE SET v = s.v, w = NULL", "INSERT (id, v, w) VALUES (id, v, NULL)"),
+    ("t.id = s.id", "UPDATE SET v = s.v, w = s.w", "INSERT (id, v, w) VALUES (s.key, v, w)"),
+    ("t.id = s.id", "DELETE", "INSERT *"),
+]
+
+
+@pytest.mark.parametrize(("on", "update", "insert", "is_upsert"), [
+    *((*one, True) for one in UPSERTS), *((*one, False) for one in NO_UPSERTS),
+])  # fmt: skip
+def test_merge_that_is_an_upsert(on, update, insert, is_upsert):
+    text = f"MERGE INTO db.t AS t USING s ON {on} WHEN MATCHED THEN {update} WHEN NOT MATCHED THEN {insert}"
+    found = upsert_keys(parse(text), ["id"], ["id", "v", "w"], ["id", "v", "w", "x", "key"])
+    assert (found is not None) is is_upsert
+
+
+@pytest.mark.parametrize(
+    "clauses",
+    [
+        "WHEN MATCHED AND s.v > 1 THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *",
+        "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED AND s.v > 1 THEN INSERT *",
+        "WHEN MATCHED THEN UPDATE SET *",
+        "WHEN NOT MATCHED THEN INSERT *",
+        "WHEN MATCHED AND s.v > 1 THEN DELETE WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *",
+        "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT * WHEN NOT MATCHED BY SOURCE THEN DELETE",
+    ],
+)
+def test_clauses_of_which_not_every_row_is_upserted(clauses):
+    text = f"MERGE INTO t USING s ON t.id = s.id {clauses}"
+    assert upsert_keys(parse(text), ["id"], ["id", "v"], ["id", "v"]) is None
+
+
+def test_every_column_of_the_key_is_compared():
+    text = "MERGE INTO t USING s ON t.a = s.a WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
+    assert upsert_keys(parse(text), ["a", "b"], ["a", "b"], ["a", "b"]) is None
+    assert upsert_keys(parse(text.replace("ON", "ON t.b = s.b AND")), ["a", "b"], ["a", "b"], ["a", "b"]) is not None

@@ -29,7 +29,7 @@
   {%- endif -%}
 {%- endmacro %}
 
-{# For use within a literal. The backslash is Spark's escape character. #}
+{# For use within a literal. #}
 {% macro tablestore__escape_single_quotes(expression) -%}
-{{ expression | replace('\\', '\\\\') | replace("'", "\\'") }}
+{{ adapter.tablestore_literal(expression)[1:-1] }}
 {%- endmacro %}

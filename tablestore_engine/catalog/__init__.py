@@ -1,0 +1,10 @@
+"""Databases, tables, views and functions of one warehouse folder, which is the catalog itself.
+
+`catalog` is the door; `builds` fills tables that are visible from the start. Nothing here needs Spark.
+"""
+
+from __future__ import annotations
+
+from tablestore_engine.catalog.catalog import DEFAULT_DATABASE, Catalog, View
+
+__all__ = ["DEFAULT_DATABASE", "Catalog", "View"]

@@ -1,0 +1,418 @@
+"""The catalog: the warehouse directory itself.
+
+`<warehouse>/<database>.db/<table>/` is a table when it has a schema; a view is a JSON file in the database's hidden
+`.views` directory. A directory whose name begins with a dot is being built or removed, and is never listed.
+Creating a table fills a hidden directory and renames it, dropping renames and then removes: each is one atomic step
+whose leftovers can be removed. Names are case-insensitive, as in Spark; new ones are lower-cased.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from tablestore_engine.catalog.builds import Workshop, begin, completed_or_dropped, settle_abandoned
+from tablestore_engine.catalog.functions import FunctionStore
+from tablestore_engine.errors import (
+    CorruptMetadataError,
+    DatabaseAlreadyExists,
+    DatabaseNotFound,
+    DependencyError,
+    NotAManagedTableError,
+    StorageError,
+    TableAlreadyExists,
+    TableNotFound,
+    ViewNotFound,
+    did_you_mean,
+    nearest,
+)
+from tablestore_engine.metadata.view import View
+from tablestore_engine.operation.commit.identity import CommitIdentity
+from tablestore_engine.schema.table.schema_changes import SchemaChange
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.storage import clock
+from tablestore_engine.storage.file_io import FileIO, LocalFileIO
+from tablestore_engine.storage.paths import TablePaths, WarehousePaths, check_name, is_hidden, local_folder
+from tablestore_engine.storage.schemas import SchemaStore
+from tablestore_engine.storage.snapshots import SnapshotStore
+from tablestore_engine.table import Table
+from tablestore_engine.table_state import TableState
+
+__all__ = ["DEFAULT_DATABASE", "Catalog", "View"]
+
+DEFAULT_DATABASE = "default"
+
+T = TypeVar("T")
+Guard = Callable[[], None] | None
+
+
+class Catalog:
+    """Databases, tables and views of one warehouse. Safe for many threads and processes."""
+
+    def __init__(
+        self,
+        warehouse: str | os.PathLike[str],
+        io: FileIO | None = None,
+        *,
+        new_id: Callable[[], str] = lambda: uuid.uuid4().hex,
+        now_millis: Callable[[], int] = clock.now_millis,
+    ) -> None:
+        root = os.path.abspath(local_folder(os.fspath(warehouse))).rstrip("/")
+        self.paths = WarehousePaths(root)
+        self.io = io or LocalFileIO()
+        self._new_id = new_id
+        self._now_millis = now_millis
+        settle_abandoned(self._workshop)
+
+    @property
+    def warehouse(self) -> str:
+        """Absolute path of the warehouse directory."""
+        return self.paths.root
+
+    @property
+    def functions(self) -> FunctionStore:
+        """The functions of all databases."""
+        return FunctionStore(self.io, self.paths)
+
+    # -- databases -------------------------------------------------------------------------------------
+
+    def list_databases(self) -> list[str]:
+        """All databases; `default` exists always."""
+        found = {self.paths.database_of(s.name) for s in self.io.list(self.warehouse) if s.is_dir}
+        return sorted({DEFAULT_DATABASE, *(name for name in found if name)})
+
+    def database_exists(self, name: str) -> bool:
+        """Whether there is a database of that name."""
+        return self._database(name) is not None
+
+    def _database(self, name: str) -> str | None:
+        lowered = name.lower()
+        if lowered == DEFAULT_DATABASE or self.io.exists(self.paths.database_dir(lowered)):
+            return lowered
+        # Directories that others made may have upper-case letters.
+        return next((one for one in self.list_databases() if one.lower() == lowered), None)
+
+    def require_database(self, name: str) -> str:
+        """The stored name. Raises DatabaseNotFound, whose message lists the existing ones."""
+        found = self._database(name)
+        if found is None:
+            raise DatabaseNotFound(
+                f"Schema '{name}' does not exist in {self.warehouse}.",
+                hint=did_you_mean(name, self.list_databases()),
+            )
+        return found
+
+    def create_database(self, name: str, if_not_exists: bool = False) -> None:
+        """Create a database. Raises DatabaseAlreadyExists, StorageError when the warehouse is not writable."""
+        check_name("schema", name)
+        if self.database_exists(name):
+            if not if_not_exists:
+                raise DatabaseAlreadyExists(f"Schema '{name}' exists already.")
+            return
+        self.io.mkdirs(self.paths.database_dir(name.lower()))
+
+    def drop_database(self, name: str, cascade: bool = False, if_exists: bool = False) -> None:
+        """Remove a database; with `cascade` also its content.
+
+        Raises:
+            DatabaseNotFound: it does not exist, unless `if_exists`.
+            DependencyError: it is not empty, or its folder has other files, and `cascade` is not set.
+        """
+        found = self._database(name)
+        if found is None:
+            if if_exists:
+                return
+            self.require_database(name)
+        assert found is not None
+        if not cascade:
+            inside = [*self.list_tables(found), *self.list_views(found), *self.functions.names(found)]
+            if inside:
+                raise DependencyError(
+                    f"Schema '{found}' is not empty: it holds {', '.join(inside[:10])}.",
+                    hint="Drop them first, or use DROP SCHEMA … CASCADE.",
+                )
+            strange = self._files_of_others(self.paths.database_dir(found))
+            if strange:
+                raise DependencyError(
+                    f"The folder of schema '{found}' has files that belong to no table: {', '.join(strange[:10])}.",
+                    hint="Move them away, or remove them too by DROP SCHEMA … CASCADE.",
+                )
+        removed = f"{self.warehouse}/.{found}.{self._new_id()}"
+        directory = self.paths.database_dir(found)
+        if self.io.exists(directory) and self.io.rename(directory, removed):
+            self.io.delete_tree(removed)
+
+    def _files_of_others(self, directory: str) -> list[str]:
+        """Paths of other files in the folder of a database without tables; empty folders are ignored."""
+        found: list[str] = []
+        for one in self.io.list(directory):
+            if is_hidden(one.name):
+                continue
+            found += self._files_of_others(one.path) if one.is_dir else [one.path]
+        return found
+
+    # -- tables ----------------------------------------------------------------------------------------
+
+    def list_tables(self, database: str) -> list[str]:
+        """Names of the tables of a database. Raises DatabaseNotFound."""
+        directory = self.paths.database_dir(self.require_database(database))
+        return [
+            s.name
+            for s in self.io.list(directory)
+            if s.is_dir and not is_hidden(s.name) and self.io.exists(TablePaths(s.path).schema_dir)
+        ]
+
+    def _table_dir(self, database: str, name: str) -> str | None:
+        found = self._database(database)
+        if found is None:
+            return None
+        path = self.paths.table_dir(found, name.lower())
+        if self.io.exists(path):
+            return path
+        lowered = name.lower()
+        for status in self.io.list(self.paths.database_dir(found)):
+            if status.is_dir and status.name.lower() == lowered:
+                return status.path
+        return None
+
+    def table_exists(self, database: str, name: str) -> bool:
+        """Whether there is a table of that name."""
+        path = self._table_dir(database, name)
+        return path is not None and self.io.exists(TablePaths(path).schema_dir)
+
+    def load_table(self, database: str, name: str) -> Table:
+        """A table with its current schema.
+
+        Raises:
+            DatabaseNotFound, TableNotFound: it does not exist.
+            NotAManagedTableError: the directory is something else.
+        """
+        path = self._table_dir(database, name)
+        if path is None:
+            self._missing(database, name)
+        assert path is not None
+        stored = (self.require_database(database), os.path.basename(path))
+        return self._open(path, stored)
+
+    def _missing(self, database: str, name: str) -> None:
+        found = self.require_database(database)
+        tables = [*self.list_tables(found), *self.list_views(found)]
+        if self.view_exists(found, name):
+            raise TableNotFound(f"'{found}.{name}' is a view, not a table.")
+        near = nearest(name, tables)
+        hint = f"Did you mean '{near}'?" if near else None
+        raise TableNotFound(f"Table '{found}.{name}' does not exist.", hint=hint)
+
+    def _open(self, path: str, identifier: tuple[str, str]) -> Table:
+        paths = TablePaths(path)
+        schemas = SchemaStore(self.io, paths)
+        snapshots = SnapshotStore(self.io, paths)
+        ids = schemas.list_ids()
+        if not ids and snapshots.ids():
+            raise CorruptMetadataError(paths.schema(0), "it does not exist, though the table has snapshots")
+        if not ids:
+            raise NotAManagedTableError(
+                f"The directory {path} has no schema, so it is not a managed table.",
+                hint="Another program made it; move it away or choose another name.",
+            )
+        schema = schemas.load(ids[-1])
+        if schema.replaces is not None or schema.base is not None:
+            latest = snapshots.latest()
+            counts = schemas.latest(latest.schema_id if latest else None)
+            if counts is None:
+                raise CorruptMetadataError(paths.schema(ids[0]), "no schema of this table counts")
+            schema = counts
+        return Table(TableState(identifier, self.io, paths, schema, schemas, snapshots))
+
+    def create_table(self, database: str, name: str, schema: TableSchema, if_not_exists: bool = False) -> Table:
+        """Create an empty table.
+
+        Raises:
+            DatabaseNotFound, TableAlreadyExists
+            NotAManagedTableError: a directory of another program has the name.
+        """
+        found = self.require_database(database)
+        if self._in_the_way(found, name, if_not_exists):
+            return self.load_table(found, name)
+        staged = self.stage_table(found, name, schema)
+        if not self.publish(staged, found, name):
+            self.io.delete_tree(staged.path)
+            if if_not_exists:
+                return self.load_table(found, name)
+            raise TableAlreadyExists(f"Table '{found}.{name}' exists already.")
+        return self.load_table(found, name)
+
+    def _in_the_way(self, database: str, name: str, if_not_exists: bool) -> bool:
+        # Checked before its kind is read, because another process may create the table in between.
+        directory = self._table_dir(database, name)
+        kind = self.object_kind(database, name)
+        if kind == "table" and if_not_exists:
+            return True
+        if kind is not None:
+            raise TableAlreadyExists(
+                f"{kind.capitalize()} '{database}.{name}' exists already.",
+                hint="Use CREATE OR REPLACE TABLE, or drop it first." if kind == "table" else "Drop the view first.",
+            )
+        if directory is not None and self.io.exists(directory) and self.object_kind(database, name) is None:
+            raise NotAManagedTableError(
+                f"The directory {directory} exists, but it is not a managed table.",
+                hint="Move it away or choose another name.",
+            )
+        return False
+
+    def stage_table(self, database: str, name: str, schema: TableSchema) -> Table:
+        """Create a table in a hidden directory, to be filled and then published."""
+        return self._stage(
+            self.paths.hidden_table_dir(database, name.lower(), self._new_id()), (database, name.lower()), schema
+        )
+
+    def _stage(self, path: str, stored: tuple[str, str], schema: TableSchema) -> Table:
+        SchemaStore(self.io, TablePaths(path)).try_create(schema)
+        return self._open(path, stored)
+
+    @property
+    def _workshop(self) -> Workshop:
+        return Workshop(self.io, self.paths, self._now_millis, self._open)
+
+    def create_filled(
+        self, database: str, name: str, schema: TableSchema, identity: CommitIdentity, fill: Callable[[Table, Guard], T]
+    ) -> T | None:
+        """Create a table and fill it, at the level that its option `ctas.atomicity` says. None when the name is taken.
+
+        Args:
+            database: an existing database.
+            name: the table's name.
+            schema: its first schema.
+            identity: that of the commit by which it is filled.
+            fill: writes and commits the rows; the commit calls the guard.
+        """
+        level, stored = schema.core_options.ctas_atomicity, (self.require_database(database), name.lower())
+        if level == "rollback":
+            build = begin(self._workshop, stored, identity, lambda path: self._stage(path, stored, schema))
+            if build is None:
+                return None
+            with completed_or_dropped(build):
+                return fill(build.table, build.check)
+        staged = self.stage_table(*stored, schema)
+        try:
+            if level == "atomic":
+                filled = fill(staged, None)
+            shown = self.publish(staged, *stored)
+        except BaseException:
+            self.io.delete_tree(staged.path)
+            raise
+        if not shown:
+            self.io.delete_tree(staged.path)
+            return None
+        return filled if level == "atomic" else fill(self.load_table(*stored), None)
+
+    def publish(self, staged: Table, database: str, name: str) -> bool:
+        """Give a staged table its name, in one atomic step. False when the name is taken."""
+        return self.io.rename(staged.path, self.paths.table_dir(database, name.lower()))
+
+    def drop_table(self, database: str, name: str, if_exists: bool = False) -> None:
+        """Remove a table with its data. Raises TableNotFound unless `if_exists`."""
+        if not self.table_exists(database, name):
+            if if_exists and not self.view_exists(database, name):
+                return
+            self.load_table(database, name)
+        path = self._table_dir(database, name)
+        assert path is not None
+        found = self.require_database(database)
+        removed = self.paths.hidden_table_dir(found, os.path.basename(path), self._new_id())
+        try:
+            moved = self.io.rename(path, removed)
+        except StorageError as error:
+            if error.missing:
+                return  # another process dropped it
+            raise
+        if moved:
+            self.io.delete_tree(removed)
+
+    def rename_table(self, database: str, name: str, new_database: str, new_name: str) -> None:
+        """Rename a table or view. Raises TableNotFound, TableAlreadyExists, DatabaseNotFound."""
+        target = self.require_database(new_database)
+        check_name("table", new_name)
+        if self.object_kind(target, new_name) is not None:
+            raise TableAlreadyExists(f"'{target}.{new_name}' exists already.")
+        if self.view_exists(database, name):
+            view = self.load_view(database, name)
+            self.create_view(target, new_name, view)
+            self.drop_view(database, name)
+            return
+        path = self.load_table(database, name).path
+        if not self.io.rename(path, self.paths.table_dir(target, new_name.lower())):
+            raise TableAlreadyExists(f"'{target}.{new_name}' exists already.")
+
+    def alter_table(self, database: str, name: str, changes: Sequence[SchemaChange]) -> Table:
+        """Apply schema changes as one new schema, all or none (see `schema.table.schema_changes`).
+
+        Raises:
+            SchemaError, OptionError: a change is not possible.
+            ConflictError: others keep changing the schema.
+        """
+        # Code that only reads metadata does not import Arrow.
+        from tablestore_engine.operation.changes.alter_table import alter_table
+
+        return Table(alter_table(self.load_table(database, name).state, changes, self._now_millis()))
+
+    # -- views -----------------------------------------------------------------------------------------
+
+    def _view_path(self, database: str, name: str) -> str:
+        check_name("view", name)
+        return f"{self.paths.database_dir(database)}/.views/{name.lower()}.json"
+
+    def list_views(self, database: str) -> list[str]:
+        """Names of the views of a database. Raises DatabaseNotFound."""
+        directory = f"{self.paths.database_dir(self.require_database(database))}/.views"
+        return [s.name[: -len(".json")] for s in self.io.list(directory) if s.name.endswith(".json")
+                and not is_hidden(s.name)]  # fmt: skip
+
+    def view_exists(self, database: str, name: str) -> bool:
+        """Whether there is a view of that name."""
+        found = self._database(database)
+        return found is not None and self.io.exists(self._view_path(found, name))
+
+    def load_view(self, database: str, name: str) -> View:
+        """A view. Raises DatabaseNotFound, ViewNotFound, CorruptMetadataError."""
+        found = self.require_database(database)
+        path = self._view_path(found, name)
+        try:
+            return View.from_json(self.io.read(path))
+        except StorageError as error:
+            if error.missing:
+                raise ViewNotFound(f"View '{found}.{name}' does not exist.") from None
+            raise
+        except (ValueError, KeyError, TypeError) as error:
+            raise CorruptMetadataError(path, str(error)) from None
+
+    def create_view(
+        self, database: str, name: str, view: View, replace: bool = False, if_not_exists: bool = False
+    ) -> None:
+        """Store a view. Raises TableAlreadyExists."""
+        found = self.require_database(database)
+        if self.table_exists(found, name):
+            raise TableAlreadyExists(
+                f"'{found}.{name}' is a table, so it cannot become a view.", hint="Drop the table first."
+            )
+        data = view.to_json().encode()
+        if replace:
+            self.io.write(self._view_path(found, name), data)
+        elif not self.io.create(self._view_path(found, name), data) and not if_not_exists:
+            raise TableAlreadyExists(f"View '{found}.{name}' exists already.", hint="Use CREATE OR REPLACE VIEW.")
+
+    def drop_view(self, database: str, name: str, if_exists: bool = False) -> None:
+        """Remove a view. Raises ViewNotFound unless `if_exists`."""
+        if if_exists and not self.view_exists(database, name):
+            return
+        found = self.require_database(database)
+        if not self.io.delete(self._view_path(found, name)) and not if_exists:
+            raise ViewNotFound(f"View '{found}.{name}' does not exist.")
+
+    def object_kind(self, database: str, name: str) -> str | None:
+        """`table`, `view` or None."""
+        if self.table_exists(database, name):
+            return "table"
+        return "view" if self.view_exists(database, name) else None

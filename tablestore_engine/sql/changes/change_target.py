@@ -1,0 +1,176 @@
+"""The table that a DELETE, UPDATE or MERGE changes, read at one snapshot.
+
+On a keyed table the changed rows are computed by one query and written as an upsert, deletes as rows of kind -D. On an
+append table the query also returns the file and position of each row it changes, and these files are rewritten. On a
+multiset table it returns the old rows, and they are retracted. In every case the commit conflicts when others changed
+the table since it was read, and the statement runs again on the new state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tablestore_engine.errors import SqlError
+from tablestore_engine.mergetree.multiset.multiset import is_retraction
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
+from tablestore_engine.operation.scan.scan_plan import ScanPlan
+from tablestore_engine.schema.merge.engine_rules import Kept
+from tablestore_engine.schema.table.predicate import Predicate
+from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.schema.types.types import DataField
+from tablestore_engine.spark.expressions.by_name import by_name_sql, has_named_fields
+from tablestore_engine.spark.expressions.char_text import filled_sql
+from tablestore_engine.spark.expressions.types import sql_type, to_spark_type
+from tablestore_engine.spark.read.reader import read_plan, read_positions
+from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
+from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome
+from tablestore_engine.spark.verbs.keyed_changes import Read, apply_changes
+from tablestore_engine.spark.verbs.multiset_changes import OLD_COLUMN, with_old_rows
+from tablestore_engine.sql.query.pushdown import condition_predicate
+from tablestore_engine.sql.rows.frames import Frames
+from tablestore_engine.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_TARGET = "__tablestore_target"
+
+
+@dataclass(frozen=True)
+class ChangeTarget:
+    """The table that a statement changes, read at one snapshot."""
+
+    table: Table
+    alias: str
+    snapshot: Snapshot | None
+    plan: ScanPlan
+    frames: Frames
+    predicate: Predicate | None = None
+    merging: bool = False
+    intent: WriteIntent = PLAIN
+    unread: bool = False
+
+    @property
+    def keyed(self) -> bool:
+        return bool(self.table.schema.primary_keys)
+
+    @property
+    def is_multiset(self) -> bool:
+        return not self.keyed and (
+            self.table.schema.merge_engine.rules.is_multiset or any(is_retraction(f) for f in self.plan.files)
+        )
+
+    @property
+    def qualifiers(self) -> dict[tuple[str, str], str]:
+        database, name = self.table.identifier
+        return {(database.lower(), name.lower()): self.alias}
+
+    def expression(self, sql: str) -> str:
+        return self.frames.expression(sql, self.qualifiers)
+
+    def sql_type(self, column: str) -> str:
+        """The SQL type of a column of the table."""
+        return sql_type(self.table.schema.field(column).type)
+
+    def fitted(self, given_values: Mapping[str, tuple[DataField, str]], from_sql: str) -> dict[str, str]:
+        """Bound SQL of values by name, as their column or field holds them: with the fields of structs given by their
+        names, and the full length of CHAR.
+
+        `from_sql` is the FROM clause in which they are read: Spark says what types they have.
+        """
+        values = {n: filled_sql(value, field) for n, (field, value) in given_values.items()}
+        kinds = {n: to_spark_type(field.type) for n, (field, _) in given_values.items()}
+        nested = [n for n in values if has_named_fields(kinds[n])]
+        if not nested:
+            return values
+        items = ", ".join(f"{values[n]} AS {quoted_name(n)}" for n in nested)
+        given = self.frames.run(f"SELECT {items} FROM {from_sql}").schema
+        found = {
+            name: by_name_sql(f"({values[name]})", field.dataType, kinds[name], name)
+            for name, field in zip(nested, given.fields, strict=True)
+        }
+        return {**values, **found}
+
+    def source_columns(self) -> list[str]:
+        """Columns of the target's view that identify the row of a change."""
+        if self.keyed:
+            return []
+        if self.is_multiset:
+            return [OLD_COLUMN, POSITION_COLUMN] if self.merging else [OLD_COLUMN]
+        return [FILE_COLUMN, POSITION_COLUMN]
+
+    def register(self) -> str:
+        """The temporary view of the target's rows, with `source_columns`."""
+        spark = self.frames.spark
+        if self.is_multiset:
+            found = read_plan(spark, self.table, self.plan, self.predicate)
+            rows = with_old_rows(found, positions=self.merging)
+        else:
+            rows = (read_plan if self.keyed else read_positions)(spark, self.table, self.plan)
+        return quoted_name(self.frames.register(_TARGET, rows))
+
+    def apply(self, changes: DataFrame) -> WriteOutcome:
+        """Write the changed rows."""
+        read = Read(self.table, self.snapshot, self.plan, self.frames.input_bytes, self.intent, self.unread)
+        return apply_changes(self.frames.spark, read, changes)
+
+
+def check_engine(table: Table, verb: str, *, deletes: bool) -> None:
+    """Raise a SqlError if the table's merge engine would not do what the statement says."""
+    engine = table.schema.merge_engine
+    if deletes and engine.ignores_deletes and table.schema.primary_keys:
+        raise SqlError(
+            f"{verb} cannot remove rows of table {table.name}: its option 'ignore-delete' ignores deletes.",
+            hint="INSERT OVERWRITE replaces rows.",
+        )
+    removes = engine.removes_on_delete or bool(engine.removing_groups)
+    if not (engine.rules.kept is Kept.NEWEST or engine.rules.is_multiset or (verb == "DELETE" and removes)):
+        way_out = f"{engine.rules.removal} makes a table that rows can be deleted from."
+        raise SqlError(
+            f"UPDATE, DELETE and MERGE are not supported with 'merge-engine' = '{engine.name}', "
+            f"which table {table.name} has.",
+            hint="INSERT rows: the merge engine folds them into those of the same key. INSERT OVERWRITE replaces them."
+            + (f" {way_out}" if engine.folds and verb == "DELETE" else ""),
+        )
+
+
+def predicate_on(table: Table, alias: str | None, condition_sql: str, *, alone: bool = True) -> Predicate | None:
+    """The predicate of a condition of the statement on the table's rows; None if there is none.
+
+    `alone`: no other relation is in scope, so a column without a qualifier is the table's.
+    """
+    database, name = (part.lower() for part in table.identifier)
+    called = [[alias.lower()]] if alias else [[name], [database, name]]
+
+    def owner(parts: tuple[str, ...]) -> str | None:
+        *qualifier, column = parts
+        own = [part.lower() for part in qualifier] in called if qualifier else alone
+        return column if own else None
+
+    return condition_predicate(condition_sql, owner)
+
+
+def target_of(
+    frames: Frames,
+    table: Table,
+    alias: str | None,
+    predicate: Predicate | None,
+    intent: WriteIntent,
+    *,
+    merging: bool = False,
+) -> ChangeTarget:
+    """The target, without files in which the predicate is true for no row. `intent` is what the caller asks for."""
+    snapshot = frames.pin(table)
+    plan = table.scan(snapshot, predicate) if snapshot else ScanPlan(None, table.schema, ())
+    return ChangeTarget(table, alias or table.identifier[1], snapshot, plan, frames, predicate, merging, intent)
+
+
+def unread_target_of(frames: Frames, table: Table, alias: str | None, intent: WriteIntent) -> ChangeTarget:
+    """The target of a statement of which no row is read, unless the queries of `frames` read it."""
+    unread = not frames.may_read(table)
+    plan = ScanPlan(None, table.schema, ())
+    name = alias or table.identifier[1]
+    return ChangeTarget(table, name, frames.pin(table), plan, frames, intent=intent, unread=unread)
