@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tablestore_engine.metadata import avro
+from tablestore_engine.metadata import avro, manifest_records
 
 HASH = "HASH"
 DELETION_VECTORS = "DELETION_VECTORS"
@@ -56,7 +56,7 @@ def encode_index(entries: Iterable[IndexEntry], compression: str = "zstd") -> by
 def decode_index(data: bytes) -> list[IndexEntry]:
     """The entries of an Avro file, also of one that older writers made. Raises ValueError on damage."""
     try:
-        return [_entry(one) for one in avro.decode(data)]
+        return [_entry(one) for one in manifest_records.decode(data)]
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"a record lacks or breaks the field {error}") from None
 

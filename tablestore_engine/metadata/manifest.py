@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any
 
-from tablestore_engine.metadata import avro
+from tablestore_engine.metadata import avro, manifest_records
 from tablestore_engine.metadata.data_file import DataFileMeta, SimpleStats
 
 # The format's permanent mark in every record, not a version of the fields.
@@ -97,7 +97,7 @@ def encode_entries(entries: Iterable[ManifestEntry], compression: str = "zstd") 
 
 
 def decode_entries(data: bytes) -> list[ManifestEntry]:
-    """The entries of an Avro file, also of one that older writers made. Raises ValueError on damage."""
+    """The entries of a manifest, also of one that older writers made. Raises ValueError on damage."""
     return _decode(data, _entry_of)
 
 
@@ -107,12 +107,12 @@ def encode_metas(metas: Iterable[ManifestFileMeta], compression: str = "zstd") -
 
 
 def decode_metas(data: bytes) -> list[ManifestFileMeta]:
-    """The manifests of an Avro file, also of one that older writers made. Raises ValueError on damage."""
+    """The manifests of a list, also of one that older writers made. Raises ValueError on damage."""
     return _decode(data, _meta_of)
 
 
 def _decode(data: bytes, make: Any) -> list[Any]:
-    records = avro.decode(data)
+    records = manifest_records.decode(data)
     try:
         return [make(one) for one in records]
     except (KeyError, TypeError, AttributeError) as error:

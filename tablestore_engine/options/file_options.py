@@ -238,8 +238,8 @@ class FileOptions:
         "manifest.format",
         ENUM,
         "avro",
-        "Format of manifests.",
+        "Format of manifests. All are read.",
         choices=("avro", "orc", "parquet"),
         accepted=("avro",),
-        effect=Effect.READ,
+        effect=Effect.WRITE,
     )

@@ -189,5 +189,5 @@ def check_bounds(rows, file, schema):
         if least is not None:
             if getattr(field.type, "root", "") == "TIME":
                 values = [_time(v) if isinstance(v, int) else v for v in values]
-            least, greatest = _without_zone(least), _without_zone(greatest)
-            assert all(least <= _without_zone(v) <= greatest for v in values if v is not None), field.name
+            bounds = _without_zone(least), _without_zone(greatest)
+            assert all(bounds[0] <= _without_zone(v) <= bounds[1] for v in values if v is not None), field.name

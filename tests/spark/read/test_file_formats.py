@@ -94,3 +94,23 @@ def test_positions_in_files(store, file_format):
     store.sql("INSERT INTO m VALUES (1), (2), (3), (3)")
     store.sql("DELETE FROM m WHERE id = 2")
     assert rows(store, "SELECT id, count(*) FROM m GROUP BY id") == [(1, 1), (3, 2)]
+
+
+def test_columns_that_spark_reads_from_orc_itself(store):
+    """No timestamps without a zone: Spark's own reader, with its push-down of filters."""
+    columns = "id INT, lt TIMESTAMP, fl FLOAT, s STRING, c CHAR(3), sd DECIMAL(9, 2), a ARRAY<STRUCT<x: TIMESTAMP>>"
+    for table, one in (("p", "parquet"), ("t", "orc")):
+        store.sql(f"CREATE TABLE {table} ({columns}) WITH ('file.format' = '{one}')")
+        store.sql(
+            f"INSERT INTO {table} VALUES (1, TIMESTAMP'1969-12-31 23:59:59.5Z', float('NaN'), 'a', 'x', 1.5, array()), "
+            "(2, TIMESTAMP'1890-01-01 00:00:00.000001Z', 1, 'ü', 'xyz', -1, array(null, struct(TIMESTAMP'2024-03-31 01:30Z'))), "
+            "(3, null, null, null, null, null, null), "
+            "(4, TIMESTAMP'1969-12-31 23:59:59.000001Z', -0D, '', 'ab', 0, array(struct(null)))"
+        )
+    for condition in ("true", "fl > 1", "lt < '1969-12-31 23:59:59.1Z'", "lt = '1969-12-31 23:59:59.5Z'", "s = ''",
+                      "c = 'x'", "sd = 1.5", "fl = 0", "lt IS NULL"):  # fmt: skip
+        query = f"SELECT id, lt, CAST(fl AS STRING), s, c, sd, a FROM {{}} WHERE {condition}"
+        found = rows(store, query.format("t"))
+        assert found == rows(store, query.format("p")), condition
+        assert found, condition
+    assert "mapInArrow" not in store.sql("EXPLAIN SELECT * FROM t").collect()[0][0]
