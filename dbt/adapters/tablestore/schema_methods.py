@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.base import BaseRelation, available
 from dbt.adapters.sql import SQLAdapter
 
-from dbt.adapters.tablestore.build.on_schema_change import SYNC, SchemaChange, renames
+from dbt.adapters.tablestore.build.on_schema_change import SYNC, WIDEN, SchemaChange, renames
 from dbt.adapters.tablestore.config.option_changes import option_changes
 from dbt.adapters.tablestore.config.table_layout import TableLayout
 from dbt.adapters.tablestore.connection.environment import Environment, environment_of
@@ -82,6 +82,14 @@ class SchemaMethods(SQLAdapter):
         note = ", ".join(one for one in (options.text, change.done(mode)) if one)
         if note:
             self._schema_notes[str(model["unique_id"])] = note
+
+    @available.parse_none
+    def tablestore_widen(self, relation: BaseRelation, change: SchemaChange) -> None:
+        """Add the new columns and fields of a snapshot's source, and take over types that are larger."""
+        changes = change.changes(WIDEN)
+        if changes:
+            with self.connections.exception_handler("table columns"):
+                self.catalog.alter_table(schema_of(relation), str(relation.identifier), changes)
 
     @available.parse_none
     def tablestore_alter_columns(

@@ -19,11 +19,15 @@ from tablestore_engine.schema.table.schema_changes import (
     RenameColumn,
     RetypeColumn,
 )
+from tablestore_engine.schema.types.evolution import is_implicit, is_lossless
 from tablestore_engine.schema.types.sql_literals import spark_type
-from tablestore_engine.schema.types.types import ArrayType, DataType, MapType, RowType
+from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataType, MapType, RowType
 from tablestore_engine.sql.text.types import parse_sql_type
 
 APPEND, SYNC = "append_new_columns", "sync_all_columns"
+
+WIDEN = "widen"
+"""What snapshots do: new columns and fields are added, and types change that lose no value."""
 
 
 @dataclass(frozen=True)
@@ -108,13 +112,13 @@ class SchemaChange:
 
     def column_changes(self, mode: str) -> list[ColumnChange]:
         """New, dropped and retyped columns. Fields of structs are part of the types."""
-        if mode not in (APPEND, SYNC):
+        if mode not in (APPEND, SYNC, WIDEN):
             return []
         old = self._old_types()
         found: list[ColumnChange] = [AddColumn(one.name, _type(one)) for one in self.added]
         for one in self.retyped:
             now, wanted = parse_sql_type(old[one.name.lower()], one.name), _type(one)
-            changed = wanted if mode == SYNC else with_new_fields(now, wanted)
+            changed = wanted if mode == SYNC else with_new_fields(now, wanted, widen=mode == WIDEN)
             if changed != now:
                 found.append(RetypeColumn(one.name, changed))
         if mode == SYNC:
@@ -125,16 +129,22 @@ class SchemaChange:
         return {one.name.lower(): one.dtype for one in self.target_columns}
 
 
-def with_new_fields(now: DataType, wanted: DataType) -> DataType:
-    """A type with the fields that are only in the wanted one, at any depth; all else stays."""
+def with_new_fields(now: DataType, wanted: DataType, *, widen: bool = False) -> DataType:
+    """A type with the fields that are only in the wanted one, at any depth.
+
+    All else stays; with `widen`, except for types that become larger ones without losing a value.
+    """
+    if isinstance(now, AtomicType) and isinstance(wanted, AtomicType):
+        larger = widen and is_lossless(now, wanted) and is_implicit(now, wanted)
+        return wanted.as_nullable(now.nullable) if larger else now
     if isinstance(now, ArrayType) and isinstance(wanted, ArrayType):
-        return replace(now, element=with_new_fields(now.element, wanted.element))
+        return replace(now, element=with_new_fields(now.element, wanted.element, widen=widen))
     if isinstance(now, MapType) and isinstance(wanted, MapType):
-        return replace(now, value=with_new_fields(now.value, wanted.value))
+        return replace(now, value=with_new_fields(now.value, wanted.value, widen=widen))
     if isinstance(now, RowType) and isinstance(wanted, RowType):
         given = {one.name.lower(): one for one in wanted.fields}
         kept = tuple(
-            replace(one, type=with_new_fields(one.type, given[one.name.lower()].type))
+            replace(one, type=with_new_fields(one.type, given[one.name.lower()].type, widen=widen))
             if one.name.lower() in given
             else one
             for one in now.fields

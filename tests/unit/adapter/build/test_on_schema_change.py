@@ -58,6 +58,22 @@ def test_fields_are_added_at_any_depth(now, given, appended):
     assert change.changes(SYNC) == [RetypeColumn("s", parse_sql_type(given))]
 
 
+@pytest.mark.parametrize(
+    ("now", "given", "widened"),
+    [
+        ("int", "bigint", "bigint"),
+        ("bigint", "int", None),
+        ("timestamp", "date", None),
+        ("string", "int", None),
+        ("int", "string", None),
+        ("struct<d:int,e:string>", "struct<d:bigint,f:int>", "struct<d:bigint,e:string,f:int>"),
+    ],
+)
+def test_snapshots_take_over_larger_types(now, given, widened):
+    change = SchemaChange.between(columns(s=given), columns(s=now))
+    assert change.changes("widen") == ([RetypeColumn("s", parse_sql_type(widened))] if widened else [])
+
+
 def test_a_text_with_a_limit_fits_into_one_without():
     assert not SchemaChange.between(columns(id="int", a="varchar(3)", b="bigint"), TABLE)
     assert SchemaChange.between(TABLE, columns(id="int", a="char(3)", b="bigint"))
