@@ -9,6 +9,7 @@
     │   │   └── DuplicateKeyError      … a key occurs twice in the rows of one write
     │   ├── RowKindError               an unknown row kind, or one that the table cannot take
     │   ├── NegativeCountError         a row of a multiset table was removed more often than it was added
+    │   ├── CastError                  a stored value cannot be cast to the present type of its column
     │   ├── SqlError                   a statement that cannot be run
     │   │   ├── ParseError             … because it cannot be parsed
     │   │   └── BrokenViewError        … because it reads a view whose own query no longer runs
@@ -138,6 +139,10 @@ class CommitIdentityError(UserError):
 
 class NegativeCountError(UserError):
     """A row of a multiset table was removed more often than it was added; the message shows it."""
+
+
+class CastError(UserError):
+    """A stored value cannot be cast to what is now the type of its column; the message names both."""
 
 
 class SqlError(UserError):
