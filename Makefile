@@ -134,7 +134,8 @@ interop-java-small: $(VENV)/.dev  ## The same with random tables only, in some t
 	@command -v mvn >/dev/null || { echo 'Skipped: Java Paimon is fetched by Maven, which was not found.'; exit 0; }; \
 	  sh scripts/check_java.sh && $(MAKE) --no-print-directory '$(JAVA_NOW)/.made' && \
 	  PAIMON_JARS='$(abspath $(JAVA_NOW))' TABLESTORE_INTEROP_SEEDS='0-5' \
-	  $(PY) -m pytest tests/interop/test_java_engines.py tests/interop/test_java_random.py $(PYTEST)
+	  $(PY) -m pytest tests/interop/test_java_engines.py tests/interop/test_java_random.py \
+	    tests/interop/test_java_file_formats.py $(PYTEST)
 
 .PHONY: floors
 floors:  ## Run the unit tests on the lowest Python that is found and the lowest dependencies allowed
