@@ -48,6 +48,7 @@ class TableSchema:
     version: int = CURRENT_VERSION
     replaces: str | None = None
     base: int | None = None
+    former_partitions: tuple[tuple[DataField, ...], ...] = ()
 
     @cached_property
     def _by_name(self) -> dict[str, DataField]:
@@ -122,6 +123,11 @@ class TableSchema:
         return tuple(self.field(name) for name in self.partition_keys)
 
     @cached_property
+    def partition_layouts(self) -> Mapping[int, tuple[DataField, ...]]:
+        """The partition columns, those of today and those of before, by their number."""
+        return {len(one): one for one in (*self.former_partitions, self.partition_fields)}
+
+    @cached_property
     def core_options(self) -> CoreOptions:
         """The parsed options. Unknown values are tolerated, because another writer may have stored them."""
         return CoreOptions.parse(self.options, strict=False, keyed=self.is_keyed)
@@ -164,6 +170,8 @@ class TableSchema:
             data["tablestore.replaces"] = self.replaces
         if self.base is not None:
             data["tablestore.base"] = self.base
+        if self.former_partitions:
+            data["tablestore.formerPartitions"] = [[f.to_json() for f in one] for one in self.former_partitions]
         return json.dumps(data, indent=2, ensure_ascii=False)
 
     @classmethod
@@ -194,4 +202,7 @@ class TableSchema:
             version=version,
             replaces=data.get("tablestore.replaces"),
             base=data.get("tablestore.base"),
+            former_partitions=tuple(
+                tuple(parse_field(f) for f in one) for one in data.get("tablestore.formerPartitions") or ()
+            ),
         )

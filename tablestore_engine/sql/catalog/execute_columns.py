@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from tablestore_engine.errors import SqlError
 from tablestore_engine.schema.table.schema_changes import (
     AddColumn,
+    AddPartitionField,
     DropColumn,
+    DropPartitionField,
     MoveColumn,
     RenameColumn,
     RetypeColumn,
@@ -43,6 +45,10 @@ def _changes(action: columns.ColumnAction, schema: TableSchema) -> Iterator[Sche
         yield RenameColumn(action.column, action.new)
     elif isinstance(action, columns.AlterColumn):
         yield from _altered(action)
+    elif isinstance(action, columns.AddPartitionField):
+        yield AddPartitionField(action.column)
+    elif isinstance(action, columns.DropPartitionField):
+        yield DropPartitionField(action.column)
     else:
         yield from _replaced(action.columns, schema)
 

@@ -56,7 +56,23 @@ class ReplaceColumns:
     columns: tuple[ColumnDefinition, ...]
 
 
-ColumnAction = AddColumn | DropColumn | RenameColumn | AlterColumn | ReplaceColumns
+@dataclass(frozen=True)
+class AddPartitionField:
+    """ADD PARTITION FIELD c."""
+
+    column: str
+
+
+@dataclass(frozen=True)
+class DropPartitionField:
+    """DROP PARTITION FIELD c."""
+
+    column: str
+
+
+ColumnAction = (
+    AddPartitionField | DropPartitionField | AddColumn | DropColumn | RenameColumn | AlterColumn | ReplaceColumns
+)
 
 
 @dataclass(frozen=True, kw_only=True)
