@@ -24,6 +24,8 @@ from tablestore_engine.schema.types.evolution import CastMode, CastRules
 from tablestore_engine.schema.types.types import DataField, parse_field
 
 CURRENT_VERSION = 3
+_MERGE_ENGINE, _SEVERAL_LAYOUTS = "merge-engine", "tablestore-partitions"
+"""How files mark a table with former partition columns, which has no key: other readers refuse such an engine."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +163,7 @@ class TableSchema:
             "highestFieldId": self.highest_field_id,
             "partitionKeys": list(self.partition_keys),
             "primaryKeys": list(self.primary_keys),
-            "options": dict(self.options),
+            "options": {**self.options, **({_MERGE_ENGINE: _SEVERAL_LAYOUTS} if self.former_partitions else {})},
         }
         if self.comment is not None:
             data["comment"] = self.comment
@@ -185,6 +187,8 @@ class TableSchema:
         data = json.loads(text)
         version = data.get("version", 1)
         options = dict(data.get("options") or {})
+        if options.get(_MERGE_ENGINE) == _SEVERAL_LAYOUTS:
+            del options[_MERGE_ENGINE]
         # What the first two versions of the format took for granted.
         if version <= 1:
             options.setdefault("bucket", "1")

@@ -33,6 +33,7 @@ def test_a_partition_is_read_by_the_columns_it_was_written_with():
     hourly = changed(AddPartitionField("HR"))
     assert hourly.partition_keys == ("dt", "hr")
     assert TableSchema.from_json(hourly.to_json()) == hourly
+    assert '"merge-engine": "tablestore-partitions"' in hourly.to_json(), "other readers refuse what they would misread"
     named = PartitionFormat(hourly)
     old, new = encode_row(["x"], [COLUMNS[0][1]]), named.encode(["x", 3])
     assert (named.decode(old), named.decode(new)) == (("x", UNKNOWN), ("x", 3))
