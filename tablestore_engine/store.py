@@ -21,6 +21,7 @@ from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.sql.catalog.execute_catalog import CatalogContext
 from tablestore_engine.sql.catalog.execute_catalog import execute as execute_catalog
+from tablestore_engine.sql.catalog.execute_columns import declared_expressions
 from tablestore_engine.sql.catalog.execute_context import say_notes
 from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.result import StatementResult
@@ -156,11 +157,20 @@ class TableStore:
         if self._is_of_temporary(statement):
             # As in Spark, a temporary view of the session hides a table or view of the same name.
             statement = PassThrough(sql=text)
+        self._check_defaults(statement, context)
         answered = execute_catalog(statement, context)
         if answered is not None:
             return answered
         wanted = intent or WriteIntent(refuse_duplicates, row_kinds, properties)
         return self._execute_in_spark(statement, wanted)
+
+    def _check_defaults(self, statement: Statement, context: CatalogContext) -> None:
+        """Let Spark check the default values of columns that are expressions."""
+        fields = declared_expressions(statement, context)
+        if fields:
+            from tablestore_engine.sql.rows.column_expressions import check_defaults
+
+            check_defaults(fields, lambda: self.spark)
 
     def _statements_of(self, statement: Script | ExecuteImmediate) -> Sequence[str]:
         """The texts of the statements that a statement consists of."""
@@ -301,8 +311,9 @@ class TableStore:
     ) -> int:
         """Append a DataFrame by column name, or upsert it by key; returns the number of rows given.
 
-        It has all columns of the table, unless a merge engine keeps the values of missing ones. `commit_identifier`
-        numbers the writes of `commit_user` (growing): a write that is sent again is not applied again, and returns 0.
+        It has all columns of the table, unless they have a default value or a merge engine keeps the values of missing
+        ones. `commit_identifier` numbers the writes of `commit_user` (growing): a write that is sent again is not
+        applied again, and returns 0.
 
         Raises:
             CommitIdentityError: no number, or a write that is so old that nobody knows whether it was applied.
@@ -355,7 +366,7 @@ def _check_frame(rows: object) -> None:
 def _check_complete(frame: DataFrame, table: Table) -> None:
     """Refuse missing columns: they would be set to null in existing rows."""
     given = {name.lower() for name in frame.columns}
-    missing = [name for name in table.schema.field_names if name.lower() not in given]
+    missing = [f.name for f in table.schema.fields if f.name.lower() not in given and f.default_value is None]
     if missing and not table.schema.merge_engine.folds:
         raise SchemaError(
             f"The rows do not fit the table: no column {', '.join(missing)}.",

@@ -70,9 +70,16 @@ class DropPartitionField:
     column: str
 
 
-ColumnAction = (
-    AddPartitionField | DropPartitionField | AddColumn | DropColumn | RenameColumn | AlterColumn | ReplaceColumns
-)
+@dataclass(frozen=True)
+class SetDefault:
+    """ALTER COLUMN … SET DEFAULT; `default_sql` None is DROP DEFAULT."""
+
+    column: Path
+    default_sql: str | None = None
+
+
+PartitionAction = AddPartitionField | DropPartitionField
+ColumnAction = PartitionAction | AddColumn | DropColumn | RenameColumn | AlterColumn | ReplaceColumns | SetDefault
 
 
 @dataclass(frozen=True, kw_only=True)
