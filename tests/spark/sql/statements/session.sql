@@ -37,13 +37,13 @@ SET TIME ZONE INTERVAL '1' HOUR
 -- spark: SET PATH
 SET PATH = spark_catalog.s
 
--- ours: SET of a default for new tables
+-- ours alone: SET of a default for new tables
 SET table-storage.bucket = 10
 
--- ours: SET of a default with a server
+-- ours alone: SET of a default with a server
 SET table-storage.log.kafka.bootstrap.servers = localhost:9092
 
--- ours: RESET of a default for new tables
+-- ours alone: RESET of a default for new tables
 RESET table-storage.bucket
 
 -- spark: RESET
