@@ -114,4 +114,4 @@ def test_columns_that_spark_reads_from_orc_itself(store):
         found = rows(store, query.format("t"))
         assert found == rows(store, query.format("p")), condition
         assert found, condition
-    assert "mapInArrow" not in store.sql("EXPLAIN SELECT * FROM t").collect()[0][0]
+    assert "MapInArrow" not in store.sql("EXPLAIN SELECT * FROM t").collect()[0][0]
