@@ -37,7 +37,7 @@ def commands_of(monkeypatch, cache):
     def of(**wish):
         taken = []
 
-        def take(commands, environ, log):
+        def take(commands, environ, log, meanwhile):
             taken.extend(commands)
             raise EnvironmentProblem("That is all.")
 
