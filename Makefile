@@ -94,6 +94,10 @@ cluster: $(VENV)/.dev  ## Run the engine on a standalone cluster of two workers,
 soak: $(VENV)/.dev  ## Fold random histories for half an hour against a dictionary
 	TABLESTORE_SOAK=2000 $(PY) -m pytest tests/property $(PYTEST)
 
+.PHONY: races
+races: $(VENV)/.dev  ## Change columns, write, compact and read in four processes for a minute
+	TABLESTORE_RACE=60 $(PY) -m pytest tests/fault/test_evolving_races.py $(PYTEST)
+
 .PHONY: conformance
 conformance: $(VENV)/.dev  ## Run dbt's own adapter tests and write docs/conformance.md
 	@sh scripts/check_java.sh

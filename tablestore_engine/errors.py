@@ -9,11 +9,12 @@
     │   │   └── DuplicateKeyError      … a key occurs twice in the rows of one write
     │   ├── RowKindError               an unknown row kind, or one that the table cannot take
     │   ├── NegativeCountError         a row of a multiset table was removed more often than it was added
+    │   ├── CastError                  a stored value cannot be cast to the present type of its column
     │   ├── SqlError                   a statement that cannot be run
     │   │   ├── ParseError             … because it cannot be parsed
     │   │   └── BrokenViewError        … because it reads a view whose own query no longer runs
     │   ├── NotFoundError              DatabaseNotFound, TableNotFound, ViewNotFound, SnapshotNotFound,
-    │   │                              TagNotFound, ColumnNotFound
+    │   │                              TagNotFound, ColumnNotFound, ChangesNotFound
     │   ├── AlreadyExistsError         DatabaseAlreadyExists, TableAlreadyExists, TagAlreadyExists
     │   ├── NotAManagedTableError      a directory or relation that is not a managed table
     │   ├── DependencyError            dropping something that others read
@@ -140,6 +141,10 @@ class NegativeCountError(UserError):
     """A row of a multiset table was removed more often than it was added; the message shows it."""
 
 
+class CastError(UserError):
+    """A stored value cannot be cast to what is now the type of its column; the message names both."""
+
+
 class SqlError(UserError):
     """A SQL statement that cannot be run as it is."""
 
@@ -178,6 +183,10 @@ class TagNotFound(NotFoundError):
 
 class ColumnNotFound(NotFoundError):
     """The column does not exist."""
+
+
+class ChangesNotFound(NotFoundError):
+    """The changes of a table from a snapshot on are not known: it has expired, or the table was replaced since."""
 
 
 class AlreadyExistsError(UserError):

@@ -21,6 +21,7 @@ from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.sql.catalog.execute_catalog import CatalogContext
 from tablestore_engine.sql.catalog.execute_catalog import execute as execute_catalog
+from tablestore_engine.sql.catalog.execute_columns import declared_expressions
 from tablestore_engine.sql.catalog.execute_context import say_notes
 from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.result import StatementResult
@@ -33,12 +34,15 @@ from tablestore_engine.sql.statements.view import DropView
 from tablestore_engine.sql.text.cursor import OWN_CATALOGS
 from tablestore_engine.sql.text.double_quotes import with_backquotes
 from tablestore_engine.sql.text.parameters import Parameters, with_parameters
+from tablestore_engine.sql.text.type_names import with_spark_types
 from tablestore_engine.sql.text.types import parse_sql_type
 from tablestore_engine.storage.clock import now_millis
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from tablestore_engine.operation.changelog.change_range import Bound
 
 __all__ = ["StatementResult", "TableStore"]
 
@@ -114,6 +118,7 @@ class TableStore:
             intent: the last three and the committing user, in one value, which replaces them.
         """
         text = text if args is None else with_parameters(text, args)
+        text = with_spark_types(text)
         statement = parse(self._with_backquotes(text))
         if isinstance(statement, Noop):
             return StatementResult("OK")
@@ -152,11 +157,20 @@ class TableStore:
         if self._is_of_temporary(statement):
             # As in Spark, a temporary view of the session hides a table or view of the same name.
             statement = PassThrough(sql=text)
+        self._check_defaults(statement, context)
         answered = execute_catalog(statement, context)
         if answered is not None:
             return answered
         wanted = intent or WriteIntent(refuse_duplicates, row_kinds, properties)
         return self._execute_in_spark(statement, wanted)
+
+    def _check_defaults(self, statement: Statement, context: CatalogContext) -> None:
+        """Let Spark check the default values of columns that are expressions."""
+        fields = declared_expressions(statement, context)
+        if fields:
+            from tablestore_engine.sql.rows.column_expressions import check_defaults
+
+            check_defaults(fields, lambda: self.spark)
 
     def _statements_of(self, statement: Script | ExecuteImmediate) -> Sequence[str]:
         """The texts of the statements that a statement consists of."""
@@ -248,16 +262,40 @@ class TableStore:
         return self.catalog.create_table(database or self.database, table, schema, if_not_exists)
 
     @in_one_message
-    def read(self, name: str, snapshot_id: int | None = None) -> DataFrame:
-        """A table's rows as a DataFrame, pinned to its latest snapshot or to the one given."""
+    def read(self, name: str, snapshot_id: int | None = None, *, options: Mapping[str, str] | None = None) -> DataFrame:
+        """A table's rows as a DataFrame, pinned to its latest snapshot or to the one given.
+
+        With `options` (`incremental-between` and its kin) the rows that a range of snapshots added or changed.
+        """
         from tablestore_engine.spark.read.reader import read_table
         from tablestore_engine.spark.run.guarded import guarded
 
         table = self.table(name)
+        if options:
+            from tablestore_engine.spark.changes.read_changes import read_incremental
+
+            return guarded(read_incremental(self.spark, table, options))
         if snapshot_id is None:
             return guarded(read_table(self.spark, table))
         snapshot = table.snapshot(snapshot_id)
         return guarded(read_table(self.spark, table, snapshot, schema=table.schema_of(snapshot)))
+
+    @in_one_message
+    def changes(self, name: str, start: Bound, end: Bound | None = None) -> DataFrame:
+        """What changed in a table after the snapshot `start`, up to and including `end` (default: the latest).
+
+        Bounds are ids of snapshots (0: before the first one), names of tags, or times. The rows have the kind of
+        change (`+I`, `-U`, `+U`, `-D`) in `_row_kind`, then the table's columns.
+
+        Raises:
+            ChangesNotFound: a snapshot has expired; the message says which there are.
+            TagNotFound: no such tag. UserError: the range ends before it begins.
+        """
+        from tablestore_engine.spark.changes.read_changes import read_changes
+        from tablestore_engine.spark.run.guarded import guarded
+
+        table = self.table(name)
+        return guarded(read_changes(self.spark, table, table.change_range(start, end)))
 
     @in_one_message
     def write(
@@ -273,8 +311,9 @@ class TableStore:
     ) -> int:
         """Append a DataFrame by column name, or upsert it by key; returns the number of rows given.
 
-        It has all columns of the table, unless a merge engine keeps the values of missing ones. `commit_identifier`
-        numbers the writes of `commit_user` (growing): a write that is sent again is not applied again, and returns 0.
+        It has all columns of the table, unless they have a default value or a merge engine keeps the values of missing
+        ones. `commit_identifier` numbers the writes of `commit_user` (growing): a write that is sent again is not
+        applied again, and returns 0.
 
         Raises:
             CommitIdentityError: no number, or a write that is so old that nobody knows whether it was applied.
@@ -327,7 +366,7 @@ def _check_frame(rows: object) -> None:
 def _check_complete(frame: DataFrame, table: Table) -> None:
     """Refuse missing columns: they would be set to null in existing rows."""
     given = {name.lower() for name in frame.columns}
-    missing = [name for name in table.schema.field_names if name.lower() not in given]
+    missing = [f.name for f in table.schema.fields if f.name.lower() not in given and f.default_value is None]
     if missing and not table.schema.merge_engine.folds:
         raise SchemaError(
             f"The rows do not fit the table: no column {', '.join(missing)}.",

@@ -30,6 +30,7 @@ from tablestore_engine.operation.scan.scan import live_entries, plan_scan, reada
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.options import CoreOptions, find_option
 from tablestore_engine.schema.table.predicate import Predicate
+from tablestore_engine.schema.table.schema_changes import SchemaChange
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage import clock
 from tablestore_engine.storage.file_io import FileIO
@@ -42,6 +43,8 @@ from tablestore_engine.table_state import TableState
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from tablestore_engine.operation.changelog.change_range import Bound, ChangeRange
 
 
 @dataclass(frozen=True)
@@ -266,6 +269,27 @@ class Table:
         names = tuple(self.schema.field(c).name for c in wanted) if wanted else self.schema.field_names
         return pa.Table.from_batches(read_rows(self.state, plan, names), output_schema(plan.schema, names))
 
+    def changes(self, start: Bound, end: Bound | None = None) -> pa.Table:
+        """What changed after the snapshot `start`, up to and including `end` (default: the latest), without Spark.
+
+        Bounds are ids of snapshots (0: before the first one), names of tags, or times. The rows have the kind of
+        change in `_row_kind`, then the table's columns. `TableStore.changes` gives a DataFrame.
+
+        Raises:
+            ChangesNotFound: a snapshot has expired; the message says which there are.
+            TagNotFound: no such tag. UserError: the range ends before it begins.
+        """
+        from tablestore_engine.operation.changelog.arrow_changes import read_changes
+        from tablestore_engine.operation.changelog.change_plan import plan_changes
+
+        return read_changes(self.state, plan_changes(self.state, self.change_range(start, end)))
+
+    def change_range(self, start: Bound, end: Bound | None = None) -> ChangeRange:
+        """The snapshots at both ends of a range of changes. Raises as `changes`."""
+        from tablestore_engine.operation.changelog.change_range import change_range
+
+        return change_range(self.state, start, end)
+
     def write(
         self,
         rows: pa.Table | pa.RecordBatch | Iterable[pa.RecordBatch],
@@ -293,6 +317,19 @@ class Table:
 
         intent = WriteIntent(properties=properties, identity=chosen_identity(commit_user, commit_identifier))
         return write_arrow(self.state, rows, intent)
+
+    def alter(self, *changes: SchemaChange) -> Table:
+        """Change columns, options and comments (`schema.table.schema_changes`), all or none, without rewriting a row.
+
+        Returns the table as it is afterwards; this one keeps the schema it was loaded with.
+
+        Raises:
+            SchemaError, OptionError, ColumnNotFound, UnsupportedTypeError: a change is not possible.
+            ConflictError: others keep changing the schema.
+        """
+        from tablestore_engine.operation.changes.alter_table import alter_table
+
+        return Table(alter_table(self.state, changes, clock.now_millis()))
 
     # -- its history -----------------------------------------------------------------------------------
 

@@ -9,16 +9,12 @@ whose leftovers can be removed. Names are case-insensitive, as in Spark; new one
 from __future__ import annotations
 
 import os
-import random
-import time
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TypeVar
 
 from tablestore_engine.catalog.builds import Workshop, begin, completed_or_dropped, settle_abandoned
 from tablestore_engine.errors import (
-    ConflictError,
     CorruptMetadataError,
     DatabaseAlreadyExists,
     DatabaseNotFound,
@@ -33,7 +29,7 @@ from tablestore_engine.errors import (
 )
 from tablestore_engine.metadata.view import View
 from tablestore_engine.operation.commit.identity import CommitIdentity
-from tablestore_engine.schema.table.schema_changes import SchemaChange, apply_changes
+from tablestore_engine.schema.table.schema_changes import SchemaChange
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage import clock
 from tablestore_engine.storage.file_io import FileIO, LocalFileIO
@@ -46,7 +42,6 @@ from tablestore_engine.table_state import TableState
 __all__ = ["DEFAULT_DATABASE", "Catalog", "View"]
 
 DEFAULT_DATABASE = "default"
-_ALTER_ATTEMPTS = 20
 
 T = TypeVar("T")
 Guard = Callable[[], None] | None
@@ -346,26 +341,16 @@ class Catalog:
             raise TableAlreadyExists(f"'{target}.{new_name}' exists already.")
 
     def alter_table(self, database: str, name: str, changes: Sequence[SchemaChange]) -> Table:
-        """Apply schema changes as one new schema.
+        """Apply schema changes as one new schema, all or none (see `schema.table.schema_changes`).
 
         Raises:
             SchemaError, OptionError: a change is not possible.
             ConflictError: others keep changing the schema.
         """
-        table = self.load_table(database, name)
-        for attempt in range(_ALTER_ATTEMPTS):
-            # Listed before the current schema is chosen: a version created in between makes the create fail.
-            newest = table.schemas.list_ids()[-1]
-            table = self.load_table(database, name)
-            has_data = table.latest_snapshot() is not None
-            changed = apply_changes(table.schema, changes, self._now_millis(), has_data=has_data)
-            # Versions derived from a void version are void, too; `base` names the version to derive from.
-            direct = table.schema.id == newest and table.schema.base is None
-            base = None if direct else table.schema.id
-            if table.schemas.try_create(replace(changed, id=newest + 1, base=base)):
-                return self.load_table(database, name)
-            time.sleep(random.uniform(0, 0.01 * 2 ** min(attempt, 5)))  # noqa: S311 - spreads retries
-        raise ConflictError(f"The schema of '{database}.{name}' is being changed by others.", hint="Try again.")
+        # Code that only reads metadata does not import Arrow.
+        from tablestore_engine.operation.changes.alter_table import alter_table
+
+        return Table(alter_table(self.load_table(database, name).state, changes, self._now_millis()))
 
     # -- views -----------------------------------------------------------------------------------------
 

@@ -31,6 +31,7 @@ from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.table.schema_changes import AddColumn, SetOption
 from tablestore_engine.schema.types.types import DataField, parse_type
 from tablestore_engine.storage.file_io import LocalFileIO
+from tablestore_engine.storage.schemas import SchemaStore
 
 SCHEMA = schema_of({"id": "INT"})
 
@@ -278,16 +279,15 @@ def test_options_of_a_table_with_an_engine_of_a_newer_writer(catalog):
 def test_a_column_added_between_reading_and_writing_the_schema(catalog, monkeypatch):
     catalog.create_table("default", "t", SCHEMA)
     other = Catalog(catalog.warehouse)
-    load, calls = catalog.load_table, []
+    create, calls = SchemaStore.try_create, []
 
-    def load_and_be_overtaken(database, name):
-        table = load(database, name)
-        calls.append(name)
-        if len(calls) == 2:
-            other.alter_table(database, name, [AddColumn("theirs", parse_type("INT"))])
-        return table
+    def create_and_be_overtaken(store, schema):
+        calls.append(schema)
+        if len(calls) == 1:
+            other.alter_table("default", "t", [AddColumn("theirs", parse_type("INT"))])
+        return create(store, schema)
 
-    monkeypatch.setattr(catalog, "load_table", load_and_be_overtaken)
+    monkeypatch.setattr(SchemaStore, "try_create", create_and_be_overtaken)
     catalog.alter_table("default", "t", [AddColumn("ours", parse_type("INT"))])
     assert other.load_table("default", "t").schema.field_names == ("id", "theirs", "ours")
 

@@ -2,7 +2,8 @@
 
 `impl` answers dbt itself, `macro_methods` what this adapter's macros call. Below them, each knowing only those after
 it: `build` (incremental models, seeds, Python models), `relation` (names, columns, cache and catalog), `config` (what a
-model is configured to be) and `connection` (profile, sessions, statements, results).
+model is configured to be), `connection` (profile, sessions, statements, results) and `dialect` (SQL of other
+warehouses).
 
 `Plugin` is what dbt looks for. Importing this package must stay cheap: no pyspark, no pyarrow.
 """

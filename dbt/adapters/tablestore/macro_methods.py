@@ -21,6 +21,7 @@ from dbt_common.invocation import get_invocation_id
 from dbt.adapters.tablestore.build import incremental, on_schema_change, operations, seeds
 from dbt.adapters.tablestore.build.on_schema_change import SchemaChange
 from dbt.adapters.tablestore.config import contracts
+from dbt.adapters.tablestore.config.dialect_config import dialect_of
 from dbt.adapters.tablestore.config.foreign_config import notices
 from dbt.adapters.tablestore.config.model_config import (
     LOOSE_KEY_HINT,
@@ -35,6 +36,7 @@ from dbt.adapters.tablestore.config.table_layout import TableLayout
 from dbt.adapters.tablestore.connection.environment import Environment, environment_of
 from dbt.adapters.tablestore.connection.errors import KeyValuesError
 from dbt.adapters.tablestore.connection.response import response, with_note
+from dbt.adapters.tablestore.dialect.node_text import translated_node
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.relation.relation import schema_of
 from tablestore_engine.operation.commit.identity import CommitIdentity
@@ -235,6 +237,31 @@ class MacroMethods(SQLAdapter):
         prefix = TableLayout.of(model).options.get(CommitOptions.commit_user_prefix.key)
         user = f"dbt-{get_invocation_id()}-{next(_numbers)}"
         return CommitIdentity(f"{prefix}_{user}" if prefix else user, 1)
+
+    @available.parse(lambda *a, **k: "")
+    def tablestore_spark_sql(self, model: Mapping[str, Any], sql: str) -> str:
+        """A node's compiled text as Spark's SQL, translated if it is written in another dialect."""
+        if model.get("language", "sql") != "sql":
+            return sql
+        tested = model.get("tested_node_unique_id")  # the CTEs of a unit test are rows
+        dialect = self._dialect_of(tested) if tested else dialect_of(model, self._variables(model), self._own_dialect)
+        ctes = model.get("extra_ctes") or ()
+        return translated_node(sql, dialect, ctes, (lambda node: None) if tested else self._dialect_of)
+
+    @property
+    def _own_dialect(self) -> str | None:
+        return self.config.credentials.dialect
+
+    def _variables(self, node: Any) -> Mapping[str, Any]:
+        """The variables of a node's project and of the command line."""
+        package = node["package_name"] if isinstance(node, Mapping) else node.package_name
+        given = self.config.vars.to_dict()
+        return {**given, **(given.get(package) or {}), **self.config.cli_vars}
+
+    def _dialect_of(self, node_id: str) -> str | None:
+        """The dialect of another node of the project."""
+        node = getattr(self.get_macro_resolver(), "nodes", {}).get(node_id)
+        return None if node is None else dialect_of(node, self._variables(node), self._own_dialect)
 
     @available.parse_list
     def tablestore_contract_columns(self, model: Mapping[str, Any]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Types that Spark or a table does not have, and what to use instead."""
+"""Types by their names in other warehouses: those that mean one of Spark's, and what to use instead of the rest."""
 
 from __future__ import annotations
 
@@ -6,16 +6,40 @@ from collections.abc import Mapping
 from typing import Final
 
 _NAMES: Final = {
-    "STRING": ("TEXT", "LONGTEXT", "NVARCHAR", "NCHAR", "CLOB", "JSON", "JSONB", "UUID", "SUPER"),
-    "TIMESTAMP": ("DATETIME", "DATETIME2", "SMALLDATETIME", "TIMESTAMPTZ", "TIMESTAMP_TZ"),
-    "DECIMAL(precision, scale)": ("NUMBER", "BIGNUMERIC", "BIGDECIMAL", "MONEY"),
-    "BIGINT": ("INT8", "INT64", "BIGSERIAL"),
-    "INT": ("INT4", "MEDIUMINT", "SERIAL"),
+    "STRING": ("TEXT", "LONGTEXT", "MEDIUMTEXT", "NTEXT", "CLOB"),
+    "TIMESTAMP": ("DATETIME", "DATETIME2", "SMALLDATETIME", "TIMESTAMPTZ", "TIMESTAMP_TZ", "TIMESTAMP WITH TIME ZONE"),
+    "TIMESTAMP_NTZ": ("TIMESTAMP WITHOUT TIME ZONE",),
+    "BIGINT": ("INT8", "INT64"),
+    "INT": ("INT4", "MEDIUMINT"),
     "SMALLINT": ("INT2",),
-    "DOUBLE": ("FLOAT8", "FLOAT64"),
+    "DOUBLE": ("FLOAT8", "FLOAT64", "DOUBLE PRECISION"),
     "FLOAT": ("FLOAT4",),
-    "BOOLEAN": ("BOOL", "BIT"),
+    "BOOLEAN": ("BOOL",),
     "BINARY": ("BYTES", "BYTEA", "VARBINARY", "BLOB", "LONGBLOB"),
+}
+
+SYNONYMS: Final[Mapping[str, str]] = {name: kind for kind, names in _NAMES.items() for name in names}
+"""Spark's type by another name in capitals. A length or precision has no meaning in Spark's, and is left out."""
+
+UNSIZED: Final[Mapping[str, str]] = {
+    "VARCHAR": "VARCHAR",
+    "NVARCHAR": "VARCHAR",
+    "CHARACTER VARYING": "VARCHAR",
+    "CHAR": "CHAR",
+    "NCHAR": "CHAR",
+    "CHARACTER": "CHARACTER",
+}
+"""Texts with a length, by Spark's name; without one they are strings."""
+
+EXACT_NUMBERS: Final[Mapping[str, str]] = dict.fromkeys(("NUMBER", "BIGNUMERIC", "BIGDECIMAL"), "(38,6)")
+"""Decimals, with the precision and scale where none is given."""
+
+_INSTEAD: Final = {
+    "STRING": ("JSON", "JSONB", "UUID", "SUPER"),
+    "DECIMAL(precision, scale)": ("MONEY",),
+    "BIGINT": ("BIGSERIAL",),
+    "INT": ("SERIAL",),
+    "BOOLEAN": ("BIT",),
 }
 
 INSTEAD: Final[Mapping[str, str]] = {
@@ -24,6 +48,6 @@ INSTEAD: Final[Mapping[str, str]] = {
     "VOID": "Cast the column to a type.",
     "NULL": "Cast the column to a type.",
     "TIME": "Store the time as STRING or as a number of microseconds.",
-    **{name: f"Use {kind}." for kind, names in _NAMES.items() for name in names},
+    **{name: f"Use {kind}." for kind, names in _INSTEAD.items() for name in names},
 }
 """What to do instead of using a type, by its name in capitals."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from tablestore_engine.schema.types.foreign_types import INSTEAD
+from tablestore_engine.schema.types.foreign_types import EXACT_NUMBERS, INSTEAD, SYNONYMS
 
 _FUNCTIONS = {
     "array_to_string": "array_join(array, ',')",
@@ -32,7 +32,10 @@ _ROUTINE = re.compile(r"Cannot resolve routine (?:`[^`]+`\.)*`(\w+)`")
 
 
 def _of_type(found: re.Match[str]) -> str | None:
-    return INSTEAD.get(found[1].strip().upper())
+    name = found[1].strip().upper()
+    if name in SYNONYMS:
+        return f"Use {SYNONYMS[name]}."
+    return "Use DECIMAL(precision, scale)." if name in EXACT_NUMBERS else INSTEAD.get(name)
 
 
 def _of_unit(found: re.Match[str]) -> str:

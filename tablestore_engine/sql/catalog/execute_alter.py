@@ -14,7 +14,6 @@ from tablestore_engine.errors import ColumnNotFound, SqlError, did_you_mean
 from tablestore_engine.options import find_option
 from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.table.schema_changes import (
-    AddColumn,
     RemoveOption,
     SchemaChange,
     SetColumnComment,
@@ -24,16 +23,11 @@ from tablestore_engine.schema.table.schema_changes import (
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, done, say_notes
 from tablestore_engine.sql.catalog.execute_schema import comment_schema
-from tablestore_engine.sql.catalog.execute_table import column_of
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.statement import TableName
 from tablestore_engine.sql.statements.table import (
-    AddColumns,
-    AlterColumn,
     AlterUnsupported,
     CommentOn,
-    DropColumns,
-    RenameColumn,
     SetTableProperties,
     UnsetTableProperties,
 )
@@ -46,13 +40,6 @@ def _alter(name: TableName, changes: Sequence[SchemaChange], context: CatalogCon
     if changes:
         context.catalog.alter_table(*context.identifier(name), changes)
     return done("ALTER TABLE")
-
-
-def add_columns(statement: AddColumns, context: CatalogContext) -> StatementResult:
-    """ALTER TABLE … ADD COLUMNS."""
-    schema = context.table(statement.table, "ALTER TABLE").schema
-    wanted = [one for one in statement.columns if not (statement.if_not_exists and schema.has_field(one.name))]
-    return _alter(statement.table, [AddColumn(*column_of(one)) for one in wanted], context)
 
 
 # -- properties ------------------------------------------------------------------------------------------
@@ -158,51 +145,11 @@ def _commented(view: View, name: TableName, column: str | None, comment: str | N
     return replace(view, columns=columns)
 
 
-# -- what tables cannot do yet ---------------------------------------------------------------------------
-
-
-def drop_columns(statement: DropColumns, context: CatalogContext) -> StatementResult:
-    """ALTER TABLE … DROP COLUMNS; with IF EXISTS a missing column is not an error."""
-    schema = context.table(statement.table, "ALTER TABLE").schema
-    if statement.if_exists and not any(schema.has_field(one) for one in statement.columns):
-        return done("ALTER TABLE")
-    for column in statement.columns:
-        if not statement.if_exists:
-            schema.field(column)
-    raise _not_yet(statement.table, "Dropping columns", "SELECT the other columns FROM it")
-
-
-def rename_column(statement: RenameColumn, context: CatalogContext) -> StatementResult:
-    """ALTER TABLE … RENAME COLUMN."""
-    column = context.table(statement.table, "ALTER TABLE").schema.field(statement.column).name
-    raise _not_yet(statement.table, "Renaming columns", f"SELECT …, {column} AS {statement.new} FROM it")
-
-
-def alter_column(statement: AlterColumn, context: CatalogContext) -> StatementResult:
-    """ALTER TABLE … ALTER COLUMN; its COMMENT is `comment_on`."""
-    context.table(statement.table, "ALTER TABLE")
-    if statement.type_sql is not None:
-        what, query = (
-            "Changing the type of columns",
-            f"SELECT …, CAST({statement.column} AS {statement.type_sql}) …",
-        )
-    elif statement.nullable is not None:
-        what, query = "Changing whether columns may be null", "SELECT …"
-    else:
-        what, query = "Moving columns", "SELECT the columns in another order FROM it"
-    raise _not_yet(statement.table, what, query)
-
-
 def unsupported(statement: AlterUnsupported, context: CatalogContext) -> StatementResult:
     """Any other ALTER TABLE or VIEW."""
     raise SqlError(
         f"{statement.table} cannot be altered by {statement.what}.",
-        hint="Tables take RENAME TO, ADD COLUMNS, ADD PRIMARY KEY, CLUSTERED INTO n "
-        "BUCKETS, DROP PARTITION, SET and UNSET "
-        "TBLPROPERTIES, CREATE, REPLACE, RENAME and DELETE TAG, COMMENT and COMPACT; views take "
-        "RENAME TO, SET and UNSET TBLPROPERTIES and AS.",
+        hint="Tables take RENAME TO; ADD, DROP, RENAME, ALTER and REPLACE COLUMNS; ADD PRIMARY KEY, CLUSTERED INTO n "
+        "BUCKETS, DROP PARTITION, SET and UNSET TBLPROPERTIES, CREATE, REPLACE, RENAME and DELETE TAG, COMMENT and "
+        "COMPACT; views take RENAME TO, SET and UNSET TBLPROPERTIES and AS.",
     )
-
-
-def _not_yet(name: TableName, what: str, query: str) -> SqlError:
-    return SqlError(f"{what} is not supported yet.", hint=f"Use CREATE OR REPLACE TABLE {name} … AS {query}.")

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from tablestore_engine.sql.catalog import (
     execute_alter,
+    execute_columns,
     execute_describe,
     execute_partitions,
     execute_schema,
@@ -22,6 +23,7 @@ from tablestore_engine.sql.catalog import (
 from tablestore_engine.sql.catalog.execute_context import CatalogContext
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements import partition as partition_statements
+from tablestore_engine.sql.statements.columns import AlterColumns
 from tablestore_engine.sql.statements.schema import (
     AlterSchema,
     CreateSchema,
@@ -40,17 +42,13 @@ from tablestore_engine.sql.statements.show import (
 )
 from tablestore_engine.sql.statements.statement import Statement
 from tablestore_engine.sql.statements.table import (
-    AddColumns,
-    AlterColumn,
     AlterUnsupported,
     CommentOn,
     CreateTable,
     CreateTableLike,
-    DropColumns,
     DropTable,
     ForeignStatement,
     RefreshTable,
-    RenameColumn,
     RenameTable,
     SetTableProperties,
     UnsetTableProperties,
@@ -70,13 +68,10 @@ _EXECUTORS: Final[Mapping[type[Statement], Callable[[Any, CatalogContext], State
     DropView: execute_table.drop_view,
     RenameTable: execute_table.rename,
     RefreshTable: execute_table.refresh,
-    AddColumns: execute_alter.add_columns,
+    AlterColumns: execute_columns.alter_columns,
     SetTableProperties: execute_alter.set_properties,
     UnsetTableProperties: execute_alter.unset_properties,
     CommentOn: execute_alter.comment_on,
-    DropColumns: execute_alter.drop_columns,
-    RenameColumn: execute_alter.rename_column,
-    AlterColumn: execute_alter.alter_column,
     AlterUnsupported: execute_alter.unsupported,
     partition_statements.DropPartitions: execute_partitions.drop_partitions,
     ShowTables: execute_show.show_tables,

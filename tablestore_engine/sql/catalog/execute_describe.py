@@ -11,6 +11,7 @@ from tablestore_engine.catalog import View
 from tablestore_engine.errors import ColumnNotFound, NotFoundError, SqlError, did_you_mean
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.statistics import value_shown
+from tablestore_engine.schema.types.default_values import declared_default
 from tablestore_engine.schema.types.sql_literals import spark_type
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, answer, utc
@@ -46,6 +47,10 @@ def describe(statement: Describe, context: CatalogContext) -> StatementResult:
     if table.schema.partition_keys:
         rows += [("# Partition Information", "", ""), ("# col_name", "data_type", "comment")]
         rows += [_row(one) for one in table.schema.partition_fields]
+    defaults = [(f.name, spark_type(f.type), declared_default(f)) for f in table.schema.fields]
+    if any(text is not None for _, _, text in defaults):
+        rows += _section("Column Default Values", ())
+        rows += [one for one in defaults if one[2] is not None]
     details = _partition_details(table, statement.partition) if statement.partition else []
     if statement.extended:
         if details:
@@ -84,6 +89,9 @@ def _column(statement: Describe, column: str, context: CatalogContext) -> Statem
         ("data_type", spark_type(field.type)),
         ("comment", "NULL" if field.description is None else field.description),
     ]
+    default = declared_default(field)
+    if default is not None:
+        rows.append(("default", default))
     if statement.extended:
         rows.append(("nullable", "true" if field.type.nullable else "false"))
         rows += _column_statistics(statement, field, context)

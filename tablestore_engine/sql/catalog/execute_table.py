@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NoReturn
 
 from tablestore_engine.errors import SqlError, TableNotFound
 from tablestore_engine.operation.changes.table_changes import replace_empty
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.creation import create_schema, with_defaults
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, done, say_notes
@@ -22,6 +23,7 @@ from tablestore_engine.sql.statements.table import (
     RenameTable,
 )
 from tablestore_engine.sql.statements.view import DropView
+from tablestore_engine.sql.text.default_text import default_text
 from tablestore_engine.sql.text.types import parse_sql_type
 
 
@@ -43,6 +45,7 @@ def create_table(statement: CreateTable, context: CatalogContext) -> StatementRe
         statement.comment,
         context,
     )
+    schema = replace(schema, fields=tuple(with_defaults(schema.fields, defaults_of(statement.columns))))
     if exists and statement.replace:
         replace_empty(context.catalog.load_table(database, name).state, schema)
         return done("REPLACE TABLE")
@@ -60,17 +63,24 @@ def column_of(column: ColumnDefinition) -> tuple[str, DataType, str | None]:
 
     Raises:
         UnsupportedTypeError: a table cannot hold the type.
-        SqlError: a default value or a position, which tables do not have.
     """
-    if column.default_sql is not None:
-        raise SqlError(
-            f"Column '{column.name}' has a DEFAULT, which a managed table does not keep.",
-            hint="Leave it out and give the value where rows are inserted, for example coalesce(…).",
-        )
-    if column.first or column.after is not None:
-        raise SqlError(f"Column '{column.name}' cannot be given a position.", hint="New columns come last.")
     kind = parse_sql_type(column.type_sql, column.name, nullable=column.nullable)
     return column.name, kind, column.comment
+
+
+def defaults_of(columns: Sequence[ColumnDefinition]) -> dict[str, str]:
+    """The default values of columns, as the schema keeps them, by name.
+
+    Raises:
+        SqlError: a subquery. SchemaError: a constant that is no value of the type.
+    """
+    found = {}
+    for one in columns:
+        if one.default_sql is not None:
+            text = default_text(one.name, parse_sql_type(one.type_sql, one.name), one.default_sql)
+            if text is not None:
+                found[one.name] = text
+    return found
 
 
 def new_schema(
@@ -121,6 +131,8 @@ def create_table_like(statement: CreateTableLike, context: CatalogContext) -> St
         source.comment if "comment" not in statement.options else None,
         context,
     )
+    defaults = {one.name: one.default_value for one in source.fields}
+    schema = replace(schema, fields=tuple(with_defaults(schema.fields, defaults)))
     context.catalog.create_table(database, name, schema, statement.if_not_exists)
     return done("CREATE TABLE")
 

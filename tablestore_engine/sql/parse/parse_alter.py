@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 from tablestore_engine.errors import SqlError
+from tablestore_engine.sql.parse.parse_columns import alter_columns
 from tablestore_engine.sql.parse.parse_create import refuse_kept_up
 from tablestore_engine.sql.parse.parse_dml import partition_spec
-from tablestore_engine.sql.parse.parse_table import (
-    AFTER_TYPE,
-    column_definition,
-    column_type,
-    properties,
-    property_key,
-)
+from tablestore_engine.sql.parse.parse_table import properties, property_key
 from tablestore_engine.sql.parse.parse_tags import alter_tag
 from tablestore_engine.sql.statements.layout import AddPrimaryKey, ClusterTable, Compact
 from tablestore_engine.sql.statements.partition import DropPartitions
 from tablestore_engine.sql.statements.schema import AlterSchema
 from tablestore_engine.sql.statements.statement import PartitionSpec, Statement, TableName
 from tablestore_engine.sql.statements.table import (
-    AddColumns,
-    AlterColumn,
     AlterUnsupported,
     CommentOn,
-    DropColumns,
-    RenameColumn,
     RenameTable,
     SetTableProperties,
     UnsetTableProperties,
@@ -108,13 +99,6 @@ def _table(cursor: Cursor, table: TableName) -> Statement:
     if not partition:
         if cursor.accept("SET", "COMMENT"):
             return CommentOn(sql=cursor.text, kind="TABLE", table=table, comment=cursor.string())
-        if cursor.accept("RENAME", "COLUMN"):
-            old = cursor.name("a column name")
-            cursor.expect("TO")
-            return RenameColumn(sql=cursor.text, table=table, column=old, new=cursor.name("a column name"))
-        if cursor.key == "ADD" and cursor.key_at(1) in ("COLUMN", "COLUMNS", "("):
-            cursor.i += 1
-            return _add_columns(cursor, table)
         if cursor.sees("DROP", "PARTITION") or cursor.sees("DROP", "IF", "EXISTS", "PARTITION"):
             return _drop_partitions(cursor, table)
         if cursor.sees("ADD", "PRIMARY", "KEY") or cursor.sees("ADD", "CONSTRAINT"):
@@ -123,11 +107,9 @@ def _table(cursor: Cursor, table: TableName) -> Statement:
             if found is not None:
                 return found
             cursor.i = start
-        if cursor.key == "DROP" and cursor.key_at(1) in ("COLUMN", "COLUMNS"):
-            cursor.i += 2
-            return _drop_columns(cursor, table)
-        if cursor.key in ("ALTER", "CHANGE"):
-            return _one_column(cursor, _alter_column(cursor, table))
+        found = alter_columns(cursor, table)
+        if found is not None:
+            return found
     cursor.i = start
     return _unsupported(cursor, table)
 
@@ -175,41 +157,6 @@ def _add_primary_key(cursor: Cursor, table: TableName) -> Statement | None:
     return AddPrimaryKey(sql=cursor.text, table=table, columns=columns)
 
 
-def _add_columns(cursor: Cursor, table: TableName) -> Statement:
-    cursor.accept_one("COLUMN", "COLUMNS")
-    if_not_exists = cursor.accept_if_not_exists()
-    in_parentheses = cursor.accept("(")
-    columns = [column_definition(cursor)[0]]
-    while cursor.accept(","):
-        if not in_parentheses and cursor.accept("DROP", "COLUMN"):
-            return _drop_columns(cursor, table)  # which refuses the whole statement
-        if not in_parentheses and _repeats(cursor, "ADD") and cursor.tokens[cursor.i + 2].is_name:
-            cursor.i += 2 if cursor.key_at(1) in ("COLUMN", "COLUMNS") else 1
-        columns.append(column_definition(cursor)[0])
-    if in_parentheses:
-        cursor.expect(")")
-    return AddColumns(sql=cursor.text, table=table, columns=tuple(columns), if_not_exists=if_not_exists)
-
-
-def _repeats(cursor: Cursor, verb: str) -> bool:
-    """Whether the verb is repeated, as in ``ADD COLUMN a int, ADD COLUMN b int``, so it is no column name."""
-    names_column = cursor.key_at(2) in AFTER_TYPE
-    return cursor.key == verb and cursor.tokens[cursor.i + 1].is_name and not names_column
-
-
-def _drop_columns(cursor: Cursor, table: TableName) -> Statement:
-    if_exists = cursor.accept_if_exists()
-    in_parentheses = cursor.accept("(")
-    columns = [".".join(cursor.dotted("a column name"))]
-    while cursor.accept(","):
-        if not in_parentheses and _repeats(cursor, "DROP"):
-            cursor.i += 2 if cursor.key_at(1) in ("COLUMN", "COLUMNS") else 1
-        columns.append(".".join(cursor.dotted("a column name")))
-    if in_parentheses:
-        cursor.expect(")")
-    return DropColumns(sql=cursor.text, table=table, columns=tuple(columns), if_exists=if_exists)
-
-
 def _drop_partitions(cursor: Cursor, table: TableName) -> Statement:
     """``DROP [IF EXISTS] PARTITION (…), PARTITION (…) [PURGE]``."""
     cursor.expect("DROP")
@@ -222,37 +169,6 @@ def _drop_partitions(cursor: Cursor, table: TableName) -> Statement:
         partitions.append(spec)
     cursor.accept("PURGE")
     return DropPartitions(sql=cursor.text, table=table, partitions=tuple(partitions), if_exists=if_exists)
-
-
-def _one_column(cursor: Cursor, statement: Statement) -> Statement:
-    if cursor.key == ",":
-        raise cursor.error(
-            "Only one column can be altered at a time", kind=SqlError, hint="Send one statement per column."
-        )
-    return statement
-
-
-def _alter_column(cursor: Cursor, table: TableName) -> Statement:
-    """``ALTER COLUMN c COMMENT '…'``, TYPE, FIRST, AFTER, SET and DROP NOT NULL; CHANGE does the same."""
-    start = cursor.i
-    cursor.i += 1
-    cursor.accept("COLUMN")
-    column = ".".join(cursor.dotted("a column name"))
-    if cursor.accept("COMMENT"):
-        return CommentOn(sql=cursor.text, kind="COLUMN", table=table, column=column, comment=cursor.string())
-    if cursor.accept("TYPE"):
-        type_sql = column_type(cursor, column)
-        return AlterColumn(sql=cursor.text, table=table, column=column, type_sql=type_sql)
-    if cursor.accept("FIRST"):
-        return AlterColumn(sql=cursor.text, table=table, column=column, first=True)
-    if cursor.accept("AFTER"):
-        after = cursor.name("a column name")
-        return AlterColumn(sql=cursor.text, table=table, column=column, after=after)
-    for word, nullable in (("SET", False), ("DROP", True)):
-        if cursor.accept(word, "NOT", "NULL"):
-            return AlterColumn(sql=cursor.text, table=table, column=column, nullable=nullable)
-    cursor.i = start
-    return _unsupported(cursor, table)
 
 
 def _unsupported(cursor: Cursor, table: TableName) -> Statement:

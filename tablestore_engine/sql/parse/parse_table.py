@@ -130,6 +130,10 @@ def _elements(cursor: Cursor, head: _Head) -> None:
     while True:
         if not _table_constraint(cursor, head):
             column, is_key = column_definition(cursor)
+            if column.first or column.after is not None:
+                raise cursor.error(
+                    f"Column {column.name} cannot be given a position: it has its place in the list", kind=SqlError
+                )
             head.columns.append(column)
             if is_key:
                 _set_primary_key(cursor, head, (column.name,))
@@ -175,12 +179,6 @@ def column_definition(cursor: Cursor) -> tuple[ColumnDefinition, bool]:
     """``name type [NOT NULL] [DEFAULT …] [COMMENT '…'] [PRIMARY KEY] [FIRST | AFTER c]``; and whether it is
     declared the primary key."""
     name = cursor.name("a column name")
-    if cursor.key == ".":
-        raise cursor.error(
-            f"Single fields of column {name} cannot be added",
-            kind=SqlError,
-            hint=f"Use CREATE OR REPLACE TABLE … AS SELECT …, struct(…) AS {name}.",
-        )
     type_sql = column_type(cursor, name)
     nullable, is_key, first = True, False, False
     comment: str | None = None

@@ -71,39 +71,6 @@ class RenameTable(Statement):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AddColumns(Statement):
-    table: TableName
-    columns: tuple[ColumnDefinition, ...]
-    if_not_exists: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class DropColumns(Statement):
-    table: TableName
-    columns: tuple[str, ...]
-    if_exists: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class RenameColumn(Statement):
-    table: TableName
-    column: str
-    new: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class AlterColumn(Statement):
-    """One change of one column; exactly one of the fields after ``column`` is set. COMMENT is CommentOn."""
-
-    table: TableName
-    column: str
-    type_sql: str | None = None
-    nullable: bool | None = None
-    first: bool = False
-    after: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
 class SetTableProperties(Statement):
     table: TableName
     properties: Mapping[str, str]

@@ -15,6 +15,7 @@ from tablestore_engine.schema.types.foreign_types import INSTEAD
 from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, DataType, MapType, RowType
 from tablestore_engine.sql.text.cursor import Cursor
 from tablestore_engine.sql.text.lexer import NUMBER, Token, tokenize
+from tablestore_engine.sql.text.type_names import spark_type
 
 UNNUMBERED: Final = -1
 
@@ -49,6 +50,7 @@ def parse_sql_type(text: str, column: str = "", *, nullable: bool = True) -> Dat
     ``column`` is the column's name in an error. Raises UnsupportedTypeError for types that a table cannot
     hold, unknown ones, and texts that are not a type.
     """
+    text = spark_type(text)
     parser = _TypeParser(text, column)
     found = parser.type()
     if not parser.at_end:
@@ -149,8 +151,6 @@ class _TypeParser(Cursor):
         """A hint what to write instead of an unknown type."""
         if root in INSTEAD:
             return INSTEAD[root]
-        if root in _WITH_LENGTH:
-            return f"Write {root}(length)."
         near = nearest(root, _KNOWN)
         return f"Did you mean {near}?" if near and near != root else None
 

@@ -160,9 +160,8 @@ def test_on_the_command_line_an_error_is_one_line(store, tmp_path):
 
 
 HINTS = [
-    ("select cast(1 as varchar)", "Write STRING"),
     ("select datediff('day', date'2020-01-01', date'2021-01-01')", "datediff(DAY, …)"),
-    ("select cast('2020-01-01' as datetime)", "Use TIMESTAMP."),
+    ("select cast('{}' as jsonb)", "Use STRING."),
     ("select v:['key'] from (select 'x' as v)", "get_json_object(value, '$.key')"),
     ("select count(distinct id) over (partition by id % 2) from range(3)", "size(collect_set(x) OVER (…))"),
     ("select iff(true, 1, 2)", "Write if(condition, a, b)."),

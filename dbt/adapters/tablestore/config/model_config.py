@@ -50,6 +50,7 @@ class TableStoreConfig(AdapterConfig):
     merge_exclude_columns: Names = None
     clustered_by: Names = None
     tblproperties: Optional[Dict[str, Any]] = None  # noqa: UP006,UP045
+    dialect: Optional[str] = None  # noqa: UP045
 
 
 OWN_KEYS = tuple(one.name for one in fields(TableStoreConfig))

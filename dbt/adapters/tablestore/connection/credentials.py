@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Dict, Optional, Tuple  # noqa: UP035 - mashumaro reads these at run time
 
 from dbt.adapters.contracts.connection import Credentials
-from dbt_common.exceptions import DbtConfigError
+from dbt_common.exceptions import DbtConfigError, DbtRuntimeError
 
 from dbt.adapters.tablestore.connection.target_type import NAME, SparkLike
+from dbt.adapters.tablestore.dialect.refusal import checked_dialect
 from tablestore_engine.errors import UserError
 from tablestore_engine.storage.paths import local_folder
 
@@ -30,6 +31,7 @@ class TableStoreCredentials(Credentials):
     spark_config: Spark settings of the session, set when it starts.
     class_data_sharing: whether an archive in the user's cache folder makes a local Java start faster.
     user: for information only; packages and hooks may read `target.user`.
+    dialect: the dialect of models that set none, if it is not Spark's.
     like_spark: whether `target.type` equals 'spark', in addition to 'tablestore', in projects and packages.
     """
 
@@ -41,6 +43,7 @@ class TableStoreCredentials(Credentials):
     spark_config: Dict[str, Any] = field(default_factory=dict)  # noqa: UP006
     class_data_sharing: bool = True
     user: Optional[str] = None  # noqa: UP045
+    dialect: Optional[str] = None  # noqa: UP045
     like_spark: bool = True
 
     _ALIASES: ClassVar[Dict[str, str]] = {"path": "warehouse", "dbname": "database"}  # noqa: UP006
@@ -64,6 +67,10 @@ class TableStoreCredentials(Credentials):
             raise DbtConfigError(
                 f"`remote: {self.remote}` is not a Spark Connect address. It looks like `sc://host:15002`."
             )
+        try:
+            self.dialect = checked_dialect(self.dialect)
+        except DbtRuntimeError as error:
+            raise DbtConfigError(f"In the profile: {error.msg}") from None
         self.database = None
         self.warehouse = _absolute(self.warehouse)
         self.spark_config = {str(key): _setting(value) for key, value in self.spark_config.items()}
@@ -77,7 +84,7 @@ class TableStoreCredentials(Credentials):
         return self.warehouse
 
     def _connection_keys(self) -> Tuple[str, ...]:  # noqa: UP006
-        return ("warehouse", "schema", "master", "remote", "class_data_sharing", "user")
+        return ("warehouse", "schema", "master", "remote", "class_data_sharing", "user", "dialect")
 
     def connection_info(self, *, with_aliases: bool = False) -> Iterable[Tuple[str, Any]]:  # noqa: UP006
         """The keys that are set. Others stay undefined in `target`, as dbt projects expect.

@@ -8,8 +8,9 @@ import pytest
 from support.tables import schema_of
 
 from tablestore_engine.errors import OptionError, UserError
+from tablestore_engine.schema.alter.apply_changes import apply_changes
 from tablestore_engine.schema.table.partition_time import PartitionTime
-from tablestore_engine.schema.table.schema_changes import SetOption, apply_changes
+from tablestore_engine.schema.table.schema_changes import SetOption
 
 JAN = datetime(2024, 1, 31)
 

@@ -8,6 +8,15 @@ from typing import Any
 import pytest
 
 from tablestore_engine.sql.parse.parse import parse
+from tablestore_engine.sql.statements.columns import (
+    AddColumn,
+    AlterColumn,
+    AlterColumns,
+    DropColumn,
+    RenameColumn,
+    ReplaceColumns,
+    SetDefault,
+)
 from tablestore_engine.sql.statements.layout import AddPrimaryKey, AnalyzeTable, ClusterTable, Compact
 from tablestore_engine.sql.statements.partition import DropPartitions
 from tablestore_engine.sql.statements.row import (
@@ -50,18 +59,14 @@ from tablestore_engine.sql.statements.statement import (
     TableName,
 )
 from tablestore_engine.sql.statements.table import (
-    AddColumns,
-    AlterColumn,
     AlterUnsupported,
     CacheTable,
     CommentOn,
     CreateTable,
     CreateTableAs,
     CreateTableLike,
-    DropColumns,
     DropTable,
     RefreshTable,
-    RenameColumn,
     RenameTable,
     SetTableProperties,
     Truncate,
@@ -228,82 +233,131 @@ TABLES: list[tuple[str, type[Statement], dict[str, Any]]] = [
     ),
     ("refresh table db.t", RefreshTable, {"table": DB_T}),
 ]
+
+
+def _added(name: str, type_sql: str = "int") -> AddColumn:
+    return AddColumn(ColumnDefinition(name, type_sql))
+
+
+def _dropped(*names: str) -> tuple[DropColumn, ...]:
+    return tuple(DropColumn((name,)) for name in names)
+
+
 ALTER: list[tuple[str, type[Statement], dict[str, Any]]] = [
     ("alter table db.t rename to db.u", RenameTable, {"table": DB_T, "new": TableName("db", "u")}),
     ("alter view t rename to u", RenameTable, {"table": T, "new": TableName(None, "u"), "is_view": True}),
     (
-        "alter table t add columns (a int comment 'x', b string not null after a, c date first)",
-        AddColumns,
+        "alter table t add columns (a int comment 'x', b string not null after a, c date first, s.x.y int)",
+        AlterColumns,
         {
             "table": T,
-            "columns": (
-                ColumnDefinition("a", "int", comment="x"),
-                ColumnDefinition("b", "string", nullable=False, after="a"),
-                ColumnDefinition("c", "date", first=True),
+            "actions": (
+                AddColumn(ColumnDefinition("a", "int", comment="x")),
+                AddColumn(ColumnDefinition("b", "string", nullable=False, after="a")),
+                AddColumn(ColumnDefinition("c", "date", first=True)),
+                AddColumn(ColumnDefinition("y", "int"), ("s", "x")),
             ),
         },
     ),
     (
-        "alter table t add column a decimal(10,2)",
-        AddColumns,
-        {"table": T, "columns": (ColumnDefinition("a", "decimal(10,2)"),)},
+        "alter table t add column if not exists a decimal(10,2)",
+        AlterColumns,
+        {"table": T, "actions": (AddColumn(ColumnDefinition("a", "decimal(10,2)"), if_not_exists=True),)},
     ),
-    (
-        "alter table t add columns a int, b int",
-        AddColumns,
-        {"table": T, "columns": (ColumnDefinition("a", "int"), ColumnDefinition("b", "int"))},
-    ),
+    ("alter table t add columns a int, b int", AlterColumns, {"table": T, "actions": (_added("a"), _added("b"))}),
+    ("alter table t add a int", AlterColumns, {"table": T, "actions": (_added("a"),)}),
+    ("alter table t add (a int, b int)", AlterColumns, {"table": T, "actions": (_added("a"), _added("b"))}),
     (
         "alter table t add column a int, add column b array<int> comment 'x', add columns c date, add d map<int, int>",
-        AddColumns,
+        AlterColumns,
         {
             "table": T,
-            "columns": (
-                ColumnDefinition("a", "int"),
-                ColumnDefinition("b", "array<int>", comment="x"),
-                ColumnDefinition("c", "date"),
-                ColumnDefinition("d", "map<int, int>"),
+            "actions": (
+                _added("a"),
+                AddColumn(ColumnDefinition("b", "array<int>", comment="x")),
+                _added("c", "date"),
+                _added("d", "map<int, int>"),
             ),
         },
     ),
     (
         "alter table t add columns add int, add string comment 'x', b int",
-        AddColumns,
+        AlterColumns,
         {
             "table": T,
-            "columns": (
-                ColumnDefinition("add", "int"),
-                ColumnDefinition("add", "string", comment="x"),
-                ColumnDefinition("b", "int"),
+            "actions": (_added("add"), AddColumn(ColumnDefinition("add", "string", comment="x")), _added("b")),
+        },
+    ),
+    (
+        "alter table t drop column a, drop column b, drop c",
+        AlterColumns,
+        {"table": T, "actions": _dropped("a", "b", "c")},
+    ),
+    ("alter table t drop columns a, drop", AlterColumns, {"table": T, "actions": _dropped("a", "drop")}),
+    ("alter table t drop (a, b)", AlterColumns, {"table": T, "actions": _dropped("a", "b")}),
+    ("alter table t drop a", AlterColumns, {"table": T, "actions": _dropped("a")}),
+    (
+        "alter table t add column a int, drop column b, drop column c.`d.e`",
+        AlterColumns,
+        {"table": T, "actions": (_added("a"), DropColumn(("b",)), DropColumn(("c", "d.e")))},
+    ),
+    ("alter table None.db.t rename to `none`.db.u", RenameTable, {"table": DB_T, "new": TableName("db", "u")}),
+    ("alter table t drop columns (a, b)", AlterColumns, {"table": T, "actions": _dropped("a", "b")}),
+    (
+        "alter table t drop column if exists a, b",
+        AlterColumns,
+        {"table": T, "actions": (DropColumn(("a",), if_exists=True), DropColumn(("b",), if_exists=True))},
+    ),
+    ("alter table t rename column a.b to c", AlterColumns, {"table": T, "actions": (RenameColumn(("a", "b"), "c"),)}),
+    ("alter table t rename a to b", AlterColumns, {"table": T, "actions": (RenameColumn(("a",), "b"),)}),
+    (
+        "alter table t alter column a type bigint, b.c comment 'x', d first",
+        AlterColumns,
+        {
+            "table": T,
+            "actions": (
+                AlterColumn(("a",), type_sql="bigint"),
+                AlterColumn(("b", "c"), comment="x"),
+                AlterColumn(("d",), first=True),
             ),
         },
     ),
-    ("alter table t drop column a, drop column b, drop c", DropColumns, {"table": T, "columns": ("a", "b", "c")}),
-    ("alter table t drop columns a, drop", DropColumns, {"table": T, "columns": ("a", "drop")}),
     (
-        "alter table t add column a int, drop column b, drop column c",
-        DropColumns,
-        {"table": T, "columns": ("b", "c")},
-    ),
-    ("alter table None.db.t rename to `none`.db.u", RenameTable, {"table": DB_T, "new": TableName("db", "u")}),
-    ("alter table t drop columns (a, b)", DropColumns, {"table": T, "columns": ("a", "b")}),
-    (
-        "alter table t drop column if exists a",
-        DropColumns,
-        {"table": T, "columns": ("a",), "if_exists": True},
-    ),
-    ("alter table t rename column a to b", RenameColumn, {"table": T, "column": "a", "new": "b"}),
-    (
-        "alter table t alter column a type bigint",
-        AlterColumn,
-        {"table": T, "column": "a", "type_sql": "bigint"},
+        "alter table t alter column a set data type array<int>, rename column b to c, replace columns (x int)",
+        AlterColumns,
+        {
+            "table": T,
+            "actions": (
+                AlterColumn(("a",), type_sql="array<int>"),
+                RenameColumn(("b",), "c"),
+                ReplaceColumns((ColumnDefinition("x", "int"),)),
+            ),
+        },
     ),
     (
         "alter table t alter column a drop not null",
-        AlterColumn,
-        {"table": T, "column": "a", "nullable": True},
+        AlterColumns,
+        {"table": T, "actions": (AlterColumn(("a",), nullable=True),)},
     ),
-    ("alter table t alter a.b after c", AlterColumn, {"table": T, "column": "a.b", "after": "c"}),
+    ("alter table t alter a.b after c", AlterColumns, {"table": T, "actions": (AlterColumn(("a", "b"), after="c"),)}),
+    (
+        "alter table t change column a b bigint comment 'x' first",
+        AlterColumns,
+        {
+            "table": T,
+            "actions": (AlterColumn(("a",), "bigint", comment="x", first=True), RenameColumn(("a",), "b")),
+        },
+    ),
+    (
+        "alter table t change a.b b bigint not null",
+        AlterColumns,
+        {"table": T, "actions": (AlterColumn(("a", "b"), "bigint", nullable=False),)},
+    ),
+    (
+        "alter table t modify a decimal(10, 2) after b",
+        AlterColumns,
+        {"table": T, "actions": (AlterColumn(("a",), "decimal(10, 2)", after="b"),)},
+    ),
     (
         "alter table t alter column a comment 'x'",
         CommentOn,
@@ -377,7 +431,14 @@ ALTER: list[tuple[str, type[Statement], dict[str, Any]]] = [
         {"table": T, "partition": (PartitionValue("dt", "'x'"),), "buckets": 1},
     ),
     ("alter table t set ('bucket' = '4')", SetTableProperties, {"table": T, "properties": {"bucket": "4"}}),
-    ("alter table t change column a b int", AlterUnsupported, {"table": T, "what": "CHANGE COLUMN"}),
+    (
+        "alter table t alter column a set default 1 + 2",
+        AlterColumns,
+        {"table": T, "actions": (SetDefault(("a",), "1 + 2"),)},
+    ),
+    ("alter table t alter column a drop default", AlterColumns, {"table": T, "actions": (SetDefault(("a",)),)}),
+    ("alter table t drop constraint a", AlterUnsupported, {"table": T, "what": "DROP CONSTRAINT"}),
+    ("alter table t rename partition x", AlterUnsupported, {"table": T, "what": "RENAME PARTITION"}),
 ]
 ROWS: list[tuple[str, type[Statement], dict[str, Any]]] = [
     ("insert into t select 1", InsertInto, {"table": T, "query_sql": "select 1"}),

@@ -50,7 +50,11 @@ REFUSED = [
     ("insert into a.b.c select 1", "another catalog", "database.table"),
     ("create schema a.b", "'a.b' is not a schema", ""),
     ("create schema a location '/x'", "LOCATION is refused", ""),
-    ("update t set s.f = 1", "'s.f' is not a column of t", "struct"),
+    (
+        "merge into t using u on a = b when not matched then insert (s.f) values (1)",
+        "'s.f' is not a column of t",
+        "str",
+    ),
     ("update t set a = 1 from u", "UPDATE … FROM", "MERGE INTO"),
     ("update t set a = b is distinct from c from u", "UPDATE … FROM", "MERGE INTO"),
     ("create table t clone u", "CREATE TABLE … CLONE is not supported", "AS SELECT"),

@@ -11,12 +11,12 @@
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
   {%- if existing_relation is none or existing_relation.is_view or should_full_refresh() -%}
-    {% do tablestore_build_table(existing_relation, target_relation, compiled_code, language) %}
+    {% do tablestore_build_table(existing_relation, target_relation, tablestore_spark_sql(compiled_code), language) %}
   {%- else -%}
     {%- if language == 'python' -%}
       {%- set query = adapter.tablestore_python_model(model, compiled_code) -%}
     {%- else -%}
-      {%- set query = sql -%}
+      {%- set query = tablestore_spark_sql(sql) -%}
     {%- endif -%}
     {%- set contract = config.get('contract') -%}
     {%- if contract and contract.enforced -%}

@@ -12,6 +12,7 @@
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
+  {%- set query = tablestore_spark_sql(model['compiled_code']) -%}
   {%- set strategy_macro = strategy_dispatch(config.get('strategy')) -%}
   {%- set strategy = strategy_macro(model, "snapshotted_data", "source_data", model['config'], target_relation_exists) -%}
 
@@ -20,11 +21,11 @@
       create or replace table {{ target_relation.render() }}
       {{ adapter.tablestore_layout(model, [columns.dbt_scd_id]).clauses(tablestore_relation_comment()) }}
       as
-      {{ build_snapshot_table(strategy, model['compiled_code']) }}
+      {{ build_snapshot_table(strategy, query) }}
     {%- endset -%}
   {%- else -%}
     {{ adapter.assert_valid_snapshot_target_given_strategy(target_relation, columns, strategy) }}
-    {%- set staging_sql = snapshot_staging_table(strategy, sql, target_relation) -%}
+    {%- set staging_sql = snapshot_staging_table(strategy, query, target_relation) -%}
     {%- set staged = tablestore_snapshot_columns(adapter.get_column_schema_from_query(staging_sql)) -%}
     {%- set change = adapter.tablestore_schema_change(staged, adapter.get_columns_in_relation(target_relation)) -%}
     {%- if change and change.added -%}

@@ -6,7 +6,8 @@
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
-  {% do tablestore_build_table(existing_relation, target_relation, compiled_code, model['language']) %}
+  {%- set query = tablestore_spark_sql(compiled_code) -%}
+  {% do tablestore_build_table(existing_relation, target_relation, query, model['language']) %}
 
   {% do apply_grants(target_relation, config.get('grants'), should_revoke=False) %}
   {% do persist_docs(target_relation, model, for_relation=false) %}

@@ -1,7 +1,8 @@
 {# Unit tests. The model's column types come from analysing its query; no temporary table is created. #}
 {% materialization unit, adapter='tablestore' %}
 
-  {%- set columns = adapter.get_column_schema_from_query(get_empty_subquery_sql(sql)) -%}
+  {%- set query = tablestore_spark_sql(sql) -%}
+  {%- set columns = adapter.get_column_schema_from_query(get_empty_subquery_sql(query)) -%}
   {%- set types, quoted = {}, {} -%}
   {%- for column in columns -%}
     {%- do types.update({column.name | lower: column.data_type}) -%}
@@ -24,7 +25,7 @@
   {%- endif -%}
 
   {% call statement('main', fetch_result=True) -%}
-    {{ get_unit_test_sql(sql, expected_sql, tested_quoted) }}
+    {{ get_unit_test_sql(query, expected_sql, tested_quoted) }}
   {%- endcall %}
 
   {{ return({'relations': []}) }}

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tablestore_engine.errors import ColumnNotFound, OptionError, SchemaError
+from tablestore_engine.schema.alter.apply_changes import apply_changes
 from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.table.schema_changes import (
     AddColumn,
@@ -14,7 +15,6 @@ from tablestore_engine.schema.table.schema_changes import (
     SetColumnComment,
     SetComment,
     SetOption,
-    apply_changes,
 )
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import ArrayType, DataField, MapType, RowType, parse_type

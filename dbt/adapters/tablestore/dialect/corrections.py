@@ -1,0 +1,63 @@
+"""Corrections of a parsed query, where sqlglot would write SQL that Spark refuses, or that gives other values.
+
+Each correction takes one node of the tree and the dialect, and returns the node's replacement, or None to keep it. It
+raises Untranslatable for what Spark cannot say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+
+from sqlglot import exp
+
+from dbt.adapters.tablestore.dialect import dates, functions, lists
+from dbt.adapters.tablestore.dialect.refusal import Untranslatable
+
+_Correction = Callable[[exp.Expr, str], "exp.Expr | None"]
+
+
+def corrected(tree: exp.Expr, dialect: str) -> exp.Expr:
+    """The tree with all corrections, inner nodes first."""
+    known = _corrections()
+    for node in reversed(list(tree.dfs())):
+        correct = known.get(type(node))
+        new = correct(node, dialect) if correct else None
+        if new is not None and new is not node:
+            node.replace(new)
+    return tree
+
+
+@lru_cache(maxsize=1)
+def _corrections() -> Mapping[type, _Correction]:
+    return {
+        **dates.CORRECTIONS,
+        **lists.CORRECTIONS,
+        **functions.CORRECTIONS,
+        exp.Star: _star,
+        exp.Parameter: _by_number,
+        **{kind: _refuse(name) for kind, name in _REFUSED.items()},
+    }
+
+
+_REFUSED: Mapping[type, str] = {
+    exp.MatchRecognize: "MATCH_RECOGNIZE",
+    exp.Connect: "CONNECT BY (write a recursive CTE)",
+    exp.Command: "a statement that is not a query",
+}
+
+
+def _refuse(name: str) -> _Correction:
+    def refuse(node: exp.Expr, dialect: str) -> None:
+        raise Untranslatable(name)
+
+    return refuse
+
+
+def _star(node: exp.Expr, dialect: str) -> None:
+    if node.args.get("rename"):
+        raise Untranslatable("RENAME in SELECT * (name the columns)")
+
+
+def _by_number(node: exp.Expr, dialect: str) -> None:
+    raise Untranslatable(f"the column number ${node.name}")

@@ -1,0 +1,184 @@
+"""Corrections of dates and times: differences that count boundaries, additions that keep the time, days of a week."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from sqlglot import exp
+
+from dbt.adapters.tablestore.dialect.refusal import Untranslatable
+
+_UNITS: Final = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
+_STEPS: Final[Mapping[str, tuple[str, str]]] = {
+    "YEAR": ("1", "YEAR"),
+    "QUARTER": ("3", "MONTH"),
+    "MONTH": ("1", "MONTH"),
+    "WEEK": ("7", "DAY"),
+    "DAY": ("1", "DAY"),
+    "HOUR": ("1", "HOUR"),
+    "MINUTE": ("1", "MINUTE"),
+    "SECOND": ("1", "SECOND"),
+    "MILLISECOND": ("0.001", "SECOND"),
+    "MICROSECOND": ("0.000001", "SECOND"),
+}
+# Parts of a time under other names, and under Spark's.
+_PARTS: Final = {
+    "DAYOFYEAR": "DOY", "ISOWEEK": "WEEK", "WEEKISO": "WEEK", "WEEK_ISO": "WEEK", "ISOYEAR": "YEAROFWEEK",
+    "YEAROFWEEKISO": "YEAROFWEEK", "ISODOW": "DAYOFWEEK_ISO", "DAYOFWEEKISO": "DAYOFWEEK_ISO",
+    "DAYOFWEEK_ISO": "DAYOFWEEK_ISO", "DAYOFMONTH": "DAY", "DAY_OF_MONTH": "DAY", "DAY_OF_YEAR": "DOY",
+}  # fmt: skip
+_SPARKS_PARTS: Final = frozenset(
+    ["YEAR", "YEAROFWEEK", "QUARTER", "MONTH", "WEEK", "DAY", "DOY", "HOUR", "MINUTE", "SECOND", "DAYOFWEEK_ISO"]
+)
+_WEEKDAYS: Final = ("DOW", "DAYOFWEEK", "DAY_OF_WEEK", "WEEKDAY")
+_SUNDAY_IS_ZERO: Final = ("snowflake", "redshift", "postgres", "duckdb")
+
+
+def _difference(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """The number of boundaries between two times, where the warehouse counts these and not whole units."""
+    counted = node.args.get("date_part_boundary") or dialect == "redshift"
+    if not counted or node.args.get("unit") is None:
+        return None
+    later, earlier = node.this, node.expression
+    unit, first_day = _unit(node)
+    if unit == "DAY":
+        return _call("DATEDIFF", exp.cast(later, "date"), exp.cast(earlier, "date"))
+    if unit == "WEEK":
+        weeks = [_call("NEXT_DAY", exp.cast(one, "date"), exp.Literal.string(first_day)) for one in (later, earlier)]
+        return exp.cast(exp.Div(this=_call("DATEDIFF", *weeks), expression=exp.Literal.number(7)), "bigint")
+    cut = [_call("DATE_TRUNC", exp.Literal.string(unit), one) for one in (earlier, later)]
+    return _call("TIMESTAMPDIFF", exp.Var(this=unit), *cut)
+
+
+def _sum(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """A time moved by units. Spark's DATE_ADD knows days only, and loses the time of day."""
+    back = isinstance(node, (exp.DateSub, exp.TimestampSub, exp.DatetimeSub))
+    amount = node.expression
+    if isinstance(amount, exp.Interval):
+        return _moved(node.this, amount, back)
+    if dialect == "databricks" or node.args.get("unit") is None:
+        return None
+    size, unit = _STEPS[_unit(node)[0]]
+    if isinstance(amount, exp.Literal) and amount.name.isdigit() and size in ("1", "3", "7"):
+        step: exp.Expr = _interval(str(int(amount.name) * int(size)), unit)
+    else:
+        number = exp.Literal.number(amount.name) if isinstance(amount, exp.Literal) else _operand(amount)
+        step = exp.Mul(this=number, expression=_interval(size, unit))
+    return _moved(node.this, step, back)
+
+
+def _moved(time: exp.Expr, step: exp.Expr, back: bool) -> exp.Expr:
+    if isinstance(time, exp.Literal) and time.is_string:
+        time = exp.cast(time, "timestamp")
+    return exp.paren((exp.Sub if back else exp.Add)(this=_operand(time), expression=step), copy=False)
+
+
+def _operand(value: exp.Expr) -> exp.Expr:
+    """The value, in parentheses unless it needs none."""
+    simple = isinstance(value, (exp.Column, exp.Literal, exp.Func, exp.Paren, exp.Dot))
+    return value if simple else exp.paren(value, copy=False)
+
+
+def _beginning(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """The beginning of a week that does not begin on Monday."""
+    if not isinstance(node.args.get("unit"), exp.WeekStart):
+        return None
+    _, first_day = _unit(node)
+    if first_day == "MON":
+        node.set("unit", exp.Var(this="WEEK"))
+        return None
+    following = _call("NEXT_DAY", exp.cast(node.this, "date"), exp.Literal.string(first_day))
+    day = _call("DATE_SUB", following, exp.Literal.number(7))
+    return day if isinstance(node, exp.DateTrunc) else exp.cast(day, "timestamp")
+
+
+def _day_of_week(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    if dialect not in _SUNDAY_IS_ZERO:
+        return None
+    return _minus_one(_call("DAYOFWEEK", node.this))
+
+
+def _iso_day_of_week(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    return None if dialect == "databricks" else exp.Extract(this=exp.Var(this="DAYOFWEEK_ISO"), expression=node.this)
+
+
+def _minus_one(number: exp.Expr) -> exp.Expr:
+    return exp.paren(exp.Sub(this=number, expression=exp.Literal.number(1)), copy=False)
+
+
+def _part(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """EXTRACT of a part that Spark calls otherwise, or counts otherwise."""
+    return None if dialect == "databricks" else extracted(node.name, node.expression, dialect)
+
+
+def extracted(name: str, time: exp.Expr, dialect: str) -> exp.Expr:
+    """A part of a time, by its name in the dialect."""
+    part = name.upper()
+    if part in _WEEKDAYS:
+        if dialect == "trino":
+            return exp.Extract(this=exp.Var(this="DAYOFWEEK_ISO"), expression=time)
+        day = _call("DAYOFWEEK", time)
+        return day if dialect == "bigquery" else _minus_one(day)
+    if part.startswith("EPOCH"):
+        return _epoch(part, time, dialect)
+    if part == "DATE":
+        return exp.cast(time, "date")
+    if part == "WEEK" and dialect == "bigquery":
+        raise Untranslatable("EXTRACT(WEEK …), which counts from Sundays (ISOWEEK counts from Mondays)")
+    if part in ("MILLISECOND", "MICROSECOND"):
+        raise Untranslatable(f"EXTRACT({part} …)")
+    sparks = _PARTS.get(part, part)
+    if sparks not in _SPARKS_PARTS:
+        raise Untranslatable(f"EXTRACT({part} …)")
+    return exp.Extract(this=exp.Var(this=sparks), expression=time)
+
+
+def _epoch(part: str, time: exp.Expr, dialect: str) -> exp.Expr:
+    stamp = exp.cast(time, "timestamptz")
+    if part in ("EPOCH_MILLISECOND", "EPOCH_MS"):
+        return _call("UNIX_MILLIS", stamp)
+    if part == "EPOCH_MICROSECOND":
+        return _call("UNIX_MICROS", stamp)
+    if part not in ("EPOCH", "EPOCH_SECOND"):
+        raise Untranslatable(f"EXTRACT({part} …)")
+    return _call("UNIX_SECONDS", stamp) if dialect in ("snowflake", "redshift") else exp.cast(stamp, "double")
+
+
+def _week(node: exp.Expr, dialect: str) -> exp.Expr:
+    return _call("WEEKOFYEAR", node.this)
+
+
+def _unit(node: exp.Expr) -> tuple[str, str]:
+    """The unit of a difference or sum, and the first day of its weeks: `("WEEK", "SUN")`."""
+    given = node.args["unit"]
+    if isinstance(given, exp.WeekStart):
+        return "WEEK", given.name.upper()[:3]
+    unit = given.name.upper().removesuffix("S")
+    unit = {"ISOWEEK": "WEEK"}.get(unit, unit)
+    if unit not in _UNITS:
+        raise Untranslatable(f"the unit {given.name} of a time")
+    return unit, "MON"
+
+
+def _interval(number: str, unit: str) -> exp.Expr:
+    return exp.Interval(this=exp.Literal.string(number), unit=exp.Var(this=unit))
+
+
+def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this=name, expressions=list(arguments))
+
+
+CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = {
+    **dict.fromkeys((exp.DateDiff, exp.DatetimeDiff, exp.TimestampDiff, exp.TsOrDsDiff), _difference),
+    **dict.fromkeys(
+        (exp.DateAdd, exp.DatetimeAdd, exp.TimestampAdd, exp.TsOrDsAdd, exp.DateSub, exp.DatetimeSub, exp.TimestampSub),
+        _sum,
+    ),
+    exp.DateTrunc: _beginning,
+    exp.TimestampTrunc: _beginning,
+    exp.DayOfWeek: _day_of_week,
+    exp.DayOfWeekIso: _iso_day_of_week,
+    exp.Extract: _part,
+    exp.Week: _week,
+}

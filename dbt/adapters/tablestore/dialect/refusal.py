@@ -1,0 +1,31 @@
+"""The error about a text that cannot be translated, and the names of the dialects."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any, Final
+
+from dbt_common.exceptions import DbtRuntimeError
+
+DIALECTS: Final = ("snowflake", "bigquery", "redshift", "postgres", "duckdb", "databricks", "trino")
+
+SPARK: Final = "spark"
+"""The dialect of a model that is not translated, where a folder or profile sets another one."""
+
+
+class Untranslatable(Exception):
+    """A construct that Spark's SQL has no equivalent of, with the reason or a way out."""
+
+
+def checked_dialect(given: Any) -> str | None:
+    """The dialect that a config names; None for Spark's own. Raises DbtRuntimeError for an unknown one."""
+    if given is None or given == "":
+        return None
+    name = str(given).strip().lower()
+    if name == SPARK:
+        return None
+    if name not in DIALECTS:
+        near = difflib.get_close_matches(name, DIALECTS, n=1)
+        hint = f" Did you mean '{near[0]}'?" if near else ""
+        raise DbtRuntimeError(f"Config `dialect` is one of {', '.join(DIALECTS)} and {SPARK}, not {given!r}.{hint}")
+    return name

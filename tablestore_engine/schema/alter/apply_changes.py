@@ -1,0 +1,141 @@
+"""Schema changes folded over a schema give the next one.
+
+Invariant: all changes are made, or none; everything that can be wrong is found before a file is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from tablestore_engine.errors import OptionError, SchemaError
+from tablestore_engine.options import CoreOptions, LayoutOptions
+from tablestore_engine.schema.alter.draft import Draft
+from tablestore_engine.schema.alter.fields import ELEMENT, VALUE, Path
+from tablestore_engine.schema.alter.option_changes import check_mutable
+from tablestore_engine.schema.merge.merge_options import merge_engine_of
+from tablestore_engine.schema.table.creation import check_compressions, check_names
+from tablestore_engine.schema.table.file_indexes import indexed_columns
+from tablestore_engine.schema.table.layout import with_primary_key
+from tablestore_engine.schema.table.partition_time import check_expiration
+from tablestore_engine.schema.table.schema_changes import (
+    ColumnChange,
+    RemoveOption,
+    SchemaChange,
+    SetComment,
+    SetOption,
+)
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.types import ArrayType, DataField, DataType, MapType, RowType
+
+
+def apply_changes(
+    schema: TableSchema,
+    changes: Sequence[SchemaChange],
+    time_millis: int,
+    *,
+    has_data: bool = True,
+    earlier: Sequence[TableSchema] = (),
+) -> TableSchema:
+    """The next schema, one id higher.
+
+    Args:
+        schema: the current one.
+        changes: applied in order; a later one sees what the earlier ones made.
+        time_millis: when.
+        has_data: whether the table has a snapshot: some options are fixed then.
+        earlier: the versions of the schema before, whose files may be left: for changes of types.
+
+    Raises:
+        SchemaError: a change that a column does not allow.
+        ColumnNotFound: a column that does not exist.
+        UnsupportedTypeError: a type that values of the column could not be read as.
+        OptionError: a misspelt option, a bad value, or one that cannot change on a table with data.
+    """
+    draft, comment = Draft(schema, earlier if has_data else ()), schema.comment
+    new_options: dict[str, str] = {}
+    for change in changes:
+        if isinstance(change, SetComment):
+            comment = change.comment
+        elif isinstance(change, SetOption):
+            draft.settle_drops()
+            check_mutable(schema, change.key, change.value, has_data)
+            draft.options[change.key] = new_options[change.key] = change.value
+        elif isinstance(change, RemoveOption):
+            draft.settle_drops()
+            if change.key in draft.options:
+                check_mutable(schema, change.key, None, has_data)
+                del draft.options[change.key]
+                new_options.pop(change.key, None)
+        elif isinstance(change, ColumnChange):
+            draft.change(change)
+        else:
+            raise SchemaError(f"The change {change!r} is not supported.")
+    draft.settle_drops()
+    key = _first_key(schema, draft.options, new_options)
+    _check(schema, draft, {k: v for k, v in new_options.items() if k in draft.options}, key, has_data)
+    changed = replace(
+        schema, id=schema.id + 1, fields=draft.fields, highest_field_id=draft.highest_field_id,
+        options=draft.options, comment=comment, time_millis=time_millis, replaces=None, base=None,
+    )  # fmt: skip
+    return replace(with_primary_key(changed, key, 1, schema.id, time_millis), replaces=None) if key else changed
+
+
+def _check(
+    schema: TableSchema, draft: Draft, new_options: dict[str, str], key: tuple[str, ...], has_data: bool
+) -> None:
+    """Raise unless columns, keys and options fit each other."""
+    fields, options = draft.fields, draft.options
+    check_names([one.name for one in fields])
+    primary_keys = key or schema.primary_keys
+    # Only what is set now is checked strictly: another writer may have stored other options before.
+    CoreOptions.parse(new_options, keyed=bool(primary_keys))
+    columns_changed = _shape(fields) != _shape(schema.fields)
+    parsed = CoreOptions.parse(options, strict=False)
+    if any(one.startswith("partition.") for one in new_options):
+        check_expiration(parsed, schema.partition_keys)
+    if columns_changed or any(one.startswith("file") for one in new_options):
+        indexed_columns(parsed, fields)
+        check_compressions(parsed)
+    if {one.name for one in fields} <= set(schema.partition_keys):
+        raise SchemaError("A table needs at least one column besides the partition columns.")
+    if new_options or columns_changed:
+        engine = merge_engine_of(fields, primary_keys, parsed, schema.partition_keys)
+        if has_data and schema.merge_engine.stores_retractions and not engine.reads_retractions:
+            raise OptionError(
+                "The new column has a function that cannot take values back, but the table may hold retractions.",
+                hint="Make a new table with it and copy the rows.",
+            )
+
+
+def _shape(fields: Sequence[DataField]) -> list[tuple[int, str, object]]:
+    return [(one.id, one.name, one.type) for one in fields]
+
+
+def _first_key(schema: TableSchema, options: dict[str, str], new_options: dict[str, str]) -> tuple[str, ...]:
+    """Takes the first primary key of an empty table out of the options, as CREATE TABLE does."""
+    option = LayoutOptions.primary_key
+    if schema.is_keyed or option.key not in new_options:
+        return ()
+    del options[option.key]
+    return option.parse(new_options.pop(option.key))
+
+
+def forbidden_nulls(before: TableSchema, after: TableSchema) -> list[Path]:
+    """The columns of the next schema, and what is inside of them, that could be null and cannot be any longer."""
+    old = {one.id: one.type for one in before.fields}
+    return [path for one in after.fields if one.id in old for path in _forbidden((one.name,), old[one.id], one.type)]
+
+
+def _forbidden(path: Path, before: DataType, after: DataType) -> Iterator[Path]:
+    if before.nullable and not after.nullable:
+        yield path
+    if isinstance(before, ArrayType) and isinstance(after, ArrayType):
+        yield from _forbidden((*path, ELEMENT), before.element, after.element)
+    elif isinstance(before, MapType) and isinstance(after, MapType):
+        yield from _forbidden((*path, VALUE), before.value, after.value)
+    elif isinstance(before, RowType) and isinstance(after, RowType):
+        old = {one.id: one.type for one in before.fields}
+        for one in after.fields:
+            if one.id in old:
+                yield from _forbidden((*path, one.name), old[one.id], one.type)

@@ -1,0 +1,38 @@
+"""Whether an option of a table may be changed now."""
+
+from __future__ import annotations
+
+from tablestore_engine.errors import OptionError
+from tablestore_engine.options import CoreOptions, find_option, spellings
+from tablestore_engine.schema.table.table_schema import TableSchema
+
+
+def check_mutable(schema: TableSchema, key: str, value: str | None, has_data: bool) -> None:
+    """Raise an OptionError if an option cannot be set to a value (None: removed) on a table that may have data."""
+    option = find_option(key)
+    if option is None or not option.immutable:
+        return
+    if option.key == "bucket" and _both_fixed(schema, value):
+        return  # each partition keeps its own number until it is rewritten
+    columns = key[len("fields.") :].rpartition(".")[0] if option.is_pattern and key.startswith("fields.") else ""
+    if columns and not any(schema.has_field(name.strip()) for name in columns.split(",")):
+        return  # of a column that comes with this change
+    set_by = next((one for one in (key, *spellings(key)) if one in schema.options), None)
+    before = option.parse(schema.options[set_by]) if set_by else option.default
+    after = option.parse(value) if value is not None else option.default
+    if option.key == "primary-key" and not schema.is_keyed:
+        if has_data:
+            raise OptionError(
+                "The table has been written to, so its primary key is not set as an option.",
+                hint="Use ALTER TABLE … ADD PRIMARY KEY (…) NOT ENFORCED, which rewrites the rows.",
+            )
+        return
+    if before != after and (has_data or option.key in ("primary-key", "partition")):
+        raise OptionError(
+            f"Option '{key}' cannot be changed on a table that has data.",
+            hint="Create a new table with it and copy the rows.",
+        )
+
+
+def _both_fixed(schema: TableSchema, value: str | None) -> bool:
+    return value is not None and schema.core_options.bucket > 0 and CoreOptions.parse({"bucket": value}).bucket > 0

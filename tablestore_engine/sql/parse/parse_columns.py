@@ -1,0 +1,194 @@
+"""ALTER TABLE … ADD, DROP, RENAME, ALTER, CHANGE, MODIFY and REPLACE COLUMNS.
+
+After a comma, the next item of the same verb follows; or a verb with COLUMN, which begins another action of the same
+statement. Flink's spellings are understood, too: ADD, DROP, RENAME and MODIFY without COLUMN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tablestore_engine.errors import SqlError
+from tablestore_engine.sql.parse.parse_table import AFTER_TYPE, column_definition, column_type
+from tablestore_engine.sql.statements.columns import (
+    AddColumn,
+    AlterColumn,
+    AlterColumns,
+    ColumnAction,
+    DropColumn,
+    RenameColumn,
+    ReplaceColumns,
+    SetDefault,
+)
+from tablestore_engine.sql.statements.statement import Statement, TableName
+from tablestore_engine.sql.statements.table import CommentOn
+from tablestore_engine.sql.text.cursor import Cursor
+
+_COLUMN = ("COLUMN", "COLUMNS")
+_VERBS = ("ADD", "DROP", "RENAME", "ALTER", "CHANGE", "MODIFY")
+# What follows ADD or DROP when it is not a column.
+_NO_COLUMNS = frozenset(
+    ["PARTITION", "CONSTRAINT", "PRIMARY", "IF", "UNIQUE", "FOREIGN", "CHECK", "WATERMARK", "TAG", "BRANCH"]
+)
+
+
+def alter_columns(cursor: Cursor, table: TableName) -> Statement | None:
+    """The statement that begins here; None, without moving, when it is about something else than columns."""
+    start = cursor.i
+    actions: list[ColumnAction] = []
+    verb = _verb(cursor)
+    while verb is not None:
+        found = _actions(cursor, verb)
+        if found is None:
+            break
+        actions += found
+        verb = _verb(cursor) if cursor.accept(",") else None
+        if verb is None:
+            return _statement(cursor, table, actions)
+    cursor.i = start
+    return None
+
+
+def _statement(cursor: Cursor, table: TableName, actions: list[ColumnAction]) -> Statement:
+    """The statement of some actions. A comment alone may be one of a view's column."""
+    alone = actions[0]
+    if isinstance(alone, AlterColumn) and actions == [AlterColumn(alone.column, comment=alone.comment)]:
+        column = ".".join(alone.column)
+        return CommentOn(sql=cursor.text, kind="COLUMN", table=table, column=column, comment=alone.comment)
+    return AlterColumns(sql=cursor.text, table=table, actions=tuple(actions))
+
+
+def _verb(cursor: Cursor) -> str | None:
+    """Consumes the verb of an action; None when none begins here."""
+    if cursor.sees("REPLACE", "COLUMNS"):
+        cursor.i += 2
+        return "REPLACE"
+    verb, follows = cursor.key, cursor.key_at(1)
+    if verb not in _VERBS:
+        return None
+    bare = follows == "(" and verb in ("ADD", "DROP")
+    named = cursor.tokens[cursor.i + 1].is_name and follows not in _NO_COLUMNS
+    if not (follows in _COLUMN or bare or named):
+        return None
+    cursor.i += 1
+    if follows in _COLUMN and (cursor.tokens[cursor.i + 1].is_name or cursor.key_at(1) == "("):
+        cursor.i += 1
+    return verb
+
+
+def _actions(cursor: Cursor, verb: str) -> list[ColumnAction] | None:
+    """The items of one verb; None for a change that tables do not have."""
+    if verb == "REPLACE":
+        return [_replace(cursor)]
+    if verb == "RENAME":
+        return [_rename(cursor)]
+    if verb == "ADD":
+        if_not_exists = cursor.accept_if_not_exists()
+        return [_add(cursor, if_not_exists) for _ in _items(cursor, verb)]
+    if verb == "DROP":
+        if_exists = cursor.accept_if_exists()
+        return [DropColumn(cursor.dotted("a column name"), if_exists) for _ in _items(cursor, verb)]
+    altered: list[ColumnAction] = []
+    for _ in _items(cursor, verb):
+        found = _alter(cursor)
+        if found is None:
+            return None
+        altered += found
+    return altered
+
+
+def _items(cursor: Cursor, verb: str) -> Iterator[None]:
+    """Places the cursor at each item of a list, which may be in parentheses, or have the verb repeated."""
+    in_parentheses = cursor.accept("(")
+    yield
+    while cursor.key == "," and (in_parentheses or not _another(cursor, verb)):
+        cursor.i += 1
+        if not in_parentheses and _repeats(cursor, verb):
+            cursor.i += 2 if cursor.key_at(1) in _COLUMN else 1
+        yield
+    if in_parentheses:
+        cursor.expect(")")
+
+
+def _another(cursor: Cursor, verb: str) -> bool:
+    """Whether an action of another verb follows the comma here."""
+    follows = cursor.key_at(1)
+    return follows in _VERBS and follows != verb and cursor.key_at(2) in _COLUMN
+
+
+def _repeats(cursor: Cursor, verb: str) -> bool:
+    """Whether the verb is repeated, as in ``ADD COLUMN a int, ADD COLUMN b int``, so it is no column name."""
+    names_column = cursor.key_at(2) in AFTER_TYPE
+    return cursor.key == verb and cursor.tokens[cursor.i + 1].is_name and not names_column
+
+
+def _add(cursor: Cursor, if_not_exists: bool) -> ColumnAction:
+    parent: tuple[str, ...] = ()
+    while cursor.key_at(1) == ".":
+        parent = (*parent, cursor.name("a column name"))
+        cursor.expect(".")
+    return AddColumn(column_definition(cursor)[0], parent, if_not_exists)
+
+
+def _rename(cursor: Cursor) -> ColumnAction:
+    column = cursor.dotted("a column name")
+    cursor.expect("TO")
+    new = cursor.dotted("a column name")
+    if len(new) > 1:
+        raise cursor.error(
+            f"A column keeps its place: {'.'.join(new)} is not a name", kind=SqlError, hint="Write the new name alone."
+        )
+    return RenameColumn(column, new[0])
+
+
+def _replace(cursor: Cursor) -> ColumnAction:
+    cursor.expect("(")
+    columns = [column_definition(cursor)[0]]
+    while cursor.accept(","):
+        columns.append(column_definition(cursor)[0])
+    cursor.expect(")")
+    return ReplaceColumns(tuple(columns))
+
+
+def _alter(cursor: Cursor) -> list[ColumnAction] | None:
+    """``c TYPE bigint``, COMMENT, FIRST, AFTER, SET or DROP NOT NULL; or a definition, of a new name with CHANGE."""
+    column = cursor.dotted("a column name")
+    if cursor.accept("COMMENT"):
+        return [AlterColumn(column, comment=cursor.string())]
+    if cursor.accept("TYPE") or cursor.accept("SET", "DATA", "TYPE"):
+        return [AlterColumn(column, type_sql=column_type(cursor, ".".join(column)))]
+    if cursor.accept("FIRST"):
+        return [AlterColumn(column, first=True)]
+    if cursor.accept("AFTER"):
+        return [AlterColumn(column, after=cursor.name("a column name"))]
+    if cursor.accept("SET", "DEFAULT"):
+        return [SetDefault(column, cursor.until(",", what="a value"))]
+    if cursor.accept("DROP", "DEFAULT"):
+        return [SetDefault(column)]
+    for word, nullable in (("SET", False), ("DROP", True)):
+        if cursor.accept(word, "NOT", "NULL"):
+            return [AlterColumn(column, nullable=nullable)]
+    return _defined(cursor, column) if cursor.token.is_name and cursor.key not in ("SET", "DROP") else None
+
+
+def _defined(cursor: Cursor, column: tuple[str, ...]) -> list[ColumnAction]:
+    """``new_name type …`` after CHANGE, or ``type …`` after MODIFY, as CREATE TABLE writes it."""
+    renamed = cursor.tokens[cursor.i + 1].is_name and cursor.key_at(1) not in AFTER_TYPE
+    start = cursor.i
+    if not renamed:
+        cursor.i -= 1  # the definition begins with the name of the column
+    definition, _ = column_definition(cursor)
+    if definition.default_sql is not None:
+        cursor.i = start
+        raise cursor.error("A definition of a column that exists cannot have a DEFAULT", kind=SqlError)
+    altered = AlterColumn(
+        column,
+        definition.type_sql,
+        None if definition.nullable else False,
+        definition.comment,
+        definition.first,
+        definition.after,
+    )
+    if not renamed or definition.name.lower() == column[-1].lower():
+        return [altered]
+    return [altered, RenameColumn(column, definition.name)]

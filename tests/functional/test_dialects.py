@@ -1,0 +1,184 @@
+"""Texts in other dialects give in Spark what their warehouse gives."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from decimal import Decimal
+
+import pytest
+from dbt.tests.util import run_dbt
+
+from dbt.adapters.tablestore.dialect.translate import translate
+from tablestore_engine import TableStore
+
+FLATTEN = "lateral flatten(input => t.l) f"
+JSON_ROWS = """select '{"l": [{"id": 1}, {"id": 2}]}' as j"""
+
+VALUES = [
+    # differences count boundaries, or whole units
+    ("snowflake", "datediff('month', '2024-01-31'::date, '2024-02-01'::date)", 1),
+    ("snowflake", "datediff(day, '2024-01-01 23:00'::timestamp, '2024-01-02 01:00'::timestamp)", 1),
+    ("redshift", "datediff(week, '2024-01-07'::date, '2024-01-08'::date)", 1),
+    ("bigquery", "date_diff(date '2024-01-07', date '2024-01-06', week)", 1),
+    ("bigquery", "timestamp_diff(timestamp '2024-01-02 01:00:00', timestamp '2024-01-01 02:00:00', day)", 0),
+    ("trino", "date_diff('month', date '2024-01-31', date '2024-02-01')", 0),
+    # sums keep the time of day
+    ("snowflake", "dateadd(day, 1, '2024-01-01 10:00'::timestamp)", datetime(2024, 1, 2, 10)),
+    ("snowflake", "timestampadd(hour, 1, '2024-01-01 10:00'::timestamp)", datetime(2024, 1, 1, 11)),
+    ("redshift", "dateadd(quarter, 1, '2024-01-01'::date)", date(2024, 4, 1)),
+    ("bigquery", "date_sub(date '2024-01-08', interval 1 week)", date(2024, 1, 1)),
+    ("bigquery", "timestamp_add(timestamp '2024-01-01 10:00:00', interval 5 minute)", datetime(2024, 1, 1, 10, 5)),
+    ("trino", "date_add('millisecond', 5, timestamp '2024-01-01 10:00:00')", datetime(2024, 1, 1, 10, 0, 0, 5000)),
+    ("postgres", "date '2024-01-08' - date '2024-01-01'", 7),
+    ("postgres", "date '2024-01-31' + interval '1 month'", date(2024, 2, 29)),
+    # weeks and their days
+    ("snowflake", "dayofweek('2024-01-07'::date)", 0),
+    ("postgres", "extract(dow from date '2024-01-07')", 0),
+    ("trino", "day_of_week(date '2024-01-07')", 7),
+    ("bigquery", "extract(dayofweek from date '2024-01-07')", 1),
+    ("bigquery", "date_trunc(date '2024-01-07', week)", date(2024, 1, 7)),
+    ("bigquery", "date_trunc(date '2024-01-07', week(monday))", date(2024, 1, 1)),
+    ("snowflake", "date_trunc('week', '2024-01-07'::timestamp)", datetime(2024, 1, 1)),
+    ("duckdb", "date_part('dow', date '2024-01-07')", 0),
+    ("postgres", "extract(epoch from timestamp '1970-01-02 00:00:00')", 86400.0),
+    # quotients
+    ("postgres", "5 / 2", 2),
+    ("redshift", "-5 / 2", -2),
+    ("trino", "select 7 / x from (values 2) as t(x)", 3.0),
+    ("postgres", "select 7 / x from (values (2.0)) as t(x)", Decimal("3.5")),
+    ("snowflake", "5 / 2", 2.5),
+    ("duckdb", "5 / 2", 2.5),
+    # casts
+    ("bigquery", "safe_cast('a' as int64)", None),
+    ("snowflake", "try_to_number('12')", 12),
+    ("snowflake", "try_cast('x' as date)", None),
+    ("snowflake", "'1.25'::number(10, 1)", Decimal("1.3")),
+    ("postgres", "'1.25'::numeric", Decimal("1.25")),
+    ("snowflake", "12::varchar", "12"),
+    # JSON, arrays and their rows
+    ("snowflake", "select value:['key']::int from (select '{\"key\": 7}' as value)", 7),
+    ("snowflake", "select parse_json(j):a.b[1]::varchar from (select '{\"a\": {\"b\": [1, \"x\"]}}' as j)", "x"),
+    ("snowflake", f"select array_agg(f.value::int + f.index) from (select array_construct(5, 6) as l) t, {FLATTEN}", [5, 7]),
+    ("snowflake", f"select sum(f.value:id::int * f.index) from ({JSON_ROWS}) t, {FLATTEN.replace('t.l', 't.j:l')}", 2),
+    ("snowflake", "select count(*) from table(generator(rowcount => 3))", 3),
+    ("postgres", "select sum(n) from generate_series(1, 4) as n", 10),
+    ("postgres", "select count(*) from generate_series(1, 0) as g(n)", 0),
+    ("postgres", "select sum(u) from (select array[1, 2] as a) t, unnest(t.a) as u", 3),
+    ("postgres", "select max(d) from generate_series(date '2024-01-01', date '2024-01-03', interval '1 day') as d",
+     date(2024, 1, 3)),
+    ("duckdb", "select sum(range) from range(4)", 6),
+    ("duckdb", "[4, 5][1]", 4),
+    ("bigquery", "[4, 5][offset(1)]", 5),
+    ("bigquery", "select sum(x + o) from unnest([4, 5]) as x with offset as o", 10),
+    ("trino", "select sum(u) from (select array[1, 2] as a) cross join unnest(a) as x(u)", 3),
+    ("postgres", "select array_agg(a order by b desc) from (values (1, 1), (2, null), (3, 2)) as t(a, b)", [2, 3, 1]),
+    ("bigquery", "select array_agg(a order by b limit 1) from (select 1 as a, 3 as b union all select 2, 1)", [2]),
+    ("snowflake", "select array_agg(a) within group (order by b) from values (1, 2), (null, 1), (3, 1) as t(a, b)",
+     [3, 1]),
+    # nulls and matches
+    ("snowflake", "greatest(1, null::int)", None),
+    ("postgres", "greatest(1, null::int)", 1),
+    ("snowflake", "regexp_substr('abc', 'x')", None),
+    ("bigquery", "regexp_extract('ab12', r'b(\\d)')", "1"),
+    ("trino", "regexp_extract('ab', 'x(y)', 1)", None),
+    ("postgres", "'ABC' ~* 'b'", True),
+    ("postgres", "concat('a', null)", "a"),
+    ("postgres", "select percentile_cont(0.5) within group (order by a) from (values (1), (2)) as t(a)", 1.5),
+    ("snowflake", "select listagg(a, ',') within group (order by a desc) from values ('x'), ('y') as t(a)", "y,x"),
+    # others
+    ("snowflake", "iff(1 > 0, 'yes', 'no')", "yes"),
+    ("snowflake", "to_char('2024-01-02'::date, 'YYYY/MM/DD')", "2024/01/02"),
+    ("snowflake", "select a from values (1, 1), (2, 1) as t(a, b) qualify row_number() over (partition by b order by a desc) = 1", 2),
+    ("postgres", "select distinct on (b) a from (values (1, 1), (2, 1)) as t(a, b) order by b, a desc", 2),
+    ("redshift", "select top 1 a from (select 1 as a union all select 1 as a)", 1),
+    ("duckdb", "from (select 3 as a)", 3),
+    ("bigquery", "select * except (a) from (select 1 as a, 2 as b)", 2),
+    ("snowflake", "select ID from (select 1 as id)", 1),
+]  # fmt: skip
+
+
+UNIT_TEST = """
+unit_tests:
+  - name: of_rows
+    model: seen
+    given:
+      - {input: ref('base'), format: sql, rows: "select 1 as half"}
+      - {input: ref('sparks'), format: sql, rows: "select array(5)[0] as two"}
+    expect: {rows: [{h: '1', two: 5}]}
+"""
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return TableStore(tmp_path_factory.mktemp("dialects"))
+
+
+def test_a_translated_query_gives_what_its_warehouse_gives(store):
+    wrong = []
+    for dialect, text, expected in VALUES:
+        query = text if text.startswith(("select", "from")) else f"select {text}"
+        [[value]] = store.sql(translate(query, dialect)).collect()
+        if value != expected:
+            wrong.append((dialect, text, value, expected))
+    assert wrong == []
+
+
+class TestNodesOfAProject:
+    """All nodes in Snowflake's SQL, above an ephemeral model of Redshift and one of Spark."""
+
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        return {
+            "models": {"+dialect": "snowflake"},
+            "snapshots": {"+dialect": "snowflake"},
+            "data_tests": {"test": {"singular": {"+dialect": "snowflake"}}},
+        }
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "base.sql": "{{ config(materialized='ephemeral', dialect='redshift') }} select top 1 9 / 2 as half",
+            "sparks.sql": "{{ config(materialized='ephemeral', dialect='spark') }} select array(1, 2)[1] as two",
+            "seen.sql": "{{ config(materialized='view') }} select half::varchar as H, two from {{ ref('base') }}, "
+            "{{ ref('sparks') }}",
+            "grown.sql": "{{ config(materialized='incremental', unique_key='ID') }} "
+            "select iff(H = '4', 1, 0) as ID, dateadd(day, {{ 1 if is_incremental() else 0 }}, '2026-01-01'::date) as D "
+            "from {{ ref('seen') }} {% if is_incremental() %}where (select count(ID) from {{ this }}) = 1{% endif %}",
+            "refused.sql": "{{ config(enabled=var('refused', false)) }} select $1 from {{ ref('seen') }}",
+            "tests.yml": UNIT_TEST,
+        }
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {
+            "kept.sql": "{% snapshot kept %}{{ config(unique_key='id', strategy='check', check_cols=['d']) }} "
+            "select id, to_char(d, 'YYYY/MM') as d from {{ ref('grown') }}{% endsnapshot %}"
+        }
+
+    @pytest.fixture(scope="class")
+    def tests(self):
+        return {"singular.sql": "select zeroifnull(id) as id from {{ ref('grown') }} where not id::varchar = '1'"}
+
+    def test_every_kind_of_node_is_translated(self, project):
+        for _ in range(2):
+            run_dbt(["build"])
+        grown = project.run_sql("select * from {schema}.grown", fetch="all")
+        assert [tuple(one) for one in grown] == [(1, date(2026, 1, 2))]
+        kept = project.run_sql("select d from {schema}.kept", fetch="all")
+        assert [tuple(one) for one in kept] == [("2026/01",)]
+        written = self.text(project, "compiled", "models/grown.sql")
+        assert "iff(" in written
+        assert "dateadd(" in written
+        run = self.text(project, "run", "models/grown.sql")
+        assert "INTERVAL '1' DAY" in run
+        assert "iff(" not in run
+        [shown] = run_dbt(["show", "--inline", "{{ config(dialect='postgres') }} select 7 / 2 as x"])
+        assert [tuple(row) for row in shown.agate_table.rows] == [(3,)]
+
+    def test_what_cannot_be_translated_is_named(self, project):
+        results = run_dbt(["run", "-s", "refused", "--vars", "{refused: true}"], expect_pass=False)
+        assert "column number $1" in results[0].message
+
+    def text(self, project, kind, path):
+        with open(f"{project.project_root}/target/{kind}/test/{path}", encoding="utf-8") as file:
+            return file.read()

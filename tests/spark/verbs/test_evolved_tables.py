@@ -1,0 +1,96 @@
+"""Tables whose columns were changed, by SQL: every kind of table answers as if its rows had been written anew."""
+
+from __future__ import annotations
+
+import pytest
+from support.invariants import check_invariants
+from support.spark_rows import in_order, rows
+
+from tablestore_engine.errors import UserError
+
+pytestmark = pytest.mark.spark
+
+KINDS = {
+    "append": "",
+    "bucketed": "WITH ('bucket' = '2', 'bucket-key' = 'a')",
+    "keyed": ", PRIMARY KEY (a) NOT ENFORCED",
+    "multiset": "",
+    "aggregation": ", PRIMARY KEY (a) NOT ENFORCED "
+    "WITH ('merge-engine' = 'aggregation', 'fields.c.aggregate-function' = 'max')",
+    "partial-update": ", PRIMARY KEY (a) NOT ENFORCED WITH ('merge-engine' = 'partial-update')",
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_example_of_the_design(store, kind):
+    """A column that is dropped and added again is another one, before and after a compaction."""
+    clause, _, options = KINDS[kind].partition("WITH")
+    store.execute(f"CREATE TABLE T (a STRING, b STRING, c STRING{clause}) {'WITH' + options if options else ''}")
+    store.execute("INSERT INTO T VALUES ('a1', 'b1', 'c1')")
+    if kind == "multiset":
+        store.execute("INSERT INTO T (_row_kind, a, b, c) VALUES ('+I', 'x', 'y', 'z'), ('+I', 'x', 'y', 'z')")
+        store.execute("INSERT INTO T (_row_kind, a, b, c) VALUES ('-D', 'x', 'y', 'z')")
+    store.execute("ALTER TABLE T DROP COLUMN c")
+    store.execute("ALTER TABLE T ADD COLUMN c STRING")
+    if kind == "multiset":
+        store.execute("INSERT INTO T (_row_kind, a, b, c) VALUES ('-D', 'x', 'y', NULL)")
+    store.execute("INSERT INTO T VALUES ('a2', 'b2', 'c2')")
+    expected = [("a1", "b1", None), ("a2", "b2", "c2")]
+    for _ in ("as written", "compacted"):
+        assert rows(store, "SELECT * FROM T") == in_order(expected)
+        assert rows(store, "SELECT a FROM T WHERE c IS NULL") == [("a1",)]
+        assert rows(store, "SELECT a FROM T WHERE c = 'c1'") == []
+        assert rows(store, "SELECT a FROM T WHERE c = 'c2'") == [("a2",)]
+        assert [tuple(one.values()) for one in store.table("T").to_arrow().sort_by("a").to_pylist()] == expected
+        check_invariants(store.table("T"))
+        store.execute("ALTER TABLE T COMPACT")
+    assert rows(store, "SELECT c FROM T VERSION AS OF 1") == [("c1",)]
+
+
+@pytest.mark.parametrize("key", ["", ", PRIMARY KEY (id) NOT ENFORCED"])
+def test_every_change_of_one_table(store, key):
+    store.execute(
+        "CREATE TABLE t (id INT, n INT, s STRUCT<x: INT, y: STRING>, l ARRAY<STRUCT<x: INT, y: STRING>>,"
+        f" m MAP<STRING, STRUCT<x: INT>>{key})"
+    )
+    store.execute(
+        "INSERT INTO t VALUES (1, 10, struct(1, 'a'), array(struct(1, 'a')), map('k', struct(1))),"
+        " (2, 20, NULL, NULL, NULL)"
+    )
+    store.execute(
+        "ALTER TABLE t ADD COLUMN s.z INT AFTER x, ADD COLUMN l.element.z INT FIRST, ADD COLUMN m.value.z INT,"
+        " DROP COLUMN s.y, RENAME COLUMN l.element.y TO why, RENAME COLUMN n TO number,"
+        " ALTER COLUMN number TYPE BIGINT, l.element.x TYPE BIGINT, id AFTER number"
+    )
+    store.execute(
+        "INSERT INTO t (id, number, s, l, m) VALUES"
+        " (3, 5000000000, struct(3, 33), array(struct(9, 5000000000, 'c')), map('k', struct(3, 4)))"
+    )
+    expected = [
+        (10, 1, (1, None), [(None, 1, "a")], {"k": (1, None)}),
+        (20, 2, None, None, None),
+        (5000000000, 3, (3, 33), [(9, 5000000000, "c")], {"k": (3, 4)}),
+    ]
+    for _ in ("as written", "compacted"):
+        found = store.sql("SELECT * FROM t ORDER BY id")
+        assert found.columns == ["number", "id", "s", "l", "m"]
+        assert list(map(repr, map(_plain, found.collect()))) == list(map(repr, expected))
+        assert rows(store, "SELECT id FROM t WHERE number > 15") == [(2,), (3,)]
+        assert rows(store, "SELECT id FROM t WHERE s.z IS NULL") == [(1,), (2,)]
+        check_invariants(store.table("t"))
+        store.execute("ALTER TABLE t COMPACT")
+    store.execute("ALTER TABLE t REPLACE COLUMNS (extra STRING, id INT, number BIGINT)")
+    assert rows(store, "SELECT * FROM t") == [(None, 1, 10), (None, 2, 20), (None, 3, 5000000000)]
+    assert rows(store, "SELECT n, s.y FROM t VERSION AS OF 1") == in_order([(10, "a"), (20, None)])
+    with pytest.raises(UserError, match="cannot be added as NOT NULL"):
+        store.execute("ALTER TABLE t ADD COLUMN q INT NOT NULL, DROP COLUMN extra")
+    assert store.table("t").schema.field_names == ("extra", "id", "number"), "all or nothing"
+
+
+def _plain(value):
+    """Rows as tuples, at any depth."""
+    if isinstance(value, tuple):
+        return tuple(_plain(one) for one in value)
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return {k: _plain(v) for k, v in value.items()} if isinstance(value, dict) else value

@@ -1,0 +1,41 @@
+"""Ephemeral models have their own dialects, and the rows of unit tests have none."""
+
+from __future__ import annotations
+
+import pytest
+
+from dbt.adapters.tablestore.dialect.node_text import translated_node
+
+CTES = [
+    {"id": "a", "sql": " __dbt__cte__a as (\nselect 1::varchar as x\n)"},
+    {"id": "b", "sql": " __dbt__cte__b as (\nselect x from __dbt__cte__a\n)"},
+]
+A = "__dbt__cte__a as ( select 1::varchar as x )"
+B = "__dbt__cte__b as ( select x from __dbt__cte__a )"
+JOINED = ", ".join(one["sql"] for one in CTES)
+
+
+def one_line(text):
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("sql", "own", "dialects", "expected"),
+    [
+        (f"with{JOINED} select * from __dbt__cte__b", None, {"a": "snowflake"},
+         "with __dbt__cte__a as ( SELECT CAST(1 AS STRING) AS x ), @B select * from __dbt__cte__b"),
+        (f"with{JOINED} select x::int from __dbt__cte__b", "postgres", {},
+         "WITH @A, @B SELECT CAST(x AS INT) FROM __dbt__cte__b"),
+        (f"-- why\nwith{JOINED},  c as (select 1::int as y) select * from c, __dbt__cte__b", "postgres", {},
+         "/* why */ WITH @A, @B, c AS ( SELECT CAST(1 AS INT) AS y ) SELECT * FROM c, __dbt__cte__b"),
+        (f"with recursive{JOINED},  c as (select 1 as y) select * from c", "postgres", {},
+         "WITH RECURSIVE @A, @B, c AS ( SELECT 1 AS y ) SELECT * FROM c"),
+    ],
+)  # fmt: skip
+def test_parts_keep_their_dialects(sql, own, dialects, expected):
+    assert one_line(translated_node(sql, own, CTES, dialects.get)) == expected.replace("@A", A).replace("@B", B)
+
+
+def test_a_text_without_dialect_stays_as_it_is():
+    assert translated_node("select  1 -- x", None, [], lambda node: None) == "select  1 -- x"
+    assert translated_node(f"with{JOINED} select 1", None, CTES, lambda node: None) == f"with{JOINED} select 1"

@@ -1,0 +1,69 @@
+"""Translations as texts; their values in Spark are in tests/functional/test_dialects.py."""
+
+from __future__ import annotations
+
+import pytest
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.tablestore.dialect.refusal import checked_dialect
+from dbt.adapters.tablestore.dialect.translate import translate
+
+
+def one_line(text):
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "expected"),
+    [
+        ("snowflake", 'select A, "Bee", c as Cee from DB.T', "SELECT a, `Bee`, c AS cee FROM db.t"),
+        ("trino", 'select A, "Bee" from T', "SELECT a, `Bee` FROM t"),
+        ("bigquery", 'select A, "text" from `T`', "SELECT A, 'text' FROM `T`"),
+        ("duckdb", 'select A, "Bee" from T', "SELECT A, `Bee` FROM T"),
+        ("postgres", "select a from `dev`.`Orders` as o", "SELECT a FROM `dev`.`Orders` AS o"),
+        ("snowflake", "select v:Key.sub from `dev`.`t`", "SELECT GET_JSON_OBJECT(v, '$.Key.sub') FROM `dev`.`t`"),
+        ("snowflake", "select a::varchar from t", "SELECT CAST(a AS STRING) FROM t"),
+        ("databricks", "select try_cast(a as int), b::int from t", "SELECT TRY_CAST(a AS INT), CAST(b AS INT) FROM t"),
+        ("databricks", "select datediff(a, b), a / b from t", "SELECT DATEDIFF(DAY, b, a), a / b FROM t"),
+        ("redshift", "select a / 2.0 from t", "SELECT a / 2.0 FROM t"),
+        ("snowflake", "select * from a, lateral flatten(input => a.l, outer => true) f",
+         "SELECT * FROM a, LATERAL POSEXPLODE_OUTER(a.l) AS f(index, value)"),
+    ],
+)  # fmt: skip
+def test_a_query_becomes_sparks(dialect, text, expected):
+    assert one_line(translate(text, dialect)) == expected
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "named"),
+    [
+        ("snowflake", "select $1 from t", "column number $1"),
+        ("snowflake", "select * rename (a as b) from t", "RENAME in SELECT *"),
+        ("snowflake", "select * from t match_recognize (pattern (x+) define x as a > 1)", "MATCH_RECOGNIZE"),
+        ("snowflake", "select 1 from t start with a = 1 connect by prior a = b", "CONNECT BY"),
+        ("snowflake", "select 1 from t, lateral flatten(input => a, recursive => true) f", "FLATTEN with path"),
+        ("bigquery", "select extract(week from d) from t", "EXTRACT(WEEK"),
+        ("bigquery", "select array(select a from t)", "ARRAY(SELECT"),
+        ("redshift", "select trunc(x) from t", "TRUNC with one argument"),
+        ("trino", "select try(a / b) from t", "TRY function"),
+        ("postgres", "select array_agg(a order by b, c desc) from t", "ordered upwards by one column"),
+        ("postgres", "delete from t", "not one query"),
+        ("postgres", "select 1; select 2", "not one query"),
+        ("postgres", "select a,\n  b c d\nfrom t", "in line 2: select a, b c >>>d<<<"),
+        ("snowflake", "select 'a", "Error tokenizing"),
+    ],
+)
+def test_a_construct_without_equivalent_is_named(dialect, text, named):
+    with pytest.raises(DbtRuntimeError) as error:
+        translate(text, dialect)
+    assert named in error.value.msg
+    assert f"'{dialect}'" in error.value.msg
+    assert "\x1b" not in error.value.msg
+
+
+def test_dialects_have_names():
+    assert checked_dialect("Snowflake") == "snowflake"
+    assert checked_dialect("spark") is None
+    assert checked_dialect(None) is None
+    with pytest.raises(DbtRuntimeError, match="Did you mean 'snowflake'"):
+        checked_dialect("snowflke")
