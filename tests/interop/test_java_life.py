@@ -126,7 +126,9 @@ def test_java_reads_our_changelog(java, catalog, name, producer):
     table.compact(full=True)
     last = table.table.latest_snapshot().id
     ours = table.table.changes(0, recorded=True).to_pylist()
-    assert Counter(row["_row_kind"] for row in ours) == {"+I": 5, "-U": 1, "+U": 1, "-D": 1}
+    # The one compaction tells the rows that are there in the end.
+    each = {"+I": 5, "-U": 1, "+U": 1, "-D": 1}
+    assert Counter(row["_row_kind"] for row in ours) == (each if producer == "lookup" else {"+I": 4})
     _, found = java.read(table.table.path, f"incremental-between=0,{last}", command="audit")
     assert found == Counter(json.dumps(list(row.values())) for row in ours)
     java.ask("expire", table.table.path, "1")
@@ -143,7 +145,7 @@ def test_we_read_the_changelog_of_java(java, catalog, name, producer):
         source.write(rows_of_text(range(4), text))
         java.ask("copy", path, source.table.path)
         java.ask("compact", path)
-    table = catalog.load_table("default", path.rpartition("/")[2])
+    table = catalog.load_table(source.table.identifier[0], path.rpartition("/")[2])
     last = table.latest_snapshot().id
     told = Counter(json.dumps(list(row.values())) for row in table.changes(0, recorded=True).to_pylist())
     assert told
