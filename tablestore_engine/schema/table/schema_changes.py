@@ -69,6 +69,21 @@ class SetNullability:
 
 
 @dataclass(frozen=True)
+class AddPartitionField:
+    """Partition new rows by one more column, the last of the partition columns. Files that exist stay where they
+    are."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class DropPartitionField:
+    """Partition new rows by one column less. Files that exist stay where they are."""
+
+    name: str
+
+
+@dataclass(frozen=True)
 class SetOption:
     """Set a table option."""
 
@@ -98,5 +113,23 @@ class SetColumnComment:
     comment: str | None
 
 
-ColumnChange = AddColumn | DropColumn | RenameColumn | RetypeColumn | MoveColumn | SetNullability | SetColumnComment
-SchemaChange = ColumnChange | SetOption | RemoveOption | SetComment
+@dataclass(frozen=True)
+class SetColumnDefault:
+    """Set the default value of a column, as its schema keeps it, or remove it with None. Rows that exist stay."""
+
+    name: ColumnPath
+    default: str | None
+
+
+ColumnChange = (
+    AddColumn
+    | DropColumn
+    | RenameColumn
+    | RetypeColumn
+    | MoveColumn
+    | SetNullability
+    | SetColumnComment
+    | SetColumnDefault
+)
+PartitionChange = AddPartitionField | DropPartitionField
+SchemaChange = ColumnChange | PartitionChange | SetOption | RemoveOption | SetComment

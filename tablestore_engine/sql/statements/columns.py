@@ -56,7 +56,30 @@ class ReplaceColumns:
     columns: tuple[ColumnDefinition, ...]
 
 
-ColumnAction = AddColumn | DropColumn | RenameColumn | AlterColumn | ReplaceColumns
+@dataclass(frozen=True)
+class AddPartitionField:
+    """ADD PARTITION FIELD c."""
+
+    column: str
+
+
+@dataclass(frozen=True)
+class DropPartitionField:
+    """DROP PARTITION FIELD c."""
+
+    column: str
+
+
+@dataclass(frozen=True)
+class SetDefault:
+    """ALTER COLUMN … SET DEFAULT; `default_sql` None is DROP DEFAULT."""
+
+    column: Path
+    default_sql: str | None = None
+
+
+PartitionAction = AddPartitionField | DropPartitionField
+ColumnAction = PartitionAction | AddColumn | DropColumn | RenameColumn | AlterColumn | ReplaceColumns | SetDefault
 
 
 @dataclass(frozen=True, kw_only=True)
