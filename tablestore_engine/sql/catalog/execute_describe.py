@@ -18,12 +18,13 @@ from tablestore_engine.sql.catalog.execute_context import CatalogContext, answer
 from tablestore_engine.sql.catalog.execute_show import fields_of
 from tablestore_engine.sql.catalog.partition_spec import live_partitions, static_values
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.statements.show import Describe
+from tablestore_engine.sql.statements.show import Describe, ShowTablePartition
 from tablestore_engine.sql.statements.statement import PartitionSpec
 from tablestore_engine.table import Table
 
 Row = tuple[str, str, "str | None"]
 
+_LOG_OPTIONS = ("log.system", "log.kafka.bootstrap.servers", "log.retention", "log.kafka.topic")
 _COLUMNS = {"col_name": "string", "data_type": "string", "comment": "string"}
 
 
@@ -57,6 +58,14 @@ def describe(statement: Describe, context: CatalogContext) -> StatementResult:
             rows += _section("Detailed Partition Information", details)
         rows += _section("Detailed Table Information", _table_details(table))
     return answer("DESCRIBE", _COLUMNS, rows)
+
+
+def show_partition(statement: ShowTablePartition, context: CatalogContext) -> StatementResult:
+    """SHOW TABLE EXTENDED LIKE 'table' PARTITION (…)."""
+    table = context.table(statement.table, "SHOW TABLE EXTENDED … PARTITION")
+    text = "".join(f"{label}: {value}\n" for label, value in _partition_details(table, statement.partition))
+    columns = {"namespace": "string", "tableName": "string", "isTemporary": "boolean", "information": "string"}
+    return answer("SHOW TABLE EXTENDED", columns, [(*table.identifier, False, text)])
 
 
 def _refuse_foreign(statement: Describe, name: str, context: CatalogContext) -> None:
@@ -141,13 +150,17 @@ def _table_details(table: Table) -> list[tuple[str, str]]:
         bucket += f" by {', '.join(schema.bucket_keys)}"
     details = [
         ("Name", table.name),
+        ("name", f"tablestore.{table.name}"),
         ("Type", "MANAGED"),
         ("Provider", "tablestore"),
         ("Location", table.path),
+        ("file.path", table.path),
         ("Primary Key", ", ".join(schema.primary_keys)),
         ("Partition Columns", ", ".join(schema.partition_keys)),
         ("bucket", bucket),
         ("file.format", options.file_format),
+        ("change-tracking", schema.options.get("change-tracking", "true").strip().lower()),
+        *((key, schema.options.get(key, "none")) for key in _LOG_OPTIONS),
         (
             "Snapshot",
             f"{snapshot.id} ({snapshot.commit_kind} at {utc(snapshot.time_millis)})" if snapshot else "none",
@@ -187,7 +200,9 @@ def _partition_details(table: Table, spec: PartitionSpec) -> list[tuple[str, str
     counted = table.count_rows([one for one in entries if one.partition == row])
     return [
         ("Partition", path),
+        ("partition", path),
         ("Location", table.paths.partition_dir(path)),
+        ("file.path", table.paths.partition_dir(path)),
         *([("Buckets", _bucket_text([e for e in entries if e.partition == row]))] if schema.bucket_keys else []),
         ("Row Count", counted.text),
         ("Size", f"{sum(one.file_size for one in files)} bytes"),

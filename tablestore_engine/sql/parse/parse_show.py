@@ -5,6 +5,7 @@ from __future__ import annotations
 from tablestore_engine.errors import SqlError
 from tablestore_engine.schema.table.predicate import Constant
 from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.sql.parse import parse_function
 from tablestore_engine.sql.parse.parse_dml import partition_spec
 from tablestore_engine.sql.parse.parse_table import property_key
 from tablestore_engine.sql.statements.layout import AnalyzeTable
@@ -14,6 +15,7 @@ from tablestore_engine.sql.statements.show import (
     ShowColumns,
     ShowCreateTable,
     ShowPartitions,
+    ShowTablePartition,
     ShowTables,
     ShowTblProperties,
     ShowViews,
@@ -29,8 +31,10 @@ _SCHEMA = ("SCHEMA", "DATABASE", "NAMESPACE")
 
 
 def show(cursor: Cursor) -> Statement | None:
-    """SHOW of objects that the engine manages; None for functions, catalogs and other objects of Spark."""
+    """SHOW of objects that the engine manages; None for catalogs and other objects of Spark."""
     cursor.expect("SHOW")
+    if cursor.key == "FUNCTIONS" or cursor.key_at(1) == "FUNCTIONS":
+        return parse_function.show_functions(cursor)
     statement: Statement | None = None
     if cursor.accept_one(*_SCHEMAS):
         if cursor.accept_one("IN", "FROM"):
@@ -46,8 +50,11 @@ def show(cursor: Cursor) -> Statement | None:
         database = _in_database(cursor)
         like = _like(cursor)
         if cursor.key == "PARTITION":
-            raise cursor.error("SHOW TABLE EXTENDED … PARTITION is not supported", hint="Use SHOW PARTITIONS.")
-        statement = ShowTables(sql=cursor.text, database=database, like=like, extended=True)
+            partition = partition_spec(cursor)
+            table = TableName(database, like or "")
+            statement = ShowTablePartition(sql=cursor.text, table=table, partition=partition)
+        else:
+            statement = ShowTables(sql=cursor.text, database=database, like=like, extended=True)
     elif cursor.accept("VIEWS"):
         database = _in_database(cursor)
         statement = ShowViews(sql=cursor.text, database=database, like=_like(cursor))
@@ -100,11 +107,12 @@ def _show_columns(cursor: Cursor) -> Statement:
 
 
 def describe(cursor: Cursor) -> Statement | None:
-    """DESCRIBE of a table, a column or a schema, starting after the verb; None for functions and procedures."""
+    """DESCRIBE of a table, a column or a schema, starting after the verb; None for what is Spark's."""
     if cursor.key == "PROCEDURE" and cursor.tokens[cursor.i + 1].is_name:
         return None
     if cursor.key == "FUNCTION" and cursor.tokens[cursor.i + 1].kind != END and cursor.key_at(1) != ".":
-        return None
+        cursor.i += 1
+        return parse_function.describe_function(cursor)
     cursor.refuse_unfinished()
     if cursor.key in _SCHEMA and cursor.tokens[cursor.i + 1].is_name:
         cursor.i += 1
