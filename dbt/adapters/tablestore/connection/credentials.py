@@ -30,7 +30,7 @@ class TableStoreCredentials(Credentials):
     warehouse: the folder that holds the schemas. It is local; a relative path starts at the dbt project.
     master: a Spark master (`local[4]`, `spark://…`); by default all cores of this machine.
     remote: a Spark Connect address (`sc://host:15002`) to use in place of a master.
-    spark_config: Spark settings of the session, set when it starts; `table-storage.<option>` are defaults of new tables.
+    spark_config: Spark settings of the session, set when it starts, and `table-storage.<option>` for new tables.
     class_data_sharing: whether an archive in the user's cache folder makes a local Java start faster.
     user: for information only; packages and hooks may read `target.user`.
     dialect: the dialect of models that set none, if it is not Spark's.
