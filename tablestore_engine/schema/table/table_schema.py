@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from tablestore_engine.errors import ColumnNotFound, did_you_mean
+from tablestore_engine.errors import ColumnNotFound, OptionError, did_you_mean
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.merge.merge_engine import MergeEngine
 from tablestore_engine.schema.merge.merge_options import merge_engine_of
@@ -136,9 +136,19 @@ class TableSchema:
 
     @cached_property
     def cast_rules(self) -> CastRules:
-        """How values of files are cast whose columns had other types."""
+        """How values of files are cast whose columns had other types.
+
+        Raises:
+            OptionError: another writer stored a mode that this engine does not know.
+        """
         options = self.core_options
-        return CastRules(CastMode(options.schema_evolution_cast), options.schema_evolution_time_zone)
+        try:
+            mode = CastMode(options.schema_evolution_cast)
+        except ValueError:
+            raise OptionError(
+                f"Option 'schema.evolution.cast' = '{options.schema_evolution_cast}' is not supported by this engine."
+            ) from None
+        return CastRules(mode, options.schema_evolution_time_zone)
 
     @cached_property
     def merge_engine(self) -> MergeEngine:
