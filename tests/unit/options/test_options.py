@@ -226,7 +226,7 @@ def test_no_option_of_paimon_is_missing():
     "mapping",
     [
         {"deletion-vectors.enabled": "true"},
-        {"changelog-producer": "lookup"},
+        {"changelog-producer": "input"},
         {"partial-update.unknown": "a"},
         {"bucket": "-2"},
     ],
