@@ -97,6 +97,13 @@ VALUES = [
 ]  # fmt: skip
 
 
+PORTABLE = """{{ config(materialized='view', dialect=var('of', 'postgres')) }}
+select {{ dbt.dateadd('day', 1, "date '2024-01-31'") }} as added, {{ dbt.datediff("date '2024-01-06'", "date '2024-01-07'",
+'week') }} as weeks, {{ dbt.datediff("date '2024-01-31'", "date '2024-02-01'", 'month') }} as months,
+{{ dbt.hash(dbt.concat(["'a'", "'b'"])) }} as h, {{ dbt.date_trunc('month', "date '2024-01-31'") }} as cut,
+'{{ dbt.escape_single_quotes("they're") }}' as q, {{ dbt.safe_cast("'x'", dbt.type_bigint()) }} as n,
+{{ dbt.array_construct([1, 2]) }} as l, {{ dbt.split_part("'a-b'", "'-'", 2) }} as p"""
+
 UNIT_TEST = """
 unit_tests:
   - name: of_rows
@@ -144,6 +151,7 @@ class TestNodesOfAProject:
             "grown.sql": "{{ config(materialized='incremental', unique_key='ID') }} "
             "select iff(H = '4', 1, 0) as ID, dateadd(day, {{ 1 if is_incremental() else 0 }}, '2026-01-01'::date) as D "
             "from {{ ref('seen') }} {% if is_incremental() %}where (select count(ID) from {{ this }}) = 1{% endif %}",
+            "portable.sql": PORTABLE,
             "refused.sql": "{{ config(enabled=var('refused', false)) }} select $1 from {{ ref('seen') }}",
             "tests.yml": UNIT_TEST,
         }
@@ -174,6 +182,14 @@ class TestNodesOfAProject:
         assert "iff(" not in run
         [shown] = run_dbt(["show", "--inline", "{{ config(dialect='postgres') }} select 7 / 2 as x"])
         assert [tuple(row) for row in shown.agate_table.rows] == [(3,)]
+
+    @pytest.mark.parametrize("dialect", ["postgres", "bigquery"])
+    def test_macros_of_dbt_mean_the_same_in_every_dialect(self, project, dialect):
+        run_dbt(["run", "-s", "portable", "--vars", f"{{of: {dialect}}}"])
+        [row] = project.run_sql("select * from {schema}.portable", fetch="all")
+        hashed = "187ef4436122d1cc2f40dc2b92f0eba0"
+        cut = datetime(2024, 1, 1)
+        assert tuple(row) == (datetime(2024, 2, 1), 1, 1, hashed, cut, "they're", None, [1, 2], "b")
 
     def test_what_cannot_be_translated_is_named(self, project):
         results = run_dbt(["run", "-s", "refused", "--vars", "{refused: true}"], expect_pass=False)

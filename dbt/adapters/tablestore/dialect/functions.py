@@ -192,7 +192,9 @@ def _local_now(node: exp.Expr, dialect: str) -> exp.Expr:
 
 
 def _by_name(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """Functions that sqlglot does not know in a dialect."""
+    """Functions that sqlglot does not know in a dialect, and those that dbt's macros mark as Spark's."""
+    if node.name.lower().startswith("spark__"):
+        return exp.Anonymous(this=node.name[len("spark__") :], expressions=node.expressions)
     if node.name.upper() == "DATE_PART" and len(node.expressions) == 2 and dialect != "databricks":
         return extracted(node.expressions[0].name, node.expressions[1], dialect)
     return None
