@@ -99,6 +99,9 @@ def _table(cursor: Cursor, table: TableName) -> Statement:
     if not partition:
         if cursor.accept("SET", "COMMENT"):
             return CommentOn(sql=cursor.text, kind="TABLE", table=table, comment=cursor.string())
+        found = alter_columns(cursor, table)
+        if found is not None:
+            return found
         if cursor.sees("DROP", "PARTITION") or cursor.sees("DROP", "IF", "EXISTS", "PARTITION"):
             return _drop_partitions(cursor, table)
         if cursor.sees("ADD", "PRIMARY", "KEY") or cursor.sees("ADD", "CONSTRAINT"):
@@ -107,9 +110,6 @@ def _table(cursor: Cursor, table: TableName) -> Statement:
             if found is not None:
                 return found
             cursor.i = start
-        found = alter_columns(cursor, table)
-        if found is not None:
-            return found
     cursor.i = start
     return _unsupported(cursor, table)
 
