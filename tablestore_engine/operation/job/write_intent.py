@@ -16,6 +16,8 @@ class WriteIntent:
         refuse_duplicates: a key that occurs twice in the rows is an error instead of an update.
         row_kinds: whether the rows of a new table must say their kind (`_row_kind`), or must not; None for either.
         properties: stored with the snapshot.
+        change_tracking: whether the commit writes the changes of the table (`changelog-producer`); None leaves that to
+            the table.
         identity: who commits; None for an identity that no other commit has.
     """
 
@@ -23,6 +25,7 @@ class WriteIntent:
     row_kinds: bool | None = None
     properties: Mapping[str, str] | None = None
     identity: CommitIdentity | None = None
+    change_tracking: bool | None = None
 
     def of_statement(self, number: int) -> WriteIntent:
         """The intent of one of several statements, from 0: each commits under an identity of its own."""
