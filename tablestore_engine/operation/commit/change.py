@@ -12,6 +12,7 @@ from functools import cached_property
 
 from tablestore_engine.metadata.index_manifest import IndexEntry
 from tablestore_engine.metadata.manifest import ManifestEntry
+from tablestore_engine.operation.commit.consumed import Consumed
 from tablestore_engine.operation.commit.index_commit import IndexChange, as_file
 
 READ_SNAPSHOT = "tablestore.read-snapshot"  # property of a snapshot: what its row-level change was computed from
@@ -31,7 +32,8 @@ class Change:
     naming them: for a table that is replaced by one with other partition columns, whose manifests cannot describe the
     old files. `guard` is called at each attempt, after the newest snapshot was read, and raises to give up. `restores`
     are all files that are live afterwards, including `added`. `statistics` names the file of an ANALYZE commit. `index`
-    is the change of the index of dynamic buckets. `merges_manifests`: the manifests become few, however few there are.
+    is the change of the index of dynamic buckets. `consumed` are the changes of other tables that the rows come from: it
+    conflicts when another commit used some of them. `merges_manifests`: the manifests become few, however few there are.
     """
 
     kind: str  # APPEND, COMPACT, OVERWRITE or ANALYZE
@@ -47,6 +49,7 @@ class Change:
     statistics: str | None = None
     index: IndexChange | None = None
     merges_manifests: bool = False
+    consumed: tuple[Consumed, ...] = ()
 
     def clears(self, entry: IndexEntry) -> bool:
         """Whether the change removes all keys of an index file: it overwrites or rescales its partition."""

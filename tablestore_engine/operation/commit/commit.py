@@ -32,6 +32,7 @@ from tablestore_engine.operation.commit.conflicts import (
     dropped_deletes,
     newest_numbers,
 )
+from tablestore_engine.operation.commit.consumed import carried, check_consumed, with_consumed
 from tablestore_engine.operation.commit.identity import CommitIdentity, applied_before
 from tablestore_engine.operation.commit.index_commit import (
     IndexChange,
@@ -143,6 +144,7 @@ class Committer:
         if change.guard is not None:
             change.guard()
         self._check_schema(latest, change, new_schema)
+        check_consumed(self.state.name, latest, change.consumed)
         entries = self._entries(latest, change)
         schema = new_schema() if new_schema else self.schema
         written: list[str] = []
@@ -182,12 +184,24 @@ class Committer:
             # Row ids are never assigned twice.
             next_row_id=latest.next_row_id if latest else None,
             statistics=_statistics(change, latest, schema),
-            properties=_properties(change, properties),
+            properties=with_consumed(
+                _properties(change, properties), latest, change.consumed, carries=self._carries(latest, change, schema)
+            ),
         )
         if self._publish(snapshot):
             return snapshot
         self._remove(written)
         return None
+
+    def _carries(self, latest: Snapshot | None, change: Change, schema: TableSchema) -> bool:
+        """Whether the rows are still computed from the changes that those of the latest snapshot were."""
+        if latest is None or change.restarts or change.restores is not None:
+            return False
+        if schema.id <= latest.schema_id or not carried(latest):
+            return True
+        # A table that was replaced has columns with other ids.
+        past = {one.id for one in self.state.schemas.load(latest.schema_id).fields}
+        return any(one.id in past for one in schema.fields)
 
     def _publish(self, snapshot: Snapshot) -> bool:
         try:

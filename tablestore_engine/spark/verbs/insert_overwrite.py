@@ -68,7 +68,7 @@ def finish(
     given."""
     counted = result.rows_in if rows is None else rows
     removes = change.removed or change.restarts or change.replaces is not None
-    if not result.entries and not removes and job.intent.properties is None:
+    if not result.entries and not removes and job.intent.commits_nothing:
         return WriteOutcome(None, counted)
 
     def execute(tasks: Sequence[CompactTask]) -> list[ManifestEntry]:
@@ -91,7 +91,7 @@ def overwrite(
     result = write_files(spark, table, None, job, rows)
     if replaces is None:
         written = {e.partition for e in result.entries}
-        if not written:
+        if not written and intent.commits_nothing:
             return WriteOutcome(None, 0)
         replaces = lambda entry: entry.partition in written  # noqa: E731
     return finish(spark, table, job, result, Change("OVERWRITE", replaces=replaces))
