@@ -13,7 +13,7 @@
     │   │   ├── ParseError             … because it cannot be parsed
     │   │   └── BrokenViewError        … because it reads a view whose own query no longer runs
     │   ├── NotFoundError              DatabaseNotFound, TableNotFound, ViewNotFound, SnapshotNotFound,
-    │   │                              TagNotFound, ColumnNotFound
+    │   │                              TagNotFound, ColumnNotFound, ChangesNotFound
     │   ├── AlreadyExistsError         DatabaseAlreadyExists, TableAlreadyExists, TagAlreadyExists
     │   ├── NotAManagedTableError      a directory or relation that is not a managed table
     │   ├── DependencyError            dropping something that others read
@@ -178,6 +178,10 @@ class TagNotFound(NotFoundError):
 
 class ColumnNotFound(NotFoundError):
     """The column does not exist."""
+
+
+class ChangesNotFound(NotFoundError):
+    """The changes of a table from a snapshot on are not known: it has expired, or the table was replaced since."""
 
 
 class AlreadyExistsError(UserError):

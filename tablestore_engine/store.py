@@ -41,6 +41,8 @@ from tablestore_engine.table import Table
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from tablestore_engine.operation.changelog.change_range import Bound
+
 __all__ = ["StatementResult", "TableStore"]
 
 
@@ -250,16 +252,40 @@ class TableStore:
         return self.catalog.create_table(database or self.database, table, schema, if_not_exists)
 
     @in_one_message
-    def read(self, name: str, snapshot_id: int | None = None) -> DataFrame:
-        """A table's rows as a DataFrame, pinned to its latest snapshot or to the one given."""
+    def read(self, name: str, snapshot_id: int | None = None, *, options: Mapping[str, str] | None = None) -> DataFrame:
+        """A table's rows as a DataFrame, pinned to its latest snapshot or to the one given.
+
+        With `options` (`incremental-between` and its kin) the rows that a range of snapshots added or changed.
+        """
         from tablestore_engine.spark.read.reader import read_table
         from tablestore_engine.spark.run.guarded import guarded
 
         table = self.table(name)
+        if options:
+            from tablestore_engine.spark.changes.read_changes import read_incremental
+
+            return guarded(read_incremental(self.spark, table, options))
         if snapshot_id is None:
             return guarded(read_table(self.spark, table))
         snapshot = table.snapshot(snapshot_id)
         return guarded(read_table(self.spark, table, snapshot, schema=table.schema_of(snapshot)))
+
+    @in_one_message
+    def changes(self, name: str, start: Bound, end: Bound | None = None) -> DataFrame:
+        """What changed in a table after the snapshot `start`, up to and including `end` (default: the latest).
+
+        Bounds are ids of snapshots (0: before the first one), names of tags, or times. The rows have the kind of
+        change (`+I`, `-U`, `+U`, `-D`) in `_row_kind`, then the table's columns.
+
+        Raises:
+            ChangesNotFound: a snapshot has expired; the message says which there are.
+            TagNotFound: no such tag. UserError: the range ends before it begins.
+        """
+        from tablestore_engine.spark.changes.read_changes import read_changes
+        from tablestore_engine.spark.run.guarded import guarded
+
+        table = self.table(name)
+        return guarded(read_changes(self.spark, table, table.change_range(start, end)))
 
     @in_one_message
     def write(

@@ -44,6 +44,8 @@ from tablestore_engine.table_state import TableState
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from tablestore_engine.operation.changelog.change_range import Bound, ChangeRange
+
 
 @dataclass(frozen=True)
 class TableStats:
@@ -266,6 +268,27 @@ class Table:
         wanted = (columns,) if isinstance(columns, str) else columns
         names = tuple(self.schema.field(c).name for c in wanted) if wanted else self.schema.field_names
         return pa.Table.from_batches(read_rows(self.state, plan, names), output_schema(plan.schema, names))
+
+    def changes(self, start: Bound, end: Bound | None = None) -> pa.Table:
+        """What changed after the snapshot `start`, up to and including `end` (default: the latest), without Spark.
+
+        Bounds are ids of snapshots (0: before the first one), names of tags, or times. The rows have the kind of
+        change in `_row_kind`, then the table's columns. `TableStore.changes` gives a DataFrame.
+
+        Raises:
+            ChangesNotFound: a snapshot has expired; the message says which there are.
+            TagNotFound: no such tag. UserError: the range ends before it begins.
+        """
+        from tablestore_engine.operation.changelog.arrow_changes import read_changes
+        from tablestore_engine.operation.changelog.change_plan import plan_changes
+
+        return read_changes(self.state, plan_changes(self.state, self.change_range(start, end)))
+
+    def change_range(self, start: Bound, end: Bound | None = None) -> ChangeRange:
+        """The snapshots at both ends of a range of changes. Raises as `changes`."""
+        from tablestore_engine.operation.changelog.change_range import change_range
+
+        return change_range(self.state, start, end)
 
     def write(
         self,

@@ -303,7 +303,7 @@ SNAPSHOT_TABLES: dict[str, tuple[str, Callable[[Table, Snapshot | None], _Rows]]
 """Those of one snapshot: columns as Spark declares them, and the rows."""
 
 DATA_TABLES = ("audit_log", "ro", "read_optimized")
-"""Those whose rows are data: `spark.read.system_frames` reads them."""
+"""Those whose rows are data: `spark.changes.system_frames` reads them."""
 
 
 def names() -> list[str]:

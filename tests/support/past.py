@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,3 +50,32 @@ class Past:
         chosen = [*old[:1], *([random.choice(old[1:])] if old[1:] else []), *(newest if self.repeated else [])]
         for snapshot in chosen:
             assert self.shown(read(table, snapshot=snapshot)) == self.rows[snapshot.id], snapshot.id
+        if kept:
+            start, end = sorted(random.choice([0, *(one.id for one in kept)]) for _ in range(2))
+            self.check_changes(table, start, max(end, kept[0].id))
+
+    def check_changes(self, table, start, end):
+        """The changes between two snapshots lead from the rows of one to those of the other."""
+        added, removed = [], []
+        for row in table.changes(start, end).to_pylist():
+            (removed if row.pop("_row_kind") in ("-U", "-D") else added).append(row)
+        before = comparable(self.rows[start] if start else [])
+        taken = comparable(self.shown(removed))
+        assert not taken - before, f"rows that were not there at {start} are taken back up to {end}"
+        led_to = before - taken + comparable(self.shown(added))
+        assert led_to == comparable(self.rows[end]), f"changes from {start} to {end}"
+        unchanged = comparable(self.shown(added)) & taken
+        assert not unchanged, f"rows that did not change are among the changes from {start} to {end}"
+
+
+def comparable(rows):
+    """Rows as a multiset."""
+    return Counter(map(_frozen, rows))
+
+
+def _frozen(value):
+    if isinstance(value, dict):
+        return tuple(sorted(((name, _frozen(one)) for name, one in value.items()), key=repr))
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_frozen, value))
+    return repr(value + 0.0) if isinstance(value, float) else value

@@ -114,6 +114,17 @@ def fixes_a_column(predicate: Predicate | None, apart_from: Collection[str] = ()
     return predicate.column.lower() not in {name.lower() for name in apart_from}
 
 
+def only_on(predicate: Predicate | None, columns: Collection[str]) -> Predicate | None:
+    """What a predicate says of some columns alone; None when that is nothing."""
+    wanted = {name.lower() for name in columns}
+    if isinstance(predicate, And):
+        return conjunction([one for one in (only_on(child, wanted) for child in predicate.children) if one])
+    if isinstance(predicate, Or):
+        choices = [only_on(child, wanted) for child in predicate.children]
+        return None if None in choices else disjunction([one for one in choices if one])
+    return predicate if predicate is not None and predicate.column.lower() in wanted else None
+
+
 def _join(kind: type[And | Or], parts: tuple[Predicate, ...] | list[Predicate]) -> Predicate | None:
     found: dict[str, Predicate] = {}  # by repr, which differs for 1, True and 1.0
     for part in parts:

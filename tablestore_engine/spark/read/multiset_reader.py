@@ -19,6 +19,7 @@ all columns, so rows that only share a hash with a retracted one are kept.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property, reduce
 
 from pyspark.sql import DataFrame
@@ -69,6 +70,14 @@ def multiset_frame(scans: FileScans, plan: ScanPlan, predicate: Predicate | None
     if alone:
         parts.insert(0, scans.scan(alone))
     return reduce(DataFrame.unionAll, parts) if parts else scans.empty()
+
+
+def repeated_sql(rows: str, columns: Sequence[str]) -> str:
+    """Query for each row of a query as often as its `__tablestore_count` says, which is positive."""
+    blocks = f"explode(sequence(0L, (t.{_COUNT} - 1L) div {_BLOCK}L))"
+    copies = f"explode(array_repeat(0, cast(least(t.{_COUNT} - a.{_AT} * {_BLOCK}L, {_BLOCK}L) as int)))"
+    shown = ", ".join(f"t.{name}" for name in columns)
+    return f"SELECT {shown} FROM ({rows}) t LATERAL VIEW {blocks} a AS {_AT} LATERAL VIEW {copies} b"
 
 
 class _MultisetFrames:
@@ -150,10 +159,7 @@ class _MultisetFrames:
         if self._check:
             checked = f"CASE WHEN {_COUNT} < 0 THEN raise_error({self._complaint()}) ELSE {_COUNT} END"
             summed = f"SELECT {columns}, {checked} AS {_COUNT} FROM ({summed})"
-        left = f"SELECT * FROM ({summed}) WHERE {_COUNT} > 0"
-        blocks = f"explode(sequence(0L, (t.{_COUNT} - 1L) div {_BLOCK}L))"
-        copies = f"explode(array_repeat(0, cast(least(t.{_COUNT} - a.{_AT} * {_BLOCK}L, {_BLOCK}L) as int)))"
-        return f"SELECT {self._of('t')} FROM ({left}) t LATERAL VIEW {blocks} a AS {_AT} LATERAL VIEW {copies} b"
+        return repeated_sql(f"SELECT * FROM ({summed}) WHERE {_COUNT} > 0", self._names)
 
     def _complaint(self) -> str:
         """SQL of the message that shows a row."""

@@ -43,7 +43,8 @@ class TableReference:
 
     ``database`` is None when the query names none. ``name`` may end in a system table's suffix
     (``t$snapshots``). ``predicate`` holds for every row that can matter; None is no restriction.
-    ``hidden`` are the hidden columns that the query names. ``without_catalog``: the text has an empty catalog before
+    ``hidden`` are the hidden columns that the query names. ``changes`` are the bounds of ``table_changes``, as written,
+    for a query that reads the table's changes. ``without_catalog``: the text has an empty catalog before
     the database (``None.db.t``, ``.db.t``), so Spark could not resolve the name.
     """
 
@@ -53,6 +54,7 @@ class TableReference:
     predicate: Predicate | None = None
     without_catalog: bool = False
     hidden: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -167,7 +169,7 @@ def _reference(
     if len(parts) == 2 and parts[0].lower() in FILE_FORMATS and any(c in parts[1] for c in "/:\\.*"):
         return None
     database = parts[0] if len(parts) == 2 else None
-    return TableReference(database, parts[-1], table.time_travel, predicate, nothing, hidden)
+    return TableReference(database, parts[-1], table.time_travel, predicate, nothing, hidden, table.changes)
 
 
 class _Rewrite:

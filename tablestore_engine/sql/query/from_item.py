@@ -157,6 +157,8 @@ class RelationScan:
         if tokens[i].key == "STREAM" and tokens[i + 1].key == "(" and tokens[i + 2].is_name:
             self._name(i + 2, ctes, select, relation)
             return self.behind_parentheses(i + 1)
+        if tokens[i].key == "TABLE_CHANGES" and len(parts) == 1 and (end := self._changes(i, ctes, relation)):
+            return end
         if tokens[i + 1].key == "(":  # a table function
             return self.parentheses(i + 1, ctes, select)
         relation.parts = tuple(parts)
@@ -178,6 +180,26 @@ class RelationScan:
             relation.alias_at = tokens[end].end
             self._register(relation, ctes)
         return self.parentheses(i + 1, ctes, select)
+
+    def _changes(self, i: int, ctes: Ctes, relation: Relation) -> int:
+        """The index after ``table_changes('db.t', from, to)``; 0 when it does not have these arguments."""
+        tokens = self.tokens
+        text, at = literal_at(tokens, i + 2)
+        names = tokenize(text)
+        bounds: list[str] = []
+        while tokens[at].key == ",":
+            end = self._value(at + 1)
+            if end == at + 1:
+                return 0
+            bounds.append(self.text[tokens[at + 1].start : tokens[end - 1].end])
+            at = end
+        if tokens[i + 1].key != "(" or tokens[at].key != ")" or len(bounds) not in (1, 2) or not _are_dotted(names):
+            return 0
+        relation.parts = tuple(name.name for name in names[:-1:2])
+        relation.name_span = (tokens[i].start, tokens[at].end)
+        relation.changes = tuple(bounds)
+        self.structure.tables.append(relation)
+        return at + 1
 
     def _register(self, relation: Relation, ctes: Ctes) -> None:
         cte = ctes.get(relation.parts[0].lower()) if len(relation.parts) == 1 else None
@@ -213,7 +235,7 @@ class RelationScan:
     def _suffix(self, i: int, relation: Relation) -> int:
         """Time travel, options, sample and watermark."""
         tokens = self.tokens
-        if relation.parts:
+        if relation.parts and not relation.changes:
             before = tokens[i - 1].end
             i = self._time_travel(i, relation, before)
         if tokens[i].key == "WITH" and tokens[i + 1].key == "(":

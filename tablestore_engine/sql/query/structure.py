@@ -37,6 +37,7 @@ class Relation:
     alias_at: int | None = None  # where an alias may be inserted; None when there is one or none is legal
     time_travel: TimeTravel | None = None
     travel_span: Span | None = None  # characters of the clause and the blanks before it
+    changes: tuple[str, ...] = ()  # of `table_changes`: the expressions of its bounds, one or two
     sampled: bool = False
     join: str = "inner"  # inner, left, right, full, semi, anti: the kind of the join to the relations before it
     on: Span | None = None  # tokens of the ON condition
@@ -46,7 +47,7 @@ class Relation:
     @property
     def visible_name(self) -> str | None:
         """The one-part name that qualifies columns of this relation."""
-        return self.alias or (self.parts[-1] if self.parts else None)
+        return self.alias or (self.parts[-1] if self.parts and not self.changes else None)
 
 
 @dataclass(eq=False)

@@ -17,9 +17,10 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.spark.changes.read_changes import read_changes
+from tablestore_engine.spark.changes.system_frames import system_table
 from tablestore_engine.spark.read.hidden_columns import read_with_hidden
 from tablestore_engine.spark.read.reader import read_plan
-from tablestore_engine.spark.read.system_frames import system_table
 from tablestore_engine.spark.run.errors import translated
 from tablestore_engine.spark.run.frame_cache import FrameCache
 from tablestore_engine.spark.run.messages import excerpt
@@ -29,7 +30,7 @@ from tablestore_engine.sql.catalog import information_schema
 from tablestore_engine.sql.query.bind import Binding, BoundQuery, TableReference, bind, bind_expression, edited
 from tablestore_engine.sql.query.structure import TimeTravel
 from tablestore_engine.sql.query.view_columns import positions, references_of_view
-from tablestore_engine.sql.rows.time_travel import millis_query, snapshot_of
+from tablestore_engine.sql.rows.time_travel import bound_of, millis_query, snapshot_of
 from tablestore_engine.sql.statements.script import QueriesInside
 from tablestore_engine.system.system_tables import DATA_TABLES
 from tablestore_engine.table import Table
@@ -136,7 +137,7 @@ class Frames:
 
     def _resolve(self, reference: TableReference, database: str) -> Binding | None:
         name, suffix = _split_suffix(reference.name)
-        bare = reference.database is None and not suffix
+        bare = reference.database is None and not suffix and not reference.changes
         # The meaning of a view does not depend on temporary views of the session.
         if bare and not self._depth and is_temporary(self.spark, name):
             self._unknown = True
@@ -155,10 +156,11 @@ class Frames:
         if kind == "table":
             return Binding(self._bind_table(reference, target, name, suffix), target)
         if kind == "view" and not suffix:
-            if reference.time_travel is not None:
+            if reference.time_travel is not None or reference.changes:
+                what = "changes" if reference.changes else "versions"
                 raise SqlError(
-                    f"'{target}.{name}' is a view, which has no versions of its own.",
-                    hint="Ask the tables that it reads for a version.",
+                    f"'{target}.{name}' is a view, which has no {what} of its own.",
+                    hint=f"Ask the tables that it reads for {what}.",
                 )
             return Binding(self._bind_view(target, name, reference.predicate), target)
         if reference.database is not None:
@@ -181,11 +183,14 @@ class Frames:
         return self._views[key]
 
     def _bind_table(self, reference: TableReference, database: str, name: str, suffix: str) -> str:
-        key = (database, name.lower(), suffix, reference.time_travel, repr(reference.predicate), reference.hidden)
+        asked = (reference.time_travel, repr(reference.predicate), reference.hidden, reference.changes)
+        key = (database, name.lower(), suffix, *asked)
         if key in self._views:
             return self._views[key]
         table = self._table(database, name)
-        if suffix:
+        if reference.changes:
+            view = self.register(f"{table.name}$changes", self._changes(table, reference, suffix))
+        elif suffix:
             travel = reference.time_travel
             snapshot = self.pin(table) if travel is None else self._travel(table, travel)
             rows = system_table(self.spark, table, suffix, snapshot, travels=travel is not None)
@@ -223,6 +228,19 @@ class Frames:
             if cached is not None:
                 return cached.frame, cached.file_size
         return _FRAMES.get(self.spark, (*state, repr(reference.predicate), reference.hidden), read)
+
+    def _changes(self, table: Table, reference: TableReference, suffix: str) -> DataFrame:
+        """The changes of a table, by default up to the snapshot at which this statement reads it."""
+        if suffix:
+            raise SqlError(f"'{table.name}${suffix}' is a system table, of which no changes are kept.")
+        self._unknown = True
+        pinned = self.pin(table)
+        bounds = [bound_of(table, one, self._evaluated) for one in reference.changes]
+        end = bounds[1] if len(bounds) > 1 else pinned.id if pinned else 0
+        return read_changes(self.spark, table, table.change_range(bounds[0], end), reference.predicate)
+
+    def _evaluated(self, time_sql: str) -> DataFrame:
+        return self.run(millis_query(self.expression(time_sql, {})))
 
     def _whole(self, table: Table, snapshot: Snapshot | None) -> tuple[DataFrame, int]:
         plan = table.scan(snapshot)
@@ -279,7 +297,7 @@ class Frames:
         return self._views[key]
 
     def _travel(self, table: Table, travel: TimeTravel) -> Snapshot:
-        return snapshot_of(table, travel, lambda time: self.run(millis_query(self.expression(time, {}))))
+        return snapshot_of(table, travel, self._evaluated)
 
 
 def _state(table: Table, snapshot: Snapshot, schema: TableSchema) -> tuple[Hashable, ...]:

@@ -66,6 +66,20 @@ UNCHANGED = [
 ]
 
 
+def test_changes_of_a_table():
+    query = (
+        "select c.id, o.v from table_changes('db.orders', 1, date '2024-01-01' + 1) c join db.orders o on c.id = o.id"
+    )
+    expected = "select c.id, o.v from `@db.orders` c join `@db.orders` o on c.id = o.id"
+    assert bound(query) == expected
+    assert [one.changes for one in references(query)] == [("1", "date '2024-01-01' + 1"), ()]
+    # It has no name of its own, so a condition on the table is none on its changes.
+    both = "select * from table_changes('orders', 1), orders where orders.id = 5"
+    assert [one.predicate is None for one in references(both)] == [True, False]
+    for other in ("table_changes('t')", "table_changes(1, 2)", "db.table_changes('t', 1)"):
+        assert bound(f"select * from {other}") == f"select * from {other}"
+
+
 @pytest.mark.parametrize("query", UNCHANGED)
 def test_nothing_of_ours_stays_as_it_is(query: str) -> None:
     assert bind(query, resolve).text == query

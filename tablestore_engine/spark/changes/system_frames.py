@@ -8,7 +8,7 @@ from dataclasses import replace
 from pyspark.sql import DataFrame, SparkSession
 
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.spark.read.audit_log import audit_log
+from tablestore_engine.spark.changes.audit_log import audit_log
 from tablestore_engine.spark.read.reader import TableReader
 from tablestore_engine.system.system_tables import system_rows
 from tablestore_engine.table import Table

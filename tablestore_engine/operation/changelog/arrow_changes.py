@@ -1,0 +1,78 @@
+"""The changes of a plan as Arrow rows in this process, with their kind in `ROW_KIND` first: no Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from tablestore_engine.mergetree.columns.row_changes import RowChanges, counted_changes, keyed_changes
+from tablestore_engine.mergetree.multiset.multiset import is_retraction
+from tablestore_engine.metadata.data_file import DataFileMeta
+from tablestore_engine.operation.changelog.change_plan import AllRows, ChangePlan, SignedFiles, key_columns
+from tablestore_engine.operation.files.deletion_vectors import positions_in
+from tablestore_engine.operation.files.file_read import FileColumns, read_batches
+from tablestore_engine.operation.scan.arrow_read import output_schema, read_rows
+from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
+from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
+from tablestore_engine.schema.types.system import COUNT
+from tablestore_engine.table_state import TableState
+
+
+def read_changes(state: TableState, plan: ChangePlan) -> pa.Table:
+    """The changed rows: `_row_kind`, then the table's columns."""
+    changes = row_changes(state, plan)
+    kinds = pa.array(KINDS).take(pa.array(changes.kinds))
+    return changes.rows.add_column(0, ROW_KIND, kinds)
+
+
+def row_changes(state: TableState, plan: ChangePlan) -> RowChanges:
+    """The changed rows, with the number of the kind of each."""
+    if isinstance(plan, AllRows):
+        rows = _rows(state, plan.rows)
+        return RowChanges(rows, np.zeros(rows.num_rows, np.int8))
+    if isinstance(plan, SignedFiles):
+        return _counted(state, plan)
+    before, after = _rows(state, plan.before), _rows(state, plan.after)
+    return keyed_changes(before, after, _keys(state, plan.touched))
+
+
+def _rows(state: TableState, plan: ScanPlan) -> pa.Table:
+    names = plan.schema.field_names
+    return pa.Table.from_batches(read_rows(state, plan, names), output_schema(plan.schema, names))
+
+
+def _keys(state: TableState, plan: ScanPlan) -> pa.Table:
+    """The keys that files hold."""
+    names = key_columns(plan.schema)
+    batches = (
+        batch for bucket in plan.buckets for file in bucket.files for batch in _batches(state, bucket, file, names)
+    )
+    return pa.Table.from_batches(batches, output_schema(plan.schema, names))
+
+
+def _batches(
+    state: TableState, bucket: BucketScan, file: DataFileMeta, names: tuple[str, ...], *, counts: bool = False
+) -> Iterator[pa.RecordBatch]:
+    """Some columns of all rows of a file, in the types of the current schema."""
+    path, own = bucket.path_of(state.paths, file), state.schemas.load(file.schema_id)
+    deleted = positions_in(state.io, bucket.deletions, file.file_name)
+    types = output_schema(state.schema, names)
+    for batch in read_batches(state.io, path, own, state.schema, FileColumns(names, counts=counts), deleted=deleted):
+        yield batch if counts else pa.RecordBatch.from_arrays(batch.columns, schema=types)
+
+
+def _counted(state: TableState, plan: SignedFiles) -> RowChanges:
+    names = plan.added.schema.field_names
+    schema = output_schema(plan.added.schema, names)
+    parts, counts = [schema.empty_table()], [np.zeros(0, np.int64)]
+    for sign, files in ((1, plan.added), (-1, plan.removed)):
+        for bucket in files.buckets:
+            for file in bucket.files:
+                retracts = is_retraction(file)
+                for batch in _batches(state, bucket, file, names, counts=retracts):
+                    own = pa.Table.from_batches([batch])
+                    parts.append(own.select(list(names)).cast(schema))
+                    counts.append(sign * (own.column(COUNT.name).to_numpy() if retracts else np.ones(len(batch), int)))
+    return counted_changes(pa.concat_tables(parts), np.concatenate(counts))

@@ -1,0 +1,214 @@
+"""Which files tell what changed between two snapshots.
+
+Three plans. *All rows*: before there was nothing. *Signed files*, of a table without a key: the rows of the files that
+were added count +1, those of removed files −1 (and retractions the other way round), and what does not add up to zero
+has changed. *Keyed diff*: the states before and after, read where files say that keys may have changed.
+
+Of the commits in between only those that write rows matter: a compaction changes no row. Where these commits have
+expired, the files that only one of the two snapshots has are taken instead; they include those of compactions, so more
+is read, and the answer is the same.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tablestore_engine.errors import SnapshotNotFound, StorageError
+from tablestore_engine.mergetree.compaction.sections import Key, key_interval
+from tablestore_engine.metadata.data_file import DataFileMeta
+from tablestore_engine.metadata.manifest import FileKind, ManifestEntry, merge_entries
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.changelog.change_range import ChangeRange
+from tablestore_engine.operation.scan.file_skipping import skip_buckets
+from tablestore_engine.operation.scan.scan import group_by_bucket, plan_scan
+from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
+from tablestore_engine.schema.table.predicate import Predicate, only_on
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.table_state import TableState
+
+BucketId = tuple[bytes, int]
+_NO_ROWS = ("COMPACT", "ANALYZE")
+"""Kinds of commits that change no row."""
+
+
+@dataclass(frozen=True)
+class AllRows:
+    """Every row of a plan was added."""
+
+    rows: ScanPlan
+
+
+@dataclass(frozen=True)
+class SignedFiles:
+    """Files of a table without a key that were added and removed."""
+
+    added: ScanPlan
+    removed: ScanPlan
+
+
+@dataclass(frozen=True)
+class KeyedDiff:
+    """Two states of a keyed table, where they may differ: only keys that the files `touched` hold can have changed."""
+
+    before: ScanPlan
+    after: ScanPlan
+    touched: ScanPlan
+
+
+ChangePlan = AllRows | SignedFiles | KeyedDiff
+
+
+def plan_changes(state: TableState, between: ChangeRange, predicate: Predicate | None = None) -> ChangePlan:
+    """What to read for the changes of a range, in the schema of the state.
+
+    `predicate` holds for the changes that are asked for, on the columns of the table; files without such rows are left
+    out.
+
+    Raises:
+        OptionError: the table has options, of another writer, that this engine would read wrongly.
+    """
+    schema = state.schema
+    if between.is_empty:
+        return AllRows(ScanPlan(None, schema, ()))
+    if between.before is None:
+        return AllRows(plan_scan(state, between.after, predicate))
+    if schema.primary_keys:
+        # The keys of a row are the same before and after; its other columns are not.
+        predicate = only_on(predicate, {*schema.primary_keys, *schema.partition_keys})
+    before, after = (plan_scan(state, one, predicate) for one in (between.before, between.after))
+    if schema.core_options.deletion_vectors or schema.reads_files_alone:
+        # Rows appear and disappear without a commit that says which: whole buckets are compared.
+        return _differing_buckets(before, after)
+    entries = _written_between(state, between)
+    if entries is None:
+        entries = _differing_files(before, after)
+    skip = _Skip(state, predicate)
+    if not schema.primary_keys:
+        return SignedFiles(skip.plan(entries, FileKind.ADD), skip.plan(entries, FileKind.DELETE))
+    touched = skip.plan(entries)
+    reach = _Reach(touched)
+    return KeyedDiff(reach.within(before), reach.within(after), touched)
+
+
+def appended_plan(state: TableState, between: ChangeRange, predicate: Predicate | None = None) -> ScanPlan:
+    """The files that appends of a range added (`incremental-between-scan-mode` = delta).
+
+    Raises:
+        SnapshotNotFound: a commit of the range has expired.
+    """
+    found = _entries(state, _commits(state, between), lambda one: one.commit_kind == "APPEND")
+    if state.schema.primary_keys:
+        predicate = only_on(predicate, {*state.schema.primary_keys, *state.schema.partition_keys})
+    return _Skip(state, predicate).plan(merge_entries(found), FileKind.ADD)
+
+
+def _commits(state: TableState, between: ChangeRange) -> list[Snapshot]:
+    last = between.after.id if between.after else 0
+    return [state.snapshots.load(number) for number in range(between.first_id + 1, last + 1)]
+
+
+def _entries(state: TableState, commits: Iterable[Snapshot], counts: Callable[[Snapshot], bool]) -> list[ManifestEntry]:
+    return [
+        entry
+        for one in commits
+        if counts(one)
+        for meta in state.manifests.read_list(one.delta_manifest_list)
+        for entry in state.manifests.read_manifest(meta.file_name)
+    ]
+
+
+def _written_between(state: TableState, between: ChangeRange) -> list[ManifestEntry] | None:
+    """The net effect on files of the commits that wrote rows; None where that is not known any more."""
+    try:
+        found = _entries(state, _commits(state, between), lambda one: one.commit_kind not in _NO_ROWS)
+        return merge_entries(found)
+    except (SnapshotNotFound, ValueError):
+        return None
+    except StorageError as error:
+        if error.missing:
+            return None
+        raise
+
+
+def _differing_files(before: ScanPlan, after: ScanPlan) -> list[ManifestEntry]:
+    """The files that only one of two states has, as removed and added."""
+    old, new = ({e.identifier: e for b in plan.buckets for e in b.removals} for plan in (before, after))
+    removed = [entry for identifier, entry in old.items() if identifier not in new]
+    added = [replace(entry, kind=FileKind.ADD) for identifier, entry in new.items() if identifier not in old]
+    return [*removed, *added]
+
+
+def _differing_buckets(before: ScanPlan, after: ScanPlan) -> ChangePlan:
+    """The buckets of two states with other files, or other deleted rows."""
+    old, new = ({(b.partition_row, b.bucket): b for b in plan.buckets} for plan in (before, after))
+    differ = {key for key in old.keys() | new.keys() if _content(old.get(key)) != _content(new.get(key))}
+    was, became = (
+        replace(plan, buckets=tuple(b for key, b in found.items() if key in differ))
+        for plan, found in ((before, old), (after, new))
+    )
+    if not before.schema.primary_keys:
+        return SignedFiles(became, was)
+    return KeyedDiff(was, became, replace(after, buckets=(*was.buckets, *became.buckets)))
+
+
+def _content(scan: BucketScan | None) -> Any:
+    return scan and ({f.file_name for f in scan.files}, dict(scan.deletions))
+
+
+@dataclass(frozen=True)
+class _Skip:
+    """Makes plans of entries, without the files in which no row is asked for."""
+
+    state: TableState
+    predicate: Predicate | None
+
+    def plan(self, entries: Sequence[ManifestEntry], kind: FileKind | None = None) -> ScanPlan:
+        schema = self.state.schema
+        buckets = group_by_bucket([e for e in entries if kind in (None, e.kind)], schema)
+        return ScanPlan(None, schema, skip_buckets(buckets, schema, self.predicate, self.state.schemas.load))
+
+
+class _Reach:
+    """The key ranges that files touch, by bucket."""
+
+    def __init__(self, touched: ScanPlan) -> None:
+        self._types = [f.type for f in touched.schema.trimmed_key_fields]
+        self._by_bucket: dict[BucketId, list[tuple[Key, Key]]] = {
+            (b.partition_row, b.bucket): _disjoint([key_interval(f, self._types) for f in b.files])
+            for b in touched.buckets
+        }
+
+    def within(self, plan: ScanPlan) -> ScanPlan:
+        """What a plan has within reach. A file that does not hold a key cannot hide a row of it."""
+        kept = []
+        for scan in plan.buckets:
+            ranges = self._by_bucket.get((scan.partition_row, scan.bucket), [])
+            files = tuple(f for f in scan.files if ranges and self._touches(f, ranges))
+            if files:
+                kept.append(replace(scan, files=files, pruned=scan.pruned or len(files) < len(scan.files)))
+        return replace(plan, buckets=tuple(kept))
+
+    def _touches(self, file: DataFileMeta, ranges: Sequence[tuple[Key, Key]]) -> bool:
+        low, high = key_interval(file, self._types)
+        at = bisect_left(ranges, low, key=lambda one: one[1])
+        return at < len(ranges) and ranges[at][0] <= high
+
+
+def _disjoint(intervals: Iterable[tuple[Key, Key]]) -> list[tuple[Key, Key]]:
+    """The same keys as intervals in order that do not overlap."""
+    found: list[tuple[Key, Key]] = []
+    for low, high in sorted(intervals):
+        if found and low <= found[-1][1]:
+            found[-1] = found[-1][0], max(found[-1][1], high)
+        else:
+            found.append((low, high))
+    return found
+
+
+def key_columns(schema: TableSchema) -> tuple[str, ...]:
+    """The columns that identify a row before and after a change: where keys cross partitions, one that moves to another
+    partition is removed there and added here."""
+    return tuple(dict.fromkeys((*schema.primary_keys, *schema.partition_keys)))

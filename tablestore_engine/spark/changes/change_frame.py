@@ -1,0 +1,147 @@
+"""The changes of a plan as a DataFrame, with their kind in `_row_kind` first.
+
+Before and after are ordinary reads, of only the files within reach of the change; of their rows only those count whose
+key a touched file holds. So the cost follows the change, except for the files that its key ranges cover.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from pyspark.sql import DataFrame, SparkSession
+
+from tablestore_engine.mergetree.multiset.multiset import is_retraction
+from tablestore_engine.operation.changelog.change_plan import (
+    AllRows,
+    ChangePlan,
+    KeyedDiff,
+    SignedFiles,
+    key_columns,
+)
+from tablestore_engine.operation.scan.scan_plan import ScanPlan
+from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.system import COUNT
+from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataType, MapType, RowType
+from tablestore_engine.spark.expressions.char_text import typed
+from tablestore_engine.spark.expressions.names import formatted, formatted_literal
+from tablestore_engine.spark.read.changed_keys import BROADCAST_ROWS
+from tablestore_engine.spark.read.file_scan import FileScans
+from tablestore_engine.spark.read.multiset_reader import repeated_sql
+from tablestore_engine.spark.read.reader import read_plan
+from tablestore_engine.table import Table
+
+_INSERT, _BEFORE, _AFTER, _DELETE = (formatted_literal(kind) for kind in KINDS)
+_COUNT = "__tablestore_count"
+
+
+def change_frame(spark: SparkSession, table: Table, plan: ChangePlan) -> DataFrame:
+    """The changed rows: `_row_kind`, then the table's columns."""
+    if isinstance(plan, AllRows):
+        return _inserted(read_plan(spark, table, plan.rows))
+    return _signed(spark, table, plan) if isinstance(plan, SignedFiles) else _diff(spark, table, plan)
+
+
+def _inserted(rows: DataFrame) -> DataFrame:
+    return rows.selectExpr(f"{_INSERT} AS {ROW_KIND}", "*")
+
+
+def _diff(spark: SparkSession, table: Table, plan: KeyedDiff) -> DataFrame:
+    schema = plan.after.schema
+    scans = FileScans(spark, table, schema)
+    files = [(b, f) for b in plan.touched.buckets for f in b.files]
+    if not files:
+        return _inserted(scans.empty())
+    keys = key_columns(schema)
+    few = sum(f.row_count for _, f in files) <= BROADCAST_ROWS
+    same = " AND ".join(f"s.{formatted(k)} = t.{formatted(k)}" for k in keys)
+    if set(schema.partition_keys) - set(schema.primary_keys):
+        same = " AND ".join(f"s.{formatted(k)} <=> t.{formatted(k)}" for k in keys)
+    chosen = ", ".join(formatted(k) for k in keys)
+    row = f"struct({', '.join(formatted(n) for n in schema.field_names)})"
+
+    def state(name: str) -> str:
+        """Query for the rows of a state whose key is touched, each as one value."""
+        hint = "/*+ BROADCAST(t) */ " if few else ""
+        touched = f"SELECT {chosen} FROM {{touched}}"
+        semi = f"SELECT {hint}s.* FROM {{{name}}} s LEFT SEMI JOIN ({touched}) t ON {same}"
+        return f"SELECT {chosen}, {row} AS __row, {_comparable_row(schema)} AS __value FROM ({semi})"
+
+    on = " AND ".join(f"b.{formatted(k)} <=> a.{formatted(k)}" for k in keys)
+    changes = (
+        f"CASE WHEN b.__row IS NULL THEN array(named_struct('k', {_INSERT}, 'r', a.__row))"
+        f" WHEN a.__row IS NULL THEN array(named_struct('k', {_DELETE}, 'r', b.__row))"
+        f" WHEN b.__value <=> a.__value THEN array()"
+        f" ELSE array(named_struct('k', {_BEFORE}, 'r', b.__row), named_struct('k', {_AFTER}, 'r', a.__row)) END"
+    )
+    # Only changed rows reach the lists: most rows of a state that was compacted are as they were.
+    differ = "b.__row IS NULL OR a.__row IS NULL OR NOT (b.__value <=> a.__value)"
+    text = (
+        f"SELECT k AS {ROW_KIND}, r.* FROM (SELECT inline({changes}) FROM"
+        f" ({state('before')}) b FULL OUTER JOIN ({state('after')}) a ON {on} WHERE {differ})"
+    )
+    return typed(
+        spark.sql(
+            text,
+            touched=scans.scan(files),
+            before=read_plan(spark, table, plan.before),
+            after=read_plan(spark, table, plan.after),
+        ),
+        schema,
+    )
+
+
+def _comparable_row(schema: TableSchema) -> str:
+    """SQL of a value that is equal for equal rows: maps have no equality."""
+    return f"struct({', '.join(_comparable(formatted(f.name), f.type) for f in schema.fields)})"
+
+
+def _comparable(value: str, kind: DataType, depth: int = 0) -> str:
+    if isinstance(kind, AtomicType):
+        return f"to_json({value})" if kind.root == "VARIANT" else value
+    one = f"x{depth}"
+    if isinstance(kind, ArrayType):
+        inner = _comparable(one, kind.element, depth + 1)
+        return value if inner == one else f"transform({value}, {one} -> {inner})"
+    if isinstance(kind, MapType):
+        inner = _comparable(f"{one}.value", kind.value, depth + 1)
+        entries = f"transform(map_entries({value}), {one} -> struct({one}.key AS k, {inner} AS v))"
+        return f"array_sort({entries})"
+    if isinstance(kind, RowType):
+        fields = [(_comparable(f"{value}.{formatted(f.name)}", f.type, depth + 1), f) for f in kind.fields]
+        if all(text == f"{value}.{formatted(f.name)}" for text, f in fields):
+            return value
+        return f"CASE WHEN {value} IS NOT NULL THEN struct({', '.join(text for text, _ in fields)}) END"
+    return value
+
+
+def _signed(spark: SparkSession, table: Table, plan: SignedFiles) -> DataFrame:
+    scans = FileScans(spark, table, plan.added.schema)
+    files = [(b, f) for b in plan.added.buckets for f in b.files]
+    if not plan.removed.buckets and not any(is_retraction(f) for _, f in files):
+        rows = scans.scan(files) if files else scans.empty()
+        return _inserted(typed(rows, plan.added.schema))
+    names = [formatted(n) for n in plan.added.schema.field_names]
+    columns = ", ".join(names)
+    parts = [part for sign, one in ((1, plan.added), (-1, plan.removed)) for part in _counted(scans, one, sign)]
+    summed = (
+        f"SELECT * FROM (SELECT {columns}, sum({_COUNT}) AS {_COUNT} FROM {{rows}} GROUP BY {columns})"
+        f" WHERE {_COUNT} <> 0"
+    )
+    kind = f"CASE WHEN {_COUNT} > 0 THEN {_INSERT} ELSE {_DELETE} END AS {ROW_KIND}"
+    text = repeated_sql(f"SELECT {kind}, {columns}, abs({_COUNT}) AS {_COUNT} FROM ({summed})", [ROW_KIND, *names])
+    return typed(spark.sql(text, rows=reduce(DataFrame.unionAll, parts)), plan.added.schema)
+
+
+def _counted(scans: FileScans, plan: ScanPlan, sign: int) -> list[DataFrame]:
+    """The rows of files with how often each counts."""
+    files = [(b, f) for b in plan.buckets for f in b.files]
+    plain = [one for one in files if not is_retraction(one[1])]
+    retractions = [one for one in files if is_retraction(one[1])]
+    parts = []
+    if plain:
+        parts.append(scans.scan(plain).selectExpr("*", f"{sign}L AS {_COUNT}"))
+    if retractions:
+        frame = scans.scan(retractions, counts=True)
+        parts.append(frame.selectExpr("*", f"{COUNT.name} * {sign}L AS {_COUNT}").drop(COUNT.name))
+    return parts

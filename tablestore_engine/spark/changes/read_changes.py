@@ -1,0 +1,96 @@
+"""Reading changes with Spark: `table_changes(…)`, `TableStore.changes`, and the read options `incremental-between…`.
+
+The options are Paimon's. They name a range, from a bound that does not belong to it to one that does; `scan mode` says
+which files tell the changes:
+
+* `diff`: the states at both ends are compared;
+* `delta`: the files that appends added, as they are: overwrites count for nothing;
+* `auto`: whatever gives the changes that lead from one end to the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import DataFrame, SparkSession
+
+from tablestore_engine.errors import OptionError
+from tablestore_engine.operation.changelog.change_plan import appended_plan, plan_changes
+from tablestore_engine.operation.changelog.change_range import ChangeRange, between_times, change_range
+from tablestore_engine.operation.job.write_job import ROW_KIND_COLUMN
+from tablestore_engine.schema.table.predicate import Predicate
+from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
+from tablestore_engine.schema.types.sql_literals import literal
+from tablestore_engine.spark.changes.change_frame import change_frame
+from tablestore_engine.spark.read.reader import read_plan
+from tablestore_engine.spark.read.record_reader import RecordReader
+from tablestore_engine.table import Table
+
+BETWEEN, BETWEEN_TIMES, SCAN_MODE = (
+    "incremental-between",
+    "incremental-between-timestamp",
+    "incremental-between-scan-mode",
+)
+READ_OPTIONS = (BETWEEN, BETWEEN_TIMES, SCAN_MODE)
+"""The options of one read that ask for changes instead of rows."""
+SCAN_MODES = ("auto", "diff", "delta")
+
+
+def read_changes(
+    spark: SparkSession,
+    table: Table,
+    between: ChangeRange,
+    predicate: Predicate | None = None,
+    *,
+    mode: str = "auto",
+) -> DataFrame:
+    """The changes of a range: `_row_kind`, then the table's columns, of the schema that it has now.
+
+    `predicate` leaves out files; the changes are not filtered by it.
+    """
+    table.options.refuse_unsupported(for_write=False)
+    if mode == "delta":
+        return _appended(spark, table, between, predicate)
+    return change_frame(spark, table, plan_changes(table.state, between, predicate))
+
+
+def read_incremental(
+    spark: SparkSession, table: Table, options: Mapping[str, str], predicate: Predicate | None = None
+) -> DataFrame:
+    """The rows that a range of the read options added, or changed, as they are after it: the table's columns.
+
+    Raises:
+        OptionError: a range that cannot be read. ChangesNotFound, TagNotFound, UserError: as `change_range`.
+    """
+    mode = options.get(SCAN_MODE, "auto").strip().lower()
+    if mode not in SCAN_MODES:
+        raise OptionError(
+            f"'{mode}' is no value of option '{SCAN_MODE}'.", hint=f"It is one of: {', '.join(SCAN_MODES)}."
+        )
+    changes = read_changes(spark, table, _range_of(table, options), predicate, mode=mode)
+    return changes.where(f"{ROW_KIND} IN ('+I', '+U')").drop(ROW_KIND)
+
+
+def _range_of(table: Table, options: Mapping[str, str]) -> ChangeRange:
+    key = next((one for one in (BETWEEN, BETWEEN_TIMES) if one in options), None)
+    if key is None:
+        raise OptionError(f"Option '{SCAN_MODE}' needs a range.", hint=f"Set '{BETWEEN}' = '3,7', too.")
+    bounds = [part.strip() for part in options[key].split(",")]
+    numbers = key == BETWEEN or all(part.lstrip("-").isdigit() for part in bounds)
+    if len(bounds) != 2 or not all(bounds) or not numbers:
+        what = "two snapshots or tags" if key == BETWEEN else "two times in milliseconds since 1970"
+        raise OptionError(
+            f"'{options[key]}' is no value of option '{key}'.", hint=f"It is {what}, with a comma between them."
+        )
+    if key == BETWEEN:
+        return change_range(table.state, *bounds)
+    return between_times(table.state, int(bounds[0]), int(bounds[1]))
+
+
+def _appended(spark: SparkSession, table: Table, between: ChangeRange, predicate: Predicate | None) -> DataFrame:
+    plan = appended_plan(table.state, between, predicate)
+    if not plan.schema.primary_keys or not plan.buckets:
+        return read_plan(spark, table, plan).selectExpr(f"{literal(KINDS[0])} AS {ROW_KIND}", "*")
+    kinds = " ".join(f"WHEN {number} THEN {literal(kind)}" for number, kind in enumerate(KINDS))
+    records = RecordReader(spark, table, plan, None).frame()
+    return records.selectExpr(f"CASE {ROW_KIND_COLUMN} {kinds} END AS {ROW_KIND}", "*").drop(ROW_KIND_COLUMN)
