@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base import BaseRelation, available
 from dbt.adapters.contracts.connection import AdapterResponse
-from dbt.adapters.sql import SQLAdapter
 from dbt_common.invocation import get_invocation_id
 
 from dbt.adapters.tablestore.build import incremental, on_schema_change, operations, seeds
 from dbt.adapters.tablestore.build.on_schema_change import SchemaChange
+from dbt.adapters.tablestore.change_methods import ChangeMethods
 from dbt.adapters.tablestore.config import contracts
 from dbt.adapters.tablestore.config.dialect_config import dialect_of
 from dbt.adapters.tablestore.config.foreign_config import notices
@@ -29,11 +29,11 @@ from dbt.adapters.tablestore.config.model_config import (
     check_spelling,
     key_of_upserts,
     strategy_of,
+    takes_row_kinds,
     unique_keys,
 )
 from dbt.adapters.tablestore.config.option_changes import option_changes
 from dbt.adapters.tablestore.config.table_layout import TableLayout
-from dbt.adapters.tablestore.connection.environment import Environment, environment_of
 from dbt.adapters.tablestore.connection.errors import KeyValuesError
 from dbt.adapters.tablestore.connection.response import response, with_note
 from dbt.adapters.tablestore.dialect.node_text import translated_node
@@ -50,11 +50,10 @@ from tablestore_engine.schema.types.sql_literals import quoted_text
 if TYPE_CHECKING:
     import agate
 
-    from tablestore_engine.catalog import Catalog
 
 _numbers = itertools.count(1)
 
-BUILTIN_STRATEGIES = ("upsert", "merge", "append", "delete+insert", "insert_overwrite", "microbatch")
+BUILTIN_STRATEGIES = ("upsert", "merge", "append", "delete+insert", "insert_overwrite", "microbatch", "changelog")
 
 
 @dataclass(frozen=True)
@@ -66,18 +65,8 @@ class SeedLoad:
     sql: str
 
 
-class MacroMethods(SQLAdapter):
+class MacroMethods(ChangeMethods):
     """The part of the adapter that only this adapter's macros use."""
-
-    @property
-    def environment(self) -> Environment:
-        """The warehouse of the profile and the Spark that works on it."""
-        return environment_of(self.config.credentials)
-
-    @property
-    def catalog(self) -> Catalog:
-        """The catalog of the warehouse."""
-        return self.environment.catalog
 
     # ------------------------------------------------------------------ incremental models
 
@@ -116,6 +105,11 @@ class MacroMethods(SQLAdapter):
         return incremental.is_plain_upsert(
             schema.primary_keys, schema.merge_engine, existing, config, columns, predicates
         )
+
+    @available.parse(lambda *a, **k: False)
+    def tablestore_takes_row_kinds(self, config: Mapping[str, Any]) -> bool:
+        """Whether a model's rows say by `_row_kind` what they do."""
+        return takes_row_kinds(config)
 
     @available.parse(lambda *a, **k: False)
     def tablestore_replaces_by(self, relation: BaseRelation, keys: list[str]) -> bool:
@@ -221,11 +215,13 @@ class MacroMethods(SQLAdapter):
         config = model.get("config") or {}
         intent = WriteIntent(
             refuse_duplicates="sequence.field" not in TableLayout.of(model).options,
-            row_kinds=bool(config.get("row_kind")),
+            row_kinds=takes_row_kinds(config),
             identity=self._new_identity(model),
+            consumed=self._model_changes.consumed_by(str(model["unique_id"])),
         )
         try:
             done = self.connections.write(sql, intent)
+            self._model_changes.keep(str(model["unique_id"]))
             return with_note(done, self._changed_options.pop(str(model.get("unique_id")), ""))
         except KeyValuesError as error:
             if key_of_upserts(config):
@@ -351,14 +347,3 @@ class MacroMethods(SQLAdapter):
     def tablestore_report(self, procedure: str, table: str, answer: agate.Table) -> list[str]:
         """The lines that report what a procedure did."""
         return operations.report(procedure, table, answer.column_names, [tuple(row) for row in answer.rows])
-
-    @available.parse_none
-    def tablestore_warn_once(self, message: str) -> None:
-        """Show a warning once in a dbt command, for however many models it is given."""
-        mine = object()
-        if self._warned.setdefault(message, mine) is not mine:  # atomic, because several threads build models
-            return
-        from dbt.adapters.events.types import AdapterEventWarning
-        from dbt_common.events.functions import warn_or_error
-
-        warn_or_error(AdapterEventWarning(name="tablestore", base_msg=message))

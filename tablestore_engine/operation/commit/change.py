@@ -32,8 +32,8 @@ class Change:
     naming them: for a table that is replaced by one with other partition columns, whose manifests cannot describe the
     old files. `guard` is called at each attempt, after the newest snapshot was read, and raises to give up. `restores`
     are all files that are live afterwards, including `added`. `statistics` names the file of an ANALYZE commit. `index`
-    is the change of the index of dynamic buckets. `consumed` are the changes of other tables that the rows come from: it
-    conflicts when another commit used some of them. `merges_manifests`: the manifests become few, however few there are.
+    is the change of the index of dynamic buckets. `merges_manifests`: the manifests become few, however few there are.
+    `consumed` are the changes of other tables that the rows come from: another commit that used some of them conflicts.
     """
 
     kind: str  # APPEND, COMPACT, OVERWRITE or ANALYZE
