@@ -51,7 +51,7 @@ class ChangeMethods(SQLAdapter):
         if model.get("resource_type") != "model" or (model.get("config") or {}).get("materialized") not in STORED:
             raise DbtRuntimeError(
                 f"`changes({source.identifier})` in {model.get('unique_id')}: only an incremental model or a table can"
-                " say up to where it was computed. `table_changes('schema.table', from, to)` gives any range of changes."
+                " say up to where it was computed. `table_changes('schema.table', from, to)` gives any other range."
             )
         with self.connections.exception_handler("changes"):
             before = self._model_changes.position(this, source) if incremental else None
