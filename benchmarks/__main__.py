@@ -8,7 +8,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from benchmarks import evolution
+from benchmarks import evolution, schema_versions
 from benchmarks.measure import Report
 from benchmarks.merge_tree import MergeTreeBenchmark
 from benchmarks.report import print_report, write_report
@@ -65,6 +65,8 @@ def _tables(store: TableStore, arguments: argparse.Namespace, scales: list[float
     for scale in scales:
         tables.append(TableBenchmark(store, work, Path(arguments.data), scale, arguments.buckets, arguments.runs))
         tables[-1].run(report)
+    first = tables[0]
+    schema_versions.run(report, store, first.source, first.label)
     if len(tables) > 1:
         first, second = tables[:2]
         # In turn, the same rows into both tables; each is compacted, so both upserts find the same number of runs.

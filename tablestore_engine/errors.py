@@ -9,12 +9,15 @@
     │   │   └── DuplicateKeyError      … a key occurs twice in the rows of one write
     │   ├── RowKindError               an unknown row kind, or one that the table cannot take
     │   ├── NegativeCountError         a row of a multiset table was removed more often than it was added
+    │   ├── CastError                  a stored value cannot be cast to the present type of its column
     │   ├── SqlError                   a statement that cannot be run
     │   │   ├── ParseError             … because it cannot be parsed
     │   │   └── BrokenViewError        … because it reads a view whose own query no longer runs
     │   ├── NotFoundError              DatabaseNotFound, TableNotFound, ViewNotFound, SnapshotNotFound,
-    │   │                              TagNotFound, ColumnNotFound, ChangesNotFound
-    │   ├── AlreadyExistsError         DatabaseAlreadyExists, TableAlreadyExists, TagAlreadyExists
+    │   │                              TagNotFound, ColumnNotFound, ChangesNotFound,
+    │   │                              FunctionNotFound
+    │   ├── AlreadyExistsError         DatabaseAlreadyExists, TableAlreadyExists, TagAlreadyExists,
+    │   │                              FunctionAlreadyExists
     │   ├── NotAManagedTableError      a directory or relation that is not a managed table
     │   ├── DependencyError            dropping something that others read
     │   └── ReadOnlyError              writing to a view
@@ -140,6 +143,10 @@ class NegativeCountError(UserError):
     """A row of a multiset table was removed more often than it was added; the message shows it."""
 
 
+class CastError(UserError):
+    """A stored value cannot be cast to what is now the type of its column; the message names both."""
+
+
 class SqlError(UserError):
     """A SQL statement that cannot be run as it is."""
 
@@ -172,6 +179,10 @@ class SnapshotNotFound(NotFoundError):
     """The snapshot does not exist; the message lists the existing ones."""
 
 
+class FunctionNotFound(NotFoundError):
+    """The function does not exist."""
+
+
 class TagNotFound(NotFoundError):
     """The tag does not exist; the message lists the existing ones."""
 
@@ -194,6 +205,10 @@ class DatabaseAlreadyExists(AlreadyExistsError):
 
 class TableAlreadyExists(AlreadyExistsError):
     """A table or view of that name exists already."""
+
+
+class FunctionAlreadyExists(AlreadyExistsError):
+    """A function of that name exists already."""
 
 
 class TagAlreadyExists(AlreadyExistsError):

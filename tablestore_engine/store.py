@@ -21,11 +21,13 @@ from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.sql.catalog.execute_catalog import CatalogContext
 from tablestore_engine.sql.catalog.execute_catalog import execute as execute_catalog
-from tablestore_engine.sql.catalog.execute_context import say_notes
+from tablestore_engine.sql.catalog.execute_columns import declared_expressions
+from tablestore_engine.sql.catalog.execute_context import is_bucketed, say_notes, table_defaults, without_prefix
+from tablestore_engine.sql.catalog.execute_table import reset_default, set_default
 from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.schema import ShowCurrentSchema, Use
-from tablestore_engine.sql.statements.script import ExecuteImmediate, Script
+from tablestore_engine.sql.statements.script import ExecuteImmediate, ResetDefault, Script, SetDefault
 from tablestore_engine.sql.statements.show import Describe, ShowColumns
 from tablestore_engine.sql.statements.statement import Noop, PassThrough, Statement
 from tablestore_engine.sql.statements.table import CacheTable, ForeignStatement, UncacheTable
@@ -53,6 +55,8 @@ class TableStore:
         warehouse: directory of the warehouse; created with the first schema or table.
         spark: a running session; without one, `session_factory` (default: an embedded session) starts one when needed.
         database: the current database.
+        session_factory: starts the session.
+        options: defaults for the options of new tables, as `SET table-storage.<option>` gives them.
     """
 
     def __init__(
@@ -66,7 +70,8 @@ class TableStore:
     ) -> None:
         self.catalog = Catalog(warehouse)
         self.database = database
-        self._options = dict(options or {})
+        self._initial_options = without_prefix(options or {})
+        self._options = dict(self._initial_options)
         self._session_factory = session_factory
         self._spark = spark
         self._prepared = False
@@ -140,6 +145,10 @@ class TableStore:
             if statement.database.lower() not in OWN_CATALOGS or self.catalog.database_exists(statement.database):
                 self.use(statement.database)
             return StatementResult("USE")
+        if isinstance(statement, SetDefault):
+            return set_default(statement, self._options)
+        if isinstance(statement, ResetDefault):
+            return reset_default(statement, self._options, self._initial_options)
         if isinstance(statement, ShowCurrentSchema):
             return StatementResult(
                 "SHOW CURRENT SCHEMA",
@@ -156,11 +165,20 @@ class TableStore:
         if self._is_of_temporary(statement):
             # As in Spark, a temporary view of the session hides a table or view of the same name.
             statement = PassThrough(sql=text)
+        self._check_defaults(statement, context)
         answered = execute_catalog(statement, context)
         if answered is not None:
             return answered
         wanted = intent or WriteIntent(refuse_duplicates, row_kinds, properties)
         return self._execute_in_spark(statement, wanted)
+
+    def _check_defaults(self, statement: Statement, context: CatalogContext) -> None:
+        """Let Spark check the default values of columns that are expressions."""
+        fields = declared_expressions(statement, context)
+        if fields:
+            from tablestore_engine.sql.rows.column_expressions import check_defaults
+
+            check_defaults(fields, lambda: self.spark)
 
     def _statements_of(self, statement: Script | ExecuteImmediate) -> Sequence[str]:
         """The texts of the statements that a statement consists of."""
@@ -238,10 +256,11 @@ class TableStore:
         pairs = columns.items() if isinstance(columns, Mapping) else columns
         typed = [(n, parse_sql_type(t, n) if isinstance(t, str) else t, None) for n, t in pairs]
         texts = {name: _option_text(value) for name, value in (options or {}).items()}
-        all_options = {**self._options, **texts}
+        keys = _names(primary_key)
+        all_options = {**table_defaults(self._options, bucketed=is_bucketed(keys, texts)), **texts}
         schema = create_schema(
             typed,
-            _names(primary_key),
+            keys,
             _names(partition_by),
             all_options,
             comment,
@@ -301,8 +320,9 @@ class TableStore:
     ) -> int:
         """Append a DataFrame by column name, or upsert it by key; returns the number of rows given.
 
-        It has all columns of the table, unless a merge engine keeps the values of missing ones. `commit_identifier`
-        numbers the writes of `commit_user` (growing): a write that is sent again is not applied again, and returns 0.
+        It has all columns of the table, unless they have a default value or a merge engine keeps the values of missing
+        ones. `commit_identifier` numbers the writes of `commit_user` (growing): a write that is sent again is not
+        applied again, and returns 0.
 
         Raises:
             CommitIdentityError: no number, or a write that is so old that nobody knows whether it was applied.
@@ -355,7 +375,7 @@ def _check_frame(rows: object) -> None:
 def _check_complete(frame: DataFrame, table: Table) -> None:
     """Refuse missing columns: they would be set to null in existing rows."""
     given = {name.lower() for name in frame.columns}
-    missing = [name for name in table.schema.field_names if name.lower() not in given]
+    missing = [f.name for f in table.schema.fields if f.name.lower() not in given and f.default_value is None]
     if missing and not table.schema.merge_engine.folds:
         raise SchemaError(
             f"The rows do not fit the table: no column {', '.join(missing)}.",

@@ -12,7 +12,7 @@ from dbt.adapters.base.impl import ConstraintSupport, FreshnessResponse
 from dbt.adapters.capability import Capability, CapabilityDict, CapabilitySupport, Support
 from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.contracts.macros import MacroResolverProtocol
-from dbt.adapters.contracts.relation import RelationConfig
+from dbt.adapters.contracts.relation import RelationConfig, RelationType
 from dbt_common.contracts.constraints import ConstraintType
 from dbt_common.exceptions import DbtRuntimeError
 
@@ -114,6 +114,9 @@ class TableStoreAdapter(MacroMethods):
             return
         schema, name = schema_of(relation), str(relation.identifier)
         with self.connections.exception_handler("drop relation"):
+            if relation.type == RelationType.Function:
+                self.catalog.functions.drop(schema, name, if_exists=True)
+                return
             kind = self.catalog.object_kind(schema, name)
             if kind == "view":
                 self.catalog.drop_view(schema, name, if_exists=True)

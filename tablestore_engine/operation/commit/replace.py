@@ -43,7 +43,7 @@ def next_schema(current: TableSchema, wanted: TableSchema, newest_id: int) -> Ta
 
 def _same(current: TableSchema, wanted: TableSchema) -> bool:
     def shape(schema: TableSchema) -> tuple[object, ...]:
-        columns = [(f.name, str(f.type), f.description) for f in schema.fields]
+        columns = [(f.name, str(f.type), f.description, f.default_value) for f in schema.fields]
         return columns, schema.primary_keys, schema.partition_keys, dict(schema.options), schema.comment
 
     return shape(current) == shape(wanted)

@@ -1,7 +1,7 @@
 """Reading one data file as Arrow batches in the shape of the current schema.
 
 Columns, and fields of a ROW, are found through the schema that the file was written with, by field id: one that was
-added later reads null, one that was renamed is found under its old name, one whose type was widened is cast.
+added later reads null, one that was renamed is found under its old name, one whose type was changed is cast.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tablestore_engine.operation.files.deletion_vectors import kept_rows
 from tablestore_engine.operation.files.evolve import evolved
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
-from tablestore_engine.schema.types.evolution import check_readable, is_same
+from tablestore_engine.schema.types.evolution import CastRules, ColumnCast, check_readable, is_same
 from tablestore_engine.schema.types.system import COUNT, SEQUENCE_NUMBER, VALUE_KIND, key_field
 from tablestore_engine.schema.types.types import DataField, DataType
 from tablestore_engine.storage.file_io import FileIO
@@ -68,10 +68,12 @@ def read_batches(
     Raises:
         CorruptDataError: the file is damaged; names it.
         StorageError: it cannot be read.
-        UnsupportedTypeError: it holds a column in a type that is not read as that of today.
+        UnsupportedTypeError: it holds a column in a type from which no cast leads to that of today.
+        CastError: it holds a value that this cast does not take.
     """
     by_id = {f.id: f for f in own.fields}
     targets: list[_Target] = []
+    rules = current.cast_rules
     for name in columns.names:
         field = current.field(name)
         targets.append(_target(field.name, by_id.get(field.id), field.type))
@@ -99,7 +101,7 @@ def read_batches(
                     widest = max(widest, batch.nbytes // max(batch.num_rows, 1))
                     kept = None if deleted is None else kept_rows(deleted, position, batch.num_rows)
                     position += batch.num_rows
-                    yield _shape(batch if kept is None else batch.filter(pa.array(kept)), targets)
+                    yield _shape(batch if kept is None else batch.filter(pa.array(kept)), targets, rules)
     except pa.ArrowInvalid as error:
         raise CorruptDataError(path, f"it is not a readable Parquet file ({error})") from error
     except OSError as error:
@@ -147,7 +149,7 @@ def _target(name: str, source: DataField | None, data_type: DataType) -> _Target
     return _Target(name, source, data_type, to_arrow_type(data_type), is_stored)
 
 
-def _shape(batch: pa.RecordBatch, targets: Sequence[_Target]) -> pa.RecordBatch:
+def _shape(batch: pa.RecordBatch, targets: Sequence[_Target], rules: CastRules) -> pa.RecordBatch:
     arrays = []
     for one in targets:
         if one.source is None or one.source.name not in batch.schema.names:
@@ -155,6 +157,6 @@ def _shape(batch: pa.RecordBatch, targets: Sequence[_Target]) -> pa.RecordBatch:
             continue
         array = batch.column(one.source.name)
         if not one.is_stored:
-            array = evolved(array, one.source.type, one.type)
+            array = evolved(array, one.source.type, one.type, ColumnCast(one.name, rules))
         arrays.append(array if array.type == one.arrow else array.cast(one.arrow))
     return pa.RecordBatch.from_arrays(arrays, names=[one.name for one in targets])

@@ -92,7 +92,10 @@ def _fold(chunks: list[Any], bound: Callable[[Any, Any, int], ColumnStats]) -> C
             continue
         if not stats.has_min_max:
             return ColumnStats(None, None, None)
-        low, high = stats.min, stats.max
+        try:
+            low, high = stats.min, stats.max
+        except OverflowError:  # a time that Python does not have, beyond the year 9999
+            return ColumnStats(None, None, None)
         if isinstance(low, float) and (math.isnan(low) or math.isnan(high)):
             return ColumnStats(None, None, None)
         minimum = low if minimum is None else min(minimum, low)

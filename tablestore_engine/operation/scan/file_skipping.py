@@ -13,9 +13,11 @@ from tablestore_engine.metadata.binary_row import decode_row
 from tablestore_engine.metadata.data_file import DataFileMeta
 from tablestore_engine.operation.scan.prune import Bounds, buckets_for, may_match
 from tablestore_engine.operation.scan.scan_plan import BucketScan, sections_of
+from tablestore_engine.schema.casts.cast_bounds import cast_bound, keeps_order, null_count_after
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.types import DataType
+from tablestore_engine.schema.types.evolution import is_same
+from tablestore_engine.schema.types.types import DataField, DataType
 
 IndexTest = Callable[[BucketScan, DataFileMeta, "frozenset[str] | None"], bool]
 """Whether a file of a bucket may match, by the indexes of some columns (lower case; None: of all)."""
@@ -39,12 +41,24 @@ def skip_buckets(
         if scan.total_buckets not in chosen:
             chosen[scan.total_buckets] = buckets_for(predicate, schema, scan.total_buckets)
         wanted = chosen[scan.total_buckets]
-        if wanted is not None and scan.bucket not in wanted:
+        if wanted is not None and scan.bucket not in wanted and _hashed_as_today(scan, schema, schemas):
             continue
         files = _skip_files(scan, schema, predicate, schemas, indexes)
         if files:
             kept.append(scan if len(files) == len(scan.files) else replace(scan, files=tuple(files), pruned=True))
     return tuple(kept)
+
+
+def _hashed_as_today(scan: BucketScan, schema: TableSchema, schemas: Callable[[int], TableSchema] | None) -> bool:
+    """Whether the rows of a bucket were put there by hashes of the present types of the bucket key."""
+    if schemas is None:
+        return True
+    now = [(one.id, one.type.as_nullable(True)) for one in schema.bucket_fields]
+    for number in {f.schema_id for f in scan.files} - {schema.id}:
+        past = {one.id: one.type.as_nullable(True) for one in schemas(number).fields}
+        if any(past.get(key) != kind for key, kind in now):
+            return False
+    return True
 
 
 def _skip_files(
@@ -115,6 +129,17 @@ class FileBounds:
                 # Added after the file was written: every row reads null.
                 return field.type, Bounds(None, None, self._file.row_count, self._file.row_count)
             found = self._by_id.get(field.id)
-            return found if found is not None and found[0].as_nullable(True) == field.type.as_nullable(True) else None
+            return None if found is None else self._evolved(field, *found)
 
         return lookup
+
+    def _evolved(self, field: DataField, past: DataType, known: Bounds) -> tuple[DataType, Bounds] | None:
+        """Bounds of the type of then as those of the present one."""
+        if is_same(past, field.type):
+            return field.type, known
+        rules, rows = self._schema.cast_rules, self._file.row_count
+        nulls = null_count_after(past, field.type, rules, known.null_count, rows)
+        if not keeps_order(past, field.type, rules.zone):
+            return field.type, Bounds(None, None, nulls, rows)
+        low, high = (None if one is None else cast_bound(one, field.type) for one in (known.minimum, known.maximum))
+        return field.type, Bounds(low, high, nulls, rows)

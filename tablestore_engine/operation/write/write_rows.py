@@ -17,7 +17,8 @@ from tablestore_engine.schema.table.row_kind import (
 )
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
-from tablestore_engine.schema.types.types import AtomicType, DataType
+from tablestore_engine.schema.types.default_values import default_scalar
+from tablestore_engine.schema.types.types import AtomicType, DataField, DataType
 
 
 def table_rows(rows: pa.Table, schema: TableSchema) -> pa.Table:
@@ -30,7 +31,7 @@ def table_rows(rows: pa.Table, schema: TableSchema) -> pa.Table:
     rows = _numbered_kinds(rows, schema)
     given = {name.lower(): name for name in rows.column_names}
     unknown = [n for n in rows.column_names if n != ROW_KIND_COLUMN and not schema.has_field(n)]
-    missing = [n for n in schema.field_names if n.lower() not in given]
+    missing = [f.name for f in schema.fields if f.name.lower() not in given and f.default_value is None]
     if unknown or missing:
         raise SchemaError(
             f"The rows do not fit the table: {'no column ' + ', '.join(missing) if missing else ''}"
@@ -39,7 +40,9 @@ def table_rows(rows: pa.Table, schema: TableSchema) -> pa.Table:
         )
     arrays, names = [], []
     for field in schema.fields:
-        column, target = rows.column(given[field.name.lower()]), to_arrow_type(field.type)
+        target = to_arrow_type(field.type)
+        own = given.get(field.name.lower())
+        column = _defaults(field, rows.num_rows) if own is None else rows.column(own)
         try:
             column = column if column.type == target else _cast(column, target)
         except pa.ArrowException as error:
@@ -52,6 +55,10 @@ def table_rows(rows: pa.Table, schema: TableSchema) -> pa.Table:
         arrays.append(rows.column(ROW_KIND_COLUMN).cast(pa.int8()))
         names.append(ROW_KIND_COLUMN)
     return pa.table(arrays, names=names)
+
+
+def _defaults(field: DataField, number: int) -> pa.ChunkedArray:
+    return pa.chunked_array([pa.repeat(default_scalar(field), number)])
 
 
 def _filled(column: pa.ChunkedArray, kind: DataType) -> pa.ChunkedArray:

@@ -48,6 +48,7 @@ from tablestore_engine.schema.table.schema_changes import (
     RenameColumn,
     RetypeColumn,
     SetColumnComment,
+    SetColumnDefault,
     SetNullability,
 )
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -180,6 +181,17 @@ class Draft:
             return (*siblings[:at], replace(siblings[at], description=change.comment), *siblings[at + 1 :])
 
         self.fields = edited(self.fields, path, comment)
+
+    @_change.register
+    def _default(self, change: SetColumnDefault) -> None:
+        path = require_path(self.fields, change.name)
+        if len(path) > 1:
+            raise SchemaError(f"'{shown(path)}' is a part of a column, which has no default value of its own.")
+
+        def set_default(siblings: Fields, at: int) -> Fields:
+            return (*siblings[:at], replace(siblings[at], default_value=change.default), *siblings[at + 1 :])
+
+        self.fields = edited(self.fields, path, set_default)
 
     def _past_types(self, path: Path) -> list[DataType]:
         """The types that a column, or what is at a path inside of it, had in earlier versions."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 
-from tablestore_engine.errors import OptionError, SchemaError, did_you_mean
+from tablestore_engine.errors import ColumnNotFound, OptionError, SchemaError, did_you_mean
 from tablestore_engine.options import CoreOptions, FileOptions, LayoutOptions, Option
 from tablestore_engine.schema.merge.merge_options import merge_engine_of
 from tablestore_engine.schema.table.file_indexes import indexed_columns
@@ -72,6 +73,22 @@ def create_schema(
     merge_engine_of(fields, primary_keys, parsed, partition_keys)
     indexed_columns(parsed, fields)
     return TableSchema(0, fields, highest, partition_keys, primary_keys, options, comment, time_millis)
+
+
+def with_defaults(fields: Sequence[DataField], defaults: Mapping[str, str | None]) -> list[DataField]:
+    """The columns with these default values, as the schema keeps them, by name.
+
+    Raises:
+        ColumnNotFound: a column that does not exist.
+    """
+    found = list(fields)
+    for name, text in defaults.items():
+        at = next((i for i, one in enumerate(found) if one.name.lower() == name.lower()), None)
+        if at is None:
+            hint = did_you_mean(name, [one.name for one in found])
+            raise ColumnNotFound(f"Column '{name}' does not exist.", hint=hint)
+        found[at] = replace(found[at], default_value=text)
+    return found
 
 
 def check_names(names: Sequence[str]) -> None:

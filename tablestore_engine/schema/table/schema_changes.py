@@ -98,5 +98,22 @@ class SetColumnComment:
     comment: str | None
 
 
-ColumnChange = AddColumn | DropColumn | RenameColumn | RetypeColumn | MoveColumn | SetNullability | SetColumnComment
+@dataclass(frozen=True)
+class SetColumnDefault:
+    """Set the default value of a column, as its schema keeps it, or remove it with None. Rows that exist stay."""
+
+    name: ColumnPath
+    default: str | None
+
+
+ColumnChange = (
+    AddColumn
+    | DropColumn
+    | RenameColumn
+    | RetypeColumn
+    | MoveColumn
+    | SetNullability
+    | SetColumnComment
+    | SetColumnDefault
+)
 SchemaChange = ColumnChange | SetOption | RemoveOption | SetComment

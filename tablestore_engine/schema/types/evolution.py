@@ -4,16 +4,17 @@ Vocabulary: *past* is a column's type in the schema that a file was written with
 change is *implicit* when it needs no option (the implicit casts of Flink's SQL), *explicit* when Spark's ``cast`` can
 do it. A *mode* says what a table allows, and what becomes of a value that cannot be cast.
 
-`check_retype` decides what this engine changes. What is not *lossless* is refused on read and never cast.
+Invariant: reading takes any cast that Spark knows, whatever the mode, since another tool may have changed the type;
+`check_retype` decides what this engine changes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
-from tablestore_engine.errors import SchemaError, UnsupportedTypeError
+from tablestore_engine.errors import CastError, SchemaError, UnsupportedTypeError
 from tablestore_engine.schema.types.types import (
     BINARY_ROOTS,
     INTEGER_ROOTS,
@@ -27,6 +28,8 @@ from tablestore_engine.schema.types.types import (
     RowType,
 )
 
+CAST_FAILED = "An older file holds a value that cannot be cast to what is now the type of its column"
+CAST_HINT = "Set 'schema.evolution.cast' = 'explicit-null' to read such values as null, or change the type back."
 _DIGITS = {"TINYINT": 3, "SMALLINT": 5, "INT": 10, "BIGINT": 19}
 _EXACT_IN = {"TINYINT": ("FLOAT", "DOUBLE"), "SMALLINT": ("FLOAT", "DOUBLE"), "INT": ("DOUBLE",), "FLOAT": ("DOUBLE",)}
 _NUMBERS = (*INTEGER_ROOTS, "FLOAT", "DOUBLE", "DECIMAL")
@@ -78,6 +81,27 @@ class CastRules:
         return self.mode is not CastMode.EXPLICIT_NULL
 
 
+@dataclass(frozen=True)
+class ColumnCast:
+    """The rules for the values of a column or field, which messages name."""
+
+    column: str
+    rules: CastRules
+
+    def at(self, field: str) -> ColumnCast:
+        """The same for a field or element of it."""
+        return replace(self, column=f"{self.column}.{field}")
+
+    def complaint(self, current: DataType) -> str:
+        """The beginning of the message that names a value; its text and a quote end it."""
+        return f"{CAST_FAILED}: column '{self.column}' is {current.as_nullable(True)}, and the value is '"
+
+
+def cast_error(how: ColumnCast, current: DataType, value: object) -> CastError:
+    """The error for a value that cannot be cast."""
+    return CastError(f"{how.complaint(current)}{value}'.", hint=CAST_HINT)
+
+
 def is_same(past: DataType, current: DataType) -> bool:
     """Whether values are read as they are stored: the same types, and fields of the same ids and names in one order."""
     if isinstance(past, AtomicType) and isinstance(current, AtomicType):
@@ -127,20 +151,13 @@ def check_retype(column: str, past: DataType, current: DataType, mode: CastMode)
 
 
 def check_readable(column: str, past: DataType, current: DataType) -> None:
-    """Raise an UnsupportedTypeError, which names the column or field, unless the change of its type is lossless."""
-    if isinstance(past, ArrayType) and isinstance(current, ArrayType):
-        check_readable(f"{column}.element", past.element, current.element)
-    elif isinstance(past, MapType) and isinstance(current, MapType) and is_same(past.key, current.key):
-        check_readable(f"{column}.value", past.value, current.value)
-    elif isinstance(past, RowType) and isinstance(current, RowType):
-        for field in current.fields:
-            source = past_field(past, field)
-            if source is not None:
-                check_readable(f"{column}.{field.name}", source.type, field.type)
-    elif not (isinstance(past, AtomicType) and isinstance(current, AtomicType) and is_lossless(past, current)):
+    """Raise an UnsupportedTypeError, which names the column or field, unless a cast leads from type to type."""
+    found = _first_pair(column, past, current, is_castable)
+    if found is not None:
+        name, source, target = found
         raise UnsupportedTypeError(
-            f"Column '{column}' has files in which it is {past.as_nullable(True)}, and these are not read as"
-            f" {current.as_nullable(True)}: values could change.",
+            f"Column '{name}' has files in which it is {source.as_nullable(True)}, and these are not read as"
+            f" {target.as_nullable(True)}: Spark has no such cast.",
             hint="A full compaction by the tool that changed the type stores them as the new one.",
         )
 
@@ -176,34 +193,25 @@ def is_castable(past: DataType, current: DataType) -> bool:
     """Whether Spark's ``cast`` takes a value of one type to the other, under its ANSI rules."""
     if not isinstance(current, AtomicType):
         return False
-    if current.root in STRING_ROOTS:
+    if not isinstance(past, AtomicType):
+        # The text of an instant would depend on the time zone of the session.
+        return current.root in STRING_ROOTS and not _holds_instants(past)
+    known = _EXPLICIT.get(current.root, ())
+    return current.root in STRING_ROOTS or past.root == current.root or past.root in known
+
+
+def never_fails(past: DataType, current: DataType) -> bool:
+    """Whether a cast that `is_castable` allows has a result for each value."""
+    if not isinstance(past, AtomicType) or not isinstance(current, AtomicType):
+        return isinstance(current, AtomicType) and current.root == "STRING"
+    root, to = past.root, current.root
+    if to in ("STRING", "BYTES") or is_lossless(past, current):
         return True
-    return isinstance(past, AtomicType) and (past.root == current.root or past.root in _EXPLICIT.get(current.root, ()))
-
-
-def depends_on_zone(past: DataType, current: DataType) -> bool:
-    """Whether a cast takes the time zone `schema.evolution.time-zone`: between an instant and what a clock shows."""
-    if isinstance(past, AtomicType) and isinstance(current, AtomicType):
-        one, other = past.root, current.root
-        return (one == "TIMESTAMP_LTZ" and other in _ZONED) or (other == "TIMESTAMP_LTZ" and one in _ZONED)
-    if isinstance(past, ArrayType) and isinstance(current, ArrayType):
-        return depends_on_zone(past.element, current.element)
-    if isinstance(past, MapType) and isinstance(current, MapType):
-        return depends_on_zone(past.value, current.value)
-    if isinstance(past, RowType) and isinstance(current, RowType):
-        pairs = ((past_field(past, one), one) for one in current.fields)
-        return any(old is not None and depends_on_zone(old.type, one.type) for old, one in pairs)
-    return isinstance(current, AtomicType) and _holds_instants(past)
-
-
-def _holds_instants(kind: DataType) -> bool:
-    if isinstance(kind, AtomicType):
-        return kind.root == "TIMESTAMP_LTZ"
-    if isinstance(kind, ArrayType):
-        return _holds_instants(kind.element)
-    if isinstance(kind, MapType):
-        return _holds_instants(kind.key) or _holds_instants(kind.value)
-    return isinstance(kind, RowType) and any(_holds_instants(one.type) for one in kind.fields)
+    if root in _NUMBERS or root == "BOOLEAN":
+        return to in ("FLOAT", "DOUBLE", "BOOLEAN") or (root == "BOOLEAN" and to in INTEGER_ROOTS)
+    if root == "TIMESTAMP_LTZ" and to in ("BIGINT", "FLOAT", "DOUBLE"):
+        return True
+    return root in ("DATE", *TIMESTAMP_ROOTS) and to in ("DATE", *TIMESTAMP_ROOTS)
 
 
 def is_lossless(past: AtomicType, current: AtomicType) -> bool:
@@ -232,3 +240,28 @@ def is_lossless(past: AtomicType, current: AtomicType) -> bool:
 
 def _whole_digits(decimal: AtomicType) -> int:
     return (decimal.precision or 10) - (decimal.scale or 0)
+
+
+def depends_on_zone(past: DataType, current: DataType) -> bool:
+    """Whether a cast takes the time zone `schema.evolution.time-zone`: between an instant and what a clock shows."""
+    if isinstance(past, AtomicType) and isinstance(current, AtomicType):
+        one, other = past.root, current.root
+        return (one == "TIMESTAMP_LTZ" and other in _ZONED) or (other == "TIMESTAMP_LTZ" and one in _ZONED)
+    if isinstance(past, ArrayType) and isinstance(current, ArrayType):
+        return depends_on_zone(past.element, current.element)
+    if isinstance(past, MapType) and isinstance(current, MapType):
+        return depends_on_zone(past.value, current.value)
+    if isinstance(past, RowType) and isinstance(current, RowType):
+        pairs = ((past_field(past, one), one) for one in current.fields)
+        return any(old is not None and depends_on_zone(old.type, one.type) for old, one in pairs)
+    return isinstance(current, AtomicType) and _holds_instants(past)
+
+
+def _holds_instants(kind: DataType) -> bool:
+    if isinstance(kind, AtomicType):
+        return kind.root == "TIMESTAMP_LTZ"
+    if isinstance(kind, ArrayType):
+        return _holds_instants(kind.element)
+    if isinstance(kind, MapType):
+        return _holds_instants(kind.key) or _holds_instants(kind.value)
+    return isinstance(kind, RowType) and any(_holds_instants(one.type) for one in kind.fields)

@@ -47,17 +47,18 @@ def declared_type(kind: DataType) -> str:
     return spark_type(kind).upper()
 
 
-def declared_column(column: DataField) -> str:
-    """A column definition: ```id` BIGINT NOT NULL COMMENT '…'``."""
-    return f"{quoted_name(column.name)} {_declared(column)}"
+def declared_column(column: DataField, default_sql: str | None = None) -> str:
+    """A column definition: ```id` BIGINT NOT NULL DEFAULT 0 COMMENT '…'``."""
+    return f"{quoted_name(column.name)} {_declared(column, default_sql)}"
 
 
 def _declared_field(one: DataField) -> str:
     return f"{quoted_name(one.name)}: {_declared(one)}"
 
 
-def _declared(one: DataField) -> str:
+def _declared(one: DataField, default_sql: str | None = None) -> str:
     null = "" if one.type.nullable else " NOT NULL"
+    null += "" if default_sql is None else f" DEFAULT {default_sql}"
     comment = "" if one.description is None else f" COMMENT {quoted_text(one.description)}"
     return f"{declared_type(one.type)}{null}{comment}"
 

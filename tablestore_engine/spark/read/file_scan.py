@@ -19,11 +19,11 @@ from tablestore_engine.metadata.data_file import DataFileMeta
 from tablestore_engine.operation.files.deletion_vectors import read_positions_of
 from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.evolution import check_readable, is_same
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.system import COUNT, SEQUENCE_NUMBER, VALUE_KIND
-from tablestore_engine.schema.types.types import DataField, DataType
-from tablestore_engine.spark.expressions.evolve_sql import evolved_sql, null_sql
+from tablestore_engine.schema.types.types import DataField
+from tablestore_engine.spark.expressions.column_source import Source, sources_of
+from tablestore_engine.spark.expressions.evolve_sql import null_sql
 from tablestore_engine.spark.expressions.types import to_spark_schema
 from tablestore_engine.spark.read.deletion_vectors import without_deleted
 from tablestore_engine.table import Table
@@ -33,16 +33,6 @@ POSITION_COLUMN = "__tablestore_position"
 SIZE_COLUMN = "__tablestore_size"
 # Spark takes these in a path for a pattern; a warehouse may lie below `/data/[1]`.
 _PATTERN = re.compile(r"[\[\]{}*?\\]")
-# What Spark's Parquet reader widens by itself when asked for the target type.
-_NATIVE_CASTS = {
-    ("TINYINT", "SMALLINT"),
-    ("TINYINT", "INT"),
-    ("TINYINT", "BIGINT"),
-    ("SMALLINT", "INT"),
-    ("SMALLINT", "BIGINT"),
-    ("INT", "BIGINT"),
-    ("FLOAT", "DOUBLE"),
-}
 # Spark's metadata columns: the file and position of a row.
 _POSITIONS = (f"_metadata.file_path as {FILE_COLUMN}", f"_metadata.row_index as {POSITION_COLUMN}")
 _SIZES = (f"_metadata.file_size as {SIZE_COLUMN}",)
@@ -57,6 +47,8 @@ class FileScans:
         self.spark = spark
         self._table = table
         self.schema = schema
+        self._sources = {schema.id: tuple(Source(field, None) for field in schema.fields)}
+        self._known = {schema.id: schema.id}
 
     def empty(self, *, positions: bool = False) -> DataFrame:
         """No rows, the schema's columns."""
@@ -86,26 +78,25 @@ class FileScans:
         positions: bool = False,
         sizes: bool = False,
     ) -> DataFrame:
-        """The rows of files as they are: one scan, and one more for each schema that Spark cannot bridge.
+        """The rows of files as they are: one scan, and one more for each set of schemas that Spark cannot bridge.
 
         With `system` the sequence number and row kind come first, with `counts` the counts of retractions; with
         `positions` the file and the row's number in it come last, and with `sizes` also the size of the file.
 
         Raises:
             CorruptDataError, StorageError: a file is empty, or is lost.
-            UnsupportedTypeError: files hold a column in a type that is not read as that of today.
+            UnsupportedTypeError: files hold a column in a type from which no cast leads to that of today.
         """
         groups: dict[tuple[int, bool], list[BucketFile]] = {}
         for bucket, file in files:
-            own = file.schema_id
-            if own == self.schema.id or self._reads_by_name(own):
-                own = self.schema.id
-            groups.setdefault((own, file.file_name in bucket.deletions), []).append((bucket, file))
+            alike = self._alike(file.schema_id)
+            groups.setdefault((alike, file.file_name in bucket.deletions), []).append((bucket, file))
         first = (SEQUENCE_NUMBER, VALUE_KIND) if system else (COUNT,) if counts else ()
         last: tuple[str, ...] = _POSITIONS if positions or sizes else ()
         last += _SIZES if sizes else ()
         frames = [
-            self._scan(own, groups[own, deletes], first, last, deletes=deletes) for own, deletes in sorted(groups)
+            self._scan(self._sources[alike], groups[alike, deletes], first, last, deletes=deletes)
+            for alike, deletes in sorted(groups)
         ]
         return reduce(DataFrame.unionAll, frames)
 
@@ -119,47 +110,36 @@ class FileScans:
             raise CorruptDataError(path, f"it is empty, and its manifest says {file.file_size:,} bytes")
         return self._table.io.local_path(path)
 
-    def _reads_by_name(self, schema_id: int) -> bool:
-        """Whether files of a past schema read rightly when asked for the current columns by name."""
-        own = self.schema_of(schema_id)
-        by_id = {f.id: f for f in own.fields}
-        for field in self.schema.fields:
-            past = by_id.get(field.id)
-            if past is None:
-                if own.has_field(field.name):
-                    return False
-            elif past.name.lower() != field.name.lower() or not _same_for_spark(past.type, field.type):
-                return False
-        return True
+    def _alike(self, schema_id: int) -> int:
+        """The schema whose files are read like those of another one: the columns have the same sources."""
+        if schema_id not in self._known:
+            sources = sources_of(self.schema_of(schema_id), self.schema)
+            alike = next((known for known, those in self._sources.items() if those == sources), schema_id)
+            self._sources[alike] = sources
+            self._known[schema_id] = alike
+        return self._known[schema_id]
 
     def _scan(
         self,
-        schema_id: int,
+        sources: tuple[Source, ...],
         files: list[BucketFile],
         first: tuple[DataField, ...],
         last: tuple[str, ...],
         *,
         deletes: bool,
     ) -> DataFrame:
-        is_current = schema_id == self.schema.id
-        own = self.schema if is_current else self.schema_of(schema_id)
-        struct = to_spark_schema(own.fields)
+        stored = [one.stored for one in sources if one.stored is not None]
+        struct = to_spark_schema(stored)
         if first:
             struct = T.StructType([*to_spark_schema(first).fields, *struct.fields])
         paths = [escaped_path(self._checked(bucket, file)) for bucket, file in files]
         frame = self.spark.read.schema(struct).parquet(*paths)
-        if is_current and not last and not deletes:
+        if all(one.sql is None for one in sources) and not last and not deletes:
             return frame
         selected = [one.name for one in first]
-        by_id = {f.id: f for f in own.fields}
-        for field in self.schema.fields:
-            past = by_id.get(field.id)
-            if past is None:
-                source = null_sql(field.type)
-            else:
-                check_readable(field.name, past.type, field.type)
-                source = evolved_sql(quoted_name(past.name), past.type, field.type)
-            selected.append(f"{source} as {quoted_name(field.name)}")
+        for field, one in zip(self.schema.fields, sources, strict=True):
+            name = quoted_name(field.name)
+            selected.append(name if one.sql is None else f"{one.sql} as {name}")
         selected.extend(last)
         if deletes:
             return without_deleted(self.spark, frame, selected, self._deleted(files))
@@ -174,9 +154,3 @@ class FileScans:
 def escaped_path(path: str) -> str:
     """A path as Spark takes it for one file, whatever characters it has."""
     return _PATTERN.sub(r"\\\g<0>", path)
-
-
-def _same_for_spark(past: DataType, current: DataType) -> bool:
-    if is_same(past, current):
-        return True
-    return (getattr(past, "root", None), getattr(current, "root", None)) in _NATIVE_CASTS

@@ -19,6 +19,7 @@ from pyspark.errors import (
 
 from tablestore_engine import errors
 from tablestore_engine.errors import (
+    CastError,
     ExecutionError,
     NegativeCountError,
     ParseError,
@@ -30,6 +31,7 @@ from tablestore_engine.errors import (
 )
 from tablestore_engine.mergetree.multiset.multiset import NEGATIVE, NEGATIVE_HINT
 from tablestore_engine.schema.table.row_kind import KINDS_HINT, UNKNOWN_KIND
+from tablestore_engine.schema.types.evolution import CAST_FAILED, CAST_HINT
 from tablestore_engine.spark.run.failed_files import failed_file
 from tablestore_engine.spark.run.hints import hint_for
 from tablestore_engine.spark.run.messages import own_words, reason_and_position
@@ -92,6 +94,9 @@ def failure(text: str) -> TableStoreError:
     if NEGATIVE in message:
         reason = message[message.index(NEGATIVE) :].partition(" SQLSTATE: ")[0]
         return NegativeCountError(reason, hint=NEGATIVE_HINT)
+    if CAST_FAILED in message:
+        reason = message[message.index(CAST_FAILED) :].partition(" SQLSTATE: ")[0]
+        return CastError(reason, hint=CAST_HINT)
     unknown = message.find(UNKNOWN_KIND)
     end = message.find(KINDS_HINT, unknown)
     if 0 <= unknown < end:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.schema.table.schema_changes import (
@@ -13,15 +14,20 @@ from tablestore_engine.schema.table.schema_changes import (
     RetypeColumn,
     SchemaChange,
     SetColumnComment,
+    SetColumnDefault,
     SetNullability,
 )
 from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.default_values import Expression, parsed_default
+from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, done
-from tablestore_engine.sql.catalog.execute_table import column_of
+from tablestore_engine.sql.catalog.execute_table import column_of, defaults_of
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements import columns
 from tablestore_engine.sql.statements.columns import AlterColumns
-from tablestore_engine.sql.statements.statement import ColumnDefinition
+from tablestore_engine.sql.statements.statement import ColumnDefinition, Statement
+from tablestore_engine.sql.statements.table import CreateTable
+from tablestore_engine.sql.text.default_text import default_text
 from tablestore_engine.sql.text.types import parse_sql_type
 
 
@@ -36,20 +42,57 @@ def alter_columns(statement: AlterColumns, context: CatalogContext) -> Statement
 
 def _changes(action: columns.ColumnAction, schema: TableSchema) -> Iterator[SchemaChange]:
     if isinstance(action, columns.AddColumn):
-        yield _added(action.column, action.parent, if_not_exists=action.if_not_exists)
+        yield from _added(action.column, schema, action.parent, if_not_exists=action.if_not_exists)
     elif isinstance(action, columns.DropColumn):
         yield DropColumn(action.column, action.if_exists)
     elif isinstance(action, columns.RenameColumn):
         yield RenameColumn(action.column, action.new)
     elif isinstance(action, columns.AlterColumn):
         yield from _altered(action)
+    elif isinstance(action, columns.SetDefault):
+        yield _default(action, schema)
     else:
         yield from _replaced(action.columns, schema)
 
 
-def _added(column: ColumnDefinition, parent: tuple[str, ...] = (), *, if_not_exists: bool = False) -> AddColumn:
+def _added(
+    column: ColumnDefinition, schema: TableSchema, parent: tuple[str, ...] = (), *, if_not_exists: bool = False
+) -> Iterator[SchemaChange]:
     name, data_type, comment = column_of(column)
-    return AddColumn((*parent, name), data_type, comment, column.first, column.after, if_not_exists)
+    yield AddColumn((*parent, name), data_type, comment, column.first, column.after, if_not_exists)
+    if column.default_sql is not None and not (if_not_exists and schema.has_field(name)):
+        yield SetColumnDefault((*parent, name), default_text(name, data_type, column.default_sql))
+
+
+def _default(action: columns.SetDefault, schema: TableSchema) -> SetColumnDefault:
+    if action.default_sql is None or len(action.column) > 1:
+        return SetColumnDefault(action.column, action.default_sql)
+    field = schema.field(action.column[0])
+    return SetColumnDefault((field.name,), default_text(field.name, field.type, action.default_sql))
+
+
+def declared_expressions(statement: Statement, context: CatalogContext) -> list[DataField]:
+    """The columns to which a statement gives a default value that is an expression."""
+    found: list[DataField] = []
+    if isinstance(statement, CreateTable):
+        found = _with_default(statement.columns)
+    elif isinstance(statement, AlterColumns):
+        for action in statement.actions:
+            if isinstance(action, columns.SetDefault) and action.default_sql is not None:
+                schema = context.table(statement.table, "ALTER TABLE").schema
+                changed = _default(action, schema)
+                found.append(replace(schema.field(action.column[0]), default_value=changed.default))
+            elif isinstance(action, columns.AddColumn):
+                found += _with_default([action.column])
+            elif isinstance(action, columns.ReplaceColumns):
+                found += _with_default(action.columns)
+    return [one for one in found if isinstance(parsed_default(one), Expression)]
+
+
+def _with_default(definitions: Sequence[ColumnDefinition]) -> list[DataField]:
+    texts = defaults_of(definitions)
+    typed = [(one.name, parse_sql_type(one.type_sql, one.name)) for one in definitions if one.name in texts]
+    return [DataField(0, name, kind, default_value=texts[name]) for name, kind in typed]
 
 
 def _altered(action: columns.AlterColumn) -> Iterator[SchemaChange]:
@@ -73,7 +116,7 @@ def _replaced(wanted: Sequence[ColumnDefinition], schema: TableSchema) -> Iterat
             yield DropColumn((old.name,))
     for one in wanted:
         if not schema.has_field(one.name):
-            yield _added(one)
+            yield from _added(one, schema)
             continue
         old = schema.field(one.name)
         _, data_type, comment = column_of(one)
@@ -83,5 +126,8 @@ def _replaced(wanted: Sequence[ColumnDefinition], schema: TableSchema) -> Iterat
             yield SetNullability((old.name,), one.nullable)
         if comment != old.description:
             yield SetColumnComment((old.name,), comment)
+        text = defaults_of([one]).get(one.name)
+        if text != old.default_value:
+            yield SetColumnDefault((old.name,), text)
     for at, one in enumerate(wanted):
         yield MoveColumn((one.name,), first=at == 0, after=None if at == 0 else wanted[at - 1].name)

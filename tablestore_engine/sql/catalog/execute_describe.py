@@ -11,6 +11,7 @@ from tablestore_engine.catalog import View
 from tablestore_engine.errors import ColumnNotFound, NotFoundError, SqlError, did_you_mean
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.statistics import value_shown
+from tablestore_engine.schema.types.default_values import declared_default
 from tablestore_engine.schema.types.sql_literals import spark_type
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, answer, utc
@@ -23,6 +24,7 @@ from tablestore_engine.table import Table
 
 Row = tuple[str, str, "str | None"]
 
+_LOG_OPTIONS = ("log.system", "log.kafka.bootstrap.servers", "log.retention", "log.kafka.topic")
 _COLUMNS = {"col_name": "string", "data_type": "string", "comment": "string"}
 
 
@@ -46,6 +48,10 @@ def describe(statement: Describe, context: CatalogContext) -> StatementResult:
     if table.schema.partition_keys:
         rows += [("# Partition Information", "", ""), ("# col_name", "data_type", "comment")]
         rows += [_row(one) for one in table.schema.partition_fields]
+    defaults = [(f.name, spark_type(f.type), declared_default(f)) for f in table.schema.fields]
+    if any(text is not None for _, _, text in defaults):
+        rows += _section("Column Default Values", ())
+        rows += [one for one in defaults if one[2] is not None]
     details = _partition_details(table, statement.partition) if statement.partition else []
     if statement.extended:
         if details:
@@ -84,6 +90,9 @@ def _column(statement: Describe, column: str, context: CatalogContext) -> Statem
         ("data_type", spark_type(field.type)),
         ("comment", "NULL" if field.description is None else field.description),
     ]
+    default = declared_default(field)
+    if default is not None:
+        rows.append(("default", default))
     if statement.extended:
         rows.append(("nullable", "true" if field.type.nullable else "false"))
         rows += _column_statistics(statement, field, context)
@@ -133,13 +142,17 @@ def _table_details(table: Table) -> list[tuple[str, str]]:
         bucket += f" by {', '.join(schema.bucket_keys)}"
     details = [
         ("Name", table.name),
+        ("name", f"tablestore.{table.name}"),
         ("Type", "MANAGED"),
         ("Provider", "tablestore"),
         ("Location", table.path),
+        ("file.path", table.path),
         ("Primary Key", ", ".join(schema.primary_keys)),
         ("Partition Columns", ", ".join(schema.partition_keys)),
         ("bucket", bucket),
         ("file.format", options.file_format),
+        ("change-tracking", schema.options.get("change-tracking", "true").strip().lower()),
+        *((key, schema.options.get(key, "none")) for key in _LOG_OPTIONS),
         (
             "Snapshot",
             f"{snapshot.id} ({snapshot.commit_kind} at {utc(snapshot.time_millis)})" if snapshot else "none",
@@ -179,7 +192,9 @@ def _partition_details(table: Table, spec: PartitionSpec) -> list[tuple[str, str
     counted = table.count_rows([one for one in entries if one.partition == row])
     return [
         ("Partition", path),
+        ("partition", path),
         ("Location", table.paths.partition_dir(path)),
+        ("file.path", table.paths.partition_dir(path)),
         *([("Buckets", _bucket_text([e for e in entries if e.partition == row]))] if schema.bucket_keys else []),
         ("Row Count", counted.text),
         ("Size", f"{sum(one.file_size for one in files)} bytes"),

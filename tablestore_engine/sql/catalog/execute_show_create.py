@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from tablestore_engine.catalog import View
 from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.default_values import declared_default
 from tablestore_engine.schema.types.sql_literals import declared_column, quoted_name, quoted_text
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, answer
 from tablestore_engine.sql.result import StatementResult
@@ -25,7 +26,7 @@ def show_create_table(statement: ShowCreateTable, context: CatalogContext) -> St
 
 def create_table_text(database: str, name: str, schema: TableSchema) -> str:
     """The CREATE TABLE of a schema."""
-    elements = [declared_column(one) for one in schema.fields]
+    elements = [declared_column(one, declared_default(one)) for one in schema.fields]
     if schema.primary_keys:
         elements.append(f"PRIMARY KEY ({_names(schema.primary_keys)}) NOT ENFORCED")
     lines = [

@@ -18,6 +18,7 @@ from tablestore_engine.sql.statements.columns import (
     DropColumn,
     RenameColumn,
     ReplaceColumns,
+    SetDefault,
 )
 from tablestore_engine.sql.statements.statement import Statement, TableName
 from tablestore_engine.sql.statements.table import CommentOn
@@ -160,6 +161,10 @@ def _alter(cursor: Cursor) -> list[ColumnAction] | None:
         return [AlterColumn(column, first=True)]
     if cursor.accept("AFTER"):
         return [AlterColumn(column, after=cursor.name("a column name"))]
+    if cursor.accept("SET", "DEFAULT"):
+        return [SetDefault(column, cursor.until(",", what="a value"))]
+    if cursor.accept("DROP", "DEFAULT"):
+        return [SetDefault(column)]
     for word, nullable in (("SET", False), ("DROP", True)):
         if cursor.accept(word, "NOT", "NULL"):
             return [AlterColumn(column, nullable=nullable)]

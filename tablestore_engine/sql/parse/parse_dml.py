@@ -1,12 +1,12 @@
 """INSERT, UPDATE, DELETE and MERGE.
 
-`with_sql` is the text of the common table expressions before a statement; see `common_tables`. DEFAULT as a value is
-NULL, because columns have no other default.
+`with_sql` is the text of the common table expressions before a statement; see `common_tables`. DEFAULT as a value stays
+as it is: only the schema says what it means.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from tablestore_engine.errors import SqlError
@@ -30,7 +30,7 @@ from tablestore_engine.sql.statements.statement import (
 from tablestore_engine.sql.text.common_tables import inline_ctes, with_ctes
 from tablestore_engine.sql.text.cursor import OWN_CATALOGS, Cursor, error_at
 from tablestore_engine.sql.text.hints import hint_before
-from tablestore_engine.sql.text.lexer import tokenize, top_level
+from tablestore_engine.sql.text.lexer import top_level
 
 
 def partition_spec(cursor: Cursor) -> PartitionSpec:
@@ -90,17 +90,19 @@ def insert(cursor: Cursor, with_sql: str | None) -> Statement:
     if cursor.sees("WITH", "("):
         raise cursor.error("Options on INSERT are not supported", kind=SqlError)
     if verb == "INTO" and cursor.accept("REPLACE"):
-        return _replace_where(cursor, table, with_sql)
+        return _replace_where(cursor, table, options, with_sql)
     partition = partition_spec(cursor)
     if verb == "INTO" and cursor.sees("IF", "NOT", "EXISTS"):
         raise cursor.error("IF NOT EXISTS is supported with INSERT OVERWRITE only", kind=SqlError)
     if_not_exists = cursor.accept_if_not_exists()
     by_name = cursor.accept("BY", "NAME")
+    if verb == "INTO" and by_name and not partition and cursor.accept("REPLACE"):
+        return _replace_where(cursor, table, options, with_sql, by_name=True)
     columns = () if by_name else _column_list(cursor)
     partition_after = partition_spec(cursor) if not partition else ()
     if not cursor.sees_query():
         raise cursor.error("Expected a query or VALUES", hint="Write INSERT INTO t SELECT … or VALUES (…).")
-    query = with_ctes(with_sql, _without_defaults(cursor.rest()))
+    query = with_ctes(with_sql, cursor.rest())
     partition = partition or partition_after
     if verb == "INTO":
         return InsertInto(
@@ -124,20 +126,6 @@ def insert(cursor: Cursor, with_sql: str | None) -> Statement:
     )
 
 
-def _without_defaults(query_sql: str) -> str:
-    """VALUES with each DEFAULT replaced by NULL; any other query unchanged."""
-    if query_sql[:6].upper() != "VALUES" or "DEFAULT" not in query_sql.upper():
-        return query_sql
-    tokens = tokenize(query_sql)
-    pieces: list[str] = []
-    position = 0
-    for before, token, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
-        if token.key == "DEFAULT" and before.key in ("(", ",", "VALUES") and after.key in (",", ")", ""):
-            pieces += [query_sql[position : token.start], "NULL"]
-            position = token.end
-    return "".join([*pieces, query_sql[position:]])
-
-
 def _column_list(cursor: Cursor) -> tuple[str, ...]:
     """``(a, b)`` before a query; empty when the parenthesis opens the query itself."""
     if cursor.key != "(" or cursor.key_at(1) == "(":
@@ -150,7 +138,9 @@ def _column_list(cursor: Cursor) -> tuple[str, ...]:
     return cursor.names_in_parentheses()
 
 
-def _replace_where(cursor: Cursor, table: TableName, with_sql: str | None) -> Statement:
+def _replace_where(
+    cursor: Cursor, table: TableName, options: Mapping[str, str], with_sql: str | None, *, by_name: bool = False
+) -> Statement:
     """``REPLACE WHERE condition query``."""
     if cursor.key != "WHERE":
         raise cursor.error("Only REPLACE WHERE is supported", kind=SqlError, hint="Use MERGE INTO.")
@@ -165,7 +155,12 @@ def _replace_where(cursor: Cursor, table: TableName, with_sql: str | None) -> St
     condition = cursor.slice(start, cursor.i)
     query = with_ctes(with_sql, cursor.rest())
     return InsertOverwrite(
-        sql=cursor.text, table=table, query_sql=query, replace_where_sql=inline_ctes(with_sql, condition)
+        sql=cursor.text,
+        table=table,
+        dynamic_options=options,
+        query_sql=query,
+        by_name=by_name,
+        replace_where_sql=inline_ctes(with_sql, condition),
     )
 
 
@@ -245,36 +240,43 @@ def _assignments(
 ) -> tuple[Assignment, ...]:
     found = []
     while True:
-        column = _own_column(cursor, table, alias)
+        column, *path = _own_path(cursor, table, alias)
         if not cursor.accept_one("=", "=="):
             raise cursor.error("Expected =")
-        found.append(Assignment(column, _value(cursor, with_sql, ",", *stops)))
+        found.append(Assignment(column, _value(cursor, with_sql, ",", *stops), tuple(path)))
         if not cursor.accept(","):
             break
     return tuple(found)
 
 
 def _value(cursor: Cursor, with_sql: str | None, *stops: str) -> str:
-    """The text of a value, up to one of the keys; NULL for DEFAULT."""
-    value = cursor.until(*stops, what="a value")
-    return "NULL" if value.upper() == "DEFAULT" else inline_ctes(with_sql, value)
+    """The text of a value, up to one of the keys."""
+    return inline_ctes(with_sql, cursor.until(*stops, what="a value"))
+
+
+def _own_path(cursor: Cursor, table: TableName, alias: str | None) -> Sequence[str]:
+    """A column of the statement's table, or a field of it, without the qualifier."""
+    parts = cursor.dotted("a column name")
+    names = [[(table.database or "").lower(), table.name.lower()], [table.name.lower()]]
+    if alias is not None:
+        names.append([alias.lower()])
+    for name in names:
+        if len(parts) > len(name) and [part.lower() for part in parts[: len(name)]] == name:
+            return parts[len(name) :]
+    return parts
 
 
 def _own_column(cursor: Cursor, table: TableName, alias: str | None) -> str:
     """A column of the statement's table, with or without a qualifier."""
     start = cursor.i
-    parts = cursor.dotted("a column name")
-    qualifier = [part.lower() for part in parts[:-1]]
-    names = [[], [table.name.lower()], [(table.database or "").lower(), table.name.lower()]]
-    if alias is not None:
-        names.append([alias.lower()])
-    if qualifier in names:
-        return parts[-1]
+    column, *path = _own_path(cursor, table, alias)
+    if not path:
+        return column
     cursor.i = start
     raise cursor.error(
-        f"'{'.'.join(parts)}' is not a column of {table}",
+        f"'{'.'.join([column, *path])}' is not a column of {table}",
         kind=SqlError,
-        hint="Assign the whole struct, for example by struct(…).",
+        hint="Give the whole struct, for example by struct(…).",
     )
 
 

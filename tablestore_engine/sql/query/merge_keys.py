@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from tablestore_engine.sql.query.predicate_reader import conjuncts, read_column, read_equalities
 from tablestore_engine.sql.statements.row import Merge, MergeClause
+from tablestore_engine.sql.text.default_text import is_default
 from tablestore_engine.sql.text.lexer import tokenize
 
 Pairs = list[tuple[str, str]]
@@ -53,7 +54,7 @@ def _same_values(statement: Merge, pairs: Pairs, target: Sequence[str], source: 
         updated |= {name: name for name in columns}
     for assignment in statement.matched[0].assignments:
         value = _source_column(assignment.value_sql, owner)
-        if value is None:
+        if value is None or assignment.path:
             return False
         updated[assignment.column.lower()] = value
     return inserted == updated and set(updated) == set(columns)
@@ -70,7 +71,7 @@ def _inserted(clause: MergeClause, columns: Sequence[str], owner: _Owner) -> dic
 def _source_column(sql: str, owner: _Owner) -> str | None:
     """The column of the source that an expression is, None for any other expression."""
     tokens = tokenize(sql)
-    owned = read_column(tokens, 0, len(tokens) - 1, owner)
+    owned = None if is_default(sql) else read_column(tokens, 0, len(tokens) - 1, owner)
     return owned[1] if owned is not None and owned[0] == "source" else None
 
 

@@ -22,6 +22,7 @@ from tablestore_engine.options import CommitOptions
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.expressions.char_text import filled_sql
+from tablestore_engine.spark.expressions.default_value import default_sql
 from tablestore_engine.spark.expressions.types import sql_type
 from tablestore_engine.spark.run.collect import collect_arrow
 from tablestore_engine.spark.verbs.insert_overwrite import (
@@ -39,6 +40,7 @@ from tablestore_engine.sql.statements.row import InsertInto, InsertOverwrite
 from tablestore_engine.sql.statements.statement import PartitionSpec
 from tablestore_engine.sql.statements.table import Truncate
 from tablestore_engine.sql.text.constants import constant_at
+from tablestore_engine.sql.text.default_text import with_default_values
 from tablestore_engine.sql.text.lexer import tokenize
 from tablestore_engine.table import Table
 
@@ -59,24 +61,26 @@ def execute_insert(statement: InsertInto, context: RowContext) -> StatementResul
 def _insert(statement: InsertInto, context: RowContext) -> StatementResult:
     table = context.table(statement.table)
     frames = context.frames()
-    frame = frames.query(statement.query_sql)
+    frame = frames.query(query_of(statement, table.schema))
     static = _static_columns(statement.partition, table.schema, frames)
     aligned = align(frame, table.schema, statement.columns, static, by_name=statement.by_name)
     outcome = insert(frames.spark, table, Rows(aligned, frames.input_bytes), context.intent)
     return result_of("UPSERT" if table.schema.primary_keys else "INSERT", outcome)
 
 
+def query_of(statement: InsertInto | InsertOverwrite, schema: TableSchema) -> str:
+    """The query of an INSERT, with what DEFAULT means in its VALUES."""
+    static = {partition_field(v.column, schema).name for v in statement.partition if v.value_sql is not None}
+    names = statement.columns or [n for n in schema.field_names if n not in static]
+    return with_default_values(statement.query_sql, names, lambda name: default_sql(schema.field(name)))
+
+
 def execute_overwrite(statement: InsertOverwrite, context: RowContext) -> StatementResult:
     """INSERT OVERWRITE: replace the table, the named partitions, or those of the rows."""
     table = context.table(statement.table)
     schema = table.schema
-    if statement.replace_where_sql is not None:
-        raise SqlError(
-            "INSERT INTO … REPLACE WHERE is not supported.",
-            hint="DELETE the rows first, or overwrite whole partitions.",
-        )
     frames = context.frames()
-    frame = frames.query(statement.query_sql)
+    frame = frames.query(query_of(statement, schema))
     static = _static_columns(statement.partition, schema, frames)
     aligned = align(frame, schema, statement.columns, static, by_name=statement.by_name)
     replaces = None

@@ -56,7 +56,15 @@ class ReplaceColumns:
     columns: tuple[ColumnDefinition, ...]
 
 
-ColumnAction = AddColumn | DropColumn | RenameColumn | AlterColumn | ReplaceColumns
+@dataclass(frozen=True)
+class SetDefault:
+    """ALTER COLUMN … SET DEFAULT; `default_sql` None is DROP DEFAULT."""
+
+    column: Path
+    default_sql: str | None = None
+
+
+ColumnAction = AddColumn | DropColumn | RenameColumn | AlterColumn | ReplaceColumns | SetDefault
 
 
 @dataclass(frozen=True, kw_only=True)

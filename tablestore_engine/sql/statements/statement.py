@@ -41,10 +41,14 @@ class ColumnDefinition:
 
 @dataclass(frozen=True)
 class Assignment:
-    """``column = value`` of UPDATE and MERGE; the column's qualifier is already taken off."""
+    """``column = value`` of UPDATE and MERGE; the column's qualifier is already taken off.
+
+    ``path`` leads to a field of a struct: ``("a", "b")`` for ``column.a.b``. ``value_sql`` may be DEFAULT.
+    """
 
     column: str
     value_sql: str
+    path: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,19 @@
-"""Columns and fields that other tools renamed, dropped, added and widened, as the engine and Spark read older files."""
+"""Columns and fields that other tools renamed, dropped, added and retyped, as the engine and Spark read older files."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from decimal import Decimal
 
 import pytest
+from support.evolve import change
 from support.tables import compact, make_table, read, write
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.errors import UnsupportedTypeError
+from tablestore_engine.errors import CastError, UnsupportedTypeError
 from tablestore_engine.schema.types.types import ArrayType, DataField, MapType, RowType, parse_type
 from tablestore_engine.spark.read.reader import read_table
+from tablestore_engine.spark.run.errors import translated
 
 pytestmark = pytest.mark.spark
 INT, TEXT, LONG = (parse_type(one) for one in ("INT", "STRING", "BIGINT"))
@@ -100,15 +101,36 @@ def test_everything_is_found_by_its_id(spark, changed):
     check()
 
 
-def test_what_would_change_values_is_refused(spark, changed):
-    after = json.loads(changed.io.read(changed.paths.schema(1)))
-    for one in after["fields"]:
-        if one["name"] == "n":
-            one["type"] = "SMALLINT"
-    changed.io.create(changed.paths.schema(2), json.dumps({**after, "id": 2}).encode())
-    table = Catalog(changed.path.rsplit("/", 2)[0]).load_table(*changed.identifier)
+def retyped(table, kind, **options):
+    """The table with the column `n` and the fields `x` of its structs in other types."""
+    fields = [replace(f, type=parse_type(kind)) if f.name == "n" else f for f in table.schema.fields]
+    return change(table, fields, options={**table.schema.options, **options})
+
+
+def test_a_value_that_cannot_be_cast(spark, changed):
+    """It is named where it is an error; the rest of the table is read, and nothing is rewritten."""
+    write(changed, [{"id": 20, "n": Decimal(200)}])
+    table = retyped(changed, "TINYINT")
+    before = table.latest_snapshot()
+    message = r"column 'n' is TINYINT, and the value is '200\.0'\. Set 'schema\.evolution\.cast' = 'explicit-null'"
+    for verb in (lambda: read(table), lambda: compact(table)):
+        with pytest.raises(CastError, match=message):
+            verb()
+    with pytest.raises(CastError, match=message), translated():
+        read_table(spark, table).collect()
+    assert table.latest_snapshot() == before
+    table = retyped(table, "TINYINT", **{"schema.evolution.cast": "explicit-null"})
+    expected = [(i, i if i < 10 else None) for i in (0, 1, 2, 3, 10, 11, 20)]
+    for _ in range(2):
+        assert sorted((row["id"], row["n"]) for row in read(table)) == expected
+        assert sorted(map(tuple, read_table(spark, table).select("id", "n").collect())) == expected
+        compact(table)
+
+
+def test_where_no_cast_leads(spark, changed):
+    table = retyped(changed, "DATE")
     before = table.latest_snapshot()
     for verb in (lambda: read(table), lambda: read_table(spark, table).count(), lambda: compact(table)):
-        with pytest.raises(UnsupportedTypeError, match=r"'n' has files in which it is INT, .* not read as SMALLINT"):
+        with pytest.raises(UnsupportedTypeError, match=r"'n' has files in which it is INT, .* not read as DATE"):
             verb()
     assert table.latest_snapshot() == before

@@ -95,6 +95,8 @@ def test_default_values_of_other_tools(spark):
     assert first(align(spark.sql("SELECT 1 AS id"), theirs, by_name=True)) == ("1", "2024-02-29", "it is")
     assert first(align(spark.sql("SELECT NULL AS d, 'x' AS t"), theirs, by_name=True)) == ("None", "None", "x")
     lists = replace(fields[0], type=ArrayType(fields[0].type), default_value="[1]")
-    odd = replace(theirs, fields=(lists, *fields[1:]))
-    with pytest.raises(SchemaError, match="'id' has a default value"):
+    listed = replace(theirs, fields=(lists, *fields[1:]))
+    assert first(align(spark.sql("SELECT 'x' AS t"), listed, by_name=True))[0] == "[1]"
+    odd = replace(theirs, fields=(replace(lists, default_value="[1"), *fields[1:]))
+    with pytest.raises(SchemaError, match="'id' has the default value"):
         align(spark.sql("SELECT 'x' AS t"), odd, by_name=True)

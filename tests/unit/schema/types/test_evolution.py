@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tablestore_engine.errors import UnsupportedTypeError
-from tablestore_engine.schema.types.evolution import check_readable, is_lossless, is_same
+from tablestore_engine.schema.types.evolution import check_readable, is_lossless, is_same, never_fails
 from tablestore_engine.schema.types.types import ArrayType, DataField, MapType, RowType, parse_type
 
 
@@ -42,6 +42,9 @@ def test_lossless(past, current):
         assert not is_lossless(parse_type(current), parse_type(past))
 
 
+LTZ = "TIMESTAMP(6) WITH LOCAL TIME ZONE"
+
+
 @pytest.mark.parametrize(
     ("past", "current"),
     [
@@ -54,15 +57,48 @@ def test_lossless(past, current):
         ("CHAR(5)", "CHAR(6)"),
         ("STRING", "BYTES"),
         ("INT", "BOOLEAN"),
-        ("TIMESTAMP(6)", "TIMESTAMP(6) WITH LOCAL TIME ZONE"),
-        ("DATE", "TIMESTAMP(6) WITH LOCAL TIME ZONE"),
+        ("TIMESTAMP(6)", LTZ),
+        ("DATE", LTZ),
         ("TIMESTAMP(3)", "DATE"),
         ("DATE", "STRING"),
+        (LTZ, "BIGINT"),
     ],
 )
-def test_what_might_change_a_value(past, current):
-    with pytest.raises(UnsupportedTypeError, match="'c' has files in which it is"):
+def test_what_is_cast(past, current):
+    assert not is_lossless(parse_type(past), parse_type(current))
+    check_readable("c", parse_type(past), parse_type(current))
+
+
+@pytest.mark.parametrize(
+    ("past", "current"),
+    [
+        ("INT", "DATE"),
+        ("DATE", "INT"),
+        ("INT", "BYTES"),
+        ("BYTES", "INT"),
+        ("TIMESTAMP(6)", "BIGINT"),
+        ("BIGINT", "TIMESTAMP(6)"),
+        ("BOOLEAN", "DATE"),
+    ],
+)
+def test_where_no_cast_leads(past, current):
+    with pytest.raises(UnsupportedTypeError, match=r"'c' has files in which it is .*: Spark has no such cast"):
         check_readable("c", parse_type(past), parse_type(current))
+
+
+def test_which_casts_may_fail():
+    always = (("INT", "STRING"), ("BIGINT", "FLOAT"), ("TIMESTAMP(6)", "DATE"), ("BOOLEAN", "INT"), (LTZ, "BIGINT"))
+    for past, current in always:
+        assert never_fails(parse_type(past), parse_type(current))
+    at_times = (
+        ("BIGINT", "INT"),
+        ("STRING", "DATE"),
+        ("DOUBLE", "DECIMAL(10, 2)"),
+        ("STRING", "CHAR(2)"),
+        (LTZ, "INT"),
+    )
+    for past, current in at_times:
+        assert not never_fails(parse_type(past), parse_type(current))
 
 
 def test_nested_types():
@@ -76,8 +112,9 @@ def test_nested_types():
         assert not is_same(wrap(past), wrap(now))
         check_readable("c", wrap(past), wrap(now))
     with pytest.raises(UnsupportedTypeError, match=r"'c\.element\.value\.a'"):
-        check_readable("c", ArrayType(MapType(text, past)), ArrayType(MapType(text, row((1, "a", "SMALLINT")))))
+        check_readable("c", ArrayType(MapType(text, past)), ArrayType(MapType(text, row((1, "a", "DATE")))))
     with pytest.raises(UnsupportedTypeError, match="'c'"):
         check_readable("c", MapType(parse_type("INT"), past), MapType(text, past))
     with pytest.raises(UnsupportedTypeError, match="'c'"):
-        check_readable("c", past, text)
+        check_readable("c", text, past)
+    check_readable("c", past, text)

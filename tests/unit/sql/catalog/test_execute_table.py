@@ -129,7 +129,8 @@ def test_create_table_in_full(door):
         ("(a int, primary key (b))", SchemaError, "'b'"),
         ("(a int, d date, primary key (a)) partitioned by (d) with ('bucket' = '2')", SchemaError, "all partition"),
         ("(a interval day)", UnsupportedTypeError, "Column a"),
-        ("(a int default 3)", SqlError, "DEFAULT"),
+        ("(a int default 'x')", SchemaError, "default value 'x'"),
+        ("(a int default (select 1))", SqlError, "holds a query"),
         ("(a int first)", SqlError, "position"),
     ],
 )
@@ -317,13 +318,31 @@ def test_add_columns(door):
     for text, error in (
         ("add column a int", SchemaError),
         ("add column d int not null", SchemaError),
-        ("add column d int default 3", SqlError),
+        ("add column d int default 'x'", SchemaError),
+        ("alter column nope set default 1", ColumnNotFound),
     ):
         with pytest.raises(error):
             door.run(f"alter table t {text}")
     door.view("v", a="int")
     with pytest.raises(SqlError, match="view"):
         door.run("alter table v add column d int")
+
+
+def test_default_values_of_columns(door):
+    door.run("create table t (a int default 3 comment 'x', b string default 'it is', d date default date '2024-02-29')")
+    door.run("alter table t add column e bigint default 7")
+    door.run("alter table t alter column a drop default")
+    door.run("alter table t alter column b set default 'new'")
+    assert [one.default_value for one in door.schema("t").fields] == [None, "'new'", "'2024-02-29'", "7"]
+    text = door.rows("show create table t")[0][0]
+    for line in ("`b` STRING DEFAULT 'new'", "`d` DATE DEFAULT '2024-02-29'", "`e` BIGINT DEFAULT 7"):
+        assert line in text
+    assert ("e", "bigint", "7") in door.rows("describe t")
+    door.run("create table u like t")
+    assert door.schema("u").field("d").default_value == "'2024-02-29'"
+    door.run("drop table u")
+    door.run(text.replace("`t`", "`u`"))
+    assert [one.default_value for one in door.schema("u").fields] == [None, "'new'", "'2024-02-29'", "7"]
 
 
 def test_properties_of_a_table(door):

@@ -15,6 +15,7 @@ from tablestore_engine.sql.statements.columns import (
     DropColumn,
     RenameColumn,
     ReplaceColumns,
+    SetDefault,
 )
 from tablestore_engine.sql.statements.layout import AddPrimaryKey, AnalyzeTable, ClusterTable, Compact
 from tablestore_engine.sql.statements.partition import DropPartitions
@@ -430,7 +431,12 @@ ALTER: list[tuple[str, type[Statement], dict[str, Any]]] = [
         {"table": T, "partition": (PartitionValue("dt", "'x'"),), "buckets": 1},
     ),
     ("alter table t set ('bucket' = '4')", SetTableProperties, {"table": T, "properties": {"bucket": "4"}}),
-    ("alter table t alter column a set default 3", AlterUnsupported, {"table": T, "what": "ALTER COLUMN"}),
+    (
+        "alter table t alter column a set default 1 + 2",
+        AlterColumns,
+        {"table": T, "actions": (SetDefault(("a",), "1 + 2"),)},
+    ),
+    ("alter table t alter column a drop default", AlterColumns, {"table": T, "actions": (SetDefault(("a",)),)}),
     ("alter table t drop constraint a", AlterUnsupported, {"table": T, "what": "DROP CONSTRAINT"}),
     ("alter table t rename partition x", AlterUnsupported, {"table": T, "what": "RENAME PARTITION"}),
 ]
@@ -797,10 +803,9 @@ PASSED = [
     "set spark.sql.ansi.enabled = false",
     "set x = (select 1)",
     "reset",
-    "show functions",
+    "describe function +",
     "show catalogs",
-    "describe function abs",
-    "drop function f",
+    "drop temporary function f",
     "create temporary view v using csv options (path '/x')",
     "create temporary view v (a int, b string) using csv options (path '/x')",
     "create temporary function f as 'x.Y'",

@@ -30,18 +30,16 @@ from tablestore_engine.spark.read.source_bounds import (
 from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome
 from tablestore_engine.spark.verbs.keyed_changes import ACTION_COLUMN
 from tablestore_engine.spark.verbs.multiset_changes import OLD_COLUMN
-from tablestore_engine.sql.query.merge_keys import equal_columns, upsert_keys
-from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.rows.aggregates import aggregates_refused, merge_expressions
-from tablestore_engine.sql.rows.change_target import (
+from tablestore_engine.sql.changes.aggregates import aggregates_refused, merge_expressions
+from tablestore_engine.sql.changes.assignments import assigned_values
+from tablestore_engine.sql.changes.change_target import (
     ChangeTarget,
     check_engine,
     predicate_on,
     target_of,
     unread_target_of,
 )
-from tablestore_engine.sql.rows.frames import Frames
-from tablestore_engine.sql.rows.merge_clauses import (
+from tablestore_engine.sql.changes.merge_clauses import (
     CLAUSE_COLUMN,
     ClauseScope,
     ClauseScopes,
@@ -49,8 +47,12 @@ from tablestore_engine.sql.rows.merge_clauses import (
     clause_rows,
     value_column,
 )
+from tablestore_engine.sql.query.merge_keys import equal_columns, upsert_keys
+from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.rows.frames import Frames
 from tablestore_engine.sql.rows.row_context import RowContext, result_of
 from tablestore_engine.sql.statements.row import Merge, MergeClause
+from tablestore_engine.sql.text.default_text import is_default
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
@@ -265,8 +267,9 @@ def _clause_values(
         raise SchemaError(
             f"MERGE inserts {len(clause.values_sql)} values into {len(columns)} columns ({', '.join(columns)})."
         )
-    names = [schema.field(c).name.lower() for c in columns]
-    given = target.fitted({n: bound(v) for n, v in zip(names, clause.values_sql, strict=True)}, seen_sql)
+    values = [(schema.field(c), v) for c, v in zip(columns, clause.values_sql, strict=True)]
+    values = [(f, default_sql(f) if is_default(v) else bound(v)) for f, v in values]
+    given = target.fitted({f.name.lower(): (f, v) for f, v in values}, seen_sql)
     for field in schema.fields:
         if field.name.lower() not in given:
             if field.default_value is None and not field.type.nullable:
@@ -287,14 +290,12 @@ def _updated(
     if clause.star:
         given = _star(schema, alias, source)
     else:
-        given = {}
-        for assignment in clause.assignments:
-            name = schema.field(assignment.column).name
-            if name in given:
-                raise SchemaError(f"Column '{name}' is assigned twice.")
-            given[name] = bound(assignment.value_sql)
-        given = target.fitted(given, seen_sql)
-    return {n.lower(): _same_key(target, n, v) if n in schema.primary_keys else v for n, v in given.items()}
+        given = assigned_values(target, clause.assignments, bound, seen_sql)
+    names = {n.lower(): schema.field(n).name for n in given}
+    return {
+        n.lower(): _same_key(target, names[n.lower()], v) if names[n.lower()] in schema.primary_keys else v
+        for n, v in given.items()
+    }
 
 
 def _same_key(target: ChangeTarget, name: str, value: str) -> str:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tablestore_engine.errors import PrimaryKeyError, SchemaError
+from tablestore_engine.errors import PrimaryKeyError
 from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome, truncate
 from tablestore_engine.spark.verbs.keyed_changes import ACTION_COLUMN
+from tablestore_engine.sql.changes.aggregates import aggregates_refused, set_clauses
+from tablestore_engine.sql.changes.assignments import assigned_values
+from tablestore_engine.sql.changes.change_target import ChangeTarget, check_engine, predicate_on, target_of
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.rows.aggregates import aggregates_refused, set_clauses
-from tablestore_engine.sql.rows.change_target import ChangeTarget, check_engine, predicate_on, target_of
 from tablestore_engine.sql.rows.row_context import RowContext, result_of
 from tablestore_engine.sql.statements.row import Delete, Update
 from tablestore_engine.sql.statements.statement import Assignment
@@ -63,7 +64,8 @@ def updated_rows(statement: Update, context: RowContext) -> tuple[ChangeTarget, 
     rows_sql = f"{target.register()} AS {quoted_name(target.alias)}"
     clauses = [] if where is None else [("WHERE", where)]
     with aggregates_refused(target.frames, [*set_clauses(statement.assignments), *clauses]):
-        values = target.fitted(_values(target, statement.assignments), rows_sql)
+        _check_assignable(target, statement.assignments)
+        values = assigned_values(target, statement.assignments, target.expression, rows_sql)
         items = [
             f"CAST({values[n.lower()]} AS {target.sql_type(n)}) AS {quoted_name(n)}"
             if n.lower() in values
@@ -89,22 +91,13 @@ def _select(target: ChangeTarget, rows_sql: str, items: Sequence[str], where_sql
     return target.frames.run(f"SELECT {', '.join(items)} FROM {rows_sql}{where}")
 
 
-def _values(target: ChangeTarget, assignments: Sequence[Assignment]) -> dict[str, str]:
-    """Bound value expressions by lower-case column. Raises SchemaError for keys and repeated columns."""
+def _check_assignable(target: ChangeTarget, assignments: Sequence[Assignment]) -> None:
+    """Raise a PrimaryKeyError for a column of the key."""
     schema = target.table.schema
-    values: dict[str, str] = {}
-    for assignment in assignments:
-        field = schema.field(assignment.column)
-        _check_assignable(target, field.name)
-        if field.name.lower() in values:
-            raise SchemaError(f"Column '{field.name}' is assigned twice.")
-        values[field.name.lower()] = target.expression(assignment.value_sql)
-    return values
-
-
-def _check_assignable(target: ChangeTarget, name: str) -> None:
-    if name in target.table.schema.primary_keys:
-        raise PrimaryKeyError(
-            f"Column '{name}' belongs to the primary key, which an update cannot change.",
-            hint="Delete the row and insert it under its new key.",
-        )
+    for one in assignments:
+        name = schema.field(one.column).name
+        if name in schema.primary_keys:
+            raise PrimaryKeyError(
+                f"Column '{name}' belongs to the primary key, which an update cannot change.",
+                hint="Delete the row and insert it under its new key.",
+            )

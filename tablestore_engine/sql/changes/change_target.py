@@ -20,6 +20,7 @@ from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.schema.merge.engine_rules import Kept
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.expressions.by_name import by_name_sql, has_named_fields
 from tablestore_engine.spark.expressions.char_text import filled_sql
 from tablestore_engine.spark.expressions.types import sql_type, to_spark_type
@@ -74,21 +75,21 @@ class ChangeTarget:
         """The SQL type of a column of the table."""
         return sql_type(self.table.schema.field(column).type)
 
-    def fitted(self, values: Mapping[str, str], from_sql: str) -> dict[str, str]:
-        """Bound SQL of values by lower-case column, as the columns hold them: with the fields of structs given by their
+    def fitted(self, given_values: Mapping[str, tuple[DataField, str]], from_sql: str) -> dict[str, str]:
+        """Bound SQL of values by name, as their column or field holds them: with the fields of structs given by their
         names, and the full length of CHAR.
 
         `from_sql` is the FROM clause in which they are read: Spark says what types they have.
         """
-        values = {n: filled_sql(value, self.table.schema.field(n)) for n, value in values.items()}
-        kinds = {n: to_spark_type(self.table.schema.field(n).type) for n in values}
+        values = {n: filled_sql(value, field) for n, (field, value) in given_values.items()}
+        kinds = {n: to_spark_type(field.type) for n, (field, _) in given_values.items()}
         nested = [n for n in values if has_named_fields(kinds[n])]
         if not nested:
-            return dict(values)
+            return values
         items = ", ".join(f"{values[n]} AS {quoted_name(n)}" for n in nested)
         given = self.frames.run(f"SELECT {items} FROM {from_sql}").schema
         found = {
-            name: by_name_sql(f"({values[name]})", field.dataType, kinds[name], self.table.schema.field(name).name)
+            name: by_name_sql(f"({values[name]})", field.dataType, kinds[name], name)
             for name, field in zip(nested, given.fields, strict=True)
         }
         return {**values, **found}

@@ -1,0 +1,90 @@
+"""Where the columns of a table are in the files of one of its schemas: by which name and type Spark's scan reads them,
+and what is made of them.
+
+Spark's Parquet reader finds columns by name, gives null for one that a file lacks, and widens some types by itself.
+Where that is right, files of older schemas are read like those of the current one. It refuses other types, or misreads
+them: INT as DATE, BIGINT as INT. Those columns are read in their own type and cast.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.evolution import ColumnCast, check_readable, is_same
+from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.schema.types.types import INTEGER_ROOTS, AtomicType, DataField, DataType
+from tablestore_engine.spark.expressions.evolve_sql import evolved_sql, null_sql
+
+# Digits before the point that a decimal needs where Spark's vectorised reader takes whole numbers for it.
+_READER_DIGITS = {"TINYINT": 10, "SMALLINT": 10, "INT": 10, "BIGINT": 20}
+
+
+@dataclass(frozen=True)
+class Source:
+    """One column. `stored` is the column that the scan reads, None where there is none; `sql` is the value made of it,
+    None where it is that column."""
+
+    stored: DataField | None
+    sql: str | None
+
+
+def sources_of(own: TableSchema, current: TableSchema, *, widens: bool = True) -> tuple[Source, ...]:
+    """The source of each column of `current` in files of the schema `own`.
+
+    `widens` says that the files' reader gives null for columns that they lack, and reads some types as wider ones, as
+    that of Parquet files does; else all columns are read as they are stored.
+
+    Raises:
+        UnsupportedTypeError: no cast leads from the type of a column then to that of today.
+    """
+    by_id = {one.id: one for one in own.fields}
+    pairs = ((by_id.get(one.id), one) for one in current.fields)
+    return tuple(
+        Source(one, None) if _is_native(past, one, own, widens=widens) else _source(past, one, current)
+        for past, one in pairs
+    )
+
+
+def _is_native(past: DataField | None, field: DataField, own: TableSchema, *, widens: bool) -> bool:
+    """Whether the reader, asked for the present column by name, gives its values."""
+    if past is None:
+        return widens and not own.has_field(field.name)
+    return past.name == field.name and (reads_as(past.type, field.type) if widens else is_same(past.type, field.type))
+
+
+def _source(past: DataField | None, field: DataField, current: TableSchema) -> Source:
+    if past is None:
+        return Source(None, null_sql(field.type))
+    check_readable(field.name, past.type, field.type)
+    how = ColumnCast(field.name, current.cast_rules)
+    return Source(_bare(past), evolved_sql(quoted_name(past.name), past.type, field.type, how))
+
+
+def _bare(field: DataField) -> DataField:
+    """A column as far as a scan knows it."""
+    return replace(field, type=field.type.as_nullable(True), description=None, default_value=None)
+
+
+def reads_as(past: DataType, current: DataType) -> bool:
+    """Whether Spark's Parquet reader, when it is asked for one type, reads the other one rightly."""
+    if is_same(past, current):
+        return True
+    if not isinstance(past, AtomicType) or not isinstance(current, AtomicType):
+        return False
+    root, to = past.root, current.root
+    if root in INTEGER_ROOTS and to in INTEGER_ROOTS:
+        return INTEGER_ROOTS.index(root) <= INTEGER_ROOTS.index(to)
+    if to == "DECIMAL":
+        scale = current.scale or 0
+        whole = (current.precision or 0) - scale
+        if root == "DECIMAL":
+            return scale >= (past.scale or 0) and whole >= (past.precision or 0) - (past.scale or 0)
+        return root in _READER_DIGITS and whole >= _READER_DIGITS[root]
+    if to == "DOUBLE":
+        return root in ("FLOAT", "TINYINT", "SMALLINT", "INT")
+    if root in ("CHAR", "VARCHAR") and to == "STRING":
+        return True
+    if root == to and root in ("VARCHAR", "TIMESTAMP", "TIMESTAMP_LTZ", "VARBINARY"):
+        return (past.precision or 0) <= (current.precision or 0)
+    return to == "BYTES" and root in ("BINARY", "VARBINARY")

@@ -1,0 +1,50 @@
+"""INSERT INTO … REPLACE WHERE on tables with and without a key, and on multiset tables."""
+
+from __future__ import annotations
+
+import pytest
+from support.invariants import check_invariants
+from support.spark_rows import rows
+
+from tablestore_engine.errors import SqlError, TableStoreError
+
+pytestmark = pytest.mark.spark
+
+KINDS = {
+    "append": "",
+    "keyed": ", PRIMARY KEY (day, id) NOT ENFORCED",
+    "partitioned": ", PRIMARY KEY (day, id) NOT ENFORCED) PARTITIONED BY (day",
+}
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "multiset"])
+def test_matching_rows_are_replaced_by_one_commit(store, kind):
+    store.execute(f"CREATE TABLE t (id INT, v STRING, day STRING{KINDS.get(kind, '')})")
+    store.execute(
+        "INSERT INTO t VALUES (1, 'a', 'x'), (2, 'b', 'x'), (3, 'c', 'y'), (4, 'd', NULL)"
+        if kind in ("append", "multiset")
+        else "INSERT INTO t VALUES (1, 'a', 'x'), (2, 'b', 'x'), (3, 'c', 'y'), (4, 'd', 'z')"
+    )
+    last = (4, "d", None if kind in ("append", "multiset") else "z")
+    if kind == "multiset":
+        store.execute("CREATE TABLE u (id INT, v STRING, day STRING) WITH ('merge-engine' = 'tablestore-count')")
+        store.execute("INSERT INTO u SELECT * FROM t")
+        store.execute("DROP TABLE t")
+        store.execute("ALTER TABLE u RENAME TO t")
+    before = len(store.table("t").snapshots())
+    store.execute("INSERT INTO t REPLACE WHERE day = 'x' SELECT id + 1, upper(v), day FROM t WHERE day = 'x'")
+    assert len(store.table("t").snapshots()) == before + 1
+    assert rows(store) == [(2, "A", "x"), (3, "B", "x"), (3, "c", "y"), last]
+    with pytest.raises(TableStoreError, match="does not match REPLACE WHERE day = 'x'"):
+        store.execute("INSERT INTO t REPLACE WHERE day = 'x' VALUES (9, 'z', 'x'), (8, 'z', 'y')")
+    assert len(rows(store)) == 4
+    store.execute("INSERT INTO t REPLACE WHERE day = 'y' AND id > 100 VALUES (101, 'n', 'y')")
+    store.execute("INSERT INTO t REPLACE WHERE day = 'x' SELECT * FROM t WHERE false")
+    assert rows(store) == [(3, "c", "y"), last, (101, "n", "y")]
+    check_invariants(store.table("t"))
+
+
+def test_what_cannot_replace(store):
+    store.execute("CREATE TABLE t (id INT, n INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('merge-engine' = 'aggregation')")
+    with pytest.raises(SqlError, match="merge-engine"):
+        store.execute("INSERT INTO t REPLACE WHERE n = 1 VALUES (1, 1)")
