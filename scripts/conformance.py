@@ -37,11 +37,7 @@ REASONS: dict[str, str] = {
     "grants": _GRANTS,
     "materialized_view": _MATERIALIZED,
     "empty.test_empty.BaseTestEmptySeedFlag": "`dbt seed --empty` needs dbt-core 1.12.",
-    "column_types": "Tests Postgres's column types by name.",
     "utils.test_current_timestamp.BaseCurrentTimestampNaive": "Exclusive with `BaseCurrentTimestampAware`, which passes.",  # noqa: E501
-    "utils.test_escape_single_quotes.BaseEscapeSingleQuotesQuote": (
-        "Exclusive with `BaseEscapeSingleQuotesBackslash`, which passes."
-    ),
 }
 """Why a suite class is not passed, by the longest prefix of `module.class`."""
 

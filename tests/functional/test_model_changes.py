@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from dbt.tests.util import run_dbt
+from dbt.tests.util import run_dbt, run_dbt_and_capture
 
 from dbt.adapters.tablestore.build.model_changes import ModelChanges
 from tablestore_engine import TableStore
@@ -106,8 +106,10 @@ class TestChain:
         run_dbt(["run"])
         assert totals(store) == expected(store)
 
-        out = run_dbt(["run-operation", "tablestore_lag"])
-        assert out.success
+        store.execute("insert into orders values (6, 1, 1)")
+        _, out = run_dbt_and_capture(["run-operation", "tablestore_lag"])
+        assert f"totals <- {project.test_schema}.enriched: up to date" in out
+        assert f"enriched <- {project.test_schema}.orders: 1 commit behind" in out
 
     @staticmethod
     def dies(*args):

@@ -6,34 +6,20 @@ What they decide is in `build.model_changes`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dbt.adapters.base import BaseRelation, available
-from dbt.adapters.sql import SQLAdapter
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.tablestore.build.model_changes import CHANGES, ERROR, STORED, ModelChanges, on_expired_of
-from dbt.adapters.tablestore.connection.environment import Environment, environment_of
-
-if TYPE_CHECKING:
-    from tablestore_engine.catalog import Catalog
+from dbt.adapters.tablestore.schema_methods import SchemaMethods
 
 
-class ChangeMethods(SQLAdapter):
+class ChangeMethods(SchemaMethods):
     """The part of the adapter that knows what models have read of other tables."""
 
     _changes: ModelChanges | None
     _warned: dict[str, object]
-
-    @property
-    def environment(self) -> Environment:
-        """The warehouse of the profile and the Spark that works on it."""
-        return environment_of(self.config.credentials)
-
-    @property
-    def catalog(self) -> Catalog:
-        """The catalog of the warehouse."""
-        return self.environment.catalog
 
     @property
     def _model_changes(self) -> ModelChanges:

@@ -62,7 +62,7 @@ class TableStoreAdapter(MacroMethods):
             environment_of(config.credentials).warm_up()  # first, so that Spark starts while dbt parses
         super().__init__(config, mp_context)
         self._warned: dict[str, object] = {}
-        self._changed_options: dict[str, str] = {}  # by node, from before its rows are written until then
+        self._schema_notes = {}
         self._changes: ModelChanges | None = None
 
     # ------------------------------------------------------------------ schemas and relations, without Spark
@@ -149,9 +149,6 @@ class TableStoreAdapter(MacroMethods):
             return bool(relation.is_view)
         with self.connections.exception_handler("find relation"):
             return self.catalog.object_kind(schema_of(relation), str(relation.identifier)) == "view"
-
-    def expand_column_types(self, goal: BaseRelation, current: BaseRelation) -> None:
-        """Nothing to do: strings have no length limit."""
 
     # ------------------------------------------------------------------ catalog and freshness, without Spark
 
