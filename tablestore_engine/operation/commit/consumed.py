@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from tablestore_engine.errors import ConsumedElsewhereError
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.storage.schemas import SchemaStore
 
 PREFIX = "tablestore.consumed."
 
@@ -74,13 +76,20 @@ def check_consumed(table: str, latest: Snapshot | None, consumed: Sequence[Consu
             )
 
 
+def keeps_rows(schemas: SchemaStore, latest: Snapshot | None, schema: TableSchema) -> bool:
+    """Whether a table still has its rows under the next schema; one that was replaced has columns with other ids."""
+    if latest is None or schema.id <= latest.schema_id or not carried(latest):
+        return latest is not None
+    past = {one.id for one in schemas.load(latest.schema_id).fields}
+    return any(one.id in past for one in schema.fields)
+
+
 def with_consumed(
-    given: Mapping[str, str] | None, latest: Snapshot | None, consumed: Sequence[Consumed], *, carries: bool
+    given: Mapping[str, str] | None, before: Snapshot | None, consumed: Sequence[Consumed]
 ) -> dict[str, str] | None:
-    """The properties of the next snapshot. `carries`: its rows are still computed from what the latest's were."""
-    before = carried(latest) if carries else {}
+    """The properties of the next snapshot. `before` is the one whose rows it keeps; None for a table that is new."""
     added = {PREFIX + one.source.lower(): str(one.after) for one in consumed}
-    return {**before, **(given or {}), **added} or (None if given is None else {})
+    return {**carried(before), **(given or {}), **added} or (None if given is None else {})
 
 
 def carried(snapshot: Snapshot | None) -> dict[str, str]:

@@ -20,6 +20,7 @@ from typing import TypeVar
 from tablestore_engine.errors import CommitTimeoutError, ConflictError, ConsumedElsewhereError
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.changelog.produce import producer_of
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.commit.multiset_enable import Publisher, enables_retractions, schema_to_commit
@@ -145,6 +146,7 @@ def publish_change(
 
 def _commit(state: TableState, change: Change, intent: WriteIntent, publisher: Publisher | None) -> Snapshot:
     identity = intent.identity or new_identity(state.options)
+    change = replace(change, changelog=producer_of(state, change.kind, intent.change_tracking))
     return Committer(state).commit(change, identity, intent.properties, new_schema=publisher)
 
 

@@ -92,6 +92,6 @@ def test_a_table_that_holds_other_rows_begins_anew():
     class Latest:
         properties = {PREFIX + ORDERS: "3/three", "other": "x"}  # noqa: RUF012
 
-    assert with_consumed(None, Latest, (), carries=False) is None
-    assert with_consumed({"a": "b"}, Latest, (), carries=False) == {"a": "b"}
-    assert with_consumed(None, Latest, (), carries=True) == {PREFIX + ORDERS: "3/three"}
+    assert with_consumed(None, None, ()) is None
+    assert with_consumed({"a": "b"}, None, ()) == {"a": "b"}
+    assert with_consumed(None, Latest, ()) == {PREFIX + ORDERS: "3/three"}
