@@ -115,7 +115,7 @@ select {{ dbt.dateadd('day', 1, "date '2024-01-31'") }} as added, {{ dbt.datedif
 'week') }} as weeks, {{ dbt.datediff("date '2024-01-31'", "date '2024-02-01'", 'month') }} as months,
 {{ dbt.hash(dbt.concat(["'a'", "'b'"])) }} as h, {{ dbt.date_trunc('month', "date '2024-01-31'") }} as cut,
 '{{ dbt.escape_single_quotes("they're") }}' as q, {{ dbt.safe_cast("'x'", dbt.type_bigint()) }} as n,
-{{ dbt.array_construct([1, 2]) }} as l, {{ dbt.split_part("'a-b'", "'-'", 2) }} as p"""
+spark__size({{ dbt.array_construct([1, 2]) }}) as l, {{ dbt.split_part("'a-b'", "'-'", 2) }} as p"""
 
 UNIT_TEST = """
 unit_tests:
@@ -200,7 +200,10 @@ class TestNodesOfAProject:
     def test_macros_of_dbt_mean_the_same_in_every_dialect(self, project, dialect):
         run_dbt(["run", "-s", "portable", "--vars", f"{{of: {dialect}}}"])
         [row] = project.run_sql("select * from {schema}.portable", fetch="all")
-        assert str(row[0])[:10] == "2024-02-01"
+        added, weeks, months, hashed, cut, *others = row
+        assert (str(added)[:10], weeks, months, str(cut)[:10]) == ("2024-02-01", 1, 1, "2024-01-01")
+        assert hashed == "187ef4436122d1cc2f40dc2b92f0eba0"
+        assert others == ["they're", None, 2, "b"]
 
     def test_what_cannot_be_translated_is_named(self, project):
         results = run_dbt(["run", "-s", "refused", "--vars", "{refused: true}"], expect_pass=False)
