@@ -27,7 +27,7 @@ from tablestore_engine.sql.catalog.execute_table import reset_default, set_defau
 from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.schema import ShowCurrentSchema, Use
-from tablestore_engine.sql.statements.script import ExecuteImmediate, ResetDefault, Script, SetDefault
+from tablestore_engine.sql.statements.script import ExecuteImmediate, ResetSessionOption, Script, SetSessionOption
 from tablestore_engine.sql.statements.show import Describe, ShowColumns
 from tablestore_engine.sql.statements.statement import Noop, PassThrough, Statement
 from tablestore_engine.sql.statements.table import CacheTable, ForeignStatement, UncacheTable
@@ -145,9 +145,9 @@ class TableStore:
             if statement.database.lower() not in OWN_CATALOGS or self.catalog.database_exists(statement.database):
                 self.use(statement.database)
             return StatementResult("USE")
-        if isinstance(statement, SetDefault):
+        if isinstance(statement, SetSessionOption):
             return set_default(statement, self._options)
-        if isinstance(statement, ResetDefault):
+        if isinstance(statement, ResetSessionOption):
             return reset_default(statement, self._options, self._initial_options)
         if isinstance(statement, ShowCurrentSchema):
             return StatementResult(

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from tablestore_engine.errors import CommitTimeoutError, ConflictError
+from tablestore_engine.errors import CommitTimeoutError, ConflictError, ConsumedElsewhereError
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.changelog.produce import Input, producer_of
@@ -60,7 +60,7 @@ def with_retry(action: Callable[[], T]) -> T:
     for attempt in range(ATTEMPTS):
         try:
             return action()
-        except CommitTimeoutError:
+        except (CommitTimeoutError, ConsumedElsewhereError):
             raise
         except ConflictError:
             if attempt + 1 == ATTEMPTS:
@@ -109,7 +109,13 @@ def publish(state: TableState, job: WriteJob, result: WriteResult, change: Chang
         CommitOutcomeUnknownError: the storage failed while publishing; nothing was removed.
     """
     told = Input(tuple(result.changelog)) if result.changelog and change.kind == "APPEND" else None
-    whole = replace(change, added=tuple(result.entries), index=index_change(job, result), changelog=told)
+    whole = replace(
+        change,
+        added=tuple(result.entries),
+        index=index_change(job, result),
+        changelog=told,
+        consumed=job.intent.consumed,
+    )
     with removed_unless_committed(job.target, result):
         schema, publisher = _schema_to_commit(state, job.schema, result.entries)
         snapshot = _commit(state.with_schema(schema), whole, job.intent, publisher)
@@ -142,6 +148,7 @@ def publish_change(
     """
     schema = schema or state.schema
     publisher = schema_publisher(state.schemas, state.schema, schema)
+    change = replace(change, consumed=intent.consumed)
     return Committed(state, _commit(state.with_schema(schema), change, intent, publisher))
 
 
