@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.sql.parse.parse_table import properties
 from tablestore_engine.sql.statements.row import (
     Delete,
     InsertInto,
@@ -29,7 +28,7 @@ from tablestore_engine.sql.statements.statement import (
 )
 from tablestore_engine.sql.text.common_tables import inline_ctes, with_ctes
 from tablestore_engine.sql.text.cursor import OWN_CATALOGS, Cursor, error_at
-from tablestore_engine.sql.text.hints import hint_before
+from tablestore_engine.sql.text.hints import option_hint
 from tablestore_engine.sql.text.lexer import top_level
 
 
@@ -51,16 +50,11 @@ def partition_spec(cursor: Cursor) -> PartitionSpec:
 
 def _dynamic_options(cursor: Cursor) -> dict[str, str]:
     """The options of the hint behind the table's name: ``/*+ OPTIONS('key' = 'value', …) */``."""
-    found = hint_before(cursor.text, cursor.tokens, cursor.i)
+    found = option_hint(cursor.text, cursor.tokens, cursor.i)
     if found is None:
         return {}
-    inner = Cursor(found[1])
-    if not inner.accept("OPTIONS"):
-        return {}
-    options = properties(inner)
-    inner.expect_end()
     cursor.read_hints.add(found[0])
-    return options
+    return found[2]
 
 
 def _refuse_evolution(cursor: Cursor, verb: str) -> None:

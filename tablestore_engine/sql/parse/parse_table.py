@@ -9,7 +9,7 @@ from typing import Final
 from tablestore_engine.errors import SqlError
 from tablestore_engine.sql.statements.statement import ColumnDefinition, Statement, TableName
 from tablestore_engine.sql.statements.table import CreateTable, CreateTableAs, CreateTableLike
-from tablestore_engine.sql.text.cursor import Cursor, string_value
+from tablestore_engine.sql.text.cursor import Cursor, properties
 from tablestore_engine.sql.text.lexer import NUMBER, STRING, SYMBOL, behind, top_level
 
 OWN_PROVIDERS: Final = frozenset(["tablestore", "paimon"])
@@ -295,41 +295,3 @@ def _partitioned_by(cursor: Cursor, head: _Head) -> None:
             break
     cursor.expect(")")
     head.partition_by = tuple(names)
-
-
-def properties(cursor: Cursor) -> dict[str, str]:
-    """``('k' = 'v', a.b = 1, …)`` as strings; the equals sign is optional, as in Spark."""
-    found: dict[str, str] = {}
-    cursor.expect("(")
-    if cursor.accept(")"):
-        return found
-    while True:
-        key = property_key(cursor)
-        cursor.accept_one("=", "==")
-        found[key] = _property_value(cursor, key)
-        if not cursor.accept(","):
-            break
-    cursor.expect(")")
-    return found
-
-
-def property_key(cursor: Cursor) -> str:
-    """``'a.b'``, ``a.b``, or ``a-b`` in quotes or backquotes."""
-    if cursor.token.kind == STRING:
-        cursor.i += 1
-        return string_value(cursor.tokens[cursor.i - 1].text)
-    return ".".join(cursor.dotted("a property name"))
-
-
-def _property_value(cursor: Cursor, key: str) -> str:
-    token = cursor.token
-    if token.kind == STRING:
-        return cursor.string()
-    sign = "-" if cursor.accept("-") else ""
-    if cursor.token.kind == NUMBER:
-        cursor.i += 1
-        return sign + cursor.tokens[cursor.i - 1].text
-    if cursor.key in ("TRUE", "FALSE"):
-        cursor.i += 1
-        return cursor.tokens[cursor.i - 1].text.lower()
-    raise cursor.error(f"Property '{key}' needs a value in quotes")

@@ -183,7 +183,13 @@ class Frames:
         return self._views[key]
 
     def _bind_table(self, reference: TableReference, database: str, name: str, suffix: str) -> str:
-        asked = (reference.time_travel, repr(reference.predicate), reference.hidden, reference.changes)
+        asked = (
+            reference.time_travel,
+            repr(reference.predicate),
+            reference.hidden,
+            reference.changes,
+            reference.options,
+        )
         key = (database, name.lower(), suffix, *asked)
         if key in self._views:
             return self._views[key]
@@ -205,6 +211,7 @@ class Frames:
 
     def _read(self, table: Table, reference: TableReference) -> tuple[DataFrame, int]:
         """A table's rows, and the bytes of the files that they come from."""
+        table = table.with_options(dict(reference.options), "query")
         table.options.refuse_unsupported(for_write=False)
         schema = table.schema
         if reference.time_travel is not None:
@@ -220,7 +227,7 @@ class Frames:
                 return frame, plan.file_size
             return read_plan(self.spark, table, plan, reference.predicate), plan.file_size
 
-        if snapshot is None:
+        if snapshot is None or reference.options:
             return read()
         state = _state(table, snapshot, schema)
         if reference.time_travel is None and not reference.hidden:
