@@ -308,12 +308,14 @@ class TableStore:
         properties: Mapping[str, str] | None = None,
         commit_user: str | None = None,
         commit_identifier: int | None = None,
+        options: Mapping[str, str | float] | None = None,
     ) -> int:
         """Append a DataFrame by column name, or upsert it by key; returns the number of rows given.
 
         It has all columns of the table, unless they have a default value or a merge engine keeps the values of missing
         ones. `commit_identifier` numbers the writes of `commit_user` (growing): a write that is sent again is not
-        applied again, and returns 0.
+        applied again, and returns 0. `options` are options of the table for this write; `write.merge-schema` adds columns
+        that the table does not have.
 
         Raises:
             CommitIdentityError: no number, or a write that is so old that nobody knows whether it was applied.
@@ -327,16 +329,21 @@ class TableStore:
         from tablestore_engine.spark.verbs.insert_overwrite import overwrite as replace
         from tablestore_engine.spark.write.align import align
         from tablestore_engine.spark.write.writer import Rows
+        from tablestore_engine.sql.rows.merge_schema import incoming_columns, merged
 
         _check_frame(frame)
+        texts = {key: _option_text(value) for key, value in (options or {}).items()}
         identity = chosen_identity(commit_user, commit_identifier)
         intent = WriteIntent(refuse_duplicates, properties=properties, identity=identity)
 
         def attempt() -> int:
-            table = self.table(name)
+            table = self.table(name).with_options(texts, "write")
             if applied_before(table.snapshot_store, identity) is not None:
                 return 0
-            _check_complete(frame, table)
+            if table.options.write_merge_schema:
+                table = merged(table, incoming_columns(frame, table.schema))
+            else:
+                _check_complete(frame, table)
             rows = Rows(align(frame, table.schema, by_name=True))
             if overwrite:
                 return replace(self.spark, table, rows, everything, intent).rows

@@ -57,10 +57,9 @@ def _dynamic_options(cursor: Cursor) -> dict[str, str]:
     return found[2]
 
 
-def _refuse_evolution(cursor: Cursor, verb: str) -> None:
-    """A clause that is read and ignored would drop the columns that it asks to add."""
-    if cursor.sees("WITH", "SCHEMA", "EVOLUTION"):
-        raise SqlError(f"{verb} WITH SCHEMA EVOLUTION is not supported.", hint="Add the columns first: ALTER TABLE.")
+def _schema_evolution(cursor: Cursor) -> dict[str, str]:
+    """The option that WITH SCHEMA EVOLUTION is."""
+    return {"write.merge-schema": "true"} if cursor.accept("WITH", "SCHEMA", "EVOLUTION") else {}
 
 
 # -- INSERT ----------------------------------------------------------------------------------------------
@@ -68,7 +67,7 @@ def _refuse_evolution(cursor: Cursor, verb: str) -> None:
 
 def insert(cursor: Cursor, with_sql: str | None) -> Statement:
     cursor.expect("INSERT")
-    _refuse_evolution(cursor, "INSERT")
+    evolution = _schema_evolution(cursor)
     verb = cursor.accept_one("INTO", "OVERWRITE")
     if verb is None:
         raise cursor.error("Expected INTO or OVERWRITE")
@@ -77,7 +76,7 @@ def insert(cursor: Cursor, with_sql: str | None) -> Statement:
     if cursor.key == "TABLE" and cursor.tokens[cursor.i + 1].is_name and not cursor.sees("TABLE", "VALUES", "("):
         cursor.i += 1
     table = cursor.table_name()
-    options = _dynamic_options(cursor)
+    options = {**_dynamic_options(cursor), **evolution}
     if cursor.key == "AS" and cursor.key_at(2) == "REPLACE":
         cursor.i += 2
         raise cursor.error("Only REPLACE WHERE is supported", kind=SqlError, hint="Use MERGE INTO.")
@@ -279,10 +278,10 @@ def _own_column(cursor: Cursor, table: TableName, alias: str | None) -> str:
 
 def merge(cursor: Cursor, with_sql: str | None) -> Statement:
     cursor.expect("MERGE")
-    _refuse_evolution(cursor, "MERGE")
+    evolution = _schema_evolution(cursor)
     cursor.expect("INTO")
     target = cursor.table_name()
-    options = _dynamic_options(cursor)
+    options = {**_dynamic_options(cursor), **evolution}
     target_alias = _alias(cursor, "USING")
     cursor.expect("USING")
     source, source_name, source_alias = _merge_source(cursor, with_sql)

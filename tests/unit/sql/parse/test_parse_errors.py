@@ -83,9 +83,6 @@ REFUSED = [
         "This clause never applies",
         "write it last",
     ),
-    ("merge with schema evolution into t using u on a when", "MERGE WITH SCHEMA EVOLUTION is not", "ALTER TABLE"),
-    ("insert with schema evolution into t select 1", "INSERT WITH SCHEMA EVOLUTION is not supported", "ALTER TABLE"),
-    ("insert with schema evolution overwrite t select 1", "INSERT WITH SCHEMA EVOLUTION is not", "ALTER TABLE"),
     ("declare x int default 1 + (select max(a) from t)", "cannot hold a subquery at line 1, column 27", "SET VAR"),
     ("begin declare x int default (select 1 from t); end", "cannot hold a subquery", "SET VAR"),
     (
