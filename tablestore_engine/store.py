@@ -314,8 +314,8 @@ class TableStore:
 
         It has all columns of the table, unless they have a default value or a merge engine keeps the values of missing
         ones. `commit_identifier` numbers the writes of `commit_user` (growing): a write that is sent again is not
-        applied again, and returns 0. `options` are options of the table for this write; `write.merge-schema` adds columns
-        that the table does not have.
+        applied again, and returns 0. `options` are options of the table for this write; `write.merge-schema` adds
+        columns that the table does not have.
 
         Raises:
             CommitIdentityError: no number, or a write that is so old that nobody knows whether it was applied.
