@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from tablestore_engine.catalog import Catalog, View
 from tablestore_engine.errors import BrokenViewError, SqlError, TableNotFound, TableStoreError
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.scan.explain_scan import scan_text
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import quoted_name
@@ -58,6 +59,8 @@ class Frames:
         self.temporaries: list[str] = []  # names that the session resolves before the catalog
         self._depth: list[str] = []
         self._unresolved: list[tuple[str, str, str]] = []  # database, name, and how Spark quotes it
+        self.explaining = False  # no plan is taken from a cache, and `scans` says what each table's leaves out
+        self.scans: list[str] = []
         self._bytes = 0
         self._unknown = False
 
@@ -222,12 +225,14 @@ class Frames:
 
         def read() -> tuple[DataFrame, int]:
             plan = table.scan(snapshot, reference.predicate, schema=schema)
+            if self.explaining:
+                self.scans.append(scan_text(table.name, table.live_files(snapshot), plan, reference.predicate))
             if reference.hidden:
                 frame = read_with_hidden(self.spark, table, plan, reference.predicate, reference.hidden)
                 return frame, plan.file_size
             return read_plan(self.spark, table, plan, reference.predicate), plan.file_size
 
-        if snapshot is None or reference.options:
+        if snapshot is None or reference.options or self.explaining:
             return read()
         state = _state(table, snapshot, schema)
         if reference.time_travel is None and not reference.hidden:

@@ -48,10 +48,13 @@ class RowContext:
     session_options: Mapping[str, str]
     intent: WriteIntent = PLAIN
     dynamic_options: Mapping[str, str] = field(default_factory=dict)  # of the table that the statement changes
+    explaining: bool = False  # the statement is planned only
 
     def frames(self, *, lasting: bool = False) -> Frames:
         """A new binder, for one statement. `lasting`: Spark keeps the text and reads it again later."""
-        return Frames(self.spark(), self.catalog, self.database, lasting=lasting)
+        frames = Frames(self.spark(), self.catalog, self.database, lasting=lasting)
+        frames.explaining = self.explaining
+        return frames
 
     def identifier(self, name: TableName) -> tuple[str, str]:
         """Database and name."""
