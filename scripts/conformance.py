@@ -27,21 +27,17 @@ PAGE = ROOT / "docs" / "conformance.md"
 SUITE = "dbt.tests.adapter"
 
 _JAVASCRIPT = "JavaScript functions: Spark has none."
-_FUNCTIONS = "User-defined functions as dbt resources are not built yet."
 _GRANTS = "Grants: a warehouse folder has file permissions, not users; dbt's `grants` config warns once."
 _MATERIALIZED = "Materialized views are not built yet."
 
 REASONS: dict[str, str] = {
     "functions.test_js_udfs": _JAVASCRIPT,
-    "functions": _FUNCTIONS,
+    "functions.test_udfs.PythonUDFNotSupported": "Exclusive with `PythonUDFSupported`, which passes.",
+    "functions.test_udafs.UDAFBase": "Abstract: it has no function.",
     "grants": _GRANTS,
     "materialized_view": _MATERIALIZED,
     "empty.test_empty.BaseTestEmptySeedFlag": "`dbt seed --empty` needs dbt-core 1.12.",
-    "column_types": "Tests Postgres's column types by name.",
     "utils.test_current_timestamp.BaseCurrentTimestampNaive": "Exclusive with `BaseCurrentTimestampAware`, which passes.",  # noqa: E501
-    "utils.test_escape_single_quotes.BaseEscapeSingleQuotesQuote": (
-        "Exclusive with `BaseEscapeSingleQuotesBackslash`, which passes."
-    ),
 }
 """Why a suite class is not passed, by the longest prefix of `module.class`."""
 

@@ -14,8 +14,10 @@
     │   │   ├── ParseError             … because it cannot be parsed
     │   │   └── BrokenViewError        … because it reads a view whose own query no longer runs
     │   ├── NotFoundError              DatabaseNotFound, TableNotFound, ViewNotFound, SnapshotNotFound,
-    │   │                              TagNotFound, ColumnNotFound, ChangesNotFound
-    │   ├── AlreadyExistsError         DatabaseAlreadyExists, TableAlreadyExists, TagAlreadyExists
+    │   │                              TagNotFound, ColumnNotFound, ChangesNotFound,
+    │   │                              FunctionNotFound
+    │   ├── AlreadyExistsError         DatabaseAlreadyExists, TableAlreadyExists, TagAlreadyExists,
+    │   │                              FunctionAlreadyExists
     │   ├── NotAManagedTableError      a directory or relation that is not a managed table
     │   ├── DependencyError            dropping something that others read
     │   └── ReadOnlyError              writing to a view
@@ -177,6 +179,10 @@ class SnapshotNotFound(NotFoundError):
     """The snapshot does not exist; the message lists the existing ones."""
 
 
+class FunctionNotFound(NotFoundError):
+    """The function does not exist."""
+
+
 class TagNotFound(NotFoundError):
     """The tag does not exist; the message lists the existing ones."""
 
@@ -199,6 +205,10 @@ class DatabaseAlreadyExists(AlreadyExistsError):
 
 class TableAlreadyExists(AlreadyExistsError):
     """A table or view of that name exists already."""
+
+
+class FunctionAlreadyExists(AlreadyExistsError):
+    """A function of that name exists already."""
 
 
 class TagAlreadyExists(AlreadyExistsError):

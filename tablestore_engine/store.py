@@ -22,11 +22,12 @@ from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.sql.catalog.execute_catalog import CatalogContext
 from tablestore_engine.sql.catalog.execute_catalog import execute as execute_catalog
 from tablestore_engine.sql.catalog.execute_columns import declared_expressions
-from tablestore_engine.sql.catalog.execute_context import say_notes
+from tablestore_engine.sql.catalog.execute_context import is_bucketed, say_notes, table_defaults, without_prefix
+from tablestore_engine.sql.catalog.execute_table import reset_default, set_default
 from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.schema import ShowCurrentSchema, Use
-from tablestore_engine.sql.statements.script import ExecuteImmediate, Script
+from tablestore_engine.sql.statements.script import ExecuteImmediate, ResetDefault, Script, SetDefault
 from tablestore_engine.sql.statements.show import Describe, ShowColumns
 from tablestore_engine.sql.statements.statement import Noop, PassThrough, Statement
 from tablestore_engine.sql.statements.table import CacheTable, ForeignStatement, UncacheTable
@@ -54,6 +55,8 @@ class TableStore:
         warehouse: directory of the warehouse; created with the first schema or table.
         spark: a running session; without one, `session_factory` (default: an embedded session) starts one when needed.
         database: the current database.
+        session_factory: starts the session.
+        options: defaults for the options of new tables, as `SET table-storage.<option>` gives them.
     """
 
     def __init__(
@@ -67,7 +70,8 @@ class TableStore:
     ) -> None:
         self.catalog = Catalog(warehouse)
         self.database = database
-        self._options = dict(options or {})
+        self._initial_options = without_prefix(options or {})
+        self._options = dict(self._initial_options)
         self._session_factory = session_factory
         self._spark = spark
         self._prepared = False
@@ -141,6 +145,10 @@ class TableStore:
             if statement.database.lower() not in OWN_CATALOGS or self.catalog.database_exists(statement.database):
                 self.use(statement.database)
             return StatementResult("USE")
+        if isinstance(statement, SetDefault):
+            return set_default(statement, self._options)
+        if isinstance(statement, ResetDefault):
+            return reset_default(statement, self._options, self._initial_options)
         if isinstance(statement, ShowCurrentSchema):
             return StatementResult(
                 "SHOW CURRENT SCHEMA",
@@ -248,10 +256,11 @@ class TableStore:
         pairs = columns.items() if isinstance(columns, Mapping) else columns
         typed = [(n, parse_sql_type(t, n) if isinstance(t, str) else t, None) for n, t in pairs]
         texts = {name: _option_text(value) for name, value in (options or {}).items()}
-        all_options = {**self._options, **texts}
+        keys = _names(primary_key)
+        all_options = {**table_defaults(self._options, bucketed=is_bucketed(keys, texts)), **texts}
         schema = create_schema(
             typed,
-            _names(primary_key),
+            keys,
             _names(partition_by),
             all_options,
             comment,

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from tablestore_engine.catalog.builds import Workshop, begin, completed_or_dropped, settle_abandoned
+from tablestore_engine.catalog.functions import FunctionStore
 from tablestore_engine.errors import (
     CorruptMetadataError,
     DatabaseAlreadyExists,
@@ -70,6 +71,11 @@ class Catalog:
         """Absolute path of the warehouse directory."""
         return self.paths.root
 
+    @property
+    def functions(self) -> FunctionStore:
+        """The functions of all databases."""
+        return FunctionStore(self.io, self.paths)
+
     # -- databases -------------------------------------------------------------------------------------
 
     def list_databases(self) -> list[str]:
@@ -121,7 +127,7 @@ class Catalog:
             self.require_database(name)
         assert found is not None
         if not cascade:
-            inside = [*self.list_tables(found), *self.list_views(found)]
+            inside = [*self.list_tables(found), *self.list_views(found), *self.functions.names(found)]
             if inside:
                 raise DependencyError(
                     f"Schema '{found}' is not empty: it holds {', '.join(inside[:10])}.",

@@ -27,6 +27,12 @@ from tablestore_engine.sql.changes.change_target import ChangeTarget
 from tablestore_engine.sql.changes.execute_changes import deleted_rows, execute_delete, execute_update, updated_rows
 from tablestore_engine.sql.changes.execute_merge import execute_merge, merged_rows
 from tablestore_engine.sql.changes.replace_where import execute_replace_where, replacing_rows
+from tablestore_engine.sql.functions.execute_functions import (
+    execute_create_function,
+    execute_describe_function,
+    execute_drop_function,
+    execute_show_functions,
+)
 from tablestore_engine.sql.procedures.procedures import execute_call
 from tablestore_engine.sql.query.plain_selection import plain_selection
 from tablestore_engine.sql.result import StatementResult
@@ -35,6 +41,7 @@ from tablestore_engine.sql.rows.execute_create_as import execute_create_as
 from tablestore_engine.sql.rows.execute_insert import execute_insert, execute_overwrite, execute_truncate
 from tablestore_engine.sql.rows.execute_layout import execute_add_primary_key, execute_cluster
 from tablestore_engine.sql.rows.row_context import RowContext, was_sent_before, with_dynamic_options
+from tablestore_engine.sql.statements.function import CreateFunction, DescribeFunction, DropFunction, ShowFunctions
 from tablestore_engine.sql.statements.layout import AddPrimaryKey, AnalyzeTable, ClusterTable, Compact
 from tablestore_engine.sql.statements.row import Delete, InsertInto, InsertOverwrite, Merge, RowChange, Update
 from tablestore_engine.sql.statements.script import QueriesInside
@@ -153,13 +160,7 @@ def _query_inside(statement: QueryInside, context: RowContext) -> StatementResul
 
 def _queries_inside(statement: QueriesInside, context: RowContext) -> StatementResult:
     frames = context.frames(lasting="FUNCTION" in statement.kind)
-    bound = frames.pieces(statement)
-    if statement.kind == "CREATE FUNCTION" and bound.references:
-        raise SqlError(
-            f"A function that outlives the session cannot read {bound.references[0].name}.",
-            hint="Use CREATE TEMPORARY FUNCTION, or a VIEW.",
-        )
-    answer = frames.run(bound)
+    answer = frames.run(frames.pieces(statement))
     return StatementResult(statement.kind, dataframe=answer if answer.columns else None)
 
 
@@ -326,6 +327,10 @@ _RUNNERS: dict[type[Statement], Callable[[Any, RowContext], StatementResult]] = 
     Call: execute_call,
     AnalyzeTable: execute_analyze,
     CreateView: _create_view,
+    CreateFunction: execute_create_function,
+    DropFunction: execute_drop_function,
+    DescribeFunction: execute_describe_function,
+    ShowFunctions: execute_show_functions,
     CreateTableAs: execute_create_as,
     InsertInto: execute_insert,
     InsertOverwrite: _overwrite,

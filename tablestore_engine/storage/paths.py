@@ -222,6 +222,14 @@ class WarehousePaths:
         """A directory that nobody lists, for a table that is being built or removed; ``mark`` makes it unique."""
         return f"{self.database_dir(database)}/.{check_name('table', table)}.{mark}"
 
+    def functions_dir(self, database: str) -> str:
+        """The directory of a database's functions."""
+        return f"{self.database_dir(database)}/.functions"
+
+    def function(self, database: str, name: str) -> str:
+        """One function. Raises UserError for a name that cannot be one."""
+        return f"{self.functions_dir(database)}/{check_name('function', name)}.json"
+
     @property
     def builds_dir(self) -> str:
         """The directory of the records of tables that are being filled."""

@@ -19,9 +19,10 @@ from typing import Any
 
 from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.query.bind import Binding, TableReference, bind, bind_expression
+from tablestore_engine.sql.statements.function import CreateFunction, DescribeFunction, DropFunction, ShowFunctions
 from tablestore_engine.sql.statements.script import ExecuteImmediate, QueriesInside, Script
 from tablestore_engine.sql.statements.statement import Statement, TableName
-from tablestore_engine.sql.text.cursor import literal_text
+from tablestore_engine.sql.text.cursor import Cursor, literal_text
 
 FOLDER = Path(__file__).parents[1] / "spark" / "sql" / "statements"
 _HEADER = re.compile(r'-- (ours|ours alone|spark|refused "([^"]+)"|unread): (.+)')
@@ -85,10 +86,20 @@ def _tables(value: Any) -> Iterator[Name]:
     elif isinstance(value, ExecuteImmediate):
         text = literal_text(value.text_sql)
         yield from () if text is None else _tables(parse(text))
+    elif isinstance(value, CreateFunction):
+        if value.language == "SQL":
+            yield from _bound(value.body, bind if _is_query(value.body) else bind_expression)
+    elif isinstance(value, (DropFunction, DescribeFunction, ShowFunctions)):
+        return
     elif is_dataclass(value):
         for field in fields(value):
             if field.name != "new":  # of RENAME TO, which names no table yet
                 yield from _read(field.name, getattr(value, field.name))
+
+
+def _is_query(body: str) -> bool:
+    cursor = Cursor(body)
+    return cursor.sees_query() and cursor.key != "("
 
 
 def _read(field: str, value: Any) -> Iterator[Name]:

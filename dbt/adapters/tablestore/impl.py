@@ -12,7 +12,7 @@ from dbt.adapters.base.impl import ConstraintSupport, FreshnessResponse
 from dbt.adapters.capability import Capability, CapabilityDict, CapabilitySupport, Support
 from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.contracts.macros import MacroResolverProtocol
-from dbt.adapters.contracts.relation import RelationConfig
+from dbt.adapters.contracts.relation import RelationConfig, RelationType
 from dbt_common.contracts.constraints import ConstraintType
 from dbt_common.exceptions import DbtRuntimeError
 
@@ -61,7 +61,7 @@ class TableStoreAdapter(MacroMethods):
             environment_of(config.credentials).warm_up()  # first, so that Spark starts while dbt parses
         super().__init__(config, mp_context)
         self._warned: dict[str, object] = {}
-        self._changed_options: dict[str, str] = {}  # by node, from before its rows are written until then
+        self._schema_notes = {}
 
     # ------------------------------------------------------------------ schemas and relations, without Spark
 
@@ -112,6 +112,9 @@ class TableStoreAdapter(MacroMethods):
             return
         schema, name = schema_of(relation), str(relation.identifier)
         with self.connections.exception_handler("drop relation"):
+            if relation.type == RelationType.Function:
+                self.catalog.functions.drop(schema, name, if_exists=True)
+                return
             kind = self.catalog.object_kind(schema, name)
             if kind == "view":
                 self.catalog.drop_view(schema, name, if_exists=True)
@@ -144,9 +147,6 @@ class TableStoreAdapter(MacroMethods):
             return bool(relation.is_view)
         with self.connections.exception_handler("find relation"):
             return self.catalog.object_kind(schema_of(relation), str(relation.identifier)) == "view"
-
-    def expand_column_types(self, goal: BaseRelation, current: BaseRelation) -> None:
-        """Nothing to do: strings have no length limit."""
 
     # ------------------------------------------------------------------ catalog and freshness, without Spark
 

@@ -1,6 +1,7 @@
 """The methods that this adapter's macros call: one for each step of a materialization that is not plain SQL.
 
-What they decide is in `build` (on_schema_change, incremental models, seeds, Python models) and `config`.
+What they decide is in `build` (incremental models, seeds, Python models) and `config`. Those that change the schema of
+a table are in `schema_methods`.
 
 Their names begin with `tablestore_`, to distinguish them from dbt's own. While dbt parses a project they do nothing and
 return an empty value.
@@ -9,17 +10,15 @@ return an empty value.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base import BaseRelation, available
 from dbt.adapters.contracts.connection import AdapterResponse
-from dbt.adapters.sql import SQLAdapter
 from dbt_common.invocation import get_invocation_id
 
-from dbt.adapters.tablestore.build import incremental, on_schema_change, operations, seeds
-from dbt.adapters.tablestore.build.on_schema_change import SchemaChange
+from dbt.adapters.tablestore.build import incremental, operations, seeds
 from dbt.adapters.tablestore.config import contracts
 from dbt.adapters.tablestore.config.dialect_config import dialect_of
 from dbt.adapters.tablestore.config.foreign_config import notices
@@ -31,26 +30,22 @@ from dbt.adapters.tablestore.config.model_config import (
     strategy_of,
     unique_keys,
 )
-from dbt.adapters.tablestore.config.option_changes import option_changes
 from dbt.adapters.tablestore.config.table_layout import TableLayout
-from dbt.adapters.tablestore.connection.environment import Environment, environment_of
 from dbt.adapters.tablestore.connection.errors import KeyValuesError
 from dbt.adapters.tablestore.connection.response import response, with_note
 from dbt.adapters.tablestore.dialect.node_text import translated_node
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.relation.relation import schema_of
+from dbt.adapters.tablestore.schema_methods import SchemaMethods
 from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.options import CommitOptions
 from tablestore_engine.schema.merge.engine_rules import Kept
-from tablestore_engine.schema.table.row_kind import ROW_KIND
-from tablestore_engine.schema.table.schema_changes import SetColumnComment
 from tablestore_engine.schema.types.sql_literals import quoted_text
 
 if TYPE_CHECKING:
     import agate
 
-    from tablestore_engine.catalog import Catalog
 
 _numbers = itertools.count(1)
 
@@ -66,18 +61,8 @@ class SeedLoad:
     sql: str
 
 
-class MacroMethods(SQLAdapter):
+class MacroMethods(SchemaMethods):
     """The part of the adapter that only this adapter's macros use."""
-
-    @property
-    def environment(self) -> Environment:
-        """The warehouse of the profile and the Spark that works on it."""
-        return environment_of(self.config.credentials)
-
-    @property
-    def catalog(self) -> Catalog:
-        """The catalog of the warehouse."""
-        return self.environment.catalog
 
     # ------------------------------------------------------------------ incremental models
 
@@ -142,73 +127,6 @@ class MacroMethods(SQLAdapter):
         """The expression, with `alias.` before each unqualified column name of the relation."""
         return incremental.qualified(str(expression), self.get_columns_in_relation(relation), alias)
 
-    @available.parse_none
-    def tablestore_schema_change(self, source: list[TableStoreColumn], target: list[TableStoreColumn]) -> SchemaChange:
-        """How the columns of a query differ from those of its table; false when they do not differ."""
-        # The column that holds the kind of each row is not a column of the table.
-        return SchemaChange.between([c for c in source if c.name.lower() != ROW_KIND], target)
-
-    @available.parse_none
-    def tablestore_evolve(self, relation: BaseRelation, change: SchemaChange, mode: str) -> None:
-        """Adapt a table to its query: `append_new_columns` adds columns, `sync_all_columns` drops and retypes them too.
-
-        Adding a column writes no data file; dropping or retyping one rewrites the table in one atomic step.
-        """
-        table = relation.render()
-        if on_schema_change.needs_rewrite(change, mode):
-            engine = self.catalog.load_table(schema_of(relation), str(relation.identifier)).schema.merge_engine
-            on_schema_change.check_rewritable(table, engine)
-            sql = on_schema_change.rewrite_sql(table, self.tablestore_clauses_of(relation), change)
-        else:
-            sql = on_schema_change.add_columns_sql(table, change)
-        if sql:
-            self.execute(sql)
-
-    @available.parse_none
-    def tablestore_alter_columns(
-        self,
-        relation: BaseRelation,
-        add: Sequence[TableStoreColumn] = (),
-        remove: Sequence[TableStoreColumn] = (),
-        retype: Mapping[str, str] | None = None,
-    ) -> None:
-        """Add, drop and retype columns of a table, by name; see `tablestore_evolve` for what that costs."""
-        types = {name.lower(): TableStoreColumn.translate_type(kind) for name, kind in (retype or {}).items()}
-        removed = {one.name.lower() for one in remove}
-        target = self.get_columns_in_relation(relation)
-        kept = [
-            TableStoreColumn(one.name, types.get(one.name.lower(), one.dtype))
-            for one in target
-            if one.name.lower() not in removed
-        ]
-        new = [TableStoreColumn.create(one.name, one.dtype) for one in add]
-        change = SchemaChange.between([*kept, *new], target)
-        if change:
-            self.tablestore_evolve(relation, change, "sync_all_columns")
-
-    @available.parse_none
-    def tablestore_apply_options(self, relation: BaseRelation, model: Mapping[str, Any]) -> None:
-        """Set the options of a model's config on its existing table, and reset those that it no longer names.
-
-        Raises DbtRuntimeError for an option that cannot change.
-        """
-        wanted = TableLayout.of(model).options
-        identifier = schema_of(relation), str(relation.identifier)
-        with self.connections.exception_handler("table options"):
-            changes = option_changes(self.catalog.load_table(*identifier).schema.options, wanted)
-            if changes.schema_changes():
-                self.catalog.alter_table(*identifier, changes.schema_changes())
-        if changes.text:
-            self._changed_options[str(model["unique_id"])] = changes.text
-
-    @available.parse(lambda *a, **k: "")
-    def tablestore_clauses_of(self, relation: BaseRelation) -> str:
-        """The clauses that create a table with the keys, partitions, options and comment of an existing one."""
-        with self.connections.exception_handler("table layout"):
-            schema = self.catalog.load_table(schema_of(relation), str(relation.identifier)).schema
-        layout = TableLayout(schema.primary_keys, schema.partition_keys, dict(schema.options))
-        return layout.clauses(schema.comment)
-
     # ------------------------------------------------------------------ what materializations call
 
     @available.parse_none
@@ -226,7 +144,7 @@ class MacroMethods(SQLAdapter):
         )
         try:
             done = self.connections.write(sql, intent)
-            return with_note(done, self._changed_options.pop(str(model.get("unique_id")), ""))
+            return with_note(done, self._schema_notes.pop(str(model.get("unique_id")), ""))
         except KeyValuesError as error:
             if key_of_upserts(config):
                 raise KeyValuesError(f"{error.msg} {LOOSE_KEY_HINT}") from None
@@ -269,26 +187,6 @@ class MacroMethods(SQLAdapter):
         self.render_raw_columns_constraints(raw_columns=model["columns"])
         self.render_raw_model_constraints(raw_constraints=model.get("constraints") or [])
         return contracts.select_list(model)
-
-    @available.parse_none
-    def tablestore_comment_relation(self, relation: BaseRelation, comment: str) -> None:
-        """Set a table's comment, unless it has the same one."""
-        with self.connections.exception_handler("comment"):
-            schema = self.catalog.load_table(schema_of(relation), str(relation.identifier)).schema
-        if (schema.comment or "") != comment:
-            self.execute(f"comment on table {relation.render()} is {quoted_text(comment)}")
-
-    @available.parse_none
-    def tablestore_comment_columns(self, relation: BaseRelation, comments: Mapping[str, str]) -> None:
-        """Set the comments of columns, by lower-case name, in one new schema. Equal comments are left out."""
-        changes = [
-            SetColumnComment(column.name, wanted)
-            for column in self.get_columns_in_relation(relation)
-            if (wanted := comments.get(column.name.lower())) and wanted != column.comment
-        ]
-        if changes:
-            with self.connections.exception_handler("comment"):
-                self.catalog.alter_table(schema_of(relation), str(relation.identifier), changes)
 
     @available.parse_none
     def tablestore_load_seed(

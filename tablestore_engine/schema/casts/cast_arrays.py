@@ -56,8 +56,11 @@ def _plain(values: pa.Array, root: str, current: AtomicType, zone: str) -> pa.Ar
         return times.instant_to_number(values, target) if root == "TIMESTAMP_LTZ" else numbers.to_number(values, target)
     if to == "BOOLEAN":
         return numbers.to_boolean(values)
-    if to == "DATE":
-        return times.to_date(times.instant_to_clock(values, zone) if root == "TIMESTAMP_LTZ" else values)
+    if to in ("DATE", "TIME"):
+        if root == "TIME":
+            return times.time_of(pc.multiply(values.cast(pa.int32()).cast(pa.int64()), 1000), current.precision or 0)
+        clock = times.instant_to_clock(values, zone) if root == "TIMESTAMP_LTZ" else values
+        return times.to_date(clock) if to == "DATE" else times.to_time(clock, current.precision or 0)
     if root in (*_NUMBERS, "BOOLEAN"):
         return times.with_precision(times.number_to_instant(values), current.precision or 0)
     if root == "DATE":
@@ -77,6 +80,8 @@ def _of_text(values: pa.Array, current: AtomicType, zone: str) -> pa.Array:
         return of_text.text_to_boolean(values)
     if to == "DATE":
         return of_text.text_to_date(values)
+    if to == "TIME":
+        return times.time_of(of_text.text_to_day_micros(values), current.precision or 0)
     found = of_text.text_to_instant(values, zone) if to == "TIMESTAMP_LTZ" else of_text.text_to_clock(values)
     return times.with_precision(found, current.precision or 0)
 
@@ -99,6 +104,8 @@ def text_of(values: pa.Array, past: DataType, zone: str) -> pa.Array:
     if past.root in TIMESTAMP_ROOTS:
         clock = times.instant_to_clock(values, zone) if past.root == "TIMESTAMP_LTZ" else values
         return to_text.timestamp_text(clock)
+    if past.root == "TIME":
+        return to_text.without_zeros(values.cast(pa.string()))
     if past.root == "DATE":
         return to_text.date_text(values.cast(pa.string()))
     # Texts are bytes to Spark: those that are not UTF-8 stay as they are.

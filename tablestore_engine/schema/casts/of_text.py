@@ -33,6 +33,7 @@ _CLOCK = re.compile(
     r"(?:(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:\.(\d*))?)?)?(.*)))?)?)?",
     re.DOTALL,
 )
+_TIME = re.compile(r"T?(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,9}))?)?(?: ?([AaPp][Mm]))?")
 _OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{2})(?::?(\d{2}))?)?")
 _DAY = 86_400
 _DAYS_TO_1970 = 719_468  # from the first of March of the year 0
@@ -126,6 +127,24 @@ def text_to_instant(values: pa.Array, zone: str) -> pa.Array:
     zoned = by_distinct(text, instant, pa.int64()).cast(INSTANT)
     local = by_distinct(text, clock, pa.int64()).cast(CLOCK)
     return pc.coalesce(zoned, clock_to_instant(local, zone))
+
+
+def text_to_day_micros(values: pa.Array) -> pa.Array:
+    """The microseconds of a day of times of day, of 24 hours or with AM or PM."""
+    return by_distinct(trimmed(values), _day_micros, pa.int64())
+
+
+def _day_micros(text: str) -> int | None:
+    found = _TIME.fullmatch(text)
+    if found is None:
+        return None
+    hours, minutes, seconds = (int(one or 0) for one in found.group(1, 2, 3))
+    half = (found[5] or "").upper()
+    if minutes > 59 or seconds > 59 or hours > 23 or (half and not 1 <= hours <= 12):
+        return None
+    if half:
+        hours = hours % 12 + 12 * (half == "PM")
+    return ((hours * 60 + minutes) * 60 + seconds) * 1_000_000 + int((found[4] or "")[:6].ljust(6, "0"))
 
 
 def _days(text: str) -> int | None:

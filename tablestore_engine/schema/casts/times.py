@@ -42,6 +42,20 @@ def to_date(values: pa.Array) -> pa.Array:
     return floor_div(values.cast(pa.int64()), 86_400 * MICROS).cast(pa.int32()).cast(pa.date32())
 
 
+def to_time(values: pa.Array, precision: int) -> pa.Array:
+    """The time of day of clock values."""
+    micros = values.cast(pa.int64())
+    day = 86_400 * MICROS
+    return time_of(pc.subtract(micros, pc.multiply(floor_div(micros, day), day)), precision)
+
+
+def time_of(micros: pa.Array, precision: int) -> pa.Array:
+    """Microseconds of a day as times of day, without the digits beyond a precision; at most milliseconds are kept."""
+    unit = 10 ** (6 - min(precision, 3))
+    millis = floor_div(pc.multiply(floor_div(micros, unit), unit), 1000)
+    return millis.cast(pa.int32()).cast(pa.time32("ms"))
+
+
 def with_precision(values: pa.Array, precision: int) -> pa.Array:
     """Timestamps without the digits beyond a precision."""
     if precision >= 6:

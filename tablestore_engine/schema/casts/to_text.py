@@ -68,7 +68,12 @@ def _java_text(text: str, read: Callable[[str], Any]) -> str:
 def timestamp_text(values: pa.Array) -> pa.Array:
     """Clock values with the digits of their fraction that are not zero."""
     text = pc.replace_substring(values.cast(pa.timestamp("us")).cast(pa.string()), "T", " ")
-    return date_text(pc.replace_substring_regex(pc.replace_substring_regex(text, r"(\.\d*?)0+$", r"\1"), r"\.$", ""))
+    return date_text(without_zeros(text))
+
+
+def without_zeros(text: pa.Array) -> pa.Array:
+    """Times without zeros at the end of their fraction."""
+    return pc.replace_substring_regex(pc.replace_substring_regex(text, r"(\.\d*?)0+$", r"\1"), r"\.$", "")
 
 
 def date_text(text: pa.Array) -> pa.Array:

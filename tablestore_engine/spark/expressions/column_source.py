@@ -29,24 +29,33 @@ class Source:
     sql: str | None
 
 
-def sources_of(own: TableSchema, current: TableSchema) -> tuple[Source, ...]:
+def sources_of(own: TableSchema, current: TableSchema, *, widens: bool = True) -> tuple[Source, ...]:
     """The source of each column of `current` in files of the schema `own`.
+
+    `widens` says that the files' reader gives null for columns that they lack, and reads some types as wider ones, as
+    that of Parquet files does; else all columns are read as they are stored.
 
     Raises:
         UnsupportedTypeError: no cast leads from the type of a column then to that of today.
     """
     by_id = {one.id: one for one in own.fields}
-    return tuple(_source(by_id.get(one.id), one, own, current) for one in current.fields)
+    pairs = ((by_id.get(one.id), one) for one in current.fields)
+    return tuple(
+        Source(one, None) if _is_native(past, one, own, widens=widens) else _source(past, one, current)
+        for past, one in pairs
+    )
 
 
-def _source(past: DataField | None, field: DataField, own: TableSchema, current: TableSchema) -> Source:
+def _is_native(past: DataField | None, field: DataField, own: TableSchema, *, widens: bool) -> bool:
+    """Whether the reader, asked for the present column by name, gives its values."""
     if past is None:
-        # A file that has no column of the name gives null for it.
-        if own.has_field(field.name):
-            return Source(None, null_sql(field.type))
-        return Source(field, None)
-    if past.name == field.name and reads_as(past.type, field.type):
-        return Source(field, None)
+        return widens and not own.has_field(field.name)
+    return past.name == field.name and (reads_as(past.type, field.type) if widens else is_same(past.type, field.type))
+
+
+def _source(past: DataField | None, field: DataField, current: TableSchema) -> Source:
+    if past is None:
+        return Source(None, null_sql(field.type))
     check_readable(field.name, past.type, field.type)
     how = ColumnCast(field.name, current.cast_rules)
     return Source(_bare(past), evolved_sql(quoted_name(past.name), past.type, field.type, how))

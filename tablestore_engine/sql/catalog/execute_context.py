@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -71,13 +71,29 @@ class CatalogContext:
 
         `bucketed`: the table has columns to hash; only then a default number of buckets applies.
         """
-        found = {}
-        for key, value in self.session_options.items():
-            prefix = next((one for one in SESSION_PREFIXES if key.startswith(one)), "")
-            found[key[len(prefix) :]] = value
-        if not bucketed:
-            found.pop("bucket", None)
-        return found
+        return table_defaults(self.session_options, bucketed=bucketed)
+
+
+def without_prefix(options: Mapping[str, str]) -> dict[str, str]:
+    """Options of a session by the names that they have in a table."""
+    found = {}
+    for key, value in options.items():
+        prefix = next((one for one in SESSION_PREFIXES if key.startswith(one)), "")
+        found[key[len(prefix) :]] = value
+    return found
+
+
+def table_defaults(session_options: Mapping[str, str], *, bucketed: bool) -> dict[str, str]:
+    """See `CatalogContext.table_defaults`."""
+    found = without_prefix(session_options)
+    if not bucketed:
+        found.pop("bucket", None)
+    return found
+
+
+def is_bucketed(primary_key: Sequence[str], options: Mapping[str, str]) -> bool:
+    """Whether a new table has columns to hash, so that a default number of buckets applies."""
+    return bool(primary_key or options.get("primary-key") or options.get("bucket-key"))
 
 
 def say_notes(options: Mapping[str, str]) -> None:

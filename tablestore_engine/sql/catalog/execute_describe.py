@@ -24,6 +24,7 @@ from tablestore_engine.table import Table
 
 Row = tuple[str, str, "str | None"]
 
+_LOG_OPTIONS = ("log.system", "log.kafka.bootstrap.servers", "log.retention", "log.kafka.topic")
 _COLUMNS = {"col_name": "string", "data_type": "string", "comment": "string"}
 
 
@@ -141,13 +142,17 @@ def _table_details(table: Table) -> list[tuple[str, str]]:
         bucket += f" by {', '.join(schema.bucket_keys)}"
     details = [
         ("Name", table.name),
+        ("name", f"tablestore.{table.name}"),
         ("Type", "MANAGED"),
         ("Provider", "tablestore"),
         ("Location", table.path),
+        ("file.path", table.path),
         ("Primary Key", ", ".join(schema.primary_keys)),
         ("Partition Columns", ", ".join(schema.partition_keys)),
         ("bucket", bucket),
         ("file.format", options.file_format),
+        ("change-tracking", schema.options.get("change-tracking", "true").strip().lower()),
+        *((key, schema.options.get(key, "none")) for key in _LOG_OPTIONS),
         (
             "Snapshot",
             f"{snapshot.id} ({snapshot.commit_kind} at {utc(snapshot.time_millis)})" if snapshot else "none",
@@ -187,7 +192,9 @@ def _partition_details(table: Table, spec: PartitionSpec) -> list[tuple[str, str
     counted = table.count_rows([one for one in entries if one.partition == row])
     return [
         ("Partition", path),
+        ("partition", path),
         ("Location", table.paths.partition_dir(path)),
+        ("file.path", table.paths.partition_dir(path)),
         *([("Buckets", _bucket_text([e for e in entries if e.partition == row]))] if schema.bucket_keys else []),
         ("Row Count", counted.text),
         ("Size", f"{sum(one.file_size for one in files)} bytes"),

@@ -1,18 +1,27 @@
-"""CREATE TABLE with columns or LIKE, DROP, RENAME and REFRESH."""
+"""CREATE TABLE with columns or LIKE, the session's defaults for it, DROP, RENAME and REFRESH."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from typing import NoReturn
 
-from tablestore_engine.errors import SqlError, TableNotFound
+from tablestore_engine.errors import OptionError, SqlError, TableNotFound
 from tablestore_engine.operation.changes.table_changes import replace_empty
+from tablestore_engine.options import validate
 from tablestore_engine.schema.table.creation import create_schema, with_defaults
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import DataType
-from tablestore_engine.sql.catalog.execute_context import CatalogContext, done, say_notes
+from tablestore_engine.sql.catalog.execute_context import (
+    SESSION_PREFIXES,
+    CatalogContext,
+    answer,
+    done,
+    is_bucketed,
+    say_notes,
+)
 from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.statements.script import ResetDefault, SetDefault
 from tablestore_engine.sql.statements.statement import ColumnDefinition
 from tablestore_engine.sql.statements.table import (
     CreateTable,
@@ -25,6 +34,9 @@ from tablestore_engine.sql.statements.table import (
 from tablestore_engine.sql.statements.view import DropView
 from tablestore_engine.sql.text.default_text import default_text
 from tablestore_engine.sql.text.types import parse_sql_type
+
+_PREFIX = SESSION_PREFIXES[0]
+_UNSET = "<undefined>"
 
 
 def create_table(statement: CreateTable, context: CatalogContext) -> StatementResult:
@@ -97,8 +109,7 @@ def new_schema(
     """
     given = dict(options)
     said = given.pop("comment", None)
-    bucketed = bool(primary_key or given.get("primary-key") or given.get("bucket-key"))
-    given = {**context.table_defaults(bucketed=bucketed), **given}
+    given = {**context.table_defaults(bucketed=is_bucketed(primary_key, given)), **given}
     schema = create_schema(
         columns,
         primary_key,
@@ -178,3 +189,30 @@ def foreign(statement: ForeignStatement, context: CatalogContext) -> None:
     if kind is not None:
         what = "managed table" if kind == "table" else "view of the warehouse"
         raise SqlError(f"{statement.verb} is not supported: '{database}.{name}' is a {what}.", hint=statement.hint)
+
+
+def set_default(statement: SetDefault, options: MutableMapping[str, str]) -> StatementResult:
+    """SET: the options change, or are shown in Spark's form. Raises OptionError for a value that no table can have."""
+    option, value = statement.option, statement.value
+    if option is not None and value is not None:
+        if option == "file.path":
+            raise OptionError(
+                "Tables are below the warehouse, so 'file.path' cannot be set.",
+                hint="Open another warehouse: TableStore(path), or `warehouse` in the profile.",
+            )
+        validate({option: value}, keyed=True)
+        options[option] = value
+    shown = options if option is None else {option: options.get(option, _UNSET)}
+    rows = [(f"{_PREFIX}{key}", shown[key]) for key in sorted(shown)]
+    return answer("SET", {"key": "string", "value": "string"}, rows)
+
+
+def reset_default(
+    statement: ResetDefault, options: MutableMapping[str, str], initial: Mapping[str, str]
+) -> StatementResult:
+    """RESET: the options are again those that the session began with."""
+    for key in [statement.option] if statement.option is not None else [*options, *initial]:
+        options.pop(key, None)
+        if key in initial:
+            options[key] = initial[key]
+    return done("RESET")

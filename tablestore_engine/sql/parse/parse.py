@@ -18,7 +18,16 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from tablestore_engine.errors import ParseError, SqlError
-from tablestore_engine.sql.parse import parse_alter, parse_create, parse_dml, parse_foreign, parse_script, parse_show
+from tablestore_engine.sql.parse import (
+    parse_alter,
+    parse_create,
+    parse_dml,
+    parse_foreign,
+    parse_function,
+    parse_script,
+    parse_show,
+)
+from tablestore_engine.sql.statements.function import ShowFunctions
 from tablestore_engine.sql.statements.schema import DropSchema, Use
 from tablestore_engine.sql.statements.script import ExecuteImmediate
 from tablestore_engine.sql.statements.statement import (
@@ -124,6 +133,8 @@ def _drop(cursor: Cursor) -> Statement | None:
     parse_create.refuse_kept_up(cursor)
     if cursor.key == "INDEX":
         return parse_foreign.index(cursor, "DROP INDEX")
+    if cursor.accept("FUNCTION"):
+        return parse_function.drop_function(cursor)
     kind = cursor.accept_one("TABLE", "VIEW", "SCHEMA", "DATABASE", "NAMESPACE")
     if kind is None:
         return None
@@ -171,7 +182,9 @@ def _explain(cursor: Cursor) -> Statement | None:
     inner = parse(cursor.text[offset:])
     if isinstance(inner, Query):
         return QueryInside(sql=cursor.text, kind="EXPLAIN", prefix=prefix, query_sql=inner.query_sql)
-    return None if isinstance(inner, PassThrough) else Explain(sql=cursor.text, mode=mode, statement=inner)
+    return (
+        None if isinstance(inner, PassThrough | ShowFunctions) else Explain(sql=cursor.text, mode=mode, statement=inner)
+    )
 
 
 def _cache(cursor: Cursor) -> Statement | None:
@@ -273,6 +286,7 @@ _HEADS: Final[Mapping[str, _Head]] = {
     "CACHE": _cache,
     "UNCACHE": _uncache,
     "SET": parse_script.set_variable,
+    "RESET": parse_script.reset,
     "DECLARE": parse_script.declare,
     "EXECUTE": _execute,
     "REFRESH": _refresh,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.sql.parse import parse_foreign
-from tablestore_engine.sql.parse.parse_script import create_function
+from tablestore_engine.sql.parse.parse_function import create_function
 from tablestore_engine.sql.parse.parse_table import create_table
 from tablestore_engine.sql.statements.schema import CreateSchema
 from tablestore_engine.sql.statements.statement import PassThrough, Statement
@@ -42,8 +42,11 @@ def create(cursor: Cursor) -> Statement | None:
     is_global = cursor.accept("GLOBAL")
     temporary = cursor.accept_one("TEMPORARY", "TEMP", "LOCAL") is not None
     cursor.accept_one("TEMPORARY", "TEMP")
+    aggregate = cursor.sees("AGGREGATE", "FUNCTION")
+    if aggregate:
+        cursor.i += 1
     if cursor.accept("FUNCTION"):
-        return create_function(cursor, temporary)
+        return create_function(cursor, temporary=temporary, replace=replace, aggregate=aggregate)
     if cursor.accept("TABLE"):
         raise cursor.error("Temporary tables are not supported", kind=SqlError, hint="Use CREATE TEMPORARY VIEW.")
     if cursor.accept("VIEW"):

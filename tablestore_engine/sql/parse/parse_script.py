@@ -7,17 +7,29 @@ look for the table in its own catalog.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Final
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.sql.query.bind import names_table
-from tablestore_engine.sql.statements.script import ExecuteImmediate, Piece, QueriesInside, Script
+from tablestore_engine.sql.statements.script import (
+    ExecuteImmediate,
+    Piece,
+    QueriesInside,
+    ResetDefault,
+    Script,
+    SetDefault,
+)
 from tablestore_engine.sql.statements.statement import PassThrough, Query, Statement
-from tablestore_engine.sql.text.cursor import Cursor, error_at
+from tablestore_engine.sql.text.cursor import Cursor, error_at, literal_text
 from tablestore_engine.sql.text.lexer import Token, top_level
 
+_DEFAULT: Final = re.compile(
+    r"""(?P<q>[`'"]?)(?:table-storage|tablestore)(?:\.(?P<option>[\w.*-]+))?(?P=q)\s*(?:=(?P<value>.*))?""",
+    re.DOTALL | re.IGNORECASE,
+)
 Parse = Callable[[str], Statement]
 
 _CONTROL: Final = frozenset(
@@ -219,7 +231,13 @@ def _refuse_subquery_default(cursor: Cursor, start: int, end: int) -> None:
 
 
 def set_variable(cursor: Cursor) -> Statement | None:
-    """``SET VAR x = …, (y, z) = (SELECT …)``; None for other settings, which are Spark's."""
+    """``SET VAR x = …, (y, z) = (SELECT …)``, or a default of new tables; None for settings of Spark."""
+    found = _DEFAULT.fullmatch(cursor.slice(cursor.i + 1, len(cursor.tokens) - 1))
+    if found is not None:
+        value = found["value"]
+        if value is not None:
+            value = literal_text(value) or value.strip()
+        return SetDefault(sql=cursor.text, option=found["option"], value=value)
     if cursor.key_at(1) not in ("VAR", "VARIABLE"):
         return None
     tokens = cursor.tokens
@@ -227,14 +245,21 @@ def set_variable(cursor: Cursor) -> Statement | None:
     return _queries_inside(cursor, "SET VARIABLE", piece)
 
 
-def create_function(cursor: Cursor, temporary: bool) -> Statement | None:
-    """``CREATE FUNCTION … RETURN body``, starting after FUNCTION; None when the body names no table."""
+def reset(cursor: Cursor) -> Statement | None:
+    """``RESET table-storage.option``, or of all such; None for other settings, which are Spark's."""
+    found = _DEFAULT.fullmatch(cursor.slice(cursor.i + 1, len(cursor.tokens) - 1))
+    if found is None or found["value"] is not None:
+        return None
+    return ResetDefault(sql=cursor.text, option=found["option"])
+
+
+def create_temporary_function(cursor: Cursor) -> Statement | None:
+    """``CREATE TEMPORARY FUNCTION … RETURN body``, after FUNCTION; None when the body names no table."""
     tokens = cursor.tokens
     for i in top_level(tokens, cursor.i, len(tokens) - 1):
         if tokens[i].key == "RETURN" and i + 1 < len(tokens) - 1:
             cursor.i = i + 1
             is_query = cursor.sees_query() and cursor.key != "("
             piece = Piece(cursor.token.start, tokens[-2].end, is_query)
-            kind = "CREATE TEMPORARY FUNCTION" if temporary else "CREATE FUNCTION"
-            return _queries_inside(cursor, kind, piece)
+            return _queries_inside(cursor, "CREATE TEMPORARY FUNCTION", piece)
     return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tablestore_engine.errors import SqlError
 from tablestore_engine.schema.table.predicate import Constant
 from tablestore_engine.schema.types.sql_literals import quoted_name
+from tablestore_engine.sql.parse import parse_function
 from tablestore_engine.sql.parse.parse_dml import partition_spec
 from tablestore_engine.sql.statements.layout import AnalyzeTable
 from tablestore_engine.sql.statements.schema import DescribeSchema, ShowCurrentSchema, ShowSchemas
@@ -28,8 +29,10 @@ _SCHEMA = ("SCHEMA", "DATABASE", "NAMESPACE")
 
 
 def show(cursor: Cursor) -> Statement | None:
-    """SHOW of objects that the engine manages; None for functions, catalogs and other objects of Spark."""
+    """SHOW of objects that the engine manages; None for catalogs and other objects of Spark."""
     cursor.expect("SHOW")
+    if cursor.key == "FUNCTIONS" or cursor.key_at(1) == "FUNCTIONS":
+        return parse_function.show_functions(cursor)
     statement: Statement | None = None
     if cursor.accept_one(*_SCHEMAS):
         if cursor.accept_one("IN", "FROM"):
@@ -99,11 +102,12 @@ def _show_columns(cursor: Cursor) -> Statement:
 
 
 def describe(cursor: Cursor) -> Statement | None:
-    """DESCRIBE of a table, a column or a schema, starting after the verb; None for functions and procedures."""
+    """DESCRIBE of a table, a column or a schema, starting after the verb; None for what is Spark's."""
     if cursor.key == "PROCEDURE" and cursor.tokens[cursor.i + 1].is_name:
         return None
     if cursor.key == "FUNCTION" and cursor.tokens[cursor.i + 1].kind != END and cursor.key_at(1) != ".":
-        return None
+        cursor.i += 1
+        return parse_function.describe_function(cursor)
     cursor.refuse_unfinished()
     if cursor.key in _SCHEMA and cursor.tokens[cursor.i + 1].is_name:
         cursor.i += 1

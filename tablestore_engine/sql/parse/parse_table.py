@@ -60,20 +60,22 @@ def create_table(cursor: Cursor, *, replace: bool, must_exist: bool) -> Statemen
         )
     head = _Head()
     if cursor.key == "(" and not _opens_query(cursor):
-        _elements(cursor, head)
+        _elements(cursor, head, typed=not _leads_to_query(cursor))
+    listed = len(head.columns)
     _clauses(cursor, head)
     explicit = cursor.accept("AS")
     if cursor.sees_query():
-        if head.columns:
+        if len(head.columns) > listed:
             raise cursor.error(
-                "The columns of CREATE TABLE … AS come from the query, so the list may only hold constraints",
+                "PARTITIONED BY of CREATE TABLE … AS names columns of the query",
                 kind=SqlError,
-                hint="Cast and rename in the query, or create the table first and INSERT.",
+                hint="Leave the types out, and cast in the query.",
             )
         return CreateTableAs(
             sql=cursor.text,
             table=table,
             query_sql=cursor.rest(),
+            columns=tuple(head.columns),
             primary_key=head.primary_key,
             partition_by=head.partition_by,
             comment=head.comment,
@@ -114,6 +116,12 @@ def _opens_query(cursor: Cursor) -> bool:
     return first in ("SELECT", "(")
 
 
+def _leads_to_query(cursor: Cursor) -> bool:
+    """Whether AS follows the list that opens here, so that its columns may lack types."""
+    tokens, last = cursor.tokens, len(cursor.tokens) - 1
+    return any(tokens[i].key in ("AS", "SELECT") for i in top_level(tokens, behind(tokens, cursor.i), last))
+
+
 def _create_like(cursor: Cursor, table: TableName, if_not_exists: bool) -> Statement:
     source = cursor.table_name()
     head = _Head()
@@ -124,12 +132,12 @@ def _create_like(cursor: Cursor, table: TableName, if_not_exists: bool) -> State
     )
 
 
-def _elements(cursor: Cursor, head: _Head) -> None:
-    """The parenthesized list of columns and constraints."""
+def _elements(cursor: Cursor, head: _Head, *, typed: bool) -> None:
+    """The parenthesized list of columns and constraints. `typed`: each column must have a type."""
     cursor.expect("(")
     while True:
         if not _table_constraint(cursor, head):
-            column, is_key = column_definition(cursor)
+            column, is_key = column_definition(cursor, typed=typed)
             if column.first or column.after is not None:
                 raise cursor.error(
                     f"Column {column.name} cannot be given a position: it has its place in the list", kind=SqlError
@@ -175,11 +183,12 @@ def _unkept(cursor: Cursor) -> SqlError:
     )
 
 
-def column_definition(cursor: Cursor) -> tuple[ColumnDefinition, bool]:
+def column_definition(cursor: Cursor, *, typed: bool = True) -> tuple[ColumnDefinition, bool]:
     """``name type [NOT NULL] [DEFAULT …] [COMMENT '…'] [PRIMARY KEY] [FIRST | AFTER c]``; and whether it is
-    declared the primary key."""
+    declared the primary key. Where it need not be `typed`, the text of the type may be empty."""
     name = cursor.name("a column name")
-    type_sql = column_type(cursor, name)
+    untyped = not typed and (cursor.key in (",", ")") or cursor.key in AFTER_TYPE)
+    type_sql = "" if untyped else column_type(cursor, name)
     nullable, is_key, first = True, False, False
     comment: str | None = None
     default: str | None = None

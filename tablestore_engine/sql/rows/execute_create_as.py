@@ -22,7 +22,7 @@ from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.commit.replace import everything, next_schema, replace_all
 from tablestore_engine.operation.transaction.transaction import begin, with_retry
-from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.creation import Column, create_schema
 from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.spark.expressions.types import columns_of
@@ -32,9 +32,11 @@ from tablestore_engine.spark.verbs.insert_overwrite import (
 )
 from tablestore_engine.spark.write.align import align
 from tablestore_engine.spark.write.writer import Rows, input_bytes
-from tablestore_engine.sql.catalog.execute_context import say_notes
+from tablestore_engine.sql.catalog.execute_context import is_bucketed, say_notes, table_defaults
 from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.statements.statement import ColumnDefinition
 from tablestore_engine.sql.statements.table import CreateTableAs
+from tablestore_engine.sql.text.types import parse_sql_type
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
@@ -60,7 +62,7 @@ def execute_create_as(statement: CreateTableAs, context: RowContext) -> Statemen
     if kind is None and statement.must_exist:
         raise TableNotFound(f"Table '{database}.{name}' does not exist.", hint="Use CREATE OR REPLACE TABLE.")
     frames = context.frames()
-    frame = frames.query(statement.query_sql)
+    frame = _renamed(statement, frames.query(statement.query_sql))
     size = frames.input_bytes
     if size is None:
         size = input_bytes(frame)
@@ -88,7 +90,10 @@ def _schema_of_query(statement: CreateTableAs, context: RowContext, frame: DataF
     buckets = min(MAX_DEFAULT_BUCKETS, max(1, -(-size // BYTES_PER_BUCKET)))
     _check_kinds(ROW_KIND in names, context.intent.row_kinds)
     columns = [one for one in columns_of(frame.schema) if one[0].lower() != ROW_KIND]
-    options = {**context.session_options, **statement.options}
+    if statement.columns:
+        columns = [_listed(one, column) for one, column in zip(statement.columns, columns, strict=True)]
+    bucketed = is_bucketed(statement.primary_key, statement.options)
+    options = {**table_defaults(context.session_options, bucketed=bucketed), **statement.options}
     schema = create_schema(
         columns,
         statement.primary_key,
@@ -100,6 +105,27 @@ def _schema_of_query(statement: CreateTableAs, context: RowContext, frame: DataF
     )
     say_notes(options)
     return schema
+
+
+def _renamed(statement: CreateTableAs, frame: DataFrame) -> DataFrame:
+    """The rows of the query with the names that the statement lists. Raises SchemaError: it lists more or fewer."""
+    if not statement.columns:
+        return frame
+    count = sum(name.lower() != ROW_KIND for name in frame.columns)
+    if len(statement.columns) != count:
+        raise SchemaError(f"The statement lists {len(statement.columns)} columns, and its query returns {count}.")
+    names = iter(statement.columns)
+    return frame.toDF(*(name if name.lower() == ROW_KIND else next(names).name for name in frame.columns))
+
+
+def _listed(definition: ColumnDefinition, of_query: Column) -> Column:
+    """A column of the query, as the statement lists it."""
+    name, kind, comment = of_query
+    if definition.default_sql is not None:
+        raise SchemaError(f"Column '{name}' cannot have a DEFAULT here.", hint="ALTER TABLE … ALTER COLUMN sets it.")
+    if definition.type_sql:
+        kind = parse_sql_type(definition.type_sql, name)
+    return name, kind if definition.nullable else kind.as_nullable(False), definition.comment or comment
 
 
 def _check_kinds(has: bool, wanted: bool | None) -> None:

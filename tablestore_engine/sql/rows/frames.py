@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from tablestore_engine.catalog import Catalog, View
 from tablestore_engine.errors import BrokenViewError, SqlError, TableNotFound, TableStoreError
+from tablestore_engine.metadata.function import SQL, Function
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.scan.explain_scan import scan_text
 from tablestore_engine.schema.table.predicate import Predicate
@@ -25,14 +26,17 @@ from tablestore_engine.spark.read.reader import read_plan
 from tablestore_engine.spark.run.errors import translated
 from tablestore_engine.spark.run.frame_cache import FrameCache
 from tablestore_engine.spark.run.messages import excerpt
+from tablestore_engine.spark.run.session_functions import is_session_function, session_function
 from tablestore_engine.spark.run.table_cache import keep, kept
 from tablestore_engine.spark.run.temp_views import TempViews, is_temporary
 from tablestore_engine.sql.catalog import information_schema
 from tablestore_engine.sql.query.bind import Binding, BoundQuery, TableReference, bind, bind_expression, edited
+from tablestore_engine.sql.query.function_calls import body_with, function_calls, inlined
 from tablestore_engine.sql.query.structure import TimeTravel
 from tablestore_engine.sql.query.view_columns import positions, references_of_view
 from tablestore_engine.sql.rows.time_travel import bound_of, millis_query, snapshot_of
 from tablestore_engine.sql.statements.script import QueriesInside
+from tablestore_engine.sql.text.cursor import Cursor
 from tablestore_engine.system.system_tables import DATA_TABLES
 from tablestore_engine.table import Table
 
@@ -41,6 +45,7 @@ if TYPE_CHECKING:
 
 _FILES = re.compile(r"\b(parquet|orc|csv|json|text|avro|delta|binaryfile)\s*\.\s*`|\brange\s*\(", re.IGNORECASE)
 _MAX_VIEW_DEPTH = 100
+_MAX_INLINED = 100
 _FRAMES: FrameCache[tuple[DataFrame, int]] = FrameCache()
 
 
@@ -54,6 +59,7 @@ class Frames:
         self.database = database
         self._pinned: dict[tuple[str, str], tuple[Table, Snapshot | None]] = {}
         self._views: dict[tuple[object, ...], str] = {}
+        self._functions: dict[str, frozenset[str]] = {}  # their names, by database
         self._read_views: set[tuple[str, str]] = set()
         self._temp_views = TempViews(spark, lasting=lasting)
         self.temporaries: list[str] = []  # names that the session resolves before the catalog
@@ -95,7 +101,9 @@ class Frames:
             self._unknown = True
         current = database or self.database
         better = iter(known)
-        return bind(sql, lambda reference: self._resolve(next(better, reference), current))
+        sql = self._inlined(sql, current)
+        bound = bind(sql, lambda reference: self._resolve(next(better, reference), current))
+        return self._with_functions(bound, current)
 
     def pieces(self, statement: QueriesInside) -> BoundQuery:
         """A statement's text with each of its pieces bound."""
@@ -107,6 +115,7 @@ class Frames:
         for piece in statement.pieces:
             read = bind if piece.is_query else bind_expression
             bound = read(sql[piece.start : piece.end], lambda reference: self._resolve(reference, self.database))
+            bound = self._with_functions(bound, self.database)
             edits += [(start + piece.start, end + piece.start, text) for start, end, text in bound.edits]
             found += bound.references
         return BoundQuery(edited(sql, edits), tuple(found), sql, tuple(edits))
@@ -115,7 +124,9 @@ class Frames:
         """An expression with the tables of its subqueries bound."""
         if _FILES.search(sql):
             self._unknown = True
-        return bind_expression(sql, lambda reference: self._resolve(reference, self.database), qualifiers).text
+        sql = self._inlined(sql, self.database)
+        bound = bind_expression(sql, lambda reference: self._resolve(reference, self.database), qualifiers)
+        return self._with_functions(bound, self.database).text
 
     def run(self, bound: BoundQuery | str, prefix: str = "") -> DataFrame:
         """Run a bound query with the text in front of it, or a query of the engine."""
@@ -135,6 +146,69 @@ class Frames:
     def register(self, name: str, frame: DataFrame) -> str:
         """Create a temporary view of a frame. Returns its unique name, unquoted."""
         return self._temp_views.add(name, frame)
+
+    # -- functions -------------------------------------------------------------------------------------
+
+    def _with_functions(self, bound: BoundQuery, database: str) -> BoundQuery:
+        """A bound text with the functions of the warehouse that it calls under their names in the session."""
+        edits = [
+            (call.start, call.end, quoted_name(self._session_function(function)))
+            for call in function_calls(bound.source)
+            if (function := self._function(call.parts, database)) is not None
+        ]
+        if not edits:
+            return bound
+        edits = sorted([*bound.edits, *edits])
+        return BoundQuery(edited(bound.source, edits), bound.references, bound.source, tuple(edits))
+
+    def _inlined(self, sql: str, database: str) -> str:
+        """A text without calls of aggregate functions in SQL: their bodies stand for them."""
+        for _ in range(_MAX_INLINED):
+            called = ((call, self._function(call.parts, database)) for call in function_calls(sql))
+            found = next(((call, one) for call, one in called if one is not None and one.is_inlined), None)
+            if found is None:
+                return sql
+            sql = inlined(sql, *found)
+        raise SqlError("The query calls too many aggregate functions.", hint="Do they call each other in a circle?")
+
+    def _function(self, parts: Sequence[str], database: str) -> Function | None:
+        """The function of the warehouse that a call means. Spark's own hide those of the current database."""
+        target = parts[0] if len(parts) > 1 else database
+        if target not in self._functions:
+            known = self._catalog.database_exists(target)
+            names = self._catalog.functions.names(self._catalog.require_database(target)) if known else []
+            self._functions[target] = frozenset(names)
+        if parts[-1].lower() not in self._functions[target]:
+            return None
+        if len(parts) == 1 and is_session_function(self.spark, parts[0]):
+            return None
+        return self._catalog.functions.load(self._catalog.require_database(target), parts[-1])
+
+    def _session_function(self, function: Function) -> str:
+        """The name under which the session knows a function; the tables and functions of its body are bound."""
+        body, full = function.body, f"{function.full_name}()"
+        if function.is_inlined:
+            nulls = ["NULL"] * len(function.parameters)
+            self.query(f"SELECT {self._inlined(body_with(function, nulls), function.database)}")
+            return function.full_name
+        if function.language == SQL:
+            if full in self._depth:
+                raise SqlError(f"Function '{function.full_name}' calls itself.", hint="Write it without recursion.")
+            self._depth.append(full)
+            try:
+                cursor = Cursor(body)
+                if cursor.sees_query() and cursor.key != "(":
+                    body = self.bound(body, function.database).text
+                else:
+                    resolve = lambda reference: self._resolve(reference, function.database)  # noqa: E731
+                    body = self._with_functions(bind_expression(body, resolve), function.database).text
+            finally:
+                self._depth.pop()
+        return session_function(self.spark, function, body)
+
+    def check_function(self, function: Function) -> None:
+        """Raise an error unless Spark accepts a function."""
+        self._session_function(function)
 
     # -- resolving -------------------------------------------------------------------------------------
 

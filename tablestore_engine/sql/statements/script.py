@@ -42,3 +42,21 @@ class ExecuteImmediate(Statement):
     text_sql: str
     arguments: tuple[tuple[str, str | None], ...] = ()
     into_sql: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetDefault(Statement):
+    """SET table-storage.option [= value]: a default of the session for new tables; without a value, it is shown.
+
+    ``option`` has no prefix, and is None for all of them.
+    """
+
+    option: str | None
+    value: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResetDefault(Statement):
+    """RESET table-storage.option; ``option`` is None for all of them."""
+
+    option: str | None

@@ -28,10 +28,14 @@ class CreateTable(Statement):
 
 @dataclass(frozen=True, kw_only=True)
 class CreateTableAs(Statement):
-    """CREATE [OR REPLACE] TABLE … AS query, whose columns come from the query."""
+    """CREATE [OR REPLACE] TABLE … AS query, whose columns come from the query.
+
+    `columns` names all of them anew; a column without `type_sql` keeps the type that the query gives it.
+    """
 
     table: TableName
     query_sql: str
+    columns: tuple[ColumnDefinition, ...] = ()
     primary_key: tuple[str, ...] = ()
     partition_by: tuple[str, ...] = ()
     comment: str | None = None

@@ -35,13 +35,15 @@ class TestPersistDocsCommentOnQuotedColumn(BasePersistDocsCommentOnQuotedColumn)
 
 
 class TestCommentsOfAllColumnsAreOneChange:
-    MODEL = "{{ config(materialized='table', persist_docs={'columns': true}) }} select 1 as id, 2 as `b c`, 3 as plain"
+    MODEL = "{{ config(materialized='table', persist_docs={'columns': true}) }} select 1 as id, 2 as `b c`, "
+    MODEL += "array(named_struct('x', 3)) as plain"
     DOCS = """
 models:
   - name: wide
     columns:
       - {name: id, description: it's the key}
       - {name: b c, description: a name with a space, quote: true}
+      - {name: plain.x, description: a field}
 """
 
     @pytest.fixture(scope="class")
@@ -54,4 +56,5 @@ models:
             table = project.adapter.catalog.load_table(project.test_schema, "wide")
             found = {one.name: one.description for one in table.schema.fields}
             assert found == {"id": "it's the key", "b c": "a name with a space", "plain": None}
+            assert table.schema.field("plain").type.element.fields[0].description == "a field"
             assert len(table.schemas.list_ids()) == versions

@@ -51,6 +51,23 @@ def test_a_level(store, monkeypatch, level, visible, stays):
         assert store.sql("SELECT * FROM failed").collect() == []
 
 
+def test_a_list_of_columns(store):
+    store.sql(
+        "CREATE TABLE t (`a key` COMMENT 'the key' PRIMARY KEY, v DECIMAL(10, 2) NOT NULL COMMENT 'a value', w) "
+        "AS SELECT id, id * 2 AS x, 'w' FROM range(3)"
+    )
+    fields = [(f.name, str(f.type), f.description) for f in store.table("t").schema.fields]
+    assert fields == [("a key", "BIGINT NOT NULL", "the key"), ("v", "DECIMAL(10, 2) NOT NULL", "a value"),
+                      ("w", "STRING", None)]  # fmt: skip
+    assert store.table("t").schema.primary_keys == ("a key",)
+    assert store.sql("SELECT v FROM t WHERE `a key` = 2").first()[0] == 4
+    with pytest.raises(TableStoreError, match="lists 1 columns, and its query returns 2"):
+        store.sql("CREATE TABLE u (a) AS SELECT 1, 2")
+    with pytest.raises(TableStoreError, match="have no value"):
+        store.sql("CREATE TABLE u (a NOT NULL) AS SELECT CAST(NULL AS INT)")
+    assert seen(store) == ["t"]
+
+
 @pytest.mark.parametrize("level", ["rollback", "none"])
 def test_replacing_is_one_snapshot_at_every_level(store, level):
     form = f"{{0}} TABLE t WITH ('ctas.atomicity' = '{level}') AS SELECT {{1}} AS v"

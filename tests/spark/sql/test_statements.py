@@ -8,6 +8,7 @@ import pytest
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.sql.parse.parse import parse
+from tablestore_engine.sql.statements.function import CreateFunction, DescribeFunction, DropFunction, ShowFunctions
 from tablestore_engine.sql.statements.script import QueriesInside
 from tablestore_engine.sql.statements.statement import PassThrough, Query, QueryInside, Statement
 from tests.support.spark_parser import SparkParser, SparkPlan
@@ -55,6 +56,10 @@ def _check_tables(case: StatementCase, statement: Statement, plan: SparkPlan | N
 
 def _of_function(statement: Statement, parser: SparkParser) -> SparkPlan | None:
     """The plan of a function's body, which the function's own plan keeps as text; None for other statements."""
+    if isinstance(statement, CreateFunction):
+        return parser.read(f"SELECT ({statement.body})")
+    if isinstance(statement, (DropFunction, DescribeFunction, ShowFunctions)):
+        return SparkPlan("", frozenset(), frozenset())
     if not isinstance(statement, QueriesInside) or "FUNCTION" not in statement.kind:
         return None
     (body,) = statement.pieces

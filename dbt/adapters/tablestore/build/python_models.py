@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from dbt_common.exceptions import DbtRuntimeError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
     from tablestore_engine.store import TableStore
@@ -49,12 +50,25 @@ def as_frame(session: SparkSession, result: Any, name: str) -> DataFrame:
     if hasattr(type(result), "createOrReplaceTempView"):
         # A view in this session cannot read a frame of another one.
         return result if result.sparkSession is session else session.createDataFrame(result.toArrow())
-    kind = type(result).__module__.split(".")[0]
-    if kind in ("pandas", "pyarrow"):
+    if type(result).__module__.split(".")[0] == "pandas":
         return session.createDataFrame(result)
-    if hasattr(type(result), "to_arrow"):  # polars, DuckDB relations
-        return session.createDataFrame(result.to_arrow())
+    table = _arrow_table(result)
+    if table is not None:
+        return session.createDataFrame(table)
     raise DbtRuntimeError(
         f"The Python model '{name}' returned {type(result).__name__}. "
         "It must return a Spark, pandas, Arrow or polars frame."
     )
+
+
+def _arrow_table(result: Any) -> pa.Table | None:
+    """The Arrow table of a table, a batch, a reader, or of anything that gives one (polars, DuckDB); otherwise None."""
+    import pyarrow as pa
+
+    if isinstance(result, pa.RecordBatchReader):
+        return result.read_all()
+    if isinstance(result, (pa.Table, pa.RecordBatch)):
+        return result if isinstance(result, pa.Table) else pa.Table.from_batches([result])
+    if hasattr(type(result), "to_arrow"):
+        return _arrow_table(result.to_arrow())
+    return pa.table(result) if hasattr(type(result), "__arrow_c_stream__") else None

@@ -57,13 +57,13 @@ class Description:
 
 
 def list_relations(catalog: Catalog, schema: str) -> list[TableStoreRelation]:
-    """All tables and views of a schema; empty when the schema does not exist."""
+    """All tables, views and functions of a schema; empty when the schema does not exist."""
     if not catalog.database_exists(schema):
         return []
-    kinds = (
-        (RelationType.Table, catalog.list_tables(schema)),
-        (RelationType.View, catalog.list_views(schema)),
-    )
+    tables, views = catalog.list_tables(schema), catalog.list_views(schema)
+    # A function may share the name of a table, and dbt's cache takes a name once.
+    functions = sorted({*catalog.functions.names(schema)} - {*tables, *views})
+    kinds = ((RelationType.Table, tables), (RelationType.View, views), (RelationType.Function, functions))
     return [
         TableStoreRelation.create(schema=schema, identifier=name, type=kind) for kind, names in kinds for name in names
     ]

@@ -124,13 +124,25 @@ CREATE TEMPORARY FUNCTION f(x INT, y INT DEFAULT 2) RETURNS INT RETURN x + y
 -- ours: a function whose body reads a table
 CREATE FUNCTION f(x INT) RETURNS INT RETURN (SELECT max(a) + x FROM t)
 
+-- ours: a function with defaults and all characteristics
+CREATE OR REPLACE FUNCTION s.f(x INT DEFAULT 1 COMMENT 'c') RETURNS INT LANGUAGE SQL DETERMINISTIC COMMENT 'd' CONTAINS SQL RETURN x + 1
+
+-- ours alone: a function in Python
+CREATE FUNCTION s.f(x INT) RETURNS INT LANGUAGE PYTHON HANDLER = 'f' AS $$ def f(x): return x $$
+
+-- refused "return a table": a function that returns a table
+CREATE FUNCTION s.f(x INT) RETURNS TABLE (a INT) RETURN SELECT a FROM t WHERE b = x
+
+-- ours: DROP FUNCTION of a schema
+DROP FUNCTION IF EXISTS s.f
+
 -- ours: a temporary function whose body reads a table
 CREATE OR REPLACE TEMPORARY FUNCTION f(x INT) RETURNS TABLE (a INT) RETURN SELECT a FROM s.t WHERE b = x
 
 -- spark: a function with all characteristics
 CREATE OR REPLACE TEMPORARY FUNCTION f(x INT COMMENT 'c') RETURNS INT LANGUAGE SQL DETERMINISTIC COMMENT 'd' CONTAINS SQL RETURN x + 1
 
--- spark: DROP FUNCTION
+-- spark: DROP TEMPORARY FUNCTION
 DROP TEMPORARY FUNCTION IF EXISTS f
 
 -- spark: REFRESH FUNCTION

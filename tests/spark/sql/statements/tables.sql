@@ -37,6 +37,12 @@ CREATE TABLE t (id INT) TBLPROPERTIES (a = 1, 'b.c' = 'd', e.f = true, 'g' 'h', 
 -- ours: CREATE TABLE USING our format
 CREATE TABLE t (id INT) USING paimon OPTIONS (bucket = 2) COMMENT 'x'
 
+-- ours alone: CREATE TABLE AS with names and comments of its columns
+CREATE TABLE t (id COMMENT 'the key' NOT NULL, n, PRIMARY KEY (id)) AS SELECT a, b FROM s.u
+
+-- ours alone: REPLACE TABLE AS with types of its columns
+REPLACE TABLE t (id BIGINT NOT NULL, n DECIMAL(10, 2) COMMENT 'n') COMMENT 't' AS SELECT a, b FROM s.u
+
 -- refused "USING": CREATE TABLE USING another format
 CREATE TABLE t (id INT) USING csv
 

@@ -1,17 +1,20 @@
-"""Decisions about on_schema_change: what differs, and the statement that adapts the table."""
+"""Decisions about on_schema_change: what differs, and the changes of the schema that adapt the table."""
 
 import pytest
-from dbt_common.exceptions import DbtRuntimeError
-from support.dbt_columns import TABLE, columns
 
-from dbt.adapters.tablestore.build.on_schema_change import (
-    SchemaChange,
-    add_columns_sql,
-    check_rewritable,
-    needs_rewrite,
-    rewrite_sql,
-)
-from tablestore_engine.schema.merge.merge_engine import Fold, MergeEngine
+from dbt.adapters.tablestore.build.on_schema_change import Rename, SchemaChange, renames
+from dbt.adapters.tablestore.relation.column import TableStoreColumn
+from tablestore_engine.schema.table.schema_changes import AddColumn, DropColumn, RenameColumn, RetypeColumn
+from tablestore_engine.sql.text.types import parse_sql_type
+
+APPEND, SYNC = "append_new_columns", "sync_all_columns"
+
+
+def columns(**types):
+    return [TableStoreColumn(name, kind) for name, kind in types.items()]
+
+
+TABLE = columns(id="int", a="string", b="bigint")
 
 
 def test_equal_columns_are_no_change_in_any_order_and_case():
@@ -22,34 +25,53 @@ def test_changes_and_their_text():
     change = SchemaChange.between(columns(id="int", b="string", c="date"), TABLE)
     assert change
     assert change.text == "new columns c; missing columns a; changed types b (string, not bigint)"
-    assert change.rewritten() == ["`id`", "cast(`b` as string) as `b`", "cast(null as date) as `c`"]
 
 
-def test_new_columns_are_added_without_a_rewrite():
-    change = SchemaChange.between([*TABLE, *columns(c="date", d="int")], TABLE)
-    assert not needs_rewrite(change, "append_new_columns")
-    assert not needs_rewrite(change, "sync_all_columns")
-    assert add_columns_sql("s.t", change) == "alter table s.t add columns (`c` date, `d` int)"
+def test_append_adds_and_sync_drops_and_retypes_too():
+    change = SchemaChange.between(columns(id="int", b="string", c="date"), TABLE)
+    added, string = AddColumn("c", parse_sql_type("date")), parse_sql_type("string")
+    assert change.changes(APPEND) == [added]
+    assert change.changes(SYNC) == [added, RetypeColumn("b", string), DropColumn("a")]
+    assert change.changes("ignore") == change.changes("fail") == []
+    assert change.done(APPEND) == "added c"
+    assert change.done(SYNC) == "added c, b is string, dropped a"
 
 
-@pytest.mark.parametrize("source", [columns(id="int", b="bigint"), columns(id="int", a="string", b="string")])
-def test_columns_are_dropped_or_retyped_only_where_all_are_to_be_in_step(source):
-    change = SchemaChange.between(source, TABLE)
-    assert needs_rewrite(change, "sync_all_columns")
-    assert not needs_rewrite(change, "append_new_columns")
-    assert add_columns_sql("s.t", change) == ""
+@pytest.mark.parametrize(
+    ("now", "given", "appended"),
+    [
+        ("struct<d:string>", "struct<e:int,d:string>", "struct<d:string,e:int>"),
+        ("struct<d:string,e:int>", "struct<d:bigint>", None),
+        (
+            "array<struct<d:string>>",
+            "array<struct<d:string,e:struct<f:int>>>",
+            "array<struct<d:string,e:struct<f:int>>>",
+        ),
+        ("map<string,struct<d:string>>", "map<string,struct<d:string,e:int>>", "map<string,struct<d:string,e:int>>"),
+        ("struct<d:struct<e:int>>", "struct<d:struct<e:string,f:int>>", "struct<d:struct<e:int,f:int>>"),
+        ("int", "bigint", None),
+    ],
+)
+def test_fields_are_added_at_any_depth(now, given, appended):
+    change = SchemaChange.between(columns(s=given), columns(s=now))
+    assert change.changes(APPEND) == ([RetypeColumn("s", parse_sql_type(appended))] if appended else [])
+    assert change.changes(SYNC) == [RetypeColumn("s", parse_sql_type(given))]
 
 
-def test_a_rewrite_is_one_statement():
-    change = SchemaChange.between(columns(id="int", b="string"), TABLE)
-    sql = rewrite_sql("s.t", "primary key (`id`)", change)
-    assert sql == "create or replace table s.t primary key (`id`) as select `id`, cast(`b` as string) as `b` from s.t"
-
-
-def test_rows_that_count_are_not_written_again():
-    check_rewritable("s.t", MergeEngine("aggregation", (Fold("n", "sum"),)))
-    with pytest.raises(DbtRuntimeError, match="would count them in column 'n' as one each"):
-        check_rewritable("s.t", MergeEngine("aggregation", (Fold("n", "count"),)))
+@pytest.mark.parametrize(
+    ("now", "given", "widened"),
+    [
+        ("int", "bigint", "bigint"),
+        ("bigint", "int", None),
+        ("timestamp", "date", None),
+        ("string", "int", None),
+        ("int", "string", None),
+        ("struct<d:int,e:string>", "struct<d:bigint,f:int>", "struct<d:bigint,e:string,f:int>"),
+    ],
+)
+def test_snapshots_take_over_larger_types(now, given, widened):
+    change = SchemaChange.between(columns(s=given), columns(s=now))
+    assert change.changes("widen") == ([RetypeColumn("s", parse_sql_type(widened))] if widened else [])
 
 
 def test_a_text_with_a_limit_fits_into_one_without():
@@ -57,10 +79,37 @@ def test_a_text_with_a_limit_fits_into_one_without():
     assert SchemaChange.between(TABLE, columns(id="int", a="char(3)", b="bigint"))
 
 
-def test_fields_of_a_struct_that_only_change_places_keep_their_values():
-    before = columns(s="struct<d:string,e:string>")
-    change = SchemaChange.between(columns(s="struct<e:string,d:string>"), before)
-    moved = "if(`s` IS NULL, NULL, struct(`s`.`e` AS `e`, `s`.`d` AS `d`))"
-    assert change.rewritten() == [f"cast({moved} as struct<e:string,d:string>) as `s`"]
-    renamed = SchemaChange.between(columns(s="struct<d:string,f:string>"), before)
-    assert renamed.rewritten() == ["cast(`s` as struct<d:string,f:string>) as `s`"]
+def model(*listed):
+    return {"columns": {one["name"]: one for one in listed}}
+
+
+@pytest.mark.parametrize(
+    ("column", "target", "expected"),
+    [
+        ({"name": "c", "config": {"meta": {"renamed_from": "A"}}}, TABLE, [Rename(("A",), "c")]),
+        ({"name": "c", "meta": {"renamed_from": ["older", "a"]}}, TABLE, [Rename(("a",), "c")]),
+        ({"name": "c", "config": {"renamed_from": "a"}}, columns(a="int", c="int"), []),
+        ({"name": "c", "config": {"renamed_from": "gone"}}, TABLE, []),
+        ({"name": "s.y", "config": {"renamed_from": "s.x"}}, columns(s="struct<x:int>"), [Rename(("s", "x"), "y")]),
+        ({"name": "s.y", "config": {"renamed_from": "x"}}, columns(s="struct<y:int>"), []),
+        ({"name": "l.element.y", "config": {"renamed_from": "x"}}, columns(l="array<struct<x:int>>"),
+         [Rename(("l", "element", "x"), "y")]),
+    ],
+)  # fmt: skip
+def test_what_is_renamed(column, target, expected):
+    assert list(renames(model(column), target)) == expected
+
+
+def test_a_renamed_column_is_neither_new_nor_missing():
+    change = SchemaChange.between(columns(id="int", c="string", b="bigint"), TABLE, [Rename(("a",), "c")])
+    assert not change
+    assert change.changes("ignore") == [RenameColumn(("a",), "c")]
+    assert change.done("ignore") == "renamed a to c"
+    assert [one.name for one in change.target_columns] == ["id", "c", "b"]
+
+
+def test_a_renamed_field_changes_the_type_of_its_column():
+    given, now = columns(s="array<struct<y:int>>"), columns(s="array<struct<x:int>>")
+    assert SchemaChange.between(given, now)
+    assert not SchemaChange.between(given, now, [Rename(("s", "element", "x"), "y")])
+    assert SchemaChange.between(None, now, [Rename(("s", "element", "x"), "y")]).target_columns == tuple(given)

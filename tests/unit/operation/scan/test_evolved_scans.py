@@ -6,128 +6,17 @@ from __future__ import annotations
 from dataclasses import replace
 from tempfile import TemporaryDirectory
 
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.evolve import change
-from support.tables import compact, make_table, read, write
+from support.evolved_histories import Model, accepts, ordered, predicates
+from support.tables import DELETE, compact, make_table, read, write
 
 from tablestore_engine.errors import CastError
 from tablestore_engine.operation.scan.arrow_read import read_rows
-from tablestore_engine.schema.casts.cast_arrays import cast_array
-from tablestore_engine.schema.table.predicate import Compare, In, IsNotNull, IsNull
-from tablestore_engine.schema.types.arrow import to_arrow_type
+from tablestore_engine.schema.table.predicate import Compare, IsNull
 from tablestore_engine.schema.types.types import DataField, parse_type
-
-VALUES = {"INT": [-5, 0, 9, 10, 300], "BIGINT": [-(2**40), 7, 10, 200], "STRING": ["", "10", "9", "abc", "-5"],
-          "DECIMAL(6, 2)": ["1.25", "-5.00", "9.99"], "DOUBLE": [1.5, 10.0, -0.0], "TINYINT": [1, 10, -5]}  # fmt: skip
-NULLING = {"schema.evolution.cast": "explicit-null", "bucket": "1", "write-only": "true"}
-PLAIN = {"schema.evolution.cast": "explicit-null"}
-
-
-def indexes(fields, key):
-    """File indexes of the columns that there are."""
-    names = ",".join(f.name for f in fields if str(f.type) in ("INT", "BIGINT", "STRING"))
-    return {} if key else {"file-index.bloom-filter.columns": names, "file-index.bitmap.columns": names}
-
-
-def cast(value, past, current):
-    if past == current or value is None:
-        return value
-    kinds = parse_type(past), parse_type(current)
-    return cast_array(pa.array([value], to_arrow_type(kinds[0])), *kinds, "UTC")[0].as_py()
-
-
-class Model:
-    """Rows as they were written: by field id, the type of then and the value."""
-
-    def __init__(self, table, key):
-        self.table, self.key, self.rows = table, key, []
-
-    def fields(self):
-        return [f for f in self.table.schema.fields if f.name != "id"]
-
-    def write(self, data):
-        given = []
-        for number in data.draw(st.lists(st.integers(0, 8), min_size=1, max_size=4, unique=True)):
-            row = {"id": number}
-            for field in self.fields():
-                kind = str(field.type)
-                value = data.draw(st.none() | st.sampled_from(VALUES[kind]))
-                row[field.name] = cast(value, "STRING", kind) if kind.startswith("DECIMAL") else value
-            given.append(row)
-        write(self.table, given)
-        if self.key:
-            self.rows = [one for one in self.rows if one["id"] not in {row["id"] for row in given}]
-        for row in given:
-            self.rows.append({"id": row["id"], **{f.id: (str(f.type), row[f.name]) for f in self.fields()}})
-
-    def change(self, data):
-        fields, what = (
-            list(self.table.schema.fields),
-            data.draw(st.sampled_from(["add", "drop", "rename", "type", "move"])),
-        )
-        others = [i for i, f in enumerate(fields) if f.name != "id"]
-        free = [name for name in ("a", "b", "c", "d") if all(f.name != name for f in fields)]
-        if what == "add" and free:
-            highest = self.table.schemas.load(self.table.schemas.list_ids()[-1]).highest_field_id
-            fields.append(DataField(highest + 1, free[0], parse_type(data.draw(st.sampled_from(list(VALUES))))))
-        elif what == "move":
-            fields = data.draw(st.permutations(fields))
-        elif others:
-            at = data.draw(st.sampled_from(others))
-            if what == "drop":
-                del fields[at]
-            elif what == "rename" and free:
-                fields[at] = replace(fields[at], name=data.draw(st.sampled_from(free)))
-            elif what == "type":
-                fields[at] = replace(fields[at], type=parse_type(data.draw(st.sampled_from(list(VALUES)))))
-        self.table = change(self.table, fields, options={**self.table.schema.options, **indexes(fields, self.key)})
-
-    def compact(self):
-        compact(self.table)
-        kinds = {f.id: str(f.type) for f in self.fields()}
-        # What is compacted is written anew, with the types of then.
-        self.rows = [
-            {"id": row["id"], **{i: (kind, self._value(row, i, kind)) for i, kind in kinds.items()}}
-            for row in self.rows
-        ]
-
-    def _value(self, row, number, kind):
-        if number not in row:
-            return None
-        past, value = row[number]
-        return cast(value, past, kind)
-
-    def expected(self):
-        return [
-            {"id": row["id"], **{f.name: self._value(row, f.id, str(f.type)) for f in self.fields()}}
-            for row in self.rows
-        ]
-
-
-def ordered(rows):
-    return sorted((sorted((name, repr(value)) for name, value in row.items()) for row in rows), key=repr)
-
-
-def predicates(data, field):
-    constant = data.draw(st.sampled_from(VALUES[str(field.type)]))
-    if str(field.type).startswith("DECIMAL"):
-        constant = cast(constant, "STRING", str(field.type))
-    ops = [Compare(field.name, op, constant) for op in ("=", "<", ">=")]
-    return [*ops, In(field.name, (constant,)), IsNull(field.name), IsNotNull(field.name)]
-
-
-def accepts(predicate, row):
-    value = row[predicate.column]
-    if isinstance(predicate, (IsNull, IsNotNull)):
-        return (value is None) == isinstance(predicate, IsNull)
-    if value is None:
-        return False
-    if isinstance(predicate, In):
-        return value in predicate.values
-    return {"=": value == predicate.value, "<": value < predicate.value, ">=": value >= predicate.value}[predicate.op]
 
 
 @pytest.mark.parametrize("key", [True, False], ids=["keyed", "append"])
@@ -135,42 +24,48 @@ def accepts(predicate, row):
 @given(data=st.data())
 def test_histories(key, data):
     with TemporaryDirectory() as warehouse:
-        columns = {"id": "INT", "a": "INT", "b": "STRING"}
-        table = make_table(warehouse, columns, ["id"] if key else (), options=NULLING if key else PLAIN)
-        model = Model(table, key)
-        for step in data.draw(
-            st.lists(st.sampled_from(["write", "change", "change", "compact"]), min_size=2, max_size=8)
-        ):
-            if step == "compact":
-                if key:
-                    model.compact()
-            else:
-                getattr(model, step)(data)
+        model = Model(warehouse, key)
+        model.play(data)
         table, expected = model.table, model.expected()
         assert ordered(read(table)) == ordered(expected)
         assert table.statistics().row_count >= len(expected)
-        for field in model.fields():
-            for predicate in predicates(data, field):
-                plan = table.scan(predicate=predicate)
-                found = [row for b in read_rows(table.state, plan, table.schema.field_names) for row in b.to_pylist()]
-                assert ordered(r for r in found if accepts(predicate, r)) == ordered(
-                    r for r in expected if accepts(predicate, r)
-                ), predicate
+        for predicate in (one for field in model.fields() for one in predicates(data, field)):
+            plan = table.scan(predicate=predicate)
+            found = [row for b in read_rows(table.state, plan, table.schema.field_names) for row in b.to_pylist()]
+            wanted = ordered(row for row in expected if accepts(predicate, row))
+            assert ordered(row for row in found if accepts(predicate, row)) == wanted, predicate
 
 
-def test_the_example_of_the_issue(tmp_path):
-    """T(a, b, c): c is dropped and added again."""
-    for key in ((), ("a",)):
-        table = make_table(tmp_path, {"a": "STRING", "b": "STRING", "c": "STRING"}, key, name=f"t{len(key)}")
-        write(table, [{"a": "a1", "b": "b1", "c": "c1"}])
-        table = change(table, table.schema.fields[:2])
-        table = change(table, [*table.schema.fields, DataField(9, "c", parse_type("STRING"))])
-        write(table, [{"a": "a2", "b": "b2", "c": "c2"}])
-        rows = [{"a": "a1", "b": "b1", "c": None}, {"a": "a2", "b": "b2", "c": "c2"}]
-        for _ in range(2):
-            assert sorted(read(table), key=lambda row: row["a"]) == rows
-            assert len(table.scan(predicate=IsNull("c")).files) >= 1
-            compact(table)
+LAYOUTS = {
+    "append": ((), {}),
+    "keyed": (("a",), {}),
+    "aggregation": (("a",), {"merge-engine": "aggregation", "fields.b.aggregate-function": "listagg"}),
+    "partial-update": (("a",), {"merge-engine": "partial-update"}),
+    "first-row": (("a",), {"merge-engine": "first-row"}),
+    "multiset": ((), {"merge-engine": "tablestore-count"}),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_column_dropped_and_added_again(tmp_path, layout):
+    """The example T(a, b, c) of the design: c is null in rows of before, whatever the rows below merge into."""
+    key, options = LAYOUTS[layout]
+    columns = {"a": "STRING", "b": "STRING", "c": "STRING"}
+    table = make_table(tmp_path, columns, key, options={**options, **({"bucket": "1"} if key else {})})
+    write(table, [{"a": "a1", "b": "b1", "c": "c1"}, {"a": "a0", "b": "b0", "c": "c0"}])
+    table = change(table, table.schema.fields[:2])
+    table = change(table, [*table.schema.fields, DataField(9, "c", parse_type("STRING"))])
+    write(table, [{"a": "a2", "b": "b2", "c": "c2"}])
+    rows = [{"a": "a0", "b": "b0", "c": None}, {"a": "a1", "b": "b1", "c": None}, {"a": "a2", "b": "b2", "c": "c2"}]
+    if layout == "multiset":
+        write(table, [{"a": "a0", "b": "b0"}], kinds=[DELETE])
+        del rows[0]
+    for _ in range(2):
+        assert sorted(read(table), key=lambda row: row["a"]) == rows
+        assert table.scan(predicate=IsNull("c")).files
+        found = read(table, predicate=Compare("c", "=", "c1"))
+        assert not [row for row in found if row["c"] == "c1"]
+        compact(table)
 
 
 def test_the_bucket_key_of_another_type(tmp_path):

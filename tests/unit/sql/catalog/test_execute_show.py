@@ -166,7 +166,7 @@ def test_describe_extended(partitioned):
 def test_describe_partition(partitioned):
     rows = partitioned.rows("describe extended t partition (dt = '2024-01-01', hr = 3)")
     section = rows[rows.index(("# Detailed Partition Information", "", "")) + 1 :]
-    shown = {row[0]: row[1] for row in section[:5]}
+    shown = {row[0]: row[1] for row in section[:8]}
     assert shown["Partition"] == "dt=2024-01-01/hr=3"
     assert shown["Location"].endswith("/t/dt=2024-01-01/hr=3")
     assert (shown["Row Count"], shown["num-files"]) == ("2", "1")

@@ -44,8 +44,6 @@ PIECES = {
         "SCRIPT", ["q select * from t"]),
     "set var x = 1 + (select max(a) from t), y = 2": ("SET VARIABLE", ["x = 1 + (select max(a) from t), y = 2"]),
     "set variable (x, y) = (select a, b from t);": ("SET VARIABLE", ["(x, y) = (select a, b from t)"]),
-    "create function f(x int) returns int return select max(a) from t": (
-        "CREATE FUNCTION", ["q select max(a) from t"]),
     "create or replace temporary function f(x int default 1) returns table (a int) comment 'c' return select a from t": (  # noqa: E501
         "CREATE TEMPORARY FUNCTION", ["q select a from t"]),
     "create temporary function f() return 1 + (select max(a) from t);": (
@@ -88,7 +86,7 @@ def test_execute_immediate(text, said):
         "set x = (select 1)",
         "set var x = (select 1)",
         "create function f as 'x.Y'",
-        "create function f(x int) returns int return x + 1",
+        "create temporary function f(x int) returns int return x + 1",
         "begin end",
         "begin select 1; values (2); end",
         "begin declare x int; set x = 1; select x; end",

@@ -10,14 +10,14 @@
   {% do tablestore__alter_relation_add_remove_columns(relation, columns, none) %}
 {%- endmacro %}
 
-{# The table's comment is written with the table, those of its columns right afterwards. #}
+{# The table's comment is written with the table, those of its columns and their fields right afterwards. #}
 {% macro tablestore__persist_docs(relation, model, for_relation, for_columns) -%}
   {% if not relation.is_view %}
     {% if for_relation and config.persist_relation_docs() and model.description %}
       {% do adapter.tablestore_comment_relation(relation, model.description) %}
     {% endif %}
     {% if for_columns and config.persist_column_docs() and model.columns %}
-      {% set names = adapter.get_columns_in_relation(relation) | map(attribute='name') | list %}
+      {% set names = adapter.tablestore_column_paths(relation) %}
       {% do adapter.tablestore_comment_columns(relation, tablestore_documented_columns(relation, model.columns, names)) %}
     {% endif %}
   {% endif %}

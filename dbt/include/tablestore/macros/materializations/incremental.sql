@@ -23,7 +23,6 @@
       {{ get_assert_columns_equivalent(query) }}
       {%- set query = get_select_subquery(query) -%}
     {%- endif -%}
-    {% do adapter.tablestore_apply_options(target_relation, model) %}
     {%- set dest_columns = tablestore_dest_columns(on_schema_change, query, target_relation) -%}
     {%- set source = tablestore_source(strategy, query, target_relation) -%}
     {%- set build_sql = strategy_macro({
@@ -62,21 +61,17 @@
 {%- endmacro %}
 
 
-{# The columns to write: those of the table, or those of the query if on_schema_change adapts the table to them. #}
+{# Adapts the table to the model, in one commit of its schema. The columns to write: those of the table, or those of the
+   query if on_schema_change adapts the table to them. #}
 {% macro tablestore_dest_columns(on_schema_change, query, target_relation) -%}
-  {%- set target_columns = adapter.get_columns_in_relation(target_relation) -%}
-  {%- if on_schema_change == 'ignore' -%}
-    {% do return(target_columns) %}
+  {%- set found = none if on_schema_change == 'ignore' else adapter.get_column_schema_from_query(query) -%}
+  {%- set change = adapter.tablestore_schema_change(found, adapter.get_columns_in_relation(target_relation), model) -%}
+  {%- if change and on_schema_change == 'fail' -%}
+    {% do exceptions.raise_compiler_error(
+      'The query of this incremental model no longer fits its table ' ~ target_relation.render() ~ ': ' ~ change.text
+      ~ '. Set on_schema_change to append_new_columns or sync_all_columns, or run once with --full-refresh.'
+    ) %}
   {%- endif -%}
-  {%- set change = adapter.tablestore_schema_change(adapter.get_column_schema_from_query(query), target_columns) -%}
-  {%- if change -%}
-    {%- if on_schema_change == 'fail' -%}
-      {% do exceptions.raise_compiler_error(
-        'The query of this incremental model no longer fits its table ' ~ target_relation.render() ~ ': ' ~ change.text
-        ~ '. Set on_schema_change to append_new_columns or sync_all_columns, or run once with --full-refresh.'
-      ) %}
-    {%- endif -%}
-    {% do adapter.tablestore_evolve(target_relation, change, on_schema_change) %}
-  {%- endif -%}
-  {% do return(change.source_columns if change else target_columns) %}
+  {% do adapter.tablestore_evolve(target_relation, change, on_schema_change, model) %}
+  {% do return(change.source_columns if change else change.target_columns) %}
 {%- endmacro %}

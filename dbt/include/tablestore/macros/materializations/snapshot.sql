@@ -28,9 +28,7 @@
     {%- set staging_sql = snapshot_staging_table(strategy, query, target_relation) -%}
     {%- set staged = tablestore_snapshot_columns(adapter.get_column_schema_from_query(staging_sql)) -%}
     {%- set change = adapter.tablestore_schema_change(staged, adapter.get_columns_in_relation(target_relation)) -%}
-    {%- if change and change.added -%}
-      {% do create_columns(target_relation, change.added) %}
-    {%- endif -%}
+    {% do adapter.tablestore_widen(target_relation, change) %}
     {%- set final_sql = snapshot_merge_sql(
           target=target_relation,
           source='(\n' ~ staging_sql ~ '\n)',

@@ -1,0 +1,165 @@
+"""The methods that this adapter's macros call to change the schema of an existing table: options, columns, comments.
+
+Each is one commit of the schema, of which files know the version they were written with: no data is rewritten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.base import BaseRelation, available
+from dbt.adapters.sql import SQLAdapter
+
+from dbt.adapters.tablestore.build.on_schema_change import SYNC, WIDEN, SchemaChange, renames
+from dbt.adapters.tablestore.config.option_changes import option_changes
+from dbt.adapters.tablestore.config.table_layout import TableLayout
+from dbt.adapters.tablestore.connection.environment import Environment, environment_of
+from dbt.adapters.tablestore.relation.column import TableStoreColumn
+from dbt.adapters.tablestore.relation.column_paths import ColumnPath, column_paths
+from dbt.adapters.tablestore.relation.relation import schema_of
+from tablestore_engine.errors import SchemaError, UnsupportedTypeError
+from tablestore_engine.schema.table.row_kind import ROW_KIND
+from tablestore_engine.schema.table.schema_changes import SetColumnComment
+from tablestore_engine.schema.types.sql_literals import quoted_text
+
+if TYPE_CHECKING:
+    from tablestore_engine.catalog import Catalog
+
+
+class SchemaMethods(SQLAdapter):
+    """The part of the adapter that changes schemas of tables."""
+
+    _schema_notes: dict[str, str]  # by node, what changed before its rows are written
+
+    @property
+    def environment(self) -> Environment:
+        """The warehouse of the profile and the Spark that works on it."""
+        return environment_of(self.config.credentials)
+
+    @property
+    def catalog(self) -> Catalog:
+        """The catalog of the warehouse."""
+        return self.environment.catalog
+
+    @available.parse_none
+    def tablestore_schema_change(
+        self,
+        source: list[TableStoreColumn] | None,
+        target: list[TableStoreColumn],
+        model: Mapping[str, Any] | None = None,
+    ) -> SchemaChange:
+        """How the columns of a query differ from those of its table; false when they do not differ.
+
+        Without a query, only the renames that the model asks for are found.
+        """
+        # The column that holds the kind of each row is not a column of the table.
+        given = None if source is None else [one for one in source if one.name.lower() != ROW_KIND]
+        return SchemaChange.between(given, target, renames(model, target) if model else ())
+
+    @available.parse_none
+    def tablestore_evolve(
+        self, relation: BaseRelation, change: SchemaChange, mode: str, model: Mapping[str, Any]
+    ) -> None:
+        """Adapt a table to its model, in one commit of its schema: its options, and as far as the mode allows, its
+        columns.
+
+        Raises DbtRuntimeError for an option or a column that cannot change.
+        """
+        wanted = TableLayout.of(model).options
+        identifier = schema_of(relation), str(relation.identifier)
+        columns = change.changes(mode)
+        with self.connections.exception_handler("table schema"):
+            options = option_changes(self.catalog.load_table(*identifier).schema.options, wanted)
+            # Options first: `schema.evolution.cast` decides about the columns.
+            changes = [*options.schema_changes(), *columns]
+            try:
+                if changes:
+                    self.catalog.alter_table(*identifier, changes)
+            except (SchemaError, UnsupportedTypeError) as error:
+                again = "Or run the model once with --full-refresh." if columns else ""
+                raise type(error)(error.message, hint=f"{error.hint or ''} {again}".strip()) from None
+        note = ", ".join(one for one in (options.text, change.done(mode)) if one)
+        if note:
+            self._schema_notes[str(model["unique_id"])] = note
+
+    @available.parse_none
+    def tablestore_widen(self, relation: BaseRelation, change: SchemaChange) -> None:
+        """Add the new columns and fields of a snapshot's source, and take over types that are larger."""
+        changes = change.changes(WIDEN)
+        if changes:
+            with self.connections.exception_handler("table columns"):
+                self.catalog.alter_table(schema_of(relation), str(relation.identifier), changes)
+
+    @available.parse_none
+    def tablestore_alter_columns(
+        self,
+        relation: BaseRelation,
+        add: Sequence[TableStoreColumn] = (),
+        remove: Sequence[TableStoreColumn] = (),
+        retype: Mapping[str, str] | None = None,
+    ) -> None:
+        """Add, drop and retype columns of a table, by name."""
+        types = {name.lower(): TableStoreColumn.translate_type(kind) for name, kind in (retype or {}).items()}
+        removed = {one.name.lower() for one in remove}
+        target = self.get_columns_in_relation(relation)
+        kept = [
+            TableStoreColumn(one.name, types.get(one.name.lower(), one.dtype))
+            for one in target
+            if one.name.lower() not in removed
+        ]
+        new = [TableStoreColumn.create(one.name, one.dtype) for one in add]
+        changes = SchemaChange.between([*kept, *new], target).changes(SYNC)
+        if changes:
+            with self.connections.exception_handler("table columns"):
+                self.catalog.alter_table(schema_of(relation), str(relation.identifier), changes)
+
+    @available.parse_none
+    def expand_column_types(self, goal: BaseRelation, current: BaseRelation) -> None:
+        """Let texts with a limit be as long as those of another relation."""
+        longer = {one.name.lower(): one for one in self.get_columns_in_relation(goal)}
+        retype = {
+            one.name: wanted.dtype
+            for one in self.get_columns_in_relation(current)
+            if (wanted := longer.get(one.name.lower())) is not None and one.can_expand_to(wanted)
+        }
+        if retype:
+            self.tablestore_alter_columns(current, retype=retype)
+
+    @available.parse(lambda *a, **k: "")
+    def tablestore_clauses_of(self, relation: BaseRelation) -> str:
+        """The clauses that create a table with the keys, partitions, options and comment of an existing one."""
+        with self.connections.exception_handler("table layout"):
+            schema = self.catalog.load_table(schema_of(relation), str(relation.identifier)).schema
+        layout = TableLayout(schema.primary_keys, schema.partition_keys, dict(schema.options))
+        return layout.clauses(schema.comment)
+
+    @available.parse_none
+    def tablestore_comment_relation(self, relation: BaseRelation, comment: str) -> None:
+        """Set a table's comment, unless it has the same one."""
+        with self.connections.exception_handler("comment"):
+            schema = self.catalog.load_table(schema_of(relation), str(relation.identifier)).schema
+        if (schema.comment or "") != comment:
+            self.execute(f"comment on table {relation.render()} is {quoted_text(comment)}")
+
+    @available.parse_none
+    def tablestore_comment_columns(self, relation: BaseRelation, comments: Mapping[str, str]) -> None:
+        """Set the comments of columns and fields, by lower-case path, in one new schema, unless all are set already."""
+        with self.connections.exception_handler("comment"):
+            changes = [
+                SetColumnComment(one.path, wanted)
+                for one in self._paths(relation)
+                if (wanted := next((comments[name] for name in one.names if comments.get(name)), None))
+                and wanted != one.comment
+            ]
+            if changes:
+                self.catalog.alter_table(schema_of(relation), str(relation.identifier), changes)
+
+    @available.parse_list
+    def tablestore_column_paths(self, relation: BaseRelation) -> list[str]:
+        """The names of a table's columns and of the fields inside of them, such as `s.x`."""
+        with self.connections.exception_handler("columns"):
+            return [name for one in self._paths(relation) for name in one.shown]
+
+    def _paths(self, relation: BaseRelation) -> list[ColumnPath]:
+        return column_paths(self.catalog.load_table(schema_of(relation), str(relation.identifier)).schema.fields)

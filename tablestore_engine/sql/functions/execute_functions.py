@@ -1,0 +1,134 @@
+"""Executes the statements about functions. A name that is not of the warehouse is left to Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tablestore_engine.errors import FunctionAlreadyExists
+from tablestore_engine.metadata.function import PYTHON, Function, Parameter
+from tablestore_engine.schema.types.sql_literals import quoted_text
+from tablestore_engine.spark.run.errors import translated
+from tablestore_engine.spark.run.session_functions import check_python, is_session_function, made_here
+from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.rows.row_context import RowContext
+from tablestore_engine.sql.statements.function import CreateFunction, DescribeFunction, DropFunction, ShowFunctions
+from tablestore_engine.sql.statements.statement import TableName
+from tablestore_engine.sql.text.patterns import matching
+
+
+def execute_create_function(statement: CreateFunction, context: RowContext) -> StatementResult:
+    """CREATE FUNCTION: Spark and Python check it first; then it is one file."""
+    database, name = context.identifier(statement.function)
+    exists = context.catalog.functions.exists(database, name)
+    if exists and statement.if_not_exists:
+        return StatementResult("CREATE FUNCTION")
+    if exists and not statement.replace:
+        raise FunctionAlreadyExists(
+            f"Function '{database}.{name}' exists already.", hint="Use CREATE OR REPLACE FUNCTION."
+        )
+    function = Function(
+        database,
+        name.lower(),
+        statement.parameters,
+        statement.returns_sql,
+        statement.language,
+        statement.body,
+        statement.handler,
+        statement.aggregate,
+        statement.deterministic,
+        statement.comment,
+        statement.options,
+    )
+    if function.language == PYTHON:
+        check_python(function)
+    context.frames().check_function(function)
+    context.catalog.functions.create(function, replace=statement.replace, if_not_exists=statement.if_not_exists)
+    return StatementResult("CREATE FUNCTION")
+
+
+def execute_drop_function(statement: DropFunction, context: RowContext) -> StatementResult:
+    """DROP FUNCTION. Raises FunctionNotFound, unless Spark has one of that name."""
+    database, name = context.identifier(statement.function)
+    functions = context.catalog.functions
+    if not functions.exists(database, name) and statement.function.database is None and _is_sparks(name, context):
+        return _of_spark(statement.sql, "DROP FUNCTION", context)
+    functions.drop(database, name, if_exists=statement.if_exists)
+    return StatementResult("DROP FUNCTION")
+
+
+def execute_describe_function(statement: DescribeFunction, context: RowContext) -> StatementResult:
+    """DESCRIBE FUNCTION, in the form of Spark's answer."""
+    function = _kept(statement.function, context)
+    if function is None:
+        return _of_spark(statement.sql, "DESCRIBE FUNCTION", context)
+    rows = [(line,) for line in described(function, extended=statement.extended)]
+    return StatementResult("DESCRIBE FUNCTION", columns=("function_desc",), types=("string",), rows=rows)
+
+
+def execute_show_functions(statement: ShowFunctions, context: RowContext) -> StatementResult:
+    """SHOW FUNCTIONS: those of a database of the warehouse as `database.name`, and those of Spark."""
+    database = context.catalog.require_database(statement.database or context.database)
+    found = (
+        [] if statement.scope == "SYSTEM" else matching(context.catalog.functions.names(database), statement.pattern)
+    )
+    names = [f"{database}.{name}" for name in found]
+    with translated():
+        pattern = "" if statement.pattern is None else f" LIKE {quoted_text(statement.pattern)}"
+        spark = context.spark()
+        theirs = [row[0] for row in spark.sql(f"{statement.spark_sql}{pattern}").collect()]
+    names += [name for name in theirs if name not in made_here(spark)]
+    return StatementResult(
+        "SHOW FUNCTIONS", columns=("function",), types=("string",), rows=[(name,) for name in sorted(names)]
+    )
+
+
+def _kept(name: TableName, context: RowContext) -> Function | None:
+    """The function of the warehouse that a name means; None for one that is Spark's, or does not exist."""
+    database = name.database or context.database
+    if not context.catalog.database_exists(database):
+        return None
+    database = context.catalog.require_database(database)
+    if not context.catalog.functions.exists(database, name.name):
+        return None
+    if name.database is None and _is_sparks(name.name, context):
+        return None
+    return context.catalog.functions.load(database, name.name)
+
+
+def _is_sparks(name: str, context: RowContext) -> bool:
+    return is_session_function(context.spark(), name)
+
+
+def _of_spark(sql: str, kind: str, context: RowContext) -> StatementResult:
+    with translated():
+        frame = context.spark().sql(sql)
+    return StatementResult(kind, dataframe=frame if frame.columns else None)
+
+
+def described(function: Function, *, extended: bool) -> Iterator[str]:
+    """The lines of DESCRIBE FUNCTION."""
+    yield f"Function:      {function.full_name}"
+    yield f"Type:          {function.kind}"
+    for number, one in enumerate(function.parameters):
+        yield f"{'Input:' if not number else '':<15}{_signed(one)}"
+    if not function.parameters:
+        yield "Input:         ()"
+    yield f"Returns:       {function.returns_sql or 'the type of its body'}"
+    if not extended:
+        return
+    if function.comment is not None:
+        yield f"Comment:       {function.comment}"
+    yield f"Language:      {function.language}"
+    if function.deterministic is not None:
+        yield f"Deterministic: {str(function.deterministic).lower()}"
+    if function.handler is not None:
+        yield f"Handler:       {function.handler}"
+    for key, value in function.options.items():
+        yield f"{key.replace('_', ' ').capitalize() + ':':<15}{value}"
+    yield f"Body:          {function.body}"
+
+
+def _signed(one: Parameter) -> str:
+    default = "" if one.default_sql is None else f" DEFAULT {one.default_sql}"
+    comment = "" if one.comment is None else f" {quoted_text(one.comment)}"
+    return f"{one.name} {one.type_sql}{default}{comment}"

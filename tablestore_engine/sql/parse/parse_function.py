@@ -1,0 +1,214 @@
+"""CREATE, DROP, DESCRIBE and SHOW FUNCTION.
+
+Spark keeps temporary functions and those of a Java class; a function with a body in SQL or Python is the engine's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tablestore_engine.errors import SqlError
+from tablestore_engine.metadata.function import PYTHON, SQL, Parameter
+from tablestore_engine.sql.parse.parse_script import create_temporary_function
+from tablestore_engine.sql.parse.parse_table import column_type
+from tablestore_engine.sql.statements.function import CreateFunction, DescribeFunction, DropFunction, ShowFunctions
+from tablestore_engine.sql.statements.statement import Statement
+from tablestore_engine.sql.text.cursor import Cursor
+from tablestore_engine.sql.text.lexer import END, STRING
+
+_PLAIN = (  # what is accepted and says nothing that matters here
+    ("CONTAINS", "SQL"),
+    ("READS", "SQL", "DATA"),
+    ("MODIFIES", "SQL", "DATA"),
+    ("NO", "SQL"),
+    ("SQL", "SECURITY", "DEFINER"),
+    ("SQL", "SECURITY", "INVOKER"),
+    ("CALLED", "ON", "NULL", "INPUT"),
+    ("STABLE",),
+)
+_SCOPES = ("USER", "SYSTEM", "ALL")
+
+
+@dataclass
+class _Parts:
+    """What was parsed so far behind the parameters."""
+
+    returns_sql: str | None = None
+    language: str | None = None
+    deterministic: bool | None = None
+    comment: str | None = None
+    handler: str | None = None
+    body: str | None = None
+    options: dict[str, str] = field(default_factory=dict)
+
+
+def create_function(cursor: Cursor, *, temporary: bool, replace: bool, aggregate: bool) -> Statement | None:
+    """CREATE FUNCTION, starting after FUNCTION; None for a function that is Spark's."""
+    if temporary:
+        return create_temporary_function(cursor)
+    if_not_exists = cursor.accept_if_not_exists()
+    name = cursor.table_name("a function name")
+    if cursor.key == "AS" and cursor.tokens[cursor.i + 1].kind == STRING and not cursor.at_end:
+        return None  # the class of a function in Java
+    cursor.refuse_unfinished()
+    if if_not_exists and replace:
+        raise SqlError("OR REPLACE and IF NOT EXISTS exclude each other.")
+    parameters = _parameters(cursor)
+    parts = _Parts()
+    while not cursor.at_end:
+        _part(cursor, parts)
+    if parts.body is None:
+        raise cursor.error("Expected RETURN and an expression, or AS $$ … $$")
+    language = parts.language or SQL
+    if language not in (SQL, PYTHON):
+        raise SqlError(f"Functions in {language} are not supported.", hint="Write it in SQL or PYTHON.")
+    if language == PYTHON and parts.returns_sql is None:
+        raise SqlError(f"Function {name} is in Python and has no RETURNS.", hint="Add RETURNS and a type.")
+    if aggregate and language == PYTHON and parts.handler is None:
+        raise SqlError(
+            "An aggregate function in Python is a class with the methods accumulate and finish.",
+            hint="Write LANGUAGE PYTHON HANDLER = 'Class' AS $$ … $$.",
+        )
+    if aggregate and any(one.default_sql is not None for one in parameters):
+        raise SqlError("A parameter of an aggregate function cannot have a DEFAULT.", hint="Leave it out.")
+    return CreateFunction(
+        sql=cursor.text,
+        function=name,
+        parameters=parameters,
+        returns_sql=parts.returns_sql,
+        language=language,
+        body=parts.body,
+        handler=parts.handler,
+        aggregate=aggregate,
+        deterministic=parts.deterministic,
+        comment=parts.comment,
+        options=parts.options,
+        replace=replace,
+        if_not_exists=if_not_exists,
+    )
+
+
+def _parameters(cursor: Cursor) -> tuple[Parameter, ...]:
+    """``(x INT DEFAULT 1 COMMENT '…', y STRING)``."""
+    cursor.expect("(")
+    found: list[Parameter] = []
+    if cursor.accept(")"):
+        return ()
+    while True:
+        name = cursor.name("a parameter")
+        if any(one.name.lower() == name.lower() for one in found):
+            raise cursor.error(f"Two parameters are named '{name}'", kind=SqlError)
+        kind = column_type(cursor, name)
+        default = comment = None
+        while cursor.key not in (",", ")") and not cursor.at_end:
+            if cursor.accept("DEFAULT"):
+                default = cursor.until(",", "COMMENT", what="a value after DEFAULT")
+            elif cursor.accept("COMMENT"):
+                comment = cursor.string()
+            else:
+                raise cursor.error(f"The parameter {name} is not understood")
+        found.append(Parameter(name, kind, default, comment))
+        if not cursor.accept(","):
+            break
+    cursor.expect(")")
+    return tuple(found)
+
+
+def _part(cursor: Cursor, parts: _Parts) -> None:
+    """One clause between the parameters and the end, in any order."""
+    if cursor.sees("RETURNS", "NULL"):
+        cursor.expect("RETURNS", "NULL", "ON", "NULL", "INPUT")
+    elif cursor.accept("RETURNS"):
+        if cursor.key == "TABLE":
+            raise cursor.error("Functions that return a table are not supported", kind=SqlError, hint="Use a VIEW.")
+        parts.returns_sql = _return_type(cursor)
+    elif cursor.accept("LANGUAGE"):
+        parts.language = cursor.name("a language").upper()
+    elif cursor.accept("NOT", "DETERMINISTIC") or cursor.accept("VOLATILE"):
+        parts.deterministic = False
+    elif cursor.accept("DETERMINISTIC") or cursor.accept("IMMUTABLE"):
+        parts.deterministic = True
+    elif cursor.accept("COMMENT"):
+        parts.comment = cursor.string()
+    elif cursor.key in ("HANDLER", "RUNTIME_VERSION", "PACKAGES"):
+        _python_option(cursor, parts)
+    elif cursor.accept("RETURN"):
+        parts.body = cursor.rest("an expression")
+    elif cursor.accept("AS"):
+        parts.body = cursor.string("the body between $$ and $$").strip("\n")
+        if parts.language != PYTHON:
+            parts.body = parts.body.strip().rstrip(";")
+    elif not any(cursor.accept(*words) for words in _PLAIN):
+        raise cursor.error("This clause of CREATE FUNCTION is not understood")
+
+
+def _return_type(cursor: Cursor) -> str:
+    start = cursor.i
+    cursor.name("a type")
+    depth = 0
+    while not cursor.at_end:
+        if depth <= 0 and cursor.key not in ("(", "<"):
+            break
+        depth += cursor.key.count("<") - cursor.key.count(">")
+        cursor.i = max(cursor.token.partner, cursor.i) + 1
+    return cursor.slice(start, cursor.i)
+
+
+def _python_option(cursor: Cursor, parts: _Parts) -> None:
+    """``HANDLER = 'f'``, ``RUNTIME_VERSION = '3.11'``, ``PACKAGES = ('numpy', 'pandas')``."""
+    word = cursor.key.lower()
+    cursor.i += 1
+    cursor.accept("=")
+    if word != "packages":
+        value = cursor.string()
+        if word == "handler":
+            parts.handler = value
+        else:
+            parts.options[word] = value
+        return
+    cursor.expect("(")
+    names = [] if cursor.key == ")" else [cursor.string()]
+    while cursor.accept(","):
+        names.append(cursor.string())
+    cursor.expect(")")
+    parts.options[word] = ",".join(names)
+
+
+def drop_function(cursor: Cursor) -> Statement | None:
+    """DROP FUNCTION, starting after FUNCTION."""
+    if_exists = cursor.accept_if_exists()
+    name = cursor.table_name("a function name")
+    cursor.expect_end()
+    return DropFunction(sql=cursor.text, function=name, if_exists=if_exists)
+
+
+def describe_function(cursor: Cursor) -> Statement | None:
+    """DESCRIBE FUNCTION, starting after FUNCTION; None for an operator, or a name in quotes, of Spark's."""
+    extended = cursor.key == "EXTENDED" and cursor.tokens[cursor.i + 1].kind != END
+    if extended:
+        cursor.i += 1
+    if not cursor.token.is_name:
+        return None
+    parts = cursor.dotted("a function name")
+    if not cursor.at_end or len(parts) > 3:
+        return None
+    cursor.i -= 2 * len(parts) - 1
+    return DescribeFunction(sql=cursor.text, function=cursor.table_name(), extended=extended)
+
+
+def show_functions(cursor: Cursor) -> Statement | None:
+    """SHOW [USER | SYSTEM | ALL] FUNCTIONS [FROM db] [[LIKE] name or pattern], starting after SHOW."""
+    scope = cursor.accept_one(*_SCOPES) or "ALL"
+    cursor.expect("FUNCTIONS")
+    database = cursor.database_name() if cursor.accept_one("FROM", "IN") else None
+    pattern = None
+    cursor.accept("LIKE")
+    if cursor.token.kind == STRING:
+        pattern = cursor.string()
+    elif not cursor.at_end:
+        name = cursor.table_name("a function name or a pattern")
+        database, pattern = name.database or database, name.name
+    cursor.expect_end()
+    return ShowFunctions(
+        sql=cursor.text, scope=scope, spark_sql=f"SHOW {scope} FUNCTIONS", database=database, pattern=pattern
+    )

@@ -1,0 +1,92 @@
+"""The calls of functions in a query: names before an opening parenthesis, which may belong to a function of ours.
+
+A *call* is a name of one or more parts. Names of tables, columns lists and built-in functions look alike, so whoever
+asks knows which functions there are.
+
+Spark has no aggregate functions in SQL. A call of one is *inlined*: its body replaces the call, with the arguments in
+the places of the parameters.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tablestore_engine.errors import SqlError
+from tablestore_engine.metadata.function import Function
+from tablestore_engine.sql.text.cursor import OWN_CATALOGS
+from tablestore_engine.sql.text.lexer import tokenize, top_level
+
+_NEVER_CALLED = frozenset(["AS", "INTO", "TABLE", "WITH", "SELECT", "FROM", "IN", "VALUES", "OVER", "EXISTS", "USING"])
+# The name behind these has a list of columns.
+_BEFORE_NAMES = frozenset(["AS", "INTO", "TABLE", "WITH", "VIEW", ")"])
+
+
+@dataclass(frozen=True)
+class Call:
+    """A name before a parenthesis, without our own catalog, and its offsets in the text.
+
+    `opening` is the index of the token that opens the arguments.
+    """
+
+    parts: tuple[str, ...]
+    start: int
+    end: int
+    opening: int
+
+
+@lru_cache(maxsize=256)
+def function_calls(text: str) -> tuple[Call, ...]:
+    """All calls of a text, in order."""
+    tokens = tokenize(text)
+    found = []
+    for i, token in enumerate(tokens):
+        if token.key != "(" or i == 0 or not tokens[i - 1].is_name:
+            continue
+        first = i - 1
+        while first >= 2 and tokens[first - 1].key == "." and tokens[first - 2].is_name:
+            first -= 2
+        before = tokens[first - 1].key if first else ""
+        if before in _BEFORE_NAMES or before == "." or (first == i - 1 and tokens[first].key in _NEVER_CALLED):
+            continue
+        parts = tuple(one.name for one in tokens[first:i:2])
+        if len(parts) == 3 and parts[0].lower() in OWN_CATALOGS:
+            parts = parts[1:]
+        if len(parts) <= 2:
+            found.append(Call(parts, tokens[first].start, tokens[i - 1].end, i))
+    return tuple(found)
+
+
+def inlined(text: str, call: Call, function: Function) -> str:
+    """A text with the body of a function in the place of a call of it.
+
+    Raises SqlError: another number of arguments.
+    """
+    tokens = tokenize(text)
+    closing = max(tokens[call.opening].partner, call.opening + 1)
+    commas = [i for i in top_level(tokens, call.opening + 1, closing) if tokens[i].key == ","]
+    edges = [call.opening, *commas, closing]
+    spans = [(tokens[a].end, tokens[b].start) for a, b in itertools.pairwise(edges)]
+    arguments = [text[start:end].strip() for start, end in spans if text[start:end].strip()]
+    if len(arguments) != len(function.parameters):
+        wanted = len(function.parameters)
+        raise SqlError(f"Function '{function.full_name}' takes {wanted} arguments, and {len(arguments)} are given.")
+    return f"{text[: call.start]}{body_with(function, arguments)}{text[tokens[closing].end :]}"
+
+
+def body_with(function: Function, arguments: Sequence[str]) -> str:
+    """The body of a function with arguments in the places of its parameters, as one expression."""
+    values = {
+        one.name.lower(): f"CAST({value} AS {one.type_sql})"
+        for one, value in zip(function.parameters, arguments, strict=True)
+    }
+    tokens, pieces, position = tokenize(function.body), [], 0
+    for i, token in enumerate(tokens):
+        alone = token.is_name and (i == 0 or tokens[i - 1].key != ".") and tokens[i + 1].key not in (".", "(")
+        if alone and token.name.lower() in values:
+            pieces += [function.body[position : token.start], values[token.name.lower()]]
+            position = token.end
+    body = "".join([*pieces, function.body[position:]])
+    return f"({body})" if function.returns_sql is None else f"CAST(({body}) AS {function.returns_sql})"

@@ -1,0 +1,49 @@
+"""Statements about functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tablestore_engine.metadata.function import Parameter
+from tablestore_engine.sql.statements.statement import Statement, TableName
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreateFunction(Statement):
+    """CREATE [OR REPLACE] [AGGREGATE] FUNCTION with a body in SQL or Python. See `metadata.function`."""
+
+    function: TableName
+    parameters: tuple[Parameter, ...]
+    returns_sql: str | None
+    language: str
+    body: str
+    handler: str | None = None
+    aggregate: bool = False
+    deterministic: bool | None = None
+    comment: str | None = None
+    options: Mapping[str, str]
+    replace: bool = False
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class DropFunction(Statement):
+    function: TableName
+    if_exists: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class DescribeFunction(Statement):
+    function: TableName
+    extended: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShowFunctions(Statement):
+    """SHOW [USER | SYSTEM | ALL] FUNCTIONS. `spark_sql` asks Spark for its own, without a schema."""
+
+    scope: str
+    spark_sql: str
+    database: str | None = None
+    pattern: str | None = None

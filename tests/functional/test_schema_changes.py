@@ -1,0 +1,92 @@
+"""on_schema_change of incremental models: by field id, in one commit of the schema, without writing rows anew."""
+
+from __future__ import annotations
+
+import pytest
+from dbt.tests.util import relation_from_name, run_dbt, write_file
+
+MODEL = """{{{{ config(materialized='incremental', unique_key='id', on_schema_change='{mode}') }}}}
+{query}
+"""
+RENAMED = """models:
+  - name: m
+    columns:
+      - {name: label, config: {meta: {renamed_from: a}}}
+      - {name: s.y, config: {meta: {renamed_from: x}}}
+"""
+FIRST = "select 1 as id, 'one' as a, named_struct('x', 1) as s, 5 as n"
+
+
+class TestSchemaChanges:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"m.sql": "select 1 as id"}
+
+    def build(self, project, mode, query, ok=True):
+        write_file(MODEL.format(mode=mode, query=query), project.project_root, "models", "m.sql")
+        [result] = run_dbt(["run"], expect_pass=ok)
+        return result.message
+
+    def first(self, project):
+        write_file(MODEL.format(mode="ignore", query=FIRST), project.project_root, "models", "m.sql")
+        write_file("models: []", project.project_root, "models", "m.yml")
+        run_dbt(["run", "--full-refresh"])
+        return self.table(project)
+
+    def table(self, project):
+        return project.adapter.catalog.load_table(project.test_schema, "m")
+
+    def rows(self, project):
+        relation = relation_from_name(project.adapter, "m")
+        return [
+            str(tuple(one))
+            for one in project.run_sql(f"select to_json(struct(*)) from {relation} order by id", fetch="all")
+        ]
+
+    def test_append(self, project):
+        before = self.first(project)
+        query = "select 2 as id, 'two' as a, named_struct('x', 2, 'z', 'new') as s, 6 as n, date '2026-01-01' as d"
+        message = self.build(project, "append_new_columns", query)
+        assert message == "UPSERT 1 row; added d, s is struct<x:int,z:string>"
+        assert self.table(project).schema.id == before.schema.id + 1
+        assert self.rows(project) == [
+            """('{"id":1,"a":"one","s":{"x":1},"n":5}',)""",
+            """('{"id":2,"a":"two","s":{"x":2,"z":"new"},"n":6,"d":"2026-01-01"}',)""",
+        ]
+
+    def test_sync(self, project):
+        before = self.first(project)
+        query = "select 2 as id, named_struct('z', 'new') as s, 6000000000 as n"
+        message = self.build(project, "sync_all_columns", query)
+        assert message == "UPSERT 1 row; s is struct<z:string>, n is bigint, dropped a"
+        assert self.table(project).schema.id == before.schema.id + 1
+        assert self.rows(project) == [
+            """('{"id":1,"s":{},"n":5}',)""",
+            """('{"id":2,"s":{"z":"new"},"n":6000000000}',)""",
+        ]
+
+    def test_what_a_table_cannot_change_is_refused_before_rows_are_written(self, project):
+        self.first(project)
+        message = self.build(project, "sync_all_columns", "select 2 as id, 'b' as a, 'x' as s, 1 as n", ok=False)
+        assert "'s'" in message
+        assert "--full-refresh" in message
+        assert len(self.rows(project)) == 1
+
+    @pytest.mark.parametrize("mode", ["ignore", "sync_all_columns"])
+    def test_a_renamed_column_keeps_its_data(self, project, mode):
+        before = self.first(project)
+        write_file(RENAMED, project.project_root, "models", "m.yml")
+        query = "select 2 as id, 'two' as label, named_struct('y', 2) as s, 6 as n"
+        message = self.build(project, mode, query)
+        assert message == "UPSERT 1 row; renamed a to label, renamed s.x to y"
+        assert self.table(project).schema.id == before.schema.id + 1
+        assert self.rows(project) == [
+            """('{"id":1,"label":"one","s":{"y":1},"n":5}',)""",
+            """('{"id":2,"label":"two","s":{"y":2},"n":6}',)""",
+        ]
+        assert self.build(project, mode, query) == "UPSERT 1 row"
+
+    def test_fail(self, project):
+        self.first(project)
+        message = self.build(project, "fail", "select 2 as id, 'two' as a, 1 as s", ok=False)
+        assert "missing columns n; changed types s (int, not struct<x:int>)" in message

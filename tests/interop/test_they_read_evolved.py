@@ -1,0 +1,51 @@
+"""Tables whose columns we changed, as other readers see them: before a compaction and after it."""
+
+from __future__ import annotations
+
+import pytest
+from support.interop.ours import OurTable
+
+from tablestore_engine.schema.table.schema_changes import AddColumn, DropColumn, MoveColumn, RenameColumn, RetypeColumn
+from tablestore_engine.schema.types.types import AtomicType
+
+LONG, INT, TEXT = AtomicType("BIGINT"), AtomicType("INT"), AtomicType("STRING")
+COLUMNS = {"id": LONG, "a": INT, "b": TEXT, "c": TEXT, "f": AtomicType("FLOAT")}
+CHANGES = (
+    (DropColumn("c"),),
+    (AddColumn("c", TEXT),),
+    (RenameColumn("b", "text"), MoveColumn("c", first=True)),
+    (RetypeColumn("a", LONG), RetypeColumn("f", AtomicType("DOUBLE"))),
+)
+
+
+def _rows(columns, ids):
+    values = {"BIGINT": int, "INT": int, "STRING": "t{}".format, "FLOAT": float, "DOUBLE": float}
+    return [{f.name: values[f.type.root](i) for f in columns} for i in ids]
+
+
+@pytest.mark.parametrize("key", [(), ("id",)], ids=["append", "keyed"])
+def test_changed_columns(catalog, all_read, name, key):
+    table = OurTable.create(catalog, name, COLUMNS, key=key, options={"bucket": "1"} if key else {})
+    table.write(_rows(table.table.schema.fields, range(10)))
+    for number, changes in enumerate(CHANGES, 1):
+        table.table.alter(*changes)
+        all_read(table)
+        table.write(_rows(table.table.schema.fields, range(number * 8, number * 8 + 10)))
+        all_read(table)
+    before = table.read()
+    assert before.column("c").null_count > 0
+    table.compact(full=True)
+    all_read(table, before)
+
+
+def test_java_reads_changed_columns(catalog, java_reads, name):
+    """Fields of structs, and types to which a cast leads, as well."""
+    table = OurTable.create(catalog, name, COLUMNS, key=("id",), options={"bucket": "1"})
+    table.write(_rows(table.table.schema.fields, range(10)))
+    for changes in (*CHANGES, (RetypeColumn("a", AtomicType("DECIMAL", True, 21, 2)),)):
+        table.table.alter(*changes)
+        java_reads(table)
+        table.write([{"id": 3}])
+        java_reads(table)
+    table.compact(full=True)
+    java_reads(table)

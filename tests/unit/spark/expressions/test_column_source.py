@@ -1,0 +1,84 @@
+"""Which columns of older files Spark reads by itself, and which it must never be asked for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from support.tables import schema_of
+
+from tablestore_engine.schema.types.types import DataField, parse_type
+from tablestore_engine.spark.expressions.column_source import Source, reads_as, sources_of
+
+INT = parse_type("INT")
+LTZ = "TIMESTAMP(6) WITH LOCAL TIME ZONE"
+
+
+@pytest.mark.parametrize(
+    ("past", "current"),
+    [
+        ("TINYINT", "BIGINT"),
+        ("INT", "DOUBLE"),
+        ("INT", "DECIMAL(12, 2)"),
+        ("BIGINT", "DECIMAL(22, 2)"),
+        ("DECIMAL(10, 2)", "DECIMAL(12, 4)"),
+        ("FLOAT", "DOUBLE"),
+        ("VARCHAR(3)", "STRING"),
+        ("TIMESTAMP(3)", "TIMESTAMP(6)"),
+    ],
+)
+def test_what_spark_reads_rightly(past, current):
+    assert reads_as(parse_type(past), parse_type(current))
+    assert not reads_as(parse_type(current), parse_type(past))
+
+
+@pytest.mark.parametrize(
+    ("past", "current"),
+    [
+        ("INT", "DATE"),  # these it reads, and wrongly
+        ("BIGINT", "INT"),
+        ("INT", "TINYINT"),
+        ("DATE", "INT"),
+        ("TIMESTAMP(6)", "BIGINT"),
+        (LTZ, "BIGINT"),
+        ("DECIMAL(10, 2)", "BYTES"),
+        ("INT", "DECIMAL(11, 2)"),  # these it refuses
+        ("BIGINT", "DECIMAL(19, 0)"),
+        ("BIGINT", "DOUBLE"),
+        ("INT", "STRING"),
+        ("DECIMAL(10, 2)", "DECIMAL(11, 4)"),
+        ("TIMESTAMP(6)", "DATE"),
+    ],
+)
+def test_what_it_does_not(past, current):
+    assert not reads_as(parse_type(past), parse_type(current))
+
+
+def test_sources():
+    own = schema_of({"a": "INT", "b": "INT", "c": "STRING", "d": "INT"})
+    a, b, _, d = own.fields
+    fields = (
+        replace(b, type=parse_type("BIGINT")),  # wider
+        replace(a, name="z"),  # renamed
+        DataField(9, "a", INT),  # another column of an old name
+        DataField(10, "new", INT),
+        replace(d, type=parse_type("STRING")),
+    )
+    current = replace(own, id=1, fields=fields)
+    wide, renamed, again, new, text = sources_of(own, current)
+    assert (wide, new) == (Source(fields[0], None), Source(fields[3], None))
+    assert (renamed.stored.name, renamed.sql) == ("a", "`a`")
+    assert (again.stored, again.sql) == (None, "cast(null as int)")
+    assert (text.stored.name, text.stored.type, text.sql) == ("d", INT, "cast(`d` as string)")
+    wide, _, _, new, _ = sources_of(own, current, widens=False)
+    assert (wide.stored.type, wide.sql) == (INT, "cast(`b` as bigint)")
+    assert (new.stored, new.sql) == (None, "cast(null as int)")
+
+
+def test_schemas_that_are_read_alike():
+    """Changes of columns that are left out, of places, comments and nullability make no other scan."""
+    first = schema_of({"a": "INT", "b": "INT", "c": "STRING"})
+    a, b, _ = first.fields
+    second = replace(first, id=1, fields=(b, replace(a, description="x"), DataField(9, "more", INT)))
+    current = replace(first, id=2, fields=(replace(a, type=parse_type("STRING")), b))
+    assert sources_of(first, current) == sources_of(second, current)
