@@ -30,7 +30,7 @@ from tablestore_engine.sql.statements.schema import ShowCurrentSchema, Use
 from tablestore_engine.sql.statements.script import ExecuteImmediate, ResetDefault, Script, SetDefault
 from tablestore_engine.sql.statements.show import Describe, ShowColumns
 from tablestore_engine.sql.statements.statement import Noop, PassThrough, Statement
-from tablestore_engine.sql.statements.table import CacheTable, ForeignStatement, UncacheTable
+from tablestore_engine.sql.statements.table import CacheTable, CreateTable, ForeignStatement, UncacheTable
 from tablestore_engine.sql.statements.view import DropView
 from tablestore_engine.sql.text.cursor import OWN_CATALOGS
 from tablestore_engine.sql.text.double_quotes import with_backquotes
@@ -165,20 +165,25 @@ class TableStore:
         if self._is_of_temporary(statement):
             # As in Spark, a temporary view of the session hides a table or view of the same name.
             statement = PassThrough(sql=text)
-        self._check_defaults(statement, context)
+        statement = self._checked(statement, context)
         answered = execute_catalog(statement, context)
         if answered is not None:
             return answered
         wanted = intent or WriteIntent(refuse_duplicates, row_kinds, properties)
         return self._execute_in_spark(statement, wanted)
 
-    def _check_defaults(self, statement: Statement, context: CatalogContext) -> None:
-        """Let Spark check the default values of columns that are expressions."""
+    def _checked(self, statement: Statement, context: CatalogContext) -> Statement:
+        """The statement, with the expressions in definitions of columns checked by Spark."""
+        if isinstance(statement, CreateTable) and any(one.computed_sql is not None for one in statement.columns):
+            from tablestore_engine.sql.rows.column_expressions import with_computed_types
+
+            statement = with_computed_types(statement, lambda: self.spark)
         fields = declared_expressions(statement, context)
         if fields:
             from tablestore_engine.sql.rows.column_expressions import check_defaults
 
             check_defaults(fields, lambda: self.spark)
+        return statement
 
     def _statements_of(self, statement: Script | ExecuteImmediate) -> Sequence[str]:
         """The texts of the statements that a statement consists of."""
@@ -276,6 +281,7 @@ class TableStore:
 
         With `options` (`incremental-between` and its kin) the rows that a range of snapshots added or changed.
         """
+        from tablestore_engine.spark.read.computed_columns import with_computed
         from tablestore_engine.spark.read.reader import read_table
         from tablestore_engine.spark.run.guarded import guarded
 
@@ -285,9 +291,10 @@ class TableStore:
 
             return guarded(read_incremental(self.spark, table, options))
         if snapshot_id is None:
-            return guarded(read_table(self.spark, table))
+            return guarded(with_computed(read_table(self.spark, table), table.schema))
         snapshot = table.snapshot(snapshot_id)
-        return guarded(read_table(self.spark, table, snapshot, schema=table.schema_of(snapshot)))
+        schema = table.schema_of(snapshot)
+        return guarded(with_computed(read_table(self.spark, table, snapshot, schema=schema), schema))
 
     @in_one_message
     def changes(self, name: str, start: Bound, end: Bound | None = None) -> DataFrame:

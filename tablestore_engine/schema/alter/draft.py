@@ -35,6 +35,7 @@ from tablestore_engine.schema.alter.matched_types import matched
 from tablestore_engine.schema.alter.refusals import (
     check_left,
     check_new_field,
+    check_not_computed_from,
     check_not_key,
     check_nullability,
     check_retype,
@@ -109,6 +110,7 @@ class Draft:
             return
         path = require_path(self.fields, change.name)
         check_not_key(self._schema, path, "dropped")
+        check_not_computed_from(self.options, path, "dropped")
         _check_not_in_key(self.fields, path[:-1])
 
         def drop(siblings: Fields, at: int) -> Fields:
@@ -126,6 +128,7 @@ class Draft:
     def _rename(self, change: RenameColumn) -> None:
         path = require_path(self.fields, change.name)
         check_not_key(self._schema, path, "renamed")
+        check_not_computed_from(self.options, path, "renamed")
         _check_not_in_key(self.fields, path[:-1])
 
         def rename(siblings: Fields, at: int) -> Fields:

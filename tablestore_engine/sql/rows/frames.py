@@ -21,6 +21,7 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.changes.read_changes import read_changes
 from tablestore_engine.spark.changes.system_frames import system_table
+from tablestore_engine.spark.read.computed_columns import with_computed
 from tablestore_engine.spark.read.hidden_columns import read_with_hidden
 from tablestore_engine.spark.read.reader import read_plan
 from tablestore_engine.spark.run.errors import translated
@@ -303,8 +304,9 @@ class Frames:
                 self.scans.append(scan_text(table.name, table.live_files(snapshot), plan, reference.predicate))
             if reference.hidden:
                 frame = read_with_hidden(self.spark, table, plan, reference.predicate, reference.hidden)
-                return frame, plan.file_size
-            return read_plan(self.spark, table, plan, reference.predicate), plan.file_size
+                return with_computed(frame, schema), plan.file_size
+            frame = read_plan(self.spark, table, plan, reference.predicate)
+            return with_computed(frame, schema), plan.file_size
 
         if snapshot is None or reference.options or self.explaining:
             return read()
@@ -330,7 +332,7 @@ class Frames:
 
     def _whole(self, table: Table, snapshot: Snapshot | None) -> tuple[DataFrame, int]:
         plan = table.scan(snapshot)
-        return read_plan(self.spark, table, plan), plan.file_size
+        return with_computed(read_plan(self.spark, table, plan), table.schema), plan.file_size
 
     def cache(self, table: Table, level: str) -> DataFrame | None:
         """Keep the rows of a table in memory, and return them; None for a table without rows."""
