@@ -211,6 +211,11 @@ EMPTY_ROW = encode_row((), ())
 """The row without fields: the key of tables without a key, the partition of tables without partitions."""
 
 
+def row_arity(data: bytes) -> int:
+    """The number of fields of a row written by ``encode_row``."""
+    return int.from_bytes(data[:4], "big")
+
+
 def decode_row(data: bytes, types: Sequence[DataType]) -> tuple[Any, ...]:
     """The values of a row written by ``encode_row``; as many as there are types.
 
@@ -223,7 +228,7 @@ def decode_row(data: bytes, types: Sequence[DataType]) -> tuple[Any, ...]:
     fields = _fields_of(tuple(types))
     if not data:
         return (None,) * len(fields)
-    arity = int.from_bytes(data[:4], "big")
+    arity = row_arity(data)
     start = 4 + null_bits_size(arity)
     if len(data) < start + 8 * arity:
         raise ValueError(f"a row of {arity} fields needs more than {len(data)} bytes")

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time, timezone
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from tablestore_engine.metadata.binary_row import decode_row, encode_row, from_unscaled, unscaled
+from tablestore_engine.errors import SchemaError
+from tablestore_engine.metadata.binary_row import decode_row, encode_row, from_unscaled, row_arity, unscaled
 from tablestore_engine.schema.types.types import (
     BINARY_ROOTS,
     INTEGER_ROOTS,
     STRING_ROOTS,
     AtomicType,
+    DataField,
     DataType,
 )
 
@@ -83,23 +85,67 @@ def partition_from_path(
     )
 
 
+class _Unknown:
+    """The value of a column in a partition that was written before it became a partition column."""
+
+    def __repr__(self) -> str:
+        return "unknown"
+
+
+UNKNOWN = _Unknown()
+"""A value that a partition does not say: its rows may have any."""
+
+
 class PartitionFormat:
-    """How one table names its partitions: between values, BinaryRow bytes and directories."""
+    """How one table names its partitions: between values, BinaryRow bytes and directories.
+
+    A partition belongs to the layout that has as many columns as its BinaryRow: the table may have had others before.
+    """
 
     def __init__(self, schema: TableSchema) -> None:
         self.names = schema.partition_keys
         self.types = tuple(one.type for one in schema.partition_fields)
         self.default_name = schema.core_options.partition_default_name
         self.legacy = schema.core_options.partition_legacy_name
+        self._ids = tuple(one.id for one in schema.partition_fields)
+        self._layouts = schema.partition_layouts
         self._paths: dict[bytes, str] = {}
 
     def encode(self, values: Sequence[Any]) -> bytes:
         """The BinaryRow of partition values."""
         return encode_row(values, self.types)
 
+    def is_current(self, partition: bytes) -> bool:
+        """Whether a BinaryRow has the partition columns of today."""
+        return len(self._layouts) == 1 or self._layout(partition) is None
+
     def decode(self, partition: bytes) -> tuple[Any, ...]:
-        """The partition values of a BinaryRow."""
-        return decode_row(partition, self.types)
+        """The values of a BinaryRow in the partition columns of today; `UNKNOWN` where it says none."""
+        layout = None if len(self._layouts) == 1 else self._layout(partition)
+        if layout is None:
+            return decode_row(partition, self.types)
+        values = dict(zip((one.id for one in layout), decode_row(partition, _types(layout)), strict=True))
+        return tuple(values.get(one, UNKNOWN) for one in self._ids)
+
+    def covers(self, wanted: Mapping[int, Any], partition: bytes) -> bool:
+        """Whether wanted values, by the positions of partition columns, choose all rows of a partition, or none.
+
+        Raises:
+            SchemaError: they may choose some: it was written when the table had other partition columns.
+        """
+        values = self.decode(partition)
+        if any(values[at] is not UNKNOWN and values[at] != value for at, value in wanted.items()):
+            return False
+        unsure = [self.names[at] for at in wanted if values[at] is UNKNOWN]
+        if unsure:
+            path = self.path_of(partition)
+            raise SchemaError(
+                f"Partition {path or 'of all rows'} was written before '{unsure[0]}' became a partition column, so "
+                "some of its rows may be meant and others not.",
+                hint="Choose rows by DELETE FROM … WHERE …; or write the partition anew first, by INSERT OVERWRITE "
+                "with 'dynamic-partition-overwrite' = 'false' and the rows that it has.",
+            )
+        return True
 
     def path(self, values: Sequence[Any]) -> str:
         """The directory of partition values."""
@@ -109,17 +155,40 @@ class PartitionFormat:
         """The directory of a BinaryRow."""
         path = self._paths.get(partition)
         if path is None:
-            path = self._paths[partition] = self.path(self.decode(partition))
+            names, values, types = self._own(partition)
+            path = partition_path(names, values, types, self.default_name, legacy=self.legacy)
+            self._paths[partition] = path
         return path
 
     def texts_of(self, partition: bytes) -> list[str]:
         """The values of a BinaryRow as texts; ``null`` for null."""
-        values = zip(self.decode(partition), self.types, strict=True)
-        return ["null" if value is None else _text(value, kind, self.legacy) for value, kind in values]
+        _, values, types = self._own(partition)
+        pairs = zip(values, types, strict=True)
+        return ["null" if value is None else _text(value, kind, self.legacy) for value, kind in pairs]
+
+    def names_of(self, partition: bytes) -> Sequence[str]:
+        """The names of the partition columns that a BinaryRow has."""
+        return self._own(partition)[0]
+
+    def _own(self, partition: bytes) -> tuple[Sequence[str], tuple[Any, ...], Sequence[DataType]]:
+        layout = self._layout(partition)
+        if layout is None:
+            return self.names, decode_row(partition, self.types), self.types
+        types = _types(layout)
+        return [one.name for one in layout], decode_row(partition, types), types
+
+    def _layout(self, partition: bytes) -> tuple[DataField, ...] | None:
+        """The former partition columns of a BinaryRow; None for those of today."""
+        arity = row_arity(partition) if partition else len(self.names)
+        return None if arity == len(self.names) else self._layouts.get(arity)
 
     def parse(self, path: str) -> tuple[Any, ...]:
         """The partition values of a directory. Raises ValueError."""
         return partition_from_path(path, self.names, self.types, self.default_name, legacy=self.legacy)
+
+
+def _types(layout: Sequence[DataField]) -> list[DataType]:
+    return [one.type for one in layout]
 
 
 def escape(text: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from tablestore_engine.errors import CorruptMetadataError
-from tablestore_engine.metadata.binary_row import decode_row, encode_row
+from tablestore_engine.metadata.binary_row import decode_row, encode_row, row_arity
 from tablestore_engine.metadata.data_file import SimpleStats
 from tablestore_engine.metadata.index_manifest import IndexEntry, decode_index, encode_index
 from tablestore_engine.metadata.manifest import (
@@ -218,6 +218,10 @@ def describe_manifest(
 
 
 def _partition_stats(entries: Sequence[ManifestEntry], types: tuple[DataType, ...]) -> SimpleStats:
+    if any(one.partition and row_arity(one.partition) != len(types) for one in entries):
+        # Some have the partition columns of before, of which these bounds would say nothing.
+        nothing = encode_row((), ())
+        return SimpleStats(nothing, nothing, ())
     counts: dict[bytes, int] = {}
     for one in entries:
         counts[one.partition] = counts.get(one.partition, 0) + 1

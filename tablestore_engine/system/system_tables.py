@@ -13,7 +13,7 @@ from typing import Any
 
 from tablestore_engine.errors import SqlError, TableNotFound
 from tablestore_engine.metadata.binary_row import decode_row
-from tablestore_engine.metadata.data_file import DataFileMeta
+from tablestore_engine.metadata.data_file import DataFileMeta, SimpleStats
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
@@ -208,12 +208,18 @@ def _manifests(table: Table, snapshot: Snapshot | None) -> _Rows:
             one.num_added_files,
             one.num_deleted_files,
             one.schema_id,
-            _bounds(one.partition_stats.min_values, types),
-            _bounds(one.partition_stats.max_values, types),
+            *_partition_bounds(one.partition_stats, types),
         )
         for name in lists
         for one in table.manifests.read_list(name)
     ]
+
+
+def _partition_bounds(stats: SimpleStats, types: Sequence[Any]) -> tuple[str | None, str | None]:
+    """The least and greatest values; nothing where entries have partition columns of before."""
+    if len(stats.null_counts) != len(types):
+        return None, None
+    return _bounds(stats.min_values, types), _bounds(stats.max_values, types)
 
 
 def _bounds(row: bytes, types: Sequence[Any]) -> str | None:

@@ -9,7 +9,7 @@ from support.interop.ours import OurTable, rows_of
 from support.interop.scenarios import play_deletes_with_a_sequence
 from support.interop.shapes import ATOMIC, EVERYTHING, TIMES, value_rows
 
-from tablestore_engine.schema.table.schema_changes import AddColumn
+from tablestore_engine.schema.table.schema_changes import AddColumn, AddPartitionField
 from tablestore_engine.schema.types.types import AtomicType
 
 ID, INT, TEXT = AtomicType("BIGINT"), AtomicType("INT"), AtomicType("STRING")
@@ -194,6 +194,19 @@ def test_many_manifests(catalog, java, same, name):
     same(table)
     for snapshot in table.table.snapshots():
         same(table, snapshot.id)
+
+
+def test_tables_with_several_partition_layouts_are_refused(catalog, java, same, name):
+    """Java would decode all partitions by the columns of today."""
+    table = OurTable.create(catalog, name, COLUMNS, partition=["day"])
+    table.write(_rows(range(1, 5), "a"))
+    same(table)
+    table.table.alter(AddPartitionField("text"))
+    table.write(_rows(range(5, 9), "b"))
+    assert table.read().num_rows == 8
+    for verb in (lambda: java.read(table.table.path), lambda: java.ask("compact", table.table.path)):
+        with pytest.raises(JavaPaimonError, match=r"Could not parse value 'tablestore-partitions'.*merge-engine"):
+            verb()
 
 
 def test_tables_that_count_rows_are_refused(catalog, java, same, name):

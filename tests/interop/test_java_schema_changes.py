@@ -87,14 +87,12 @@ STEPS = {
 AGREED = (
     ("a", "BOOLEAN"),
     ("a", "DOUBLE"),
+    ("f", "INT"),
     ("d", "DECIMAL(10, 1)"),
     ("d", "DOUBLE"),
     ("d", "INT"),
     ("d", "STRING"),
-    ("at", "TIMESTAMP(0)"),
-    ("at", "DATE"),
     ("at", "TIMESTAMP(3) WITH LOCAL TIME ZONE"),
-    ("at", "STRING"),
     ("due", "STRING"),
     ("ok", "INT"),
     ("v", "VARCHAR(30)"),
@@ -103,7 +101,6 @@ AGREED = (
 REFUSED = (
     ("a", "TINYINT"),
     ("a", "DECIMAL(5, 0)"),
-    ("f", "INT"),
     ("v", "VARCHAR(2)"),
     ("v", "INT"),
     ("s.x", "TINYINT"),

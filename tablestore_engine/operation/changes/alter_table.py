@@ -1,8 +1,8 @@
 """Schema changes of a table: one new schema file, created exclusively; data files stay as they are.
 
-Changes that rows may contradict, because a column becomes NOT NULL, are checked on a snapshot and take effect by the
-next one. Whoever wrote between the two wins, and the check is made again; whoever began before and commits later gets a
-conflict, as with a replaced table.
+Two kinds of changes take effect by a snapshot. That a column becomes NOT NULL is checked on the rows of one, and counts
+with the next; whoever wrote between the two wins, and the check is made again. Other partition columns are for files
+that were written with them. Whoever began before and commits later gets a conflict, as with a replaced table.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def alter_table(state: TableState, changes: Sequence[SchemaChange], now_millis: 
 def _publish(state: TableState, changed: TableSchema, newest: int, snapshot: Snapshot | None) -> TableState | None:
     """The table with a next schema; None when others were faster."""
     forbidden = forbidden_nulls(state.schema, changed)
-    if snapshot is not None and forbidden:
+    if snapshot is not None and (forbidden or changed.partition_keys != state.schema.partition_keys):
         check_no_nulls(state, changed, snapshot, forbidden)
         return _with_snapshot(state, changed, snapshot)
     # Versions derived from a void version are void, too; `base` names the version to derive from.

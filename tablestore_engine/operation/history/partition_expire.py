@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from tablestore_engine.errors import ConflictError, SnapshotNotFound, UserError
 from tablestore_engine.metadata.manifest import ManifestEntry
-from tablestore_engine.metadata.partition import PartitionFormat
+from tablestore_engine.metadata.partition import UNKNOWN, PartitionFormat
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.job.write_intent import WriteIntent
@@ -138,7 +138,8 @@ def partition_times(
             newest[entry.partition] = max(newest.get(entry.partition, 0), entry.file.creation_time_millis or 0)
         return {row: datetime.fromtimestamp(millis / 1000) for row, millis in newest.items()}
     times = PartitionTime(partition_format.names, retention.pattern, retention.formatter)
-    return {row: times.of(partition_format.decode(row)) for row in {entry.partition for entry in entries}}
+    values = {row: partition_format.decode(row) for row in {entry.partition for entry in entries}}
+    return {row: times.of([None if v is UNKNOWN else v for v in found]) for row, found in values.items()}
 
 
 def expire_when_due(state: TableState, now_millis: int) -> list[str]:

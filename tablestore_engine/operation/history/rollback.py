@@ -36,6 +36,8 @@ from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.operation.scan.scan import live_entries
 from tablestore_engine.operation.transaction.transaction import Committed, publish_change
 from tablestore_engine.operation.write.cleanup import remove_files
+from tablestore_engine.schema.alter.apply_changes import forbidden_nulls
+from tablestore_engine.schema.alter.fields import retyped
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.schemas import SchemaStore
 from tablestore_engine.table_state import TableState
@@ -113,7 +115,7 @@ def restored_schema(schemas: SchemaStore, current: TableSchema, to: Snapshot) ->
     same_table = schemas.descends(current.id, past.id) or _in_other_buckets(current, past)
     buckets = past.core_options.bucket
     if same_table and buckets == current.core_options.bucket:
-        return current
+        return _letting_null(current, past, schemas.list_ids()[-1])
     if same_table:
         past = replace(current, options={**current.options, "bucket": str(buckets)})
     return replace(
@@ -125,14 +127,26 @@ def restored_schema(schemas: SchemaStore, current: TableSchema, to: Snapshot) ->
     )
 
 
+def _letting_null(current: TableSchema, past: TableSchema, newest_id: int) -> TableSchema:
+    """The current schema, in which columns that could be null in the past may be null again."""
+    fields = current.fields
+    for path in forbidden_nulls(past, current):
+        fields = retyped(fields, path, lambda data_type: data_type.as_nullable(True))
+    if fields == current.fields:
+        return current
+    return replace(current, id=newest_id + 1, fields=fields, replaces=str(current.id), base=None)
+
+
 def _in_other_buckets(current: TableSchema, past: TableSchema) -> bool:
-    """Whether a schema holds the same columns as a past one, which rescaling put into other buckets.
+    """Whether a schema holds the same columns as a past one, which rescaling put into other buckets, or which has
+    other partition columns for new rows.
 
     A replaced table has columns with other ids.
     """
     ids = {one.id for one in past.fields}
-    bucket_options = current.primary_keys == past.primary_keys and current.partition_keys == past.partition_keys
-    return bucket_options and any(one.id in ids for one in current.fields)
+    layout = current.partition_layouts.get(len(past.partition_keys), ())
+    same_layout = [one.id for one in layout] == [one.id for one in past.partition_fields]
+    return current.primary_keys == past.primary_keys and same_layout and any(one.id in ids for one in current.fields)
 
 
 def _of_others(index: Sequence[IndexEntry]) -> set[str]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from tablestore_engine.metadata.binary_row import decode_row
 from tablestore_engine.metadata.manifest import ManifestFileMeta
+from tablestore_engine.metadata.partition import UNKNOWN, PartitionFormat
 from tablestore_engine.operation.scan.prune import Bounds, may_match
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -26,6 +27,7 @@ class PartitionChoice:
         """A `predicate` or filter of None leaves nothing out."""
         self._fields = schema.partition_fields
         self._types = [f.type for f in self._fields]
+        self._format = PartitionFormat(schema)
         self._predicate = predicate
         self._accepts = accepts
         self._known: dict[bytes, bool] = {}
@@ -34,9 +36,9 @@ class PartitionChoice:
         """Whether the files of a partition, a BinaryRow, are to be read."""
         found = self._known.get(partition)
         if found is None:
-            values = decode_row(partition, self._types)
+            values = self._format.decode(partition)
             found = self._known[partition] = (self._accepts is None or self._accepts(values)) and self._may_match(
-                [Bounds(v, v, int(v is None), 1) for v in values]
+                [Bounds() if v is UNKNOWN else Bounds(v, v, int(v is None), 1) for v in values]
             )
         return found
 

@@ -13,6 +13,7 @@ from tablestore_engine.options import CoreOptions, LayoutOptions
 from tablestore_engine.schema.alter.draft import Draft
 from tablestore_engine.schema.alter.fields import ELEMENT, VALUE, Path
 from tablestore_engine.schema.alter.option_changes import check_mutable
+from tablestore_engine.schema.alter.partition_fields import with_partition_keys
 from tablestore_engine.schema.merge.merge_options import merge_engine_of
 from tablestore_engine.schema.table.creation import check_compressions, check_names
 from tablestore_engine.schema.table.file_indexes import indexed_columns
@@ -20,6 +21,7 @@ from tablestore_engine.schema.table.layout import with_primary_key
 from tablestore_engine.schema.table.partition_time import check_expiration
 from tablestore_engine.schema.table.schema_changes import (
     ColumnChange,
+    PartitionChange,
     RemoveOption,
     SchemaChange,
     SetComment,
@@ -55,7 +57,9 @@ def apply_changes(
     draft, comment = Draft(schema, earlier if has_data else ()), schema.comment
     new_options: dict[str, str] = {}
     for change in changes:
-        if isinstance(change, SetComment):
+        if isinstance(change, PartitionChange):
+            draft.change_partitions(change)
+        elif isinstance(change, SetComment):
             comment = change.comment
         elif isinstance(change, SetOption):
             draft.settle_drops()
@@ -78,29 +82,34 @@ def apply_changes(
         schema, id=schema.id + 1, fields=draft.fields, highest_field_id=draft.highest_field_id,
         options=draft.options, comment=comment, time_millis=time_millis, replaces=None, base=None,
     )  # fmt: skip
+    changed = with_partition_keys(schema, changed, draft.partition_keys, has_data)
     return replace(with_primary_key(changed, key, 1, schema.id, time_millis), replaces=None) if key else changed
 
 
 def _check(
-    schema: TableSchema, draft: Draft, new_options: dict[str, str], key: tuple[str, ...], has_data: bool
+    schema: TableSchema,
+    draft: Draft,
+    new_options: dict[str, str],
+    key: tuple[str, ...],
+    has_data: bool,
 ) -> None:
     """Raise unless columns, keys and options fit each other."""
-    fields, options = draft.fields, draft.options
+    fields, options, partition_keys = draft.fields, draft.options, draft.partition_keys
     check_names([one.name for one in fields])
     primary_keys = key or schema.primary_keys
     # Only what is set now is checked strictly: another writer may have stored other options before.
     CoreOptions.parse(new_options, keyed=bool(primary_keys))
     columns_changed = _shape(fields) != _shape(schema.fields)
     parsed = CoreOptions.parse(options, strict=False)
-    if any(one.startswith("partition.") for one in new_options):
-        check_expiration(parsed, schema.partition_keys)
+    if partition_keys != schema.partition_keys or any(one.startswith("partition.") for one in new_options):
+        check_expiration(parsed, partition_keys)
     if columns_changed or any(one.startswith("file") for one in new_options):
         indexed_columns(parsed, fields)
         check_compressions(parsed)
-    if {one.name for one in fields} <= set(schema.partition_keys):
+    if {one.name for one in fields} <= set(partition_keys):
         raise SchemaError("A table needs at least one column besides the partition columns.")
     if new_options or columns_changed:
-        engine = merge_engine_of(fields, primary_keys, parsed, schema.partition_keys)
+        engine = merge_engine_of(fields, primary_keys, parsed, partition_keys)
         if has_data and schema.merge_engine.stores_retractions and not engine.reads_retractions:
             raise OptionError(
                 "The new column has a function that cannot take values back, but the table may hold retractions.",

@@ -32,6 +32,7 @@ from tablestore_engine.schema.alter.fields import (
     type_at,
 )
 from tablestore_engine.schema.alter.matched_types import matched
+from tablestore_engine.schema.alter.partition_fields import changed_partition_keys
 from tablestore_engine.schema.alter.refusals import (
     check_left,
     check_new_field,
@@ -46,6 +47,7 @@ from tablestore_engine.schema.table.schema_changes import (
     ColumnChange,
     DropColumn,
     MoveColumn,
+    PartitionChange,
     RenameColumn,
     RetypeColumn,
     SetColumnComment,
@@ -61,6 +63,7 @@ class Draft:
 
     def __init__(self, schema: TableSchema, earlier: Sequence[TableSchema]) -> None:
         self._schema = schema
+        self.partition_keys = schema.partition_keys
         self._earlier = earlier
         self.fields: Fields = schema.fields
         self.options: dict[str, str] = dict(schema.options)
@@ -72,6 +75,16 @@ class Draft:
         if not isinstance(change, DropColumn):
             self.settle_drops()
         self._change(change)
+
+    def change_partitions(self, change: PartitionChange) -> None:
+        """Take over another partition column. Raises SchemaError, ColumnNotFound."""
+        self.settle_drops()
+        self.partition_keys = changed_partition_keys(self._schema, self.partition_keys, change, self.fields)
+
+    @property
+    def _keyed(self) -> TableSchema:
+        """The schema with the keys that it has by now."""
+        return replace(self._schema, partition_keys=self.partition_keys)
 
     def settle_drops(self) -> None:
         """Take the columns that were dropped in a row out of the options. Raises SchemaError if one must stay."""
@@ -109,7 +122,7 @@ class Draft:
         if change.if_exists and find_path(self.fields, change.name) is None:
             return
         path = require_path(self.fields, change.name)
-        check_not_key(self._schema, path, "dropped")
+        check_not_key(self._keyed, path, "dropped")
         check_not_computed_from(self.options, path, "dropped")
         _check_not_in_key(self.fields, path[:-1])
 
@@ -127,7 +140,7 @@ class Draft:
     @_change.register
     def _rename(self, change: RenameColumn) -> None:
         path = require_path(self.fields, change.name)
-        check_not_key(self._schema, path, "renamed")
+        check_not_key(self._keyed, path, "renamed")
         check_not_computed_from(self.options, path, "renamed")
         _check_not_in_key(self.fields, path[:-1])
 
@@ -149,7 +162,7 @@ class Draft:
         now = type_at(self.fields, path)
         wanted = matched(shown(path), now, change.type, lambda: next(ids))
         options = CoreOptions.parse(self.options, strict=False)
-        check_retype(self._schema, options, path, (now, *self._past_types(path)), wanted)
+        check_retype(self._keyed, options, path, (now, *self._past_types(path)), wanted)
         self.fields = retyped(self.fields, path, lambda _: wanted)
         self.highest_field_id = next(ids) - 1
 

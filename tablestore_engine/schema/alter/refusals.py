@@ -46,7 +46,8 @@ def check_not_key(schema: TableSchema, path: Path, what: str) -> None:
     if path[0] in schema.partition_keys:
         raise SchemaError(
             f"Column '{path[0]}' is a partition column ({', '.join(schema.partition_keys)}), so it cannot be {what}.",
-            hint="Create a new table that is partitioned otherwise and copy the rows.",
+            hint=f"ALTER TABLE … DROP PARTITION FIELD {path[0]} first: new rows are not partitioned by it then. Or "
+            "create a new table that is partitioned otherwise and copy the rows.",
         )
 
 
@@ -74,7 +75,7 @@ def check_sibling_name(path: Path, name: str, siblings: Iterable[DataField]) -> 
 def check_retype(schema: TableSchema, options: CoreOptions, path: Path, past: Iterable[DataType], to: DataType) -> None:
     """Raise for a type that old values cannot have, or with which records would be ordered or hashed otherwise.
 
-    `past` are the types that the column has had; files may hold each of them.
+    `past` are the types that the column has had, beginning with the current one; files may hold each of them.
 
     Raises:
         SchemaError: a key, bucket or sequence column, or a function's; no cast that the table allows.
@@ -86,8 +87,9 @@ def check_retype(schema: TableSchema, options: CoreOptions, path: Path, past: It
             f"Column '{path[0]}' chooses the bucket ('bucket-key'), so it cannot be given another type.", hint=_COPY
         )
     refuse_nanoseconds(shown(path), to)
+    past = tuple(past)
+    check_cast(shown(path), past[0], to, CastMode(options.schema_evolution_cast))
     for one in past:
-        check_cast(shown(path), one, to, CastMode(options.schema_evolution_cast))
         check_readable(shown(path), one, to)
         reason = _ordering_reason(options, path[0])
         if reason and not keeps_order(one, to):
@@ -112,10 +114,7 @@ def _ordering_reason(options: CoreOptions, column: str) -> str | None:
         return "orders records ('sequence.field')"
     if any(column in (one.strip() for one in key.split(",")) for key in options.column_sequence_groups):
         return "orders a sequence group"
-    function = options.column_aggregate_functions.get(column)
-    if options.merge_engine != "aggregation" and function is None:
-        return None
-    function = function or options.default_aggregate_function
+    function = options.column_aggregate_functions.get(column, options.default_aggregate_function)
     return f"is aggregated by {function}" if function in _CALCULATING else None
 
 

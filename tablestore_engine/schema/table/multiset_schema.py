@@ -26,6 +26,8 @@ def check_retractable(schema: TableSchema, row: Mapping[str, Any]) -> None:
         )
     bucket_columns = (*schema.partition_keys, *schema.bucket_keys)
     reason = obstacle(schema.fields, bucket_columns, schema.core_options.rowkind_field)
+    if schema.former_partitions:
+        reason = "its partition columns were changed, so a row may be in another partition than its retraction"
     if reason:
         raise RowKindError(
             f"A retraction (-U or -D) cannot be written to this table, because {reason}: {row}.",

@@ -69,6 +69,21 @@ class SetNullability:
 
 
 @dataclass(frozen=True)
+class AddPartitionField:
+    """Partition new rows by one more column, the last of the partition columns. Files that exist stay where they
+    are."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class DropPartitionField:
+    """Partition new rows by one column less. Files that exist stay where they are."""
+
+    name: str
+
+
+@dataclass(frozen=True)
 class SetOption:
     """Set a table option."""
 
@@ -116,4 +131,5 @@ ColumnChange = (
     | SetColumnComment
     | SetColumnDefault
 )
-SchemaChange = ColumnChange | SetOption | RemoveOption | SetComment
+PartitionChange = AddPartitionField | DropPartitionField
+SchemaChange = ColumnChange | PartitionChange | SetOption | RemoveOption | SetComment

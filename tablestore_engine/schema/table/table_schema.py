@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from tablestore_engine.errors import ColumnNotFound, did_you_mean
+from tablestore_engine.errors import ColumnNotFound, OptionError, did_you_mean
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.merge.merge_engine import MergeEngine
 from tablestore_engine.schema.merge.merge_options import merge_engine_of
@@ -24,6 +24,8 @@ from tablestore_engine.schema.types.evolution import CastMode, CastRules
 from tablestore_engine.schema.types.types import DataField, parse_field
 
 CURRENT_VERSION = 3
+_MERGE_ENGINE, _SEVERAL_LAYOUTS = "merge-engine", "tablestore-partitions"
+"""How files mark a table with former partition columns, which has no key: other readers refuse such an engine."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class TableSchema:
     version: int = CURRENT_VERSION
     replaces: str | None = None
     base: int | None = None
+    former_partitions: tuple[tuple[DataField, ...], ...] = ()
 
     @cached_property
     def _by_name(self) -> dict[str, DataField]:
@@ -123,15 +126,30 @@ class TableSchema:
         return tuple(self.field(name) for name in self.partition_keys)
 
     @cached_property
+    def partition_layouts(self) -> Mapping[int, tuple[DataField, ...]]:
+        """The partition columns, those of today and those of before, by their number."""
+        return {len(one): one for one in (*self.former_partitions, self.partition_fields)}
+
+    @cached_property
     def core_options(self) -> CoreOptions:
         """The parsed options. Unknown values are tolerated, because another writer may have stored them."""
         return CoreOptions.parse(self.options, strict=False, keyed=self.is_keyed)
 
     @cached_property
     def cast_rules(self) -> CastRules:
-        """How values of files are cast whose columns had other types."""
+        """How values of files are cast whose columns had other types.
+
+        Raises:
+            OptionError: another writer stored a mode that this engine does not know.
+        """
         options = self.core_options
-        return CastRules(CastMode(options.schema_evolution_cast), options.schema_evolution_time_zone)
+        try:
+            mode = CastMode(options.schema_evolution_cast)
+        except ValueError:
+            raise OptionError(
+                f"Option 'schema.evolution.cast' = '{options.schema_evolution_cast}' is not supported by this engine."
+            ) from None
+        return CastRules(mode, options.schema_evolution_time_zone)
 
     @cached_property
     def merge_engine(self) -> MergeEngine:
@@ -156,7 +174,7 @@ class TableSchema:
             "highestFieldId": self.highest_field_id,
             "partitionKeys": list(self.partition_keys),
             "primaryKeys": list(self.primary_keys),
-            "options": dict(self.options),
+            "options": {**self.options, **({_MERGE_ENGINE: _SEVERAL_LAYOUTS} if self.former_partitions else {})},
         }
         if self.comment is not None:
             data["comment"] = self.comment
@@ -165,6 +183,8 @@ class TableSchema:
             data["tablestore.replaces"] = self.replaces
         if self.base is not None:
             data["tablestore.base"] = self.base
+        if self.former_partitions:
+            data["tablestore.formerPartitions"] = [[f.to_json() for f in one] for one in self.former_partitions]
         return json.dumps(data, indent=2, ensure_ascii=False)
 
     @classmethod
@@ -178,6 +198,8 @@ class TableSchema:
         data = json.loads(text)
         version = data.get("version", 1)
         options = dict(data.get("options") or {})
+        if options.get(_MERGE_ENGINE) == _SEVERAL_LAYOUTS:
+            del options[_MERGE_ENGINE]
         # What the first two versions of the format took for granted.
         if version <= 1:
             options.setdefault("bucket", "1")
@@ -195,4 +217,7 @@ class TableSchema:
             version=version,
             replaces=data.get("tablestore.replaces"),
             base=data.get("tablestore.base"),
+            former_partitions=tuple(
+                tuple(parse_field(f) for f in one) for one in data.get("tablestore.formerPartitions") or ()
+            ),
         )

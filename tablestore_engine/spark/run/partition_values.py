@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from pyspark.sql import SparkSession
 from pyspark.sql import types as T
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.metadata.partition import PartitionFormat
+from tablestore_engine.metadata.partition import UNKNOWN, PartitionFormat
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.spark.expressions.types import to_spark_schema
 from tablestore_engine.spark.run.errors import translated
@@ -27,10 +28,14 @@ def matching_partitions(
     partition_format, rows = PartitionFormat(schema), sorted(partitions)
     if not rows:
         return set()
+
+    def known(row: bytes) -> list[Any]:
+        return [None if value is UNKNOWN else value for value in partition_format.decode(row)]
+
     columns = T.StructType([T.StructField(_NUMBER, T.IntegerType()), *to_spark_schema(schema.partition_fields)])
     try:
         with translated():
-            values = spark.createDataFrame([(i, *partition_format.decode(r)) for i, r in enumerate(rows)], columns)
+            values = spark.createDataFrame([(i, *known(r)) for i, r in enumerate(rows)], columns)
             found = values.where(condition).select(_NUMBER).collect()
     except SqlError as error:
         raise SqlError(

@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 
 from tablestore_engine.errors import UserError
 from tablestore_engine.metadata.manifest import ManifestEntry
+from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.changes.after_commit import follow
 from tablestore_engine.operation.commit.commit import Change
@@ -22,6 +23,7 @@ from tablestore_engine.operation.compact.compact_task import CompactTask
 from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.operation.job.write_job import WriteJob, WriteResult
 from tablestore_engine.operation.transaction.transaction import begin, publish, publish_change
+from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.spark.compact.compactor import execute_tasks
 from tablestore_engine.spark.read.reader import read_plan
 from tablestore_engine.spark.write.cross_partition import write_routed
@@ -93,8 +95,21 @@ def overwrite(
         written = {e.partition for e in result.entries}
         if not written:
             return WriteOutcome(None, 0)
-        replaces = lambda entry: entry.partition in written  # noqa: E731
+        replaces = _overwritten(table.schema, written)
     return finish(spark, table, job, result, Change("OVERWRITE", replaces=replaces))
+
+
+def _overwritten(schema: TableSchema, written: set[bytes]) -> Callable[[ManifestEntry], bool]:
+    """Chooses the files of written partitions, also of those that were written with other partition columns."""
+    partition_format = PartitionFormat(schema)
+    values = [dict(enumerate(partition_format.decode(row))) for row in written]
+
+    def chosen(entry: ManifestEntry) -> bool:
+        if partition_format.is_current(entry.partition):
+            return entry.partition in written
+        return any(partition_format.covers(one, entry.partition) for one in values)
+
+    return chosen
 
 
 def _check_overwrite(table: Table, snapshot: Snapshot | None, replaces: Callable[[ManifestEntry], bool] | None) -> None:

@@ -163,8 +163,12 @@ def join_lookup(spark: SparkSession, frame: DataFrame, schema: TableSchema, look
     """
     fields = schema.partition_fields
     names = [name for name, _, _ in (one.strip().partition(" ") for one in types.split(", "))]
-    decode = PartitionFormat(schema).decode
-    rows = [[*decode(partition), *(values[name] for name in names)] for partition, values in lookup.items()]
+    partition_format = PartitionFormat(schema)
+    rows = [
+        [*partition_format.decode(partition), *(values[name] for name in names)]
+        for partition, values in lookup.items()
+        if partition_format.is_current(partition)
+    ]
     if not fields:
         (values,) = rows or [[None] * len(names)]
         literals = zip(names, types.split(", "), values, strict=True)

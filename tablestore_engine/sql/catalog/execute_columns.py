@@ -8,7 +8,9 @@ from dataclasses import replace
 from tablestore_engine.errors import SqlError
 from tablestore_engine.schema.table.schema_changes import (
     AddColumn,
+    AddPartitionField,
     DropColumn,
+    DropPartitionField,
     MoveColumn,
     RenameColumn,
     RetypeColumn,
@@ -49,6 +51,10 @@ def _changes(action: columns.ColumnAction, schema: TableSchema) -> Iterator[Sche
         yield RenameColumn(action.column, action.new)
     elif isinstance(action, columns.AlterColumn):
         yield from _altered(action)
+    elif isinstance(action, columns.AddPartitionField):
+        yield AddPartitionField(action.column)
+    elif isinstance(action, columns.DropPartitionField):
+        yield DropPartitionField(action.column)
     elif isinstance(action, columns.SetDefault):
         yield _default(action, schema)
     else:

@@ -19,7 +19,7 @@ from tablestore_engine.sql.catalog.execute_context import CatalogContext, answer
 from tablestore_engine.sql.catalog.execute_show import fields_of
 from tablestore_engine.sql.catalog.partition_spec import live_partitions, static_values
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.statements.show import Describe
+from tablestore_engine.sql.statements.show import Describe, ShowTablePartition
 from tablestore_engine.sql.statements.statement import PartitionSpec
 from tablestore_engine.table import Table
 
@@ -62,6 +62,14 @@ def describe(statement: Describe, context: CatalogContext) -> StatementResult:
             rows += _section("Detailed Partition Information", details)
         rows += _section("Detailed Table Information", _table_details(table))
     return answer("DESCRIBE", _COLUMNS, rows)
+
+
+def show_partition(statement: ShowTablePartition, context: CatalogContext) -> StatementResult:
+    """SHOW TABLE EXTENDED LIKE 'table' PARTITION (…)."""
+    table = context.table(statement.table, "SHOW TABLE EXTENDED … PARTITION")
+    text = "".join(f"{label}: {value}\n" for label, value in _partition_details(table, statement.partition))
+    columns = {"namespace": "string", "tableName": "string", "isTemporary": "boolean", "information": "string"}
+    return answer("SHOW TABLE EXTENDED", columns, [(*table.identifier, False, text)])
 
 
 def _refuse_foreign(statement: Describe, name: str, context: CatalogContext) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from tablestore_engine.errors import NotFoundError
+from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.changes.table_changes import drop_partitions as drop
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, done
-from tablestore_engine.sql.catalog.partition_spec import live_partitions, static_values
+from tablestore_engine.sql.catalog.partition_spec import static_values
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.partition import DropPartitions
 
@@ -15,14 +16,17 @@ def drop_partitions(statement: DropPartitions, context: CatalogContext) -> State
 
     Raises:
         SqlError: the table has no such partition columns.
+        SchemaError: a partition of before has rows of several of these partitions.
         NotFoundError: there is no such partition, unless IF EXISTS; nothing was removed.
     """
     table = context.table(statement.table, "ALTER TABLE")
     live = {entry.partition for entry in table.live_files()}
+    partition_format = PartitionFormat(table.schema)
     chosen: set[bytes] = set()
     for spec in statement.partitions:
         wanted = static_values(table.schema, spec)
-        found = {row for _, row in live_partitions(table.schema, live, wanted)}
+        places = {table.schema.partition_keys.index(name): value for name, value in wanted.items()}
+        found = {row for row in live if partition_format.covers(places, row)}
         if not found and not statement.if_exists:
             text = ", ".join(f"{name} = {value}" for name, value in wanted.items())
             raise NotFoundError(f"Table {table.name} has no partition ({text}).", hint="Use DROP IF EXISTS PARTITION.")

@@ -71,10 +71,11 @@ def create_schema(statement: CreateSchema, context: CatalogContext) -> Statement
 
 
 def alter_schema(statement: AlterSchema, context: CatalogContext) -> StatementResult:
-    """ALTER SCHEMA … SET DBPROPERTIES; the property `comment` is the schema's comment."""
+    """ALTER SCHEMA … SET or UNSET DBPROPERTIES; the property `comment` is the schema's comment."""
     notes = load_notes(context.catalog, statement.database)
     properties = {**notes.properties, **statement.properties}
-    comment = properties.pop("comment", notes.comment)
+    comment = properties.pop("comment", None if "comment" in statement.removed else notes.comment)
+    properties = {key: value for key, value in properties.items() if key not in statement.removed}
     _save_notes(context.catalog, statement.database, SchemaNotes(comment, properties))
     return done("ALTER SCHEMA")
 

@@ -120,8 +120,7 @@ def show_partitions(statement: ShowPartitions, context: CatalogContext) -> State
         raise SqlError(f"Table {table.name} is not partitioned.")
     wanted = static_values(table.schema, statement.partition)
     rows = live_partitions(table.schema, {one.partition for one in table.live_files()}, wanted)
-    names = [escape(name) for name in table.schema.partition_keys]
-    texts = PartitionFormat(table.schema).texts_of
-    specs = [zip(names, map(escape, texts(row)), strict=True) for _, row in rows]
+    named = PartitionFormat(table.schema)
+    specs = [zip(map(escape, named.names_of(row)), map(escape, named.texts_of(row)), strict=True) for _, row in rows]
     shown = [("/".join(f"{name}={text}" for name, text in spec),) for spec in specs]
     return answer("SHOW PARTITIONS", {"partition": "string"}, shown)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from typing import NoReturn
 
-from tablestore_engine.errors import OptionError, SqlError, TableNotFound
+from tablestore_engine.errors import OptionError, SqlError, TableNotFound, TableStoreError
 from tablestore_engine.operation.changes.table_changes import replace_empty
 from tablestore_engine.options import validate
 from tablestore_engine.schema.table.computed_columns import ComputedColumn, computed_options
@@ -21,6 +22,7 @@ from tablestore_engine.sql.catalog.execute_context import (
     is_bucketed,
     say_notes,
 )
+from tablestore_engine.sql.query.bind import references
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.script import ResetDefault, SetDefault
 from tablestore_engine.sql.statements.statement import ColumnDefinition
@@ -36,6 +38,7 @@ from tablestore_engine.sql.statements.view import DropView
 from tablestore_engine.sql.text.default_text import default_text
 from tablestore_engine.sql.text.types import parse_sql_type
 
+_log = logging.getLogger(__name__)
 _PREFIX = SESSION_PREFIXES[0]
 _UNSET = "<undefined>"
 
@@ -153,7 +156,7 @@ def create_table_like(statement: CreateTableLike, context: CatalogContext) -> St
         source.primary_keys,
         source.partition_keys,
         {**source.options, **statement.options},
-        source.comment if "comment" not in statement.options else None,
+        statement.comment or (source.comment if "comment" not in statement.options else None),
         context,
     )
     defaults = {one.name: one.default_value for one in source.fields}
@@ -163,11 +166,14 @@ def create_table_like(statement: CreateTableLike, context: CatalogContext) -> St
 
 
 def drop_table(statement: DropTable, context: CatalogContext) -> StatementResult:
-    """DROP TABLE. Views that read it stay, as Spark's do, and fail when they are read."""
+    """DROP TABLE. Views that read it stay, as Spark's do, and a warning names them."""
     identifier = context.identifier(statement.table)
     if context.catalog.view_exists(*identifier):
         context.table(statement.table, "DROP TABLE")
+    existed = context.catalog.table_exists(*identifier)
     context.catalog.drop_table(*identifier, statement.if_exists)
+    if existed:
+        _warn_of_views("Table", *identifier, context)
     return done("DROP TABLE")
 
 
@@ -176,8 +182,27 @@ def drop_view(statement: DropView, context: CatalogContext) -> StatementResult:
     identifier = context.identifier(statement.view)
     if context.catalog.table_exists(*identifier):
         context.view(statement.view, "DROP VIEW")
+    existed = context.catalog.view_exists(*identifier)
     context.catalog.drop_view(*identifier, statement.if_exists)
+    if existed:
+        _warn_of_views("View", *identifier, context)
     return done("DROP VIEW")
+
+
+def _warn_of_views(kind: str, database: str, name: str, context: CatalogContext) -> None:
+    """Log the views that read what was dropped, which fail from now on."""
+    wanted, catalog, found = (database.lower(), name.lower()), context.catalog, []
+    for schema in catalog.list_databases():
+        for view_name in catalog.list_views(schema):
+            try:
+                view = catalog.load_view(schema, view_name)
+                read = references(view.sql)
+            except TableStoreError:
+                continue  # unreadable already
+            if any(((one.database or view.database).lower(), one.name.lower()) == wanted for one in read):
+                found.append(f"{schema}.{view_name}")
+    if found:
+        _log.warning("%s %s.%s is dropped; these views read it: %s.", kind, database, name, ", ".join(found))
 
 
 def rename(statement: RenameTable, context: CatalogContext) -> StatementResult:

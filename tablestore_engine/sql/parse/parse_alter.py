@@ -40,8 +40,13 @@ def alter(cursor: Cursor) -> Statement | None:
 
 
 def _schema(cursor: Cursor) -> Statement:
-    """``db SET DBPROPERTIES (…)``."""
+    """``db SET DBPROPERTIES (…)``, or UNSET."""
     database = cursor.database_name()
+    if cursor.accept("UNSET", "DBPROPERTIES") or cursor.accept("UNSET", "PROPERTIES"):
+        cursor.accept_if_exists()
+        removed = _keys(cursor)
+        cursor.expect_end()
+        return AlterSchema(sql=cursor.text, database=database, properties={}, removed=removed)
     if not (cursor.accept("SET", "DBPROPERTIES") or cursor.accept("SET", "PROPERTIES")):
         raise cursor.error(
             f"Schema {database} cannot be altered in this way",
@@ -98,6 +103,9 @@ def _table(cursor: Cursor, table: TableName) -> Statement:
     if not partition:
         if cursor.accept("SET", "COMMENT"):
             return CommentOn(sql=cursor.text, kind="TABLE", table=table, comment=cursor.string())
+        found = alter_columns(cursor, table)
+        if found is not None:
+            return found
         if cursor.sees("DROP", "PARTITION") or cursor.sees("DROP", "IF", "EXISTS", "PARTITION"):
             return _drop_partitions(cursor, table)
         if cursor.sees("ADD", "PRIMARY", "KEY") or cursor.sees("ADD", "CONSTRAINT"):
@@ -106,9 +114,6 @@ def _table(cursor: Cursor, table: TableName) -> Statement:
             if found is not None:
                 return found
             cursor.i = start
-        found = alter_columns(cursor, table)
-        if found is not None:
-            return found
     cursor.i = start
     return _unsupported(cursor, table)
 
@@ -123,15 +128,19 @@ def _common(cursor: Cursor, table: TableName, *, is_view: bool) -> Statement | N
         return SetTableProperties(sql=cursor.text, table=table, properties=found, is_view=is_view)
     if cursor.accept("UNSET", "TBLPROPERTIES"):
         if_exists = cursor.accept_if_exists()
-        cursor.expect("(")
-        keys = [property_key(cursor)]
-        while cursor.accept(","):
-            keys.append(property_key(cursor))
-        cursor.expect(")")
-        return UnsetTableProperties(
-            sql=cursor.text, table=table, keys=tuple(keys), if_exists=if_exists, is_view=is_view
-        )
+        keys = _keys(cursor)
+        return UnsetTableProperties(sql=cursor.text, table=table, keys=keys, if_exists=if_exists, is_view=is_view)
     return None
+
+
+def _keys(cursor: Cursor) -> tuple[str, ...]:
+    """``('a', b.c)``."""
+    cursor.expect("(")
+    keys = [property_key(cursor)]
+    while cursor.accept(","):
+        keys.append(property_key(cursor))
+    cursor.expect(")")
+    return tuple(keys)
 
 
 def _cluster(cursor: Cursor, table: TableName, partition: PartitionSpec) -> Statement:

@@ -12,10 +12,12 @@ from tablestore_engine.errors import SqlError
 from tablestore_engine.sql.parse.parse_table import AFTER_TYPE, column_definition, column_type
 from tablestore_engine.sql.statements.columns import (
     AddColumn,
+    AddPartitionField,
     AlterColumn,
     AlterColumns,
     ColumnAction,
     DropColumn,
+    DropPartitionField,
     RenameColumn,
     ReplaceColumns,
     SetDefault,
@@ -60,9 +62,9 @@ def _statement(cursor: Cursor, table: TableName, actions: list[ColumnAction]) ->
 
 def _verb(cursor: Cursor) -> str | None:
     """Consumes the verb of an action; None when none begins here."""
-    if cursor.sees("REPLACE", "COLUMNS"):
-        cursor.i += 2
-        return "REPLACE"
+    for words in (("REPLACE", "COLUMNS"), ("ADD", "PARTITION", "FIELD"), ("DROP", "PARTITION", "FIELD")):
+        if cursor.accept(*words):
+            return words[0] if len(words) == 2 else f"{words[0]} PARTITION FIELD"
     verb, follows = cursor.key, cursor.key_at(1)
     if verb not in _VERBS:
         return None
@@ -82,6 +84,9 @@ def _actions(cursor: Cursor, verb: str) -> list[ColumnAction] | None:
         return [_replace(cursor)]
     if verb == "RENAME":
         return [_rename(cursor)]
+    if verb.endswith("PARTITION FIELD"):
+        kind = AddPartitionField if verb.startswith("ADD") else DropPartitionField
+        return [kind(cursor.name("a column name"))]
     if verb == "ADD":
         if_not_exists = cursor.accept_if_not_exists()
         return [_add(cursor, if_not_exists) for _ in _items(cursor, verb)]
@@ -113,7 +118,12 @@ def _items(cursor: Cursor, verb: str) -> Iterator[None]:
 def _another(cursor: Cursor, verb: str) -> bool:
     """Whether an action of another verb follows the comma here."""
     follows = cursor.key_at(1)
-    return follows in _VERBS and follows != verb and cursor.key_at(2) in _COLUMN
+    return follows in _VERBS and ((follows != verb and cursor.key_at(2) in _COLUMN) or _partition_field(cursor))
+
+
+def _partition_field(cursor: Cursor) -> bool:
+    """Whether ``ADD`` or ``DROP PARTITION FIELD`` follows the comma here."""
+    return cursor.key_at(2) == "PARTITION" and cursor.key_at(3) == "FIELD"
 
 
 def _repeats(cursor: Cursor, verb: str) -> bool:

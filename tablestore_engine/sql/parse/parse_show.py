@@ -14,6 +14,7 @@ from tablestore_engine.sql.statements.show import (
     ShowColumns,
     ShowCreateTable,
     ShowPartitions,
+    ShowTablePartition,
     ShowTables,
     ShowTblProperties,
     ShowViews,
@@ -48,8 +49,11 @@ def show(cursor: Cursor) -> Statement | None:
         database = _in_database(cursor)
         like = _like(cursor)
         if cursor.key == "PARTITION":
-            raise cursor.error("SHOW TABLE EXTENDED … PARTITION is not supported", hint="Use SHOW PARTITIONS.")
-        statement = ShowTables(sql=cursor.text, database=database, like=like, extended=True)
+            partition = partition_spec(cursor)
+            table = TableName(database, like or "")
+            statement = ShowTablePartition(sql=cursor.text, table=table, partition=partition)
+        else:
+            statement = ShowTables(sql=cursor.text, database=database, like=like, extended=True)
     elif cursor.accept("VIEWS"):
         database = _in_database(cursor)
         statement = ShowViews(sql=cursor.text, database=database, like=_like(cursor))

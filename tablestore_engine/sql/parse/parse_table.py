@@ -18,10 +18,6 @@ OWN_PROVIDERS: Final = frozenset(["tablestore", "paimon"])
 _REFUSED: Final[Mapping[str, tuple[str, str]]] = {
     # clause: (what is wrong, what to do)
     "LOCATION": ("Managed tables own their storage, so LOCATION is refused", "Leave it out."),
-    "CLUSTERED": (
-        "CLUSTERED BY is not a clause of managed tables",
-        "Write WITH ('bucket' = '4', 'bucket-key' = 'column') instead.",
-    ),
     "CLUSTER": ("CLUSTER BY is not a clause of managed tables", "Rows are clustered by the primary key."),
     "SKEWED": ("SKEWED BY is not supported", "Leave it out."),
     "DEFAULT": ("A default COLLATION is not supported", "Leave it out."),
@@ -129,7 +125,12 @@ def _create_like(cursor: Cursor, table: TableName, if_not_exists: bool) -> State
     _clauses(cursor, head)
     cursor.expect_end()
     return CreateTableLike(
-        sql=cursor.text, table=table, source=source, options=head.options, if_not_exists=if_not_exists
+        sql=cursor.text,
+        table=table,
+        source=source,
+        comment=head.comment,
+        options=head.options,
+        if_not_exists=if_not_exists,
     )
 
 
@@ -288,11 +289,26 @@ def _clauses(cursor: Cursor, head: _Head) -> None:
         elif cursor.key in ("TBLPROPERTIES", "OPTIONS") or cursor.sees("WITH", "("):
             cursor.i += 1
             head.options.update(properties(cursor))
+        elif cursor.accept("CLUSTERED", "BY"):
+            _clustered_by(cursor, head)
         elif cursor.key in _REFUSED:
             message, hint = _REFUSED[cursor.key]
             raise cursor.error(message, kind=SqlError, hint=hint)
         else:
             return
+
+
+def _clustered_by(cursor: Cursor, head: _Head) -> None:
+    """``(a, b) INTO 4 BUCKETS``: the options of buckets."""
+    columns = cursor.names_in_parentheses()
+    if cursor.key == "SORTED":
+        raise cursor.error("SORTED BY is not supported", kind=SqlError, hint="Rows are sorted by the primary key.")
+    cursor.expect("INTO")
+    if cursor.token.kind != NUMBER:
+        raise cursor.error("Expected a number of buckets")
+    head.options.update({"bucket": cursor.token.text, "bucket-key": ",".join(columns)})
+    cursor.i += 1
+    cursor.expect("BUCKETS")
 
 
 def _provider(cursor: Cursor) -> None:

@@ -56,11 +56,11 @@ def _values(spec: Mapping[str, str], schema: TableSchema) -> dict[str, Any]:
 def _drop(table: Table, arguments: Arguments, context: RowContext) -> Rows:
     """Removes partitions with their rows: 'dt=2024-01-01,hr=1;dt=2024-01-02'. Missing ones are
     ignored."""
-    chosen = listed_partitions(table.schema, str(arguments["partitions"]))
-    partition_format = PartitionFormat(table.schema)
-    drop_partitions(
-        table.state, {e.partition for e in table.live_files() if chosen(partition_format.decode(e.partition))}
-    )
+    schema, partition_format = table.schema, PartitionFormat(table.schema)
+    wanted = [_values(spec, schema) for spec in partition_specs(str(arguments["partitions"]))]
+    places = [{schema.partition_keys.index(name): value for name, value in one.items()} for one in wanted]
+    live = {e.partition for e in table.live_files()}
+    drop_partitions(table.state, {row for row in live if any(partition_format.covers(one, row) for one in places)})
     return [(True,)]
 
 

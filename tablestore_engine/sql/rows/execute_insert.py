@@ -161,6 +161,8 @@ def files_of(values: Mapping[str, Any], schema: TableSchema) -> Choice:
     rows = [encode_row([value], kind) for (_, value), kind in zip(wanted, kinds, strict=True)]
 
     def chosen(entry: ManifestEntry) -> bool:
+        if not partition_format.is_current(entry.partition):
+            return partition_format.covers(dict(wanted), entry.partition)
         found = partition_format.decode(entry.partition)
         return all(encode_row([found[i]], kind) == row for (i, _), kind, row in zip(wanted, kinds, rows, strict=True))
 

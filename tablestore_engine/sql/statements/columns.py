@@ -57,6 +57,20 @@ class ReplaceColumns:
 
 
 @dataclass(frozen=True)
+class AddPartitionField:
+    """ADD PARTITION FIELD c."""
+
+    column: str
+
+
+@dataclass(frozen=True)
+class DropPartitionField:
+    """DROP PARTITION FIELD c."""
+
+    column: str
+
+
+@dataclass(frozen=True)
 class SetDefault:
     """ALTER COLUMN … SET DEFAULT; `default_sql` None is DROP DEFAULT."""
 
@@ -64,7 +78,8 @@ class SetDefault:
     default_sql: str | None = None
 
 
-ColumnAction = AddColumn | DropColumn | RenameColumn | AlterColumn | ReplaceColumns | SetDefault
+PartitionAction = AddPartitionField | DropPartitionField
+ColumnAction = PartitionAction | AddColumn | DropColumn | RenameColumn | AlterColumn | ReplaceColumns | SetDefault
 
 
 @dataclass(frozen=True, kw_only=True)

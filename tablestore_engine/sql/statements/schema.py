@@ -25,10 +25,11 @@ class DropSchema(Statement):
 
 @dataclass(frozen=True, kw_only=True)
 class AlterSchema(Statement):
-    """ALTER SCHEMA … SET DBPROPERTIES: properties to set; others stay."""
+    """ALTER SCHEMA … SET or UNSET DBPROPERTIES: properties to set and to remove; others stay."""
 
     database: str
     properties: Mapping[str, str]
+    removed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,14 @@ from tablestore_engine.sql.statements.statement import PartitionSpec, Statement,
 
 
 @dataclass(frozen=True, kw_only=True)
+class ShowTablePartition(Statement):
+    """SHOW TABLE EXTENDED LIKE 'table' PARTITION (…): one partition of one table."""
+
+    table: TableName
+    partition: PartitionSpec
+
+
+@dataclass(frozen=True, kw_only=True)
 class ShowTables(Statement):
     """SHOW TABLES; ``extended`` for SHOW TABLE EXTENDED."""
 

@@ -49,6 +49,7 @@ class CreateTableAs(Statement):
 class CreateTableLike(Statement):
     table: TableName
     source: TableName
+    comment: str | None = None
     options: Mapping[str, str]
     if_not_exists: bool = False
 

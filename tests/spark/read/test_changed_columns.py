@@ -134,3 +134,14 @@ def test_where_no_cast_leads(spark, changed):
         with pytest.raises(UnsupportedTypeError, match=r"'n' has files in which it is INT, .* not read as DATE"):
             verb()
     assert table.latest_snapshot() == before
+
+
+def test_nested_values_as_texts(spark, changed):
+    kinds = {"s": TEXT, "l": TEXT, "the m": TEXT}
+    table = change(changed, [replace(f, type=kinds.get(f.name, f.type)) for f in changed.schema.fields])
+    text = "{1, why, {7}}"
+    expected = {(text, f"[{text}, null]", f"{{k -> {text}}}"), (None, None, None)}
+    for _ in range(2):
+        assert {(row["s"], row["l"], row["the m"]) for row in read(table)} == expected
+        assert set(map(tuple, read_table(spark, table).select("s", "l", "the m").collect())) == expected
+        compact(table)

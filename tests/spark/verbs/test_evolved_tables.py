@@ -94,3 +94,47 @@ def _plain(value):
     if isinstance(value, list):
         return [_plain(one) for one in value]
     return {k: _plain(v) for k, v in value.items()} if isinstance(value, dict) else value
+
+
+def test_partition_columns_of_new_rows(store):
+    """Day → day and hour: rows stay in their folders, and every statement finds them."""
+    store.execute("CREATE TABLE t (dt STRING, hr INT, v INT) PARTITIONED BY (dt)")
+    store.execute("INSERT INTO t VALUES ('a', 1, 1), ('a', 2, 2), ('b', 1, 3), ('c', 1, 4)")
+    store.execute("ALTER TABLE t ADD PARTITION FIELD hr")
+    store.execute("INSERT INTO t VALUES ('a', 1, 5), ('a', 3, 6)")
+    old, new = ["dt=a", "dt=b", "dt=c"], ["dt=a/hr=1", "dt=a/hr=3"]
+    assert sorted(one[0] for one in store.sql("SHOW PARTITIONS t").collect()) == sorted([*old, *new])
+    assert sorted(one[0] for one in store.sql("SELECT partition FROM t$partitions").collect()) == sorted([*old, *new])
+    assert rows(store, "SELECT v FROM t WHERE hr = 1") == [(1,), (3,), (4,), (5,)]
+    assert rows(store, "SELECT v FROM t WHERE dt = 'a' AND hr = 3") == [(6,)]
+    assert rows(store, "SELECT v, __paimon_partition.hr FROM t WHERE dt = 'a'") == in_order(
+        [(1, 1), (2, 2), (5, 1), (6, 3)]
+    )
+    for text in (
+        "INSERT OVERWRITE t PARTITION (dt = 'a', hr = 1) VALUES (9)",
+        "TRUNCATE TABLE t PARTITION (dt = 'a', hr = 1)",
+        "ALTER TABLE t DROP PARTITION (dt = 'a', hr = 1)",
+        "CALL sys.drop_partition('default.t', 'dt=a,hr=1')",
+        "INSERT OVERWRITE t SELECT 'b', 1, 9",
+    ):
+        with pytest.raises(UserError, match="before 'hr' became a partition column"):
+            store.execute(text)
+    assert rows(store, "SELECT v FROM t") == [(n,) for n in range(1, 7)]
+    whole = "/*+ OPTIONS('dynamic-partition-overwrite' = 'false') */"
+    store.execute(f"INSERT OVERWRITE t {whole} PARTITION (dt = 'b') VALUES (7, 30), (8, 31)")
+    store.execute("DELETE FROM t WHERE dt = 'a' AND hr = 1")
+    store.execute("UPDATE t SET v = v * 10 WHERE hr = 2")
+    store.execute("ALTER TABLE t COMPACT")
+    expected = [("a", 2, 20), ("a", 3, 6), ("b", 7, 30), ("b", 8, 31), ("c", 1, 4)]
+    assert rows(store, "SELECT * FROM t") == expected
+    store.execute("ALTER TABLE t DROP PARTITION (dt = 'c'), PARTITION (dt = 'a', hr = 3)")
+    assert rows(store, "SELECT * FROM t") == [expected[0], *expected[2:4]]
+    check_invariants(store.table("t"))
+    store.execute("ALTER TABLE t DROP PARTITION FIELD hr, RENAME COLUMN hr TO hour")
+    store.execute("INSERT OVERWRITE t SELECT 'b', 1, 40")
+    assert rows(store, "SELECT * FROM t") == [("a", 2, 20), ("b", 1, 40)], "all of day b was replaced"
+    check_invariants(store.table("t"))
+    with pytest.raises(UserError, match="partition columns were changed"):
+        store.execute("INSERT INTO t (_row_kind, dt, hour, v) VALUES ('-D', 'a', 2, 20)")
+    with pytest.raises(UserError, match="had the partition columns"):
+        store.execute("ALTER TABLE t DROP PARTITION FIELD dt, ADD PARTITION FIELD hour")

@@ -40,7 +40,7 @@ WITH c AS (SELECT * FROM b) UPDATE t SET a = (SELECT max(x) FROM c) WHERE id IN 
 -- ours: UPDATE of IDENTIFIER
 UPDATE IDENTIFIER('s.t') SET a = 1
 
--- refused "is not a column of": UPDATE of a field of a struct
+-- ours: UPDATE of a field of a struct
 UPDATE t SET a.b.c.d = 1
 
 -- ours: DELETE

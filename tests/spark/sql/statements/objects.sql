@@ -100,7 +100,7 @@ ALTER SCHEMA s SET DBPROPERTIES ('a' = 'b')
 -- refused "cannot be altered in this way": ALTER SCHEMA SET LOCATION
 ALTER DATABASE s SET LOCATION '/tmp/x'
 
--- refused "cannot be altered in this way": ALTER NAMESPACE UNSET PROPERTIES
+-- ours: ALTER NAMESPACE UNSET PROPERTIES
 ALTER NAMESPACE s UNSET PROPERTIES ('a')
 
 -- ours: COMMENT ON SCHEMA

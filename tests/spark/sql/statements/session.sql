@@ -37,6 +37,15 @@ SET TIME ZONE INTERVAL '1' HOUR
 -- spark: SET PATH
 SET PATH = spark_catalog.s
 
+-- ours alone: SET of a default for new tables
+SET table-storage.bucket = 10
+
+-- ours alone: SET of a default with a server
+SET table-storage.log.kafka.bootstrap.servers = localhost:9092
+
+-- ours alone: RESET of a default for new tables
+RESET table-storage.bucket
+
 -- spark: RESET
 RESET
 

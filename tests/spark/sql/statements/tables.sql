@@ -52,7 +52,7 @@ CREATE EXTERNAL TABLE t (id INT) USING parquet LOCATION '/tmp/x'
 -- refused "LOCATION": CREATE TABLE at a path
 CREATE TABLE t (id INT) LOCATION '/tmp/x'
 
--- refused "CLUSTERED BY": CREATE TABLE with buckets
+-- ours: CREATE TABLE with buckets
 CREATE TABLE t (id INT, n INT) CLUSTERED BY (id) INTO 4 BUCKETS
 
 -- refused "CLUSTER BY": CREATE TABLE with CLUSTER BY

@@ -59,6 +59,16 @@ def test_who_began_before_conflicts_and_who_comes_first_is_checked(tmp_path):
     assert [row["v"] for row in read(loose)] == [1, 2, 3]
 
 
+def test_a_rollback_lets_nulls_come_back(tmp_path):
+    table = make_table(tmp_path, COLUMNS, ["id"])
+    write(table, [{"id": 1, "v": None}])
+    write(table, [{"id": 1, "v": 1}])
+    strict = table.alter(STRICT, RenameColumn("v", "w"))
+    strict.roll_back(1)
+    assert read(reload(table)) == [{"id": 1, "w": None}]
+    assert reload(table).schema.field("w").type.nullable
+
+
 def test_rows_that_come_during_the_check_are_checked_too(tmp_path, monkeypatch):
     from tablestore_engine.operation.changes import alter_table
 

@@ -13,7 +13,7 @@ from support.evolve import change
 from support.evolved_histories import Model, accepts, ordered, predicates
 from support.tables import DELETE, compact, make_table, read, write
 
-from tablestore_engine.errors import CastError
+from tablestore_engine.errors import CastError, OptionError
 from tablestore_engine.operation.scan.arrow_read import read_rows
 from tablestore_engine.schema.table.predicate import Compare, IsNull
 from tablestore_engine.schema.types.types import DataField, parse_type
@@ -88,3 +88,11 @@ def test_an_error_names_the_value(tmp_path):
     with pytest.raises(CastError, match="column 'b' is INT, and the value is 'seven'"):
         read(table)
     assert read(table, columns=["id"]) == [{"id": 1}, {"id": 2}, {"id": 3}]
+
+
+def test_a_mode_of_tomorrow(tmp_path):
+    table = make_table(tmp_path, {"id": "INT", "a": "STRING"}, ["id"], options={"bucket": "1"})
+    write(table, [{"id": 1, "a": "7"}])
+    table = change(table, options={**table.schema.options, "schema.evolution.cast": "of-tomorrow"})
+    with pytest.raises(OptionError, match=r"'schema\.evolution\.cast' = 'of-tomorrow' is not supported"):
+        read(table)

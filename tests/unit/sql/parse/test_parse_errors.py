@@ -16,7 +16,7 @@ REFUSED = [
         "Leave USING out",
     ),
     ("create table t (a int) location '/x'", "LOCATION is refused", "Leave it out"),
-    ("create table t (a int) clustered by (a) into 4 buckets", "CLUSTERED BY", "'bucket' = '4'"),
+    ("create table t (a int) clustered by (a) sorted by (a) into 4 buckets", "SORTED BY", "primary key"),
     ("create table t (a int) cluster by (a)", "CLUSTER BY", "primary key"),
     ("create table t (a int) stored as orc", "STORED AS", "file.format"),
     ("create table t (a int) partitioned by (days(a))", "Partitions by an expression", "Add a column"),

@@ -1,0 +1,98 @@
+"""Partition columns that are added or dropped for new rows.
+
+Files that exist stay in their folders. A partition in a manifest is a row of values that says how many there are, and
+not of which columns; so the number of partition columns must tell, in the whole history of a table, which they are
+(`TableSchema.partition_layouts`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tablestore_engine.errors import SchemaError
+from tablestore_engine.schema.table.schema_changes import AddPartitionField, PartitionChange
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.types import BINARY_ROOTS, AtomicType, DataField
+
+_LEGACY_NAME = "partition.legacy-name"
+# Types whose partition directory is another one under that option.
+_RENAMED = ("DATE", "TIME", "TIMESTAMP", "TIMESTAMP_LTZ")
+_REPLACE = "Use CREATE OR REPLACE TABLE … PARTITIONED BY (…) AS SELECT …."
+
+
+def changed_partition_keys(
+    schema: TableSchema, keys: tuple[str, ...], change: PartitionChange, fields: Sequence[DataField]
+) -> tuple[str, ...]:
+    """The partition columns after a change. Raises ColumnNotFound, SchemaError."""
+    _check_table(schema)
+    field = replace(schema, fields=tuple(fields)).field(change.name)
+    if isinstance(change, AddPartitionField):
+        _check_added(schema, keys, field)
+        return (*keys, field.name)
+    if field.name not in keys:
+        raise SchemaError(
+            f"Column '{field.name}' is no partition column.",
+            hint=f"The table is partitioned by: {', '.join(keys)}." if keys else "The table is not partitioned.",
+        )
+    return tuple(name for name in keys if name != field.name)
+
+
+def with_partition_keys(before: TableSchema, after: TableSchema, keys: tuple[str, ...], has_data: bool) -> TableSchema:
+    """The next schema with its partition columns, which remembers those that files have.
+
+    Raises:
+        SchemaError: as many other columns were partition columns before.
+    """
+    if keys == before.partition_keys:
+        return after
+    changed = replace(after, partition_keys=keys)
+    if any(one.name in keys and _root(one) in _RENAMED for one in after.fields) and not any(
+        _root(one) in _RENAMED for layout in before.partition_layouts.values() for one in layout
+    ):
+        changed = replace(changed, options={_LEGACY_NAME: "false", **after.options})
+    if not has_data:
+        return changed
+    known = before.partition_layouts
+    former = known.get(len(keys))
+    if former is not None and [one.id for one in former] != [one.id for one in changed.partition_fields]:
+        raise SchemaError(
+            f"The table had the partition columns ({', '.join(one.name for one in former)}) before, so it cannot have "
+            f"({', '.join(keys)}): partitions of the two would not be told apart.",
+            hint=f"Take another number of partition columns. {_REPLACE}",
+        )
+    return replace(changed, former_partitions=tuple(one for n, one in known.items() if n != len(keys)))
+
+
+def _check_table(schema: TableSchema) -> None:
+    if schema.is_keyed:
+        raise SchemaError(
+            f"The table has a primary key ({', '.join(schema.primary_keys)}), so its partition columns stay: old and "
+            "new rows of a key would be in different partitions.",
+            hint=_REPLACE,
+        )
+    if schema.merge_engine.rules.is_multiset:
+        raise SchemaError(
+            "The table counts rows ('merge-engine' = 'tablestore-count'), so its partition columns stay: rows and "
+            "their retractions would be in different partitions.",
+            hint=_REPLACE,
+        )
+
+
+def _check_added(schema: TableSchema, keys: tuple[str, ...], field: DataField) -> None:
+    if field.name in keys:
+        raise SchemaError(f"Column '{field.name}' is a partition column already.")
+    if not field.type.is_atomic or _root(field) in BINARY_ROOTS:
+        raise SchemaError(
+            f"Column '{field.name}' has type {field.type}, which cannot name a partition.",
+            hint="Add a column of another type.",
+        )
+    if field.name in schema.core_options.bucket_key:
+        raise SchemaError(
+            f"Column '{field.name}' chooses the bucket ('bucket-key'), so it cannot be a partition column.",
+            hint=_REPLACE,
+        )
+
+
+def _root(field: DataField) -> str:
+    return field.type.root if isinstance(field.type, AtomicType) else ""

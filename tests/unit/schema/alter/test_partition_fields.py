@@ -1,0 +1,107 @@
+"""Partition columns for new rows: what a schema remembers of the old ones, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from tablestore_engine.errors import ColumnNotFound, OptionError, RowKindError, SchemaError
+from tablestore_engine.metadata.binary_row import encode_row
+from tablestore_engine.metadata.partition import UNKNOWN, PartitionFormat
+from tablestore_engine.schema.alter.apply_changes import apply_changes
+from tablestore_engine.schema.table.creation import create_schema
+from tablestore_engine.schema.table.multiset_schema import as_multiset, check_retractable
+from tablestore_engine.schema.table.schema_changes import (
+    AddPartitionField,
+    DropColumn,
+    DropPartitionField,
+    RenameColumn,
+    SetOption,
+)
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.types import parse_type
+
+COLUMNS = [(name, parse_type(kind), None) for name, kind in
+           {"dt": "STRING", "hr": "INT", "day": "DATE", "b": "BYTES", "l": "DOUBLE"}.items()]  # fmt: skip
+BY_DAY = create_schema(COLUMNS, (), ["dt"])
+
+
+def changed(*changes, schema=BY_DAY, has_data=True):
+    return apply_changes(schema, changes, 0, has_data=has_data)
+
+
+def test_a_partition_is_read_by_the_columns_it_was_written_with():
+    hourly = changed(AddPartitionField("HR"))
+    assert hourly.partition_keys == ("dt", "hr")
+    assert TableSchema.from_json(hourly.to_json()) == hourly
+    assert '"merge-engine": "tablestore-partitions"' in hourly.to_json(), "other readers refuse what they would misread"
+    named = PartitionFormat(hourly)
+    old, new = encode_row(["x"], [COLUMNS[0][1]]), named.encode(["x", 3])
+    assert (named.decode(old), named.decode(new)) == (("x", UNKNOWN), ("x", 3))
+    assert (named.path_of(old), named.path_of(new)) == ("dt=x", "dt=x/hr=3")
+    assert (named.is_current(old), named.is_current(new)) == (False, True)
+    assert named.covers({0: "x"}, old)
+    assert not named.covers({0: "y", 1: 3}, old)
+    with pytest.raises(SchemaError, match="dt=x was written before 'hr' became a partition column"):
+        named.covers({0: "x", 1: 3}, old)
+    daily = changed(DropPartitionField("hr"), schema=hourly)
+    named = PartitionFormat(daily)
+    assert (named.decode(old), named.decode(new)) == (("x",), ("x",))
+    assert (named.path_of(old), named.path_of(new)) == ("dt=x", "dt=x/hr=3")
+
+
+def test_a_former_partition_column_may_change():
+    plain = changed(DropPartitionField("dt"))
+    renamed = changed(RenameColumn("dt", "other"), schema=plain)
+    assert PartitionFormat(renamed).path_of(encode_row(["x"], [COLUMNS[0][1]])) == "dt=x"
+    dropped = changed(DropColumn("other"), schema=renamed)
+    assert PartitionFormat(dropped).path_of(encode_row(["x"], [COLUMNS[0][1]])) == "dt=x"
+    assert PartitionFormat(dropped).path_of(b"") == ""
+
+
+def test_as_many_other_columns_are_refused_once_there_are_files():
+    with pytest.raises(SchemaError, match=r"had the partition columns \(dt\) before"):
+        changed(DropPartitionField("dt"), AddPartitionField("hr"))
+    fresh = changed(DropPartitionField("dt"), AddPartitionField("hr"), has_data=False)
+    assert (fresh.partition_keys, fresh.former_partitions) == (("hr",), ())
+
+
+def test_dates_are_named_as_in_a_new_table_unless_others_have_a_name_already():
+    assert changed(AddPartitionField("day")).options["partition.legacy-name"] == "false"
+    legacy = TableSchema(0, BY_DAY.fields, 9, ("day",), (), {})
+    after = changed(AddPartitionField("dt"), DropPartitionField("dt"), AddPartitionField("hr"), schema=legacy)
+    assert "partition.legacy-name" not in after.options
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (AddPartitionField("dt"), "partition column already"),
+        (AddPartitionField("b"), "cannot name a partition"),
+        (DropPartitionField("hr"), "is no partition column"),
+    ],
+    ids=str,
+)
+def test_refused(change, message):
+    with pytest.raises(SchemaError, match=message):
+        changed(change)
+
+
+def test_refused_by_what_the_table_is():
+    with pytest.raises(ColumnNotFound):
+        changed(AddPartitionField("nope"))
+    keyed = create_schema([("id", parse_type("INT"), None), ("v", parse_type("INT"), None)], ["id"])
+    with pytest.raises(SchemaError, match="old and new rows of a key"):
+        changed(AddPartitionField("v"), schema=keyed)
+    with pytest.raises(SchemaError, match="their retractions"):
+        changed(AddPartitionField("hr"), schema=as_multiset(BY_DAY))
+    with pytest.raises(RowKindError, match="partition columns were changed"):
+        check_retractable(changed(AddPartitionField("hr")), {})
+    bucketed = create_schema(COLUMNS, (), ["dt"], {"bucket": "2", "bucket-key": "hr"})
+    with pytest.raises(SchemaError, match="chooses the bucket"):
+        changed(AddPartitionField("hr"), schema=bucketed)
+    expiring = changed(SetOption("partition.expiration-time", "1 d"))
+    with pytest.raises(OptionError, match="needs partition columns"):
+        changed(DropPartitionField("dt"), schema=expiring)
+    few = create_schema(COLUMNS[:2], (), ["dt"])
+    with pytest.raises(SchemaError, match="besides the partition columns"):
+        changed(AddPartitionField("hr"), schema=few)
