@@ -114,7 +114,7 @@ def publish(state: TableState, job: WriteJob, result: WriteResult, change: Chang
     if job.intent.identity is not None and job.intent.identity.check_duplicate:
         _remove_if_sent_before(state, job, result, snapshot)
     added = result.entries if change.kind == "APPEND" else []
-    stored = replace(state, evolving=False)
+    stored = replace(state, evolving=False) if state.evolving else state
     return Committed(stored, snapshot, frozenset((e.partition, e.bucket) for e in added))
 
 

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from tablestore_engine.schema.types.sql_literals import quoted_name
+
 _KEY: Final = re.compile(r"schema\.(\d+)\.(name|expr|comment|data-type)")
 _WATERMARK: Final = re.compile(r"schema\.watermark\.(\d+)\.(rowtime|strategy\.expr|strategy\.data-type)")
 _QUOTED: Final = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
@@ -78,7 +80,8 @@ def other_options(options: Mapping[str, str]) -> dict[str, str]:
 
 def reader_of(options: Mapping[str, str], column: str) -> str | None:
     """What of the table is computed from a column, as a definition; None when nothing is."""
-    name = re.compile(rf"(?<![\w`]){re.escape(column)}(?![\w(])|`{re.escape(column)}`", re.IGNORECASE)
+    plain = r"(?<![\w`])" + re.escape(column) + r"(?![\w(])"
+    name = re.compile(f"{plain}|{re.escape(quoted_name(column))}", re.IGNORECASE)
     for one in computed_columns(options):
         if name.search(_QUOTED.sub("", one.sql)):
             return f"the computed column {one.name} AS {one.sql}"
