@@ -66,7 +66,7 @@ def _tables(store: TableStore, arguments: argparse.Namespace, scales: list[float
         tables.append(TableBenchmark(store, work, Path(arguments.data), scale, arguments.buckets, arguments.runs))
         tables[-1].run(report)
     first = tables[0]
-    schema_versions.run(report, store, first.source, first.label)
+    schema_versions.run(report, store, first.source, first.scale)
     if len(tables) > 1:
         first, second = tables[:2]
         # In turn, the same rows into both tables; each is compacted, so both upserts find the same number of runs.

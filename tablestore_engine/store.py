@@ -27,7 +27,7 @@ from tablestore_engine.sql.catalog.execute_table import reset_default, set_defau
 from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.schema import ShowCurrentSchema, Use
-from tablestore_engine.sql.statements.script import ExecuteImmediate, ResetDefault, Script, SetDefault
+from tablestore_engine.sql.statements.script import ExecuteImmediate, ResetSessionOption, Script, SetSessionOption
 from tablestore_engine.sql.statements.show import Describe, ShowColumns
 from tablestore_engine.sql.statements.statement import Noop, PassThrough, Statement
 from tablestore_engine.sql.statements.table import CacheTable, CreateTable, ForeignStatement, UncacheTable
@@ -43,7 +43,7 @@ from tablestore_engine.table import Table
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from tablestore_engine.operation.changelog.change_range import Bound
+    from tablestore_engine.operation.history.change_range import Bound
 
 __all__ = ["StatementResult", "TableStore"]
 
@@ -145,9 +145,9 @@ class TableStore:
             if statement.database.lower() not in OWN_CATALOGS or self.catalog.database_exists(statement.database):
                 self.use(statement.database)
             return StatementResult("USE")
-        if isinstance(statement, SetDefault):
+        if isinstance(statement, SetSessionOption):
             return set_default(statement, self._options)
-        if isinstance(statement, ResetDefault):
+        if isinstance(statement, ResetSessionOption):
             return reset_default(statement, self._options, self._initial_options)
         if isinstance(statement, ShowCurrentSchema):
             return StatementResult(
@@ -297,11 +297,12 @@ class TableStore:
         return guarded(with_computed(read_table(self.spark, table, snapshot, schema=schema), schema))
 
     @in_one_message
-    def changes(self, name: str, start: Bound, end: Bound | None = None) -> DataFrame:
+    def changes(self, name: str, start: Bound, end: Bound | None = None, *, recorded: bool = False) -> DataFrame:
         """What changed in a table after the snapshot `start`, up to and including `end` (default: the latest).
 
         Bounds are ids of snapshots (0: before the first one), names of tags, or times. The rows have the kind of
-        change (`+I`, `-U`, `+U`, `-D`) in `_row_kind`, then the table's columns.
+        change (`+I`, `-U`, `+U`, `-D`) in `_row_kind`, then the table's columns. With `recorded` they are what the
+        table's changelog files tell (`changelog-producer`), each change of each commit.
 
         Raises:
             ChangesNotFound: a snapshot has expired; the message says which there are.
@@ -311,7 +312,8 @@ class TableStore:
         from tablestore_engine.spark.run.guarded import guarded
 
         table = self.table(name)
-        return guarded(read_changes(self.spark, table, table.change_range(start, end)))
+        mode = "changelog" if recorded else "auto"
+        return guarded(read_changes(self.spark, table, table.change_range(start, end), mode=mode))
 
     @in_one_message
     def write(

@@ -44,7 +44,8 @@ from tablestore_engine.table_state import TableState
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from tablestore_engine.operation.changelog.change_range import Bound, ChangeRange
+    from tablestore_engine.operation.changelog.change_plan import ChangeRange
+    from tablestore_engine.operation.history.change_range import Bound
 
 
 @dataclass(frozen=True)
@@ -273,24 +274,28 @@ class Table:
         names = tuple(self.schema.field(c).name for c in wanted) if wanted else self.schema.field_names
         return pa.Table.from_batches(read_rows(self.state, plan, names), output_schema(plan.schema, names))
 
-    def changes(self, start: Bound, end: Bound | None = None) -> pa.Table:
+    def changes(self, start: Bound, end: Bound | None = None, *, recorded: bool = False) -> pa.Table:
         """What changed after the snapshot `start`, up to and including `end` (default: the latest), without Spark.
 
         Bounds are ids of snapshots (0: before the first one), names of tags, or times. The rows have the kind of
-        change in `_row_kind`, then the table's columns. `TableStore.changes` gives a DataFrame.
+        change in `_row_kind`, then the table's columns. `TableStore.changes` gives a DataFrame. With `recorded` they
+        are what the table's changelog files tell (`changelog-producer`), each change of each commit.
 
         Raises:
             ChangesNotFound: a snapshot has expired; the message says which there are.
             TagNotFound: no such tag. UserError: the range ends before it begins.
         """
-        from tablestore_engine.operation.changelog.arrow_changes import read_changes
-        from tablestore_engine.operation.changelog.change_plan import plan_changes
+        from tablestore_engine.operation.changelog.arrow_changes import read_changes, read_told
+        from tablestore_engine.operation.changelog.change_plan import changelog_plan, plan_changes
 
-        return read_changes(self.state, plan_changes(self.state, self.change_range(start, end)))
+        between = self.change_range(start, end)
+        if recorded:
+            return read_told(self.state, changelog_plan(self.state, between))
+        return read_changes(self.state, plan_changes(self.state, between))
 
     def change_range(self, start: Bound, end: Bound | None = None) -> ChangeRange:
         """The snapshots at both ends of a range of changes. Raises as `changes`."""
-        from tablestore_engine.operation.changelog.change_range import change_range
+        from tablestore_engine.operation.history.change_range import change_range
 
         return change_range(self.state, start, end)
 

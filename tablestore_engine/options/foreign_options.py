@@ -35,19 +35,9 @@ def _refused_writes(key: str, type_: OptionType[Any], default: Any, description:
     return _kept(key, type_, default, description, effect=Effect.WRITE, **more)
 
 
-_OURS = (
-    _kept("dbt.options", TEXT, None, "The options that a dbt model set, so that dbt can reset them.", ours=True),
-    _kept("change-tracking", BOOLEAN, True, "Keep the changes of this table for readers of changes.", ours=True),
-)
+_OURS = (_kept("dbt.options", TEXT, None, "The options that a dbt model set, so that dbt can reset them.", ours=True),)
 
 _REFUSED = (
-    _refused_writes(
-        "changelog-producer",
-        ENUM,
-        "none",
-        "How complete changelogs are produced.",
-        choices=("none", "input", "lookup", "full-compaction"),
-    ),
     _refused_writes("deletion-vectors.bitmap64", BOOLEAN, False, "Use 64-bit deletion bitmaps."),
     _refused_reads(
         "bucket-function.type",

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from tablestore_engine.errors import OptionError
+from tablestore_engine.options.changelog_options import ChangelogOptions
 from tablestore_engine.options.commit_options import CommitOptions
 from tablestore_engine.options.compaction_options import CompactionOptions
 from tablestore_engine.options.file_options import FileOptions
@@ -21,7 +22,7 @@ from tablestore_engine.options.merge_options import MergeOptions
 from tablestore_engine.options.option import ColumnOption, Effect, TableOption, declared_on
 
 
-class Declarations(LayoutOptions, FileOptions, MergeOptions, CompactionOptions, CommitOptions):
+class Declarations(LayoutOptions, FileOptions, MergeOptions, CompactionOptions, CommitOptions, ChangelogOptions):
     """The options that have a value in every table: all that this engine acts on."""
 
     __slots__ = ()

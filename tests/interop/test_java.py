@@ -9,8 +9,15 @@ from support.interop.ours import OurTable, rows_of
 from support.interop.scenarios import play_deletes_with_a_sequence
 from support.interop.shapes import ATOMIC, EVERYTHING, TIMES, value_rows
 
-from tablestore_engine.schema.table.schema_changes import AddColumn, AddPartitionField
-from tablestore_engine.schema.types.types import AtomicType
+from tablestore_engine.schema.table.schema_changes import (
+    AddColumn,
+    AddPartitionField,
+    DropColumn,
+    MoveColumn,
+    RenameColumn,
+    RetypeColumn,
+)
+from tablestore_engine.schema.types.types import AtomicType, DataField, RowType
 
 ID, INT, TEXT = AtomicType("BIGINT"), AtomicType("INT"), AtomicType("STRING")
 COLUMNS = {"id": ID, "day": INT, "text": TEXT}
@@ -194,6 +201,28 @@ def test_many_manifests(catalog, java, same, name):
     same(table)
     for snapshot in table.table.snapshots():
         same(table, snapshot.id)
+
+
+@pytest.mark.parametrize("key", [[], ["id"]])
+def test_columns_that_we_change(catalog, java, same, name, key):
+    """Java reads, writes and compacts a table whose columns we added, dropped, renamed, moved and retyped."""
+    row = RowType((DataField(0, "x", INT), DataField(0, "y", TEXT)))
+    table = OurTable.create(catalog, name, {**COLUMNS, "s": row}, key=key)
+    table.write([{**one, "s": {"x": one["id"], "y": "y"}} for one in _rows(range(10), "a")])
+    table.table.alter(
+        DropColumn("text"), AddColumn("text", TEXT, first=True), RenameColumn("day", "weekday"),
+        RetypeColumn("weekday", ID), MoveColumn("s", after="text"),
+    )  # fmt: skip
+    same(table)
+    table.table.alter(AddColumn(("s", "z"), INT, after="x"), DropColumn("s.y"), RenameColumn("s.x", "first"))
+    more = [{"id": i, "weekday": i * 10**10, "text": "b", "s": {"first": i, "z": i}} for i in range(5, 15)]
+    table.write(more)
+    same(table)
+    if key:
+        java.ask("compact", table.table.path)
+        same(table)
+    table.compact(full=True)
+    assert same(table).num_rows == (15 if key else 20)
 
 
 def test_tables_with_several_partition_layouts_are_refused(catalog, java, same, name):

@@ -115,3 +115,38 @@ def test_audit_log(java, table):
     assert found == Counter(
         json.dumps(row) for row in (["+I", 0, "a0"], ["+I", 1, "b1"], ["-D", 2, "a2"], ["+I", 3, "a3"])
     )
+
+
+@pytest.mark.parametrize("producer", ["lookup", "full-compaction"])
+def test_java_reads_our_changelog(java, catalog, name, producer):
+    table = OurTable.create(catalog, name, COLUMNS, key=["id"], options={**OPTIONS, "changelog-producer": producer})
+    table.write(rows_of_text(range(4), "a"))
+    table.write(rows_of_text([1, 7], "b"))
+    table.delete(rows_of_text([2], "a"))
+    table.compact(full=True)
+    last = table.table.latest_snapshot().id
+    ours = table.table.changes(0, recorded=True).to_pylist()
+    # The one compaction tells the rows that are there in the end.
+    each = {"+I": 5, "-U": 1, "+U": 1, "-D": 1}
+    assert Counter(row["_row_kind"] for row in ours) == (each if producer == "lookup" else {"+I": 4})
+    _, found = java.read(table.table.path, f"incremental-between=0,{last}", command="audit")
+    assert found == Counter(json.dumps(list(row.values())) for row in ours)
+    java.ask("expire", table.table.path, "1")
+    assert same(java, table)
+
+
+@pytest.mark.parametrize("producer", ["input", "lookup", "full-compaction"])
+def test_we_read_the_changelog_of_java(java, catalog, name, producer):
+    source = OurTable.create(catalog, f"{name}_rows", COLUMNS, key=["id"], options=OPTIONS)
+    path = f"{source.table.path}_java"
+    options = {**OPTIONS, "changelog-producer": producer}
+    java.create(path, {"id": "BIGINT NOT NULL", "text": "STRING"}, key=["id"], options=options)
+    for text in "ab":
+        source.write(rows_of_text(range(4), text))
+        java.ask("copy", path, source.table.path)
+        java.ask("compact", path)
+    table = catalog.load_table(source.table.identifier[0], path.rpartition("/")[2])
+    last = table.latest_snapshot().id
+    told = Counter(json.dumps(list(row.values())) for row in table.changes(0, recorded=True).to_pylist())
+    assert told
+    assert java.read(path, f"incremental-between=0,{last}", command="audit")[1] == told

@@ -97,8 +97,6 @@ APPEND = {
 }
 READ_ONLY = {
     "changes_of_input": ({"changelog-producer": "input"}, "changelog-producer"),
-    "changes_by_lookup": ({"changelog-producer": "lookup"}, "changelog-producer"),
-    "changes_by_compaction": ({"changelog-producer": "full-compaction"}, "changelog-producer"),
 }
 REFUSED = {
     "orc": ({"file.format": "orc"}, "file.format"),

@@ -1,4 +1,4 @@
-"""The changes of a table between two snapshots: which range is meant, which files tell them, and the rows as Arrow.
+"""The changes of a table: which files tell them, the rows as Arrow, and the changelog files that commits bring.
 
-Knows `scan` and `history`. Nothing here commits.
+Knows `write` and what lies below it; `history` knows which ranges there are.
 """

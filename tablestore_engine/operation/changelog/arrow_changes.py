@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tablestore_engine.mergetree.columns.row_changes import RowChanges, counted_changes, keyed_changes
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
@@ -16,7 +17,7 @@ from tablestore_engine.operation.files.file_read import FileColumns, read_batche
 from tablestore_engine.operation.scan.arrow_read import output_schema, read_rows
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
-from tablestore_engine.schema.types.system import COUNT
+from tablestore_engine.schema.types.system import COUNT, VALUE_KIND
 from tablestore_engine.table_state import TableState
 
 
@@ -27,6 +28,20 @@ def read_changes(state: TableState, plan: ChangePlan) -> pa.Table:
     return changes.rows.add_column(0, ROW_KIND, kinds)
 
 
+def read_told(state: TableState, plan: ScanPlan) -> pa.Table:
+    """The rows of changelog files: `_row_kind`, then the table's columns."""
+    names, parts = plan.schema.field_names, [output_schema(plan.schema, plan.schema.field_names).empty_table()]
+    kinds = [pa.array([], pa.int8())]
+    for bucket in plan.buckets:
+        for file in bucket.files:
+            path, own = bucket.path_of(state.paths, file), state.schemas.load(file.schema_id)
+            for batch in read_batches(state.io, path, own, state.schema, FileColumns(names, system=True)):
+                rows = pa.Table.from_batches([batch])
+                parts.append(rows.select(list(names)).cast(parts[0].schema))
+                kinds.append(batch.column(batch.schema.get_field_index(VALUE_KIND.name)).cast(pa.int8()))
+    return pa.concat_tables(parts).add_column(0, ROW_KIND, pa.array(KINDS).take(pa.concat_arrays(kinds)))
+
+
 def row_changes(state: TableState, plan: ChangePlan) -> RowChanges:
     """The changed rows, with the number of the kind of each."""
     if isinstance(plan, AllRows):
@@ -34,13 +49,25 @@ def row_changes(state: TableState, plan: ChangePlan) -> RowChanges:
         return RowChanges(rows, np.zeros(rows.num_rows, np.int8))
     if isinstance(plan, SignedFiles):
         return _counted(state, plan)
-    before, after = _rows(state, plan.before), _rows(state, plan.after)
-    return keyed_changes(before, after, _keys(state, plan.touched))
+    keys = _keys(state, plan.touched)
+    return keyed_changes(_rows(state, plan.before, keys), _rows(state, plan.after, keys), keys)
 
 
-def _rows(state: TableState, plan: ScanPlan) -> pa.Table:
-    names = plan.schema.field_names
-    return pa.Table.from_batches(read_rows(state, plan, names), output_schema(plan.schema, names))
+def streamed_rows(state: TableState, plan: ScanPlan) -> Iterator[pa.Table]:
+    """The rows of a plan, some at a time."""
+    for batch in read_rows(state, plan, plan.schema.field_names):
+        yield pa.Table.from_batches([batch])
+
+
+def _rows(state: TableState, plan: ScanPlan, keys: pa.Table | None = None) -> pa.Table:
+    """The rows of a plan. With `keys`, most rows with another one are left out, so that few are held."""
+    parts = [output_schema(plan.schema, plan.schema.field_names).empty_table()]
+    name = plan.schema.trimmed_primary_keys[0] if keys is not None and plan.schema.trimmed_primary_keys else None
+    wanted = keys.column(name).unique() if keys is not None and name is not None else None
+    for rows in streamed_rows(state, plan):
+        exact = wanted is not None and not pa.types.is_floating(wanted.type)
+        parts.append(rows.filter(pc.is_in(rows.column(name), wanted)) if exact else rows)
+    return pa.concat_tables(parts)
 
 
 def _keys(state: TableState, plan: ScanPlan) -> pa.Table:

@@ -21,7 +21,6 @@ from tablestore_engine.mergetree.compaction.sections import Key, key_interval
 from tablestore_engine.metadata.data_file import DataFileMeta
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry, merge_entries
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.changelog.change_range import ChangeRange
 from tablestore_engine.operation.scan.file_skipping import skip_buckets
 from tablestore_engine.operation.scan.scan import group_by_bucket, plan_scan
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
@@ -32,6 +31,24 @@ from tablestore_engine.table_state import TableState
 BucketId = tuple[bytes, int]
 _NO_ROWS = ("COMPACT", "ANALYZE")
 """Kinds of commits that change no row."""
+
+
+@dataclass(frozen=True)
+class ChangeRange:
+    """The changes after `before` (None: the empty table) up to and including `after` (None: there is no commit yet)."""
+
+    before: Snapshot | None
+    after: Snapshot | None
+
+    @property
+    def first_id(self) -> int:
+        """The snapshot after which changes count; 0 for the empty table."""
+        return self.before.id if self.before else 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing can have changed."""
+        return self.after is None or self.after.id == self.first_id
 
 
 @dataclass(frozen=True)
@@ -75,9 +92,8 @@ def plan_changes(state: TableState, between: ChangeRange, predicate: Predicate |
         return AllRows(ScanPlan(None, schema, ()))
     if between.before is None:
         return AllRows(plan_scan(state, between.after, predicate))
-    if schema.primary_keys:
-        # The keys of a row are the same before and after; its other columns are not.
-        predicate = only_on(predicate, {*schema.primary_keys, *schema.partition_keys})
+    # The keys of a row are the same before and after; its other columns are not.
+    predicate = _of_keys(state, predicate)
     before, after = (plan_scan(state, one, predicate) for one in (between.before, between.after))
     if schema.core_options.deletion_vectors or schema.reads_files_alone:
         # Rows appear and disappear without a commit that says which: whole buckets are compared.
@@ -89,7 +105,7 @@ def plan_changes(state: TableState, between: ChangeRange, predicate: Predicate |
     if not schema.primary_keys:
         return SignedFiles(skip.plan(entries, FileKind.ADD), skip.plan(entries, FileKind.DELETE))
     touched = skip.plan(entries)
-    reach = _Reach(touched)
+    reach = Reach(touched)
     return KeyedDiff(reach.within(before), reach.within(after), touched)
 
 
@@ -100,9 +116,25 @@ def appended_plan(state: TableState, between: ChangeRange, predicate: Predicate 
         SnapshotNotFound: a commit of the range has expired.
     """
     found = _entries(state, _commits(state, between), lambda one: one.commit_kind == "APPEND")
-    if state.schema.primary_keys:
-        predicate = only_on(predicate, {*state.schema.primary_keys, *state.schema.partition_keys})
-    return _Skip(state, predicate).plan(merge_entries(found), FileKind.ADD)
+    return _Skip(state, _of_keys(state, predicate)).plan(merge_entries(found), FileKind.ADD)
+
+
+def changelog_plan(state: TableState, between: ChangeRange, predicate: Predicate | None = None) -> ScanPlan:
+    """The changelog files of a range (`incremental-between-scan-mode` = changelog), by which no rows are hidden.
+
+    Raises:
+        SnapshotNotFound: a commit of the range has expired.
+    """
+    lists = [one.changelog_manifest_list for one in _commits(state, between) if one.commit_kind != "OVERWRITE"]
+    metas = [meta for name in lists if name for meta in state.manifests.read_list(name)]
+    entries = [entry for meta in metas for entry in state.manifests.read_manifest(meta.file_name)]
+    return _Skip(state, _of_keys(state, predicate)).plan(entries)
+
+
+def _of_keys(state: TableState, predicate: Predicate | None) -> Predicate | None:
+    """What a predicate says of what is the same in all records of a key."""
+    schema = state.schema
+    return only_on(predicate, {*schema.primary_keys, *schema.partition_keys}) if schema.primary_keys else predicate
 
 
 def _commits(state: TableState, between: ChangeRange) -> list[Snapshot]:
@@ -171,7 +203,7 @@ class _Skip:
         return ScanPlan(None, schema, skip_buckets(buckets, schema, self.predicate, self.state.schemas.load))
 
 
-class _Reach:
+class Reach:
     """The key ranges that files touch, by bucket."""
 
     def __init__(self, touched: ScanPlan) -> None:

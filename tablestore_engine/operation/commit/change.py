@@ -6,15 +6,31 @@ whether it still fits.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
+from tablestore_engine.errors import CommitOutcomeUnknownError, TableStoreError
 from tablestore_engine.metadata.index_manifest import IndexEntry
 from tablestore_engine.metadata.manifest import ManifestEntry
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.commit.consumed import Consumed
 from tablestore_engine.operation.commit.index_commit import IndexChange, as_file
+from tablestore_engine.schema.table.table_schema import TableSchema
 
 READ_SNAPSHOT = "tablestore.read-snapshot"  # property of a snapshot: what its row-level change was computed from
+
+
+class Changelog(Protocol):
+    """Makes the files that tell what a commit changes (`operation.changelog.produce`)."""
+
+    def files(self, latest: Snapshot | None, entries: Sequence[ManifestEntry]) -> list[ManifestEntry]:
+        """Write those of a commit that follows a snapshot and makes these entries."""
+
+    def remove(self, entries: Sequence[ManifestEntry]) -> None:
+        """Remove the files of a commit that failed."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +48,8 @@ class Change:
     old files. `guard` is called at each attempt, after the newest snapshot was read, and raises to give up. `restores`
     are all files that are live afterwards, including `added`. `statistics` names the file of an ANALYZE commit. `index`
     is the change of the index of dynamic buckets. `merges_manifests`: the manifests become few, however few there are.
+    `consumed` are the changes of other tables that the rows come from: another commit that used some of them conflicts.
+    `changelog` makes the changelog of the commit, at each attempt anew.
     """
 
     kind: str  # APPEND, COMPACT, OVERWRITE or ANALYZE
@@ -47,6 +65,8 @@ class Change:
     statistics: str | None = None
     index: IndexChange | None = None
     merges_manifests: bool = False
+    consumed: tuple[Consumed, ...] = ()
+    changelog: Changelog | None = None
 
     def clears(self, entry: IndexEntry) -> bool:
         """Whether the change removes all keys of an index file: it overwrites or rescales its partition."""
@@ -59,3 +79,36 @@ class Change:
     def _left(self) -> frozenset[bytes]:
         """Partitions that files are removed from."""
         return frozenset(e.partition for e in self.removed)
+
+
+@contextmanager
+def made_changelog(
+    change: Change, latest: Snapshot | None, entries: Sequence[ManifestEntry]
+) -> Iterator[list[ManifestEntry]]:
+    """The changelog files of one attempt to commit. They are removed if it fails."""
+    if change.changelog is None:
+        yield []
+        return
+    made = change.changelog.files(latest, entries)
+    try:
+        yield made
+    except CommitOutcomeUnknownError:
+        raise  # the snapshot may be there, and then it names the files
+    except TableStoreError:
+        change.changelog.remove(made)
+        raise
+
+
+def properties_of(change: Change, given: Mapping[str, str] | None) -> dict[str, str] | None:
+    """The properties of the snapshot of a change; None for none."""
+    found = dict(given or {})
+    if change.read_snapshot is not None:
+        found[READ_SNAPSHOT] = str(change.read_snapshot)
+    return found or None
+
+
+def statistics_of(change: Change, latest: Snapshot | None, schema: TableSchema) -> str | None:
+    """The statistics of a snapshot: those of the previous one, unless they no longer describe the table."""
+    if change.statistics is not None or latest is None:
+        return change.statistics
+    return latest.statistics if change.restores is None and schema.id <= latest.schema_id else None

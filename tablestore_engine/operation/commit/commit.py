@@ -24,7 +24,13 @@ from tablestore_engine.errors import (
 )
 from tablestore_engine.metadata.manifest import FileKind, ManifestEntry, ManifestFileMeta, merge_entries
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.commit.change import READ_SNAPSHOT, Change
+from tablestore_engine.operation.commit.change import (
+    READ_SNAPSHOT,
+    Change,
+    made_changelog,
+    properties_of,
+    statistics_of,
+)
 from tablestore_engine.operation.commit.conflicts import (
     BucketId,
     NewFiles,
@@ -32,6 +38,7 @@ from tablestore_engine.operation.commit.conflicts import (
     dropped_deletes,
     newest_numbers,
 )
+from tablestore_engine.operation.commit.consumed import check_consumed, keeps_rows, with_consumed
 from tablestore_engine.operation.commit.identity import CommitIdentity, applied_before
 from tablestore_engine.operation.commit.index_commit import (
     IndexChange,
@@ -143,8 +150,27 @@ class Committer:
         if change.guard is not None:
             change.guard()
         self._check_schema(latest, change, new_schema)
+        check_consumed(self.state.name, latest, change.consumed)
         entries = self._entries(latest, change)
         schema = new_schema() if new_schema else self.schema
+        with made_changelog(change, latest, entries) as told:
+            created = self._created(latest, change, identity, properties, (schema, entries, told))
+        if created is None and change.changelog is not None:
+            change.changelog.remove(told)
+        return created
+
+    def _created(
+        self,
+        latest: Snapshot | None,
+        change: Change,
+        identity: CommitIdentity,
+        properties: Mapping[str, str] | None,
+        content: tuple[TableSchema, Sequence[ManifestEntry], Sequence[ManifestEntry]],
+    ) -> Snapshot | None:
+        """Write the manifests of a commit and create its snapshot: its schema, entries and changelog."""
+        schema, entries, told = content
+        restarts = change.restarts or change.restores is not None
+        carries = not restarts and keeps_rows(self.state.schemas, latest, schema)
         written: list[str] = []
         try:
             base = self._base(latest, change, written)
@@ -154,6 +180,7 @@ class Committer:
             delta_list, delta_size = self.manifests.write_list(delta)
             written.append(delta_list)
             index_manifest = self._index_manifest(latest, change, written)
+            changelog_list, changelog_size = self._changelog_list(told, written)
         except BaseException:
             self._remove(written)
             raise
@@ -171,6 +198,9 @@ class Committer:
             base_manifest_list_size=base_size,
             delta_manifest_list=delta_list,
             delta_manifest_list_size=delta_size,
+            changelog_manifest_list=changelog_list,
+            changelog_manifest_list_size=changelog_size,
+            changelog_record_count=sum(e.file.row_count for e in told),
             index_manifest=index_manifest,
             commit_user=identity.user,
             commit_identifier=identity.identifier,
@@ -181,8 +211,8 @@ class Committer:
             watermark=latest.watermark if latest else None,
             # Row ids are never assigned twice.
             next_row_id=latest.next_row_id if latest else None,
-            statistics=_statistics(change, latest, schema),
-            properties=_properties(change, properties),
+            statistics=statistics_of(change, latest, schema),
+            properties=with_consumed(properties_of(change, properties), latest if carries else None, change.consumed),
         )
         if self._publish(snapshot):
             return snapshot
@@ -352,6 +382,13 @@ class Committer:
         entries = merge_entries(e for m in merged for e in self.manifests.read_manifest(m.file_name))
         return [*kept, *self._write_manifests(entries, written)]
 
+    def _changelog_list(self, told: Sequence[ManifestEntry], written: list[str]) -> tuple[str, int] | tuple[None, None]:
+        if not told:
+            return None, None
+        name, size = self.manifests.write_list(self._write_manifests(told, written))
+        written.append(name)
+        return name, size
+
     def _write_manifests(self, entries: Sequence[ManifestEntry], written: list[str]) -> list[ManifestFileMeta]:
         metas = []
         target_size = self.schema.core_options.manifest_target_size
@@ -379,17 +416,3 @@ def _lost(kind: type[ConflictError], races: int, option: str) -> ConflictError:
         f"The commit lost {races} race{'' if races == 1 else 's'} against other writers of this table.",
         hint=f"Try again, or raise the option '{option}'.",
     )
-
-
-def _properties(change: Change, given: Mapping[str, str] | None) -> dict[str, str] | None:
-    found = dict(given or {})
-    if change.read_snapshot is not None:
-        found[READ_SNAPSHOT] = str(change.read_snapshot)
-    return found or None
-
-
-def _statistics(change: Change, latest: Snapshot | None, schema: TableSchema) -> str | None:
-    """The statistics of a snapshot: those of the previous one, unless they no longer describe the table."""
-    if change.statistics is not None or latest is None:
-        return change.statistics
-    return latest.statistics if change.restores is None and schema.id <= latest.schema_id else None

@@ -54,9 +54,10 @@ class WriteTarget:
     write_id: str  # unique per write; part of every file name
     creation_time_millis: int
 
-    def file_name(self, task: str, index: int) -> str:
+    def file_name(self, task: str, index: int, *, changelog: bool = False) -> str:
         """A data file's name; `task` distinguishes the tasks of one write."""
-        prefix = self.schema.core_options.data_file_prefix
+        options = self.schema.core_options
+        prefix = options.changelog_file_prefix if changelog else options.data_file_prefix
         return self.paths.new_data_file_name(self.write_id, f"{task}{index}", prefix=prefix)
 
 
@@ -74,7 +75,8 @@ def write_target(
 class BucketFiles:
     """Which files a writer makes: those of one bucket at one level.
 
-    With `retractions` they are the retraction files of a multiset table: rows have `COUNT`.
+    With `retractions` they are the retraction files of a multiset table: rows have `COUNT`. With `changelog` they hold
+    changes of a keyed table, of a key as many as there were.
     """
 
     partition_path: str
@@ -82,6 +84,7 @@ class BucketFiles:
     level: int
     file_source: int
     retractions: bool = False
+    changelog: bool = False
 
 
 class RollingWriter:
@@ -98,6 +101,7 @@ class RollingWriter:
         self._level = files.level
         self._file_source = files.file_source
         self._task = task
+        self._changelog = files.changelog
         self._next_index = first_index
         self._options = target.schema.core_options
         fields = (COUNT, *target.schema.fields) if files.retractions else target.schema.fields
@@ -127,7 +131,7 @@ class RollingWriter:
             for piece in self._fitting(rows):
                 if self._open is None:
                     self._open = self._start(piece)
-                    self._index = FileIndexBuilder.of(self._schema)
+                    self._index = None if self._changelog else FileIndexBuilder.of(self._schema)
                 written = self._open.write(piece)
                 if self._index is not None:
                     self._index.add(written)
@@ -185,7 +189,7 @@ class RollingWriter:
         if not self._made_directory:
             self._target.io.mkdirs(self._directory)
             self._made_directory = True
-        name = self._target.file_name(self._task, self._next_index)
+        name = self._target.file_name(self._task, self._next_index, changelog=self._changelog)
         self._next_index += 1
         return OpenFile(
             self._target.io,

@@ -17,9 +17,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from tablestore_engine.errors import CommitTimeoutError, ConflictError
+from tablestore_engine.errors import CommitTimeoutError, ConflictError, ConsumedElsewhereError
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.changelog.produce import producer_of
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.commit.multiset_enable import Publisher, enables_retractions, schema_to_commit
@@ -59,7 +60,7 @@ def with_retry(action: Callable[[], T]) -> T:
     for attempt in range(ATTEMPTS):
         try:
             return action()
-        except CommitTimeoutError:
+        except (CommitTimeoutError, ConsumedElsewhereError):
             raise
         except ConflictError:
             if attempt + 1 == ATTEMPTS:
@@ -107,7 +108,8 @@ def publish(state: TableState, job: WriteJob, result: WriteResult, change: Chang
         ConflictError: the change no longer fits, or others won every time; the files of the write are removed.
         CommitOutcomeUnknownError: the storage failed while publishing; nothing was removed.
     """
-    whole = replace(change, added=tuple(result.entries), index=index_change(job, result))
+    index = index_change(job, result)
+    whole = replace(change, added=tuple(result.entries), index=index, consumed=job.intent.consumed)
     with removed_unless_committed(job.target, result):
         schema, publisher = _schema_to_commit(state, job.schema, result.entries)
         snapshot = _commit(state.with_schema(schema), whole, job.intent, publisher)
@@ -139,11 +141,13 @@ def publish_change(
     """
     schema = schema or state.schema
     publisher = schema_publisher(state.schemas, state.schema, schema)
+    change = replace(change, consumed=intent.consumed)
     return Committed(state, _commit(state.with_schema(schema), change, intent, publisher))
 
 
 def _commit(state: TableState, change: Change, intent: WriteIntent, publisher: Publisher | None) -> Snapshot:
     identity = intent.identity or new_identity(state.options)
+    change = replace(change, changelog=producer_of(state, change.kind, intent.change_tracking))
     return Committer(state).commit(change, identity, intent.properties, new_schema=publisher)
 
 

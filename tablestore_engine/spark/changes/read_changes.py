@@ -5,6 +5,7 @@ which files tell the changes:
 
 * `diff`: the states at both ends are compared;
 * `delta`: the files that appends added, as they are: overwrites count for nothing;
+* `changelog`: the changelog files of its commits, as they are, also where a later change undoes an earlier one;
 * `auto`: whatever gives the changes that lead from one end to the other.
 """
 
@@ -15,13 +16,16 @@ from collections.abc import Mapping
 from pyspark.sql import DataFrame, SparkSession
 
 from tablestore_engine.errors import OptionError
-from tablestore_engine.operation.changelog.change_plan import appended_plan, plan_changes
-from tablestore_engine.operation.changelog.change_range import ChangeRange, between_times, change_range
+from tablestore_engine.operation.changelog.change_plan import ChangeRange, appended_plan, changelog_plan, plan_changes
+from tablestore_engine.operation.history.change_range import between_times, change_range
 from tablestore_engine.operation.job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
-from tablestore_engine.schema.types.sql_literals import literal
+from tablestore_engine.schema.types.sql_literals import literal, quoted_name
+from tablestore_engine.schema.types.system import VALUE_KIND
 from tablestore_engine.spark.changes.change_frame import change_frame
+from tablestore_engine.spark.expressions.char_text import typed
+from tablestore_engine.spark.read.file_scan import FileScans
 from tablestore_engine.spark.read.reader import read_plan
 from tablestore_engine.spark.read.record_reader import RecordReader
 from tablestore_engine.table import Table
@@ -33,7 +37,7 @@ BETWEEN, BETWEEN_TIMES, SCAN_MODE = (
 )
 READ_OPTIONS = (BETWEEN, BETWEEN_TIMES, SCAN_MODE)
 """The options of one read that ask for changes instead of rows."""
-SCAN_MODES = ("auto", "diff", "delta")
+SCAN_MODES = ("auto", "diff", "delta", "changelog")
 
 
 def read_changes(
@@ -51,6 +55,8 @@ def read_changes(
     table.options.refuse_unsupported(for_write=False)
     if mode == "delta":
         return _appended(spark, table, between, predicate)
+    if mode == "changelog":
+        return _told(spark, table, between, predicate)
     return change_frame(spark, table, plan_changes(table.state, between, predicate))
 
 
@@ -91,6 +97,22 @@ def _appended(spark: SparkSession, table: Table, between: ChangeRange, predicate
     plan = appended_plan(table.state, between, predicate)
     if not plan.schema.primary_keys or not plan.buckets:
         return read_plan(spark, table, plan).selectExpr(f"{literal(KINDS[0])} AS {ROW_KIND}", "*")
-    kinds = " ".join(f"WHEN {number} THEN {literal(kind)}" for number, kind in enumerate(KINDS))
     records = RecordReader(spark, table, plan, None).frame()
-    return records.selectExpr(f"CASE {ROW_KIND_COLUMN} {kinds} END AS {ROW_KIND}", "*").drop(ROW_KIND_COLUMN)
+    return records.selectExpr(_kind_text(ROW_KIND_COLUMN), "*").drop(ROW_KIND_COLUMN)
+
+
+def _told(spark: SparkSession, table: Table, between: ChangeRange, predicate: Predicate | None) -> DataFrame:
+    """The changelog files of a range. Those of one key come in no order; of one commit, each tells a change once."""
+    plan = changelog_plan(table.state, between, predicate)
+    scans = FileScans(spark, table, plan.schema)
+    files = [(b, f) for b in plan.buckets for f in b.files]
+    if not files:
+        return scans.empty().selectExpr(f"{literal(KINDS[0])} AS {ROW_KIND}", "*")
+    columns = [quoted_name(name) for name in plan.schema.field_names]
+    return typed(scans.scan(files, system=True).selectExpr(_kind_text(VALUE_KIND.name), *columns), plan.schema)
+
+
+def _kind_text(number: str) -> str:
+    """SQL of the text of a row kind."""
+    kinds = " ".join(f"WHEN {value} THEN {literal(kind)}" for value, kind in enumerate(KINDS))
+    return f"CASE {number} {kinds} END AS {ROW_KIND}"

@@ -31,28 +31,42 @@ _SHORT = 7  # longest string that fits into its slot
 
 def hash_column(fields: Sequence[DataField]) -> Column:
     """The hash (INT) of rows with these bucket key columns, of which `|hash % n|` is the bucket."""
-    if len(fields) > _MAX_NATIVE_COLUMNS or any(_slot_kind(f) is None for f in fields):
-        return _by_arrow(fields, None)
-    if any(_is_text(f) for f in fields):
-        return F.expr(f"hash({_binary_row(fields)})")
-    return F.expr(f"cast({murmur_sql(_words(fields))} as int)")
+    sql = _hash_sql(fields)
+    return _by_arrow(fields, None) if sql is None else F.expr(sql)
 
 
 def bucket_column(fields: Sequence[DataField], num_buckets: int) -> Column:
     """The bucket (INT) of rows with these bucket key columns."""
-    if num_buckets == 1:
-        return F.lit(0)
-    if len(fields) > _MAX_NATIVE_COLUMNS or any(_slot_kind(f) is None for f in fields):
-        return _by_arrow(fields, num_buckets)
-    if any(_is_text(f) for f in fields):
-        return F.abs(F.expr(f"hash({_binary_row(fields)})") % F.lit(num_buckets))
-    return F.expr(f"cast(abs({murmur_sql(_words(fields))} % {num_buckets}) as int)")
+    sql = _bucket_sql(fields, num_buckets)
+    return _by_arrow(fields, num_buckets) if sql is None else F.expr(sql)
 
 
-def task_column(bucket: Column, num_buckets: int) -> Column:
+def task_column(fields: Sequence[DataField], num_buckets: int) -> Column:
     """A column by which `repartition(num_buckets, …)` sends each bucket to a task of its own."""
-    literals = F.array(*[F.lit(v) for v in _balanced(num_buckets)])
-    return F.element_at(literals, bucket + F.lit(1))
+    # One text if possible: each operation on a column costs a dozen calls of the JVM.
+    literals = f"array({', '.join(map(str, _balanced(num_buckets)))})"
+    sql = _bucket_sql(fields, num_buckets)
+    if sql is not None:
+        return F.expr(f"element_at({literals}, {sql} + 1)")
+    return F.element_at(F.expr(literals), _by_arrow(fields, num_buckets) + F.lit(1))
+
+
+def _hash_sql(fields: Sequence[DataField]) -> str | None:
+    """SQL of the hash; None where Spark's functions cannot compute it."""
+    if len(fields) > _MAX_NATIVE_COLUMNS or any(_slot_kind(f) is None for f in fields):
+        return None
+    if any(_is_text(f) for f in fields):
+        return f"hash({_binary_row(fields)})"
+    return f"cast({murmur_sql(_words(fields))} as int)"
+
+
+def _bucket_sql(fields: Sequence[DataField], num_buckets: int) -> str | None:
+    if num_buckets == 1:
+        return "0"
+    if len(fields) <= _MAX_NATIVE_COLUMNS and not any(_is_text(f) or _slot_kind(f) is None for f in fields):
+        return f"cast(abs({murmur_sql(_words(fields))} % {num_buckets}) as int)"
+    sql = _hash_sql(fields)
+    return None if sql is None else f"abs({sql} % {num_buckets})"
 
 
 def _balanced(count: int) -> list[int]:

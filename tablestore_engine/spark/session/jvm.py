@@ -19,7 +19,7 @@ import struct
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -107,15 +107,19 @@ def submit_command(spark_home: str, settings: Mapping[str, str], submit_argument
     return Command((script, *confs, *submit_arguments), {"SPARK_HOME": spark_home})
 
 
-def start_jvm(commands: Sequence[Command], environ: Mapping[str, str], log: str | None) -> Gateway:
+def start_jvm(
+    commands: Sequence[Command], environ: Mapping[str, str], log: str | None, meanwhile: Callable[[], object]
+) -> Gateway:
     """Starts the first command that leads to a listening JVM.
+
+    `meanwhile` is called after each start, before the JVM is waited for.
 
     Raises:
         EnvironmentProblem: none does; one message that carries the JVM's own words and the path of its log.
     """
     said = ""
     for command in commands:
-        gateway, said = _try(command, environ, log)
+        gateway, said = _try(command, environ, log, meanwhile)
         if gateway is not None:
             return gateway
         give_up(command.archive)
@@ -123,7 +127,9 @@ def start_jvm(commands: Sequence[Command], environ: Mapping[str, str], log: str 
     raise EnvironmentProblem(f"Spark's JVM did not start{': ' + said if said else '.'}{where}")
 
 
-def _try(command: Command, environ: Mapping[str, str], log: str | None) -> tuple[Gateway | None, str]:
+def _try(
+    command: Command, environ: Mapping[str, str], log: str | None, meanwhile: Callable[[], object]
+) -> tuple[Gateway | None, str]:
     folder = tempfile.mkdtemp(prefix="dbt-tablestore-")
     try:
         connection_file = os.path.join(folder, "gateway")
@@ -134,6 +140,7 @@ def _try(command: Command, environ: Mapping[str, str], log: str | None) -> tuple
             "SPARK_CONNECT_MODE": "0",
         }
         process, start = _spawn(command.arguments, child_environ, log)
+        meanwhile()
         found = _await_gateway(process, connection_file)
         if found is not None:
             return Gateway(*found, process, log), ""

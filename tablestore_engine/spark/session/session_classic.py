@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import importlib
 import importlib.util
 import os
 import re
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 
 # What Spark's scripts and its launcher read and a direct start would not.
 _READ_BY_SCRIPTS = ("PYSPARK_SUBMIT_ARGS", "SPARK_DIST_CLASSPATH", "SPARK_SUBMIT_OPTS", "SPARK_DAEMON_MEMORY")
+_OF_FIRST_STATEMENT = ("pyspark.sql.functions", "tablestore_engine.sql.execute", "tablestore_engine.sql.result_frame")
 _LONGEST_ARGUMENT = 100_000  # characters; Linux takes 128 KiB
 
 
@@ -138,7 +140,17 @@ def _launch(
     ]
     if not _needs_submit(config, environ, spark_home):
         commands = [*_direct(config, settings, environ, spark_home, cache, java, options), *commands]
-    return start_jvm(commands, environ, log)
+    return start_jvm(commands, environ, log, _import_what_statements_need)
+
+
+def _import_what_statements_need() -> None:
+    """Imports what the first statement would import: the JVM takes as long to start as this does.
+
+    By name, because a session knows nothing of statements. What fails will fail again where it is used.
+    """
+    for module in _OF_FIRST_STATEMENT:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(module)
 
 
 def _direct(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 from tablestore_engine.errors import SchemaError, UnsupportedTypeError
 from tablestore_engine.operation.job.write_job import ROW_KIND_COLUMN
@@ -18,10 +19,11 @@ from tablestore_engine.schema.table.row_kind import (
 )
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
+from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.expressions.by_name import by_name_sql
 from tablestore_engine.spark.expressions.char_text import filled
 from tablestore_engine.spark.expressions.default_value import default_sql
-from tablestore_engine.spark.expressions.types import from_spark_type, to_spark_type
+from tablestore_engine.spark.expressions.types import from_spark_type, sql_type, to_spark_type
 from tablestore_engine.spark.run.errors import translated
 
 
@@ -29,7 +31,7 @@ def align(
     frame: DataFrame,
     schema: TableSchema,
     columns: Sequence[str] = (),
-    static: Mapping[str, Column] | None = None,
+    static: Mapping[str, str] | None = None,
     *,
     by_name: bool = False,
 ) -> DataFrame:
@@ -39,7 +41,7 @@ def align(
         frame: the query's result.
         schema: the table's.
         columns: the column list for the query's columns, in order; without, the table's columns.
-        static: values of the columns of the PARTITION clause, by lower-case name.
+        static: SQL of the values of the columns of the PARTITION clause, by lower-case name.
         by_name: match by name instead of by position.
 
     Fields of nested values match by name under `by_name` or a column list, else by position.
@@ -61,50 +63,76 @@ def align(
         # A list that is too short or too long is reported by its own check.
         sources = _by_position([given[i] for i in rest], schema, columns, set(static))
     sources = {name: rest[i] for name, i in sources.items()}
-    # Names of a query's columns may repeat, so columns are taken by position.
-    frame = frame.toDF(*[f"__{i}" for i in range(len(given))])
+    frame, sources_sql = _referable(frame, named=not static)
     selected = []
-    kinds = {f.name: f.dataType for f in frame.schema.fields}
     for field in schema.fields:
-        target = to_spark_type(field.type)
+        at_source = sources.get(field.name.lower())
         if field.name.lower() in static:
-            column = static[field.name.lower()].cast(target)
-        elif field.name.lower() in sources:
-            source = f"__{sources[field.name.lower()]}"
-            column = F.col(source)
-            if kinds[source] != target:
-                if named_fields:
-                    column = F.expr(by_name_sql(source, kinds[source], target, field.name))
-                column = column.cast(target)
-                try:
-                    from_spark_type(kinds[source], field.name)
-                except UnsupportedTypeError as error:
-                    raise SchemaError(str(error)) from error
+            value = f"CAST({static[field.name.lower()]} AS {sql_type(field.type)})"
+        elif at_source is not None:
+            value = _fitted(sources_sql[at_source], frame.schema.fields[at_source].dataType, field, named=named_fields)
         elif field.default_value is None and not field.type.nullable:
             raise SchemaError(
                 f"Column '{field.name}' is NOT NULL, but the query gives no value for it.",
                 hint=f"Add it to the column list ({', '.join(columns) or 'none given'}).",
             )
         else:
-            column = F.expr(default_sql(field))
-        selected.append(column.alias(field.name))
+            value = default_sql(field)
+        selected.append((value, field.name))
     if at is not None:
-        selected.append(_kind_number(f"__{at}").alias(ROW_KIND_COLUMN))
+        selected.append((_kind_sql(sources_sql[at]), ROW_KIND_COLUMN))
     own = own_kind_column(schema)
     with translated():
-        result = filled(frame.select(*selected), schema)
+        result = filled(_selected(frame, selected), schema)
         if own is not None:
-            result = result.withColumn(ROW_KIND_COLUMN, _kind_number(quoted_name(own)))
+            result = result.withColumn(ROW_KIND_COLUMN, F.expr(_kind_sql(quoted_name(own))))
         _ = result.columns
         return result
 
 
-def _kind_number(source: str) -> Column:
-    """The number of each row's kind; an unknown text fails the query."""
+def _referable(frame: DataFrame, *, named: bool) -> tuple[DataFrame, list[str]]:
+    """The frame, and SQL that is the value of each of its columns.
+
+    Columns keep their names if `named` and if all differ. Otherwise they get others, which no expression of a user has.
+    """
+    names = frame.columns
+    if not named or len({name.lower() for name in names}) < len(names):
+        names = [f"__{i}" for i in range(len(names))]
+        frame = frame.toDF(*names)
+    return frame, [quoted_name(name) for name in names]
+
+
+def _fitted(source: str, given: T.DataType, field: DataField, *, named: bool) -> str:
+    """SQL of a column of the query in the type of a column of the table."""
+    target = to_spark_type(field.type)
+    if given == target:
+        return source
+    value = by_name_sql(source, given, target, field.name) if named else source
+    try:
+        from_spark_type(given, field.name)
+    except UnsupportedTypeError as error:
+        raise SchemaError(str(error)) from error
+    return f"CAST({value} AS {sql_type(field.type)})"
+
+
+def _selected(frame: DataFrame, columns: Sequence[tuple[str, str]]) -> DataFrame:
+    """The values of SQL expressions under these names; the frame itself if they are its columns already.
+
+    As texts, because every operation on a `Column` costs a dozen calls of the JVM, and every new frame an analysis.
+    """
+    if [quoted_name(name) for name in frame.columns] == [value for value, _ in columns] and frame.columns == [
+        name for _, name in columns
+    ]:
+        return frame
+    return frame.selectExpr(*[f"{value} AS {quoted_name(name)}" for value, name in columns])
+
+
+def _kind_sql(source: str) -> str:
+    """SQL of the number of each row's kind; an unknown text fails the query."""
     known = " ".join(f"WHEN {literal(text)} THEN {number}Y" for number, text in enumerate(KINDS))
     given = f"coalesce(cast({source} as string), 'null')"
     message = f"concat({literal(UNKNOWN_KIND)}, {given}, {literal(f'. {KINDS_HINT}')})"
-    return F.expr(f"CASE cast({source} as string) {known} ELSE raise_error({message}) END")
+    return f"CASE cast({source} as string) {known} ELSE raise_error({message}) END"
 
 
 def _by_position(given: list[str], schema: TableSchema, columns: Sequence[str], static: set[str]) -> dict[str, int]:
@@ -136,8 +164,3 @@ def _by_name(given: list[str], schema: TableSchema, static: set[str]) -> dict[st
             raise SchemaError(f"Column '{name}' is given twice.")
         sources[name.lower()] = i
     return sources
-
-
-def expression(sql: str) -> Column:
-    """A bound SQL expression as a column."""
-    return F.expr(sql)

@@ -186,16 +186,16 @@ def _run(job: WriteJob, frame: DataFrame, *, stop_at_duplicates: bool = False) -
     schema = job.schema
     partitions = [F.col(quoted_name(k)) for k in schema.partition_keys]
     bucketed = bool(schema.bucket_keys) and job.total_buckets > 0
-    bucket = bucket_column(schema.bucket_fields, job.total_buckets) if bucketed else F.lit(0)
     columns = []
     if partitions or BUCKET_COLUMN in frame.columns:
         if BUCKET_COLUMN not in frame.columns:
+            bucket = bucket_column(schema.bucket_fields, job.total_buckets) if bucketed else F.lit(0)
             frame = frame.withColumn(BUCKET_COLUMN, bucket)
         columns = [*partitions, F.col(BUCKET_COLUMN)]
         frame = frame.repartition(*columns)
     elif bucketed:
         # Each task has one bucket, which follows from its first row: rows need no column for it.
-        frame = frame.repartition(job.total_buckets, task_column(bucket, job.total_buckets))
+        frame = frame.repartition(job.total_buckets, task_column(schema.bucket_fields, job.total_buckets))
     order = [*columns, *_order(job)]
     if order:
         frame = frame.sortWithinPartitions(*order)

@@ -24,7 +24,7 @@ from tablestore_engine.sql.catalog.execute_context import (
 )
 from tablestore_engine.sql.query.bind import references
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.statements.script import ResetDefault, SetDefault
+from tablestore_engine.sql.statements.script import ResetSessionOption, SetSessionOption
 from tablestore_engine.sql.statements.statement import ColumnDefinition
 from tablestore_engine.sql.statements.table import (
     CreateTable,
@@ -230,7 +230,7 @@ def foreign(statement: ForeignStatement, context: CatalogContext) -> None:
         raise SqlError(f"{statement.verb} is not supported: '{database}.{name}' is a {what}.", hint=statement.hint)
 
 
-def set_default(statement: SetDefault, options: MutableMapping[str, str]) -> StatementResult:
+def set_default(statement: SetSessionOption, options: MutableMapping[str, str]) -> StatementResult:
     """SET: the options change, or are shown in Spark's form. Raises OptionError for a value that no table can have."""
     option, value = statement.option, statement.value
     if option is not None and value is not None:
@@ -247,7 +247,7 @@ def set_default(statement: SetDefault, options: MutableMapping[str, str]) -> Sta
 
 
 def reset_default(
-    statement: ResetDefault, options: MutableMapping[str, str], initial: Mapping[str, str]
+    statement: ResetSessionOption, options: MutableMapping[str, str], initial: Mapping[str, str]
 ) -> StatementResult:
     """RESET: the options are again those that the session began with."""
     for key in [statement.option] if statement.option is not None else [*options, *initial]:

@@ -18,9 +18,9 @@ from tablestore_engine.sql.statements.script import (
     ExecuteImmediate,
     Piece,
     QueriesInside,
-    ResetDefault,
+    ResetSessionOption,
     Script,
-    SetDefault,
+    SetSessionOption,
 )
 from tablestore_engine.sql.statements.statement import PassThrough, Query, Statement
 from tablestore_engine.sql.text.cursor import Cursor, error_at, literal_text
@@ -237,7 +237,7 @@ def set_variable(cursor: Cursor) -> Statement | None:
         value = found["value"]
         if value is not None:
             value = literal_text(value) or value.strip()
-        return SetDefault(sql=cursor.text, option=found["option"], value=value)
+        return SetSessionOption(sql=cursor.text, option=found["option"], value=value)
     if cursor.key_at(1) not in ("VAR", "VARIABLE"):
         return None
     tokens = cursor.tokens
@@ -250,7 +250,7 @@ def reset(cursor: Cursor) -> Statement | None:
     found = _DEFAULT.fullmatch(cursor.slice(cursor.i + 1, len(cursor.tokens) - 1))
     if found is None or found["value"] is not None:
         return None
-    return ResetDefault(sql=cursor.text, option=found["option"])
+    return ResetSessionOption(sql=cursor.text, option=found["option"])
 
 
 def create_temporary_function(cursor: Cursor) -> Statement | None:

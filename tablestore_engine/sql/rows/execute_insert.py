@@ -30,7 +30,7 @@ from tablestore_engine.spark.verbs.insert_overwrite import (
     overwrite,
     truncate,
 )
-from tablestore_engine.spark.write.align import align, expression
+from tablestore_engine.spark.write.align import align
 from tablestore_engine.spark.write.writer import Rows
 from tablestore_engine.sql.catalog.partition_spec import clause_values, partition_field
 from tablestore_engine.sql.result import StatementResult
@@ -46,7 +46,7 @@ from tablestore_engine.sql.text.lexer import tokenize
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
 
@@ -136,12 +136,12 @@ def execute_truncate(statement: Truncate, context: RowContext) -> StatementResul
     return result_of("TRUNCATE TABLE", truncate(context.spark, table, chosen, context.intent))
 
 
-def _static_columns(spec: PartitionSpec, schema: TableSchema, frames: Frames) -> dict[str, Column]:
+def _static_columns(spec: PartitionSpec, schema: TableSchema, frames: Frames) -> dict[str, str]:
     columns = {}
     for entry in spec:
         field = partition_field(entry.column, schema)
         if entry.value_sql is not None:
-            columns[field.name.lower()] = expression(frames.expression(entry.value_sql, {}))
+            columns[field.name.lower()] = frames.expression(entry.value_sql, {})
     return columns
 
 

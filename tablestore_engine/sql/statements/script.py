@@ -45,7 +45,7 @@ class ExecuteImmediate(Statement):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SetDefault(Statement):
+class SetSessionOption(Statement):
     """SET table-storage.option [= value]: a default of the session for new tables; without a value, it is shown.
 
     ``option`` has no prefix, and is None for all of them.
@@ -56,7 +56,7 @@ class SetDefault(Statement):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ResetDefault(Statement):
+class ResetSessionOption(Statement):
     """RESET table-storage.option; ``option`` is None for all of them."""
 
     option: str | None

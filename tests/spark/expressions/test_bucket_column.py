@@ -94,12 +94,13 @@ def test_odd_names(spark):
     assert frame.select(bucket_column(schema.fields, 50)).first()[0] == bucket_of(("x", 1), types, 50)
 
 
-@pytest.mark.parametrize("buckets", [2, 5])
-def test_each_bucket_is_one_task(spark, buckets):
+@pytest.mark.parametrize(("kind", "buckets"), [("INT", 5), ("STRING", 2), ("DOUBLE", 2)])
+def test_each_bucket_is_one_task(spark, kind, buckets):
     from pyspark.sql import functions as F
 
-    frame = spark.range(200).select((F.col("id") % buckets).cast("int").alias("b"))
-    spread = frame.repartition(buckets, task_column(F.col("b"), buckets))
-    pairs = {tuple(r) for r in spread.select(F.spark_partition_id(), "b").collect()}
+    fields = schema_of({"id": kind}).fields
+    frame = spark.range(200).select(F.col("id").cast(to_spark_schema(fields)["id"].dataType).alias("id"))
+    spread = frame.repartition(buckets, task_column(fields, buckets))
+    pairs = {tuple(r) for r in spread.select(F.spark_partition_id(), bucket_column(fields, buckets)).collect()}
     assert len(pairs) == buckets
     assert len({task for task, _ in pairs}) == buckets

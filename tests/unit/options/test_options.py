@@ -228,7 +228,7 @@ def test_no_option_of_paimon_is_missing():
         {"file.format": "orc"},
         {"file.format": "avro"},
         {"deletion-vectors.enabled": "true"},
-        {"changelog-producer": "lookup"},
+        {"changelog-producer": "input"},
         {"partial-update.unknown": "a"},
         {"bucket": "-2"},
     ],

@@ -20,6 +20,8 @@ from dbt.adapters.tablestore.dialect.refusal import checked_dialect
 from tablestore_engine.errors import UserError
 from tablestore_engine.storage.paths import local_folder
 
+_TABLE_DEFAULT = "table-storage."
+
 
 @dataclass
 class TableStoreCredentials(Credentials):
@@ -28,7 +30,7 @@ class TableStoreCredentials(Credentials):
     warehouse: the folder that holds the schemas. It is local; a relative path starts at the dbt project.
     master: a Spark master (`local[4]`, `spark://…`); by default all cores of this machine.
     remote: a Spark Connect address (`sc://host:15002`) to use in place of a master.
-    spark_config: Spark settings of the session, set when it starts.
+    spark_config: Spark settings of the session, set when it starts, and `table-storage.<option>` for new tables.
     class_data_sharing: whether an archive in the user's cache folder makes a local Java start faster.
     user: for information only; packages and hooks may read `target.user`.
     dialect: the dialect of models that set none, if it is not Spark's.
@@ -74,6 +76,16 @@ class TableStoreCredentials(Credentials):
         self.database = None
         self.warehouse = _absolute(self.warehouse)
         self.spark_config = {str(key): _setting(value) for key, value in self.spark_config.items()}
+
+    @property
+    def table_defaults(self) -> dict[str, Any]:
+        """The defaults of the session for the options of new tables."""
+        return {key: value for key, value in self.spark_config.items() if key.startswith(_TABLE_DEFAULT)}
+
+    @property
+    def spark_settings(self) -> dict[str, Any]:
+        """The settings of Spark alone."""
+        return {key: value for key, value in self.spark_config.items() if not key.startswith(_TABLE_DEFAULT)}
 
     @property
     def type(self) -> str:

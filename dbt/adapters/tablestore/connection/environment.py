@@ -92,7 +92,9 @@ class Environment:
             lease.session = new_session(_wait(_root_of(self._credentials), lease))
             return lease.session
 
-        lease = Lease(TableStore(self.warehouse, session_factory=start, database=database), database)
+        defaults = self._credentials.table_defaults
+        store = TableStore(self.warehouse, session_factory=start, database=database, options=defaults)
+        lease = Lease(store, database)
         return lease
 
     def interrupt(self, lease: Lease) -> None:
@@ -135,7 +137,7 @@ def _root_of(credentials: TableStoreCredentials) -> Future[SparkSession]:
             SessionConfig(
                 master=credentials.master,
                 remote=credentials.remote,
-                spark_config=credentials.spark_config,
+                spark_config=credentials.spark_settings,
                 class_data_sharing=credentials.class_data_sharing,
             )
         )

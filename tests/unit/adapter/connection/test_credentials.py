@@ -105,3 +105,9 @@ def test_dbt_keeps_and_writes_the_type_as_any_text():
     assert all(one == "spark" and str(one) == "tablestore" for one in copies)
     assert (json.dumps(kind), msgpack.unpackb(msgpack.packb(kind))) == ('"tablestore"', "tablestore")
     assert get_rendered("{{ target.type in ['spark'] }}", {"target": {"type": kind}}, native=True) is True
+
+
+def test_defaults_of_new_tables_are_no_settings_of_spark():
+    found = credentials(spark_config={"table-storage.bucket": 4, "spark.sql.shuffle.partitions": 2})
+    assert found.table_defaults == {"table-storage.bucket": "4"}
+    assert found.spark_settings == {"spark.sql.shuffle.partitions": "2"}

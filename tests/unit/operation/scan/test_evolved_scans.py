@@ -20,7 +20,7 @@ from tablestore_engine.schema.types.types import DataField, parse_type
 
 
 @pytest.mark.parametrize("key", [True, False], ids=["keyed", "append"])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(data=st.data())
 def test_histories(key, data):
     with TemporaryDirectory() as warehouse:

@@ -68,7 +68,7 @@ def bounds_after(past, current, stored, rules):
     return Bounds(cast_bound(low, current), cast_bound(high, current), after, rows)
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(cases(), st.data())
 def test_skipping_keeps_every_row(case, data):
     past, current, values, rules = parse_type(case[0]), parse_type(case[1]), case[2], case[3]

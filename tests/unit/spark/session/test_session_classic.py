@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import pytest
 from tablestore_engine.errors import EnvironmentProblem
 from tablestore_engine.spark.session import session_classic
 from tablestore_engine.spark.session.java import Java
-from tablestore_engine.spark.session.jvm import Gateway, announced
+from tablestore_engine.spark.session.jvm import Command, Gateway, announced, start_jvm
 from tablestore_engine.spark.session.session_config import SessionConfig
 
 OF_THE_USER = (
@@ -37,7 +38,7 @@ def commands_of(monkeypatch, cache):
     def of(**wish):
         taken = []
 
-        def take(commands, environ, log):
+        def take(commands, environ, log, meanwhile):
             taken.extend(commands)
             raise EnvironmentProblem("That is all.")
 
@@ -113,3 +114,14 @@ def test_only_pyspark_gets_the_address_of_the_jvm():
         assert java_gateway.os.path is os.path
         raise RuntimeError
     assert java_gateway.os is os
+
+
+def test_python_works_while_each_command_starts(tmp_path):
+    called = []
+    with pytest.raises(EnvironmentProblem):
+        start_jvm([Command(("false",), {}), Command(("false",), {})], {}, None, lambda: called.append(1))
+    assert called == [1, 1]
+
+
+def test_what_is_imported_meanwhile_exists():
+    assert all(importlib.util.find_spec(name) for name in session_classic._OF_FIRST_STATEMENT)

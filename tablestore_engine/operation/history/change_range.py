@@ -8,35 +8,17 @@ need not exist any more: the state of a table at its two ends is enough to compu
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from datetime import datetime
 
 from tablestore_engine.errors import ChangesNotFound, SnapshotNotFound, UserError
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.changelog.change_plan import ChangeRange
 from tablestore_engine.operation.history.history import load_living
 from tablestore_engine.storage.tags import is_number
 from tablestore_engine.table_state import TableState
 
 Bound = int | str | datetime
 _HINT = "Begin at one of these, or at 0 for all rows; 'snapshot.time-retained' and tags keep snapshots longer."
-
-
-@dataclass(frozen=True)
-class ChangeRange:
-    """The changes after `before` (None: the empty table) up to and including `after` (None: there is no commit yet)."""
-
-    before: Snapshot | None
-    after: Snapshot | None
-
-    @property
-    def first_id(self) -> int:
-        """The snapshot after which changes count; 0 for the empty table."""
-        return self.before.id if self.before else 0
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing can have changed."""
-        return self.after is None or self.after.id == self.first_id
 
 
 def change_range(state: TableState, start: Bound, end: Bound | None = None) -> ChangeRange:
