@@ -169,10 +169,18 @@ class MacroMethods(ChangeMethods):
         """A node's compiled text as Spark's SQL, translated if it is written in another dialect."""
         if model.get("language", "sql") != "sql":
             return sql
-        tested = model.get("tested_node_unique_id")  # the CTEs of a unit test are rows
-        dialect = self._dialect_of(tested) if tested else dialect_of(model, self._variables(model), self._own_dialect)
         ctes = model.get("extra_ctes") or ()
+        tested = model.get("tested_node_unique_id")  # the CTEs of a unit test are rows
+        dialect = self.tablestore_dialect(model) or None
         return translated_node(sql, dialect, ctes, (lambda node: None) if tested else self._dialect_of)
+
+    @available.parse(lambda *a, **k: "")
+    def tablestore_dialect(self, model: Mapping[str, Any]) -> str:
+        """The dialect that a node is written in; empty for Spark's."""
+        tested = model.get("tested_node_unique_id")
+        if tested:
+            return self._dialect_of(tested) or ""
+        return (dialect_of(model, self._variables(model), self._own_dialect) if model else None) or ""
 
     @property
     def _own_dialect(self) -> str | None:

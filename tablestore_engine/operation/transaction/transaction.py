@@ -124,7 +124,8 @@ def publish(state: TableState, job: WriteJob, result: WriteResult, change: Chang
     if told is None and result.changelog:
         remove_written(job.target, WriteResult(changelog=result.changelog))  # an overwrite tells no changes
     added = result.entries if change.kind == "APPEND" else []
-    return Committed(state, snapshot, frozenset((e.partition, e.bucket) for e in added))
+    stored = replace(state, evolving=False) if state.evolving else state
+    return Committed(stored, snapshot, frozenset((e.partition, e.bucket) for e in added))
 
 
 def _remove_if_sent_before(state: TableState, job: WriteJob, result: WriteResult, snapshot: Snapshot) -> None:
@@ -163,9 +164,9 @@ def _schema_to_commit(
     state: TableState, written: TableSchema, added: Sequence[ManifestEntry]
 ) -> tuple[TableSchema, Publisher | None]:
     """The schema to commit files with, and what publishes the next one right before the snapshot."""
-    if written is not state.schema:
+    if written is not state.schema or state.evolving:
         schema = as_multiset(written) if enables_retractions(written, added) else written
-        return schema, schema_publisher(state.schemas, state.schema, schema)
+        return schema, schema_publisher(state.schemas, None if state.evolving else state.schema, schema)
     if not enables_retractions(written, added):
         return written, None
     latest = state.snapshots.latest()
