@@ -237,6 +237,10 @@ class CommitTimeoutError(ConflictError):
     """Others won until the time of the commit was over: the statement is not repeated automatically."""
 
 
+class ConsumedElsewhereError(ConflictError):
+    """Another write used changes that this one was computed from: it is not repeated automatically."""
+
+
 class CommitOutcomeUnknownError(TableStoreError):
     """The storage failed while a commit was being published: it may or may not be visible.
 

@@ -30,7 +30,7 @@ from tablestore_engine.sql.statements.schema import ShowCurrentSchema, Use
 from tablestore_engine.sql.statements.script import ExecuteImmediate, ResetSessionOption, Script, SetSessionOption
 from tablestore_engine.sql.statements.show import Describe, ShowColumns
 from tablestore_engine.sql.statements.statement import Noop, PassThrough, Statement
-from tablestore_engine.sql.statements.table import CacheTable, ForeignStatement, UncacheTable
+from tablestore_engine.sql.statements.table import CacheTable, CreateTable, ForeignStatement, UncacheTable
 from tablestore_engine.sql.statements.view import DropView
 from tablestore_engine.sql.text.cursor import OWN_CATALOGS
 from tablestore_engine.sql.text.double_quotes import with_backquotes
@@ -165,20 +165,25 @@ class TableStore:
         if self._is_of_temporary(statement):
             # As in Spark, a temporary view of the session hides a table or view of the same name.
             statement = PassThrough(sql=text)
-        self._check_defaults(statement, context)
+        statement = self._checked(statement, context)
         answered = execute_catalog(statement, context)
         if answered is not None:
             return answered
         wanted = intent or WriteIntent(refuse_duplicates, row_kinds, properties)
         return self._execute_in_spark(statement, wanted)
 
-    def _check_defaults(self, statement: Statement, context: CatalogContext) -> None:
-        """Let Spark check the default values of columns that are expressions."""
+    def _checked(self, statement: Statement, context: CatalogContext) -> Statement:
+        """The statement, with the expressions in definitions of columns checked by Spark."""
+        if isinstance(statement, CreateTable) and any(one.computed_sql is not None for one in statement.columns):
+            from tablestore_engine.sql.rows.column_expressions import with_computed_types
+
+            statement = with_computed_types(statement, lambda: self.spark)
         fields = declared_expressions(statement, context)
         if fields:
             from tablestore_engine.sql.rows.column_expressions import check_defaults
 
             check_defaults(fields, lambda: self.spark)
+        return statement
 
     def _statements_of(self, statement: Script | ExecuteImmediate) -> Sequence[str]:
         """The texts of the statements that a statement consists of."""
@@ -276,6 +281,7 @@ class TableStore:
 
         With `options` (`incremental-between` and its kin) the rows that a range of snapshots added or changed.
         """
+        from tablestore_engine.spark.read.computed_columns import with_computed
         from tablestore_engine.spark.read.reader import read_table
         from tablestore_engine.spark.run.guarded import guarded
 
@@ -285,9 +291,10 @@ class TableStore:
 
             return guarded(read_incremental(self.spark, table, options))
         if snapshot_id is None:
-            return guarded(read_table(self.spark, table))
+            return guarded(with_computed(read_table(self.spark, table), table.schema))
         snapshot = table.snapshot(snapshot_id)
-        return guarded(read_table(self.spark, table, snapshot, schema=table.schema_of(snapshot)))
+        schema = table.schema_of(snapshot)
+        return guarded(with_computed(read_table(self.spark, table, snapshot, schema=schema), schema))
 
     @in_one_message
     def changes(self, name: str, start: Bound, end: Bound | None = None, *, recorded: bool = False) -> DataFrame:
@@ -319,12 +326,14 @@ class TableStore:
         properties: Mapping[str, str] | None = None,
         commit_user: str | None = None,
         commit_identifier: int | None = None,
+        options: Mapping[str, str | float] | None = None,
     ) -> int:
         """Append a DataFrame by column name, or upsert it by key; returns the number of rows given.
 
         It has all columns of the table, unless they have a default value or a merge engine keeps the values of missing
         ones. `commit_identifier` numbers the writes of `commit_user` (growing): a write that is sent again is not
-        applied again, and returns 0.
+        applied again, and returns 0. `options` are options of the table for this write; `write.merge-schema` adds
+        columns that the table does not have.
 
         Raises:
             CommitIdentityError: no number, or a write that is so old that nobody knows whether it was applied.
@@ -338,16 +347,21 @@ class TableStore:
         from tablestore_engine.spark.verbs.insert_overwrite import overwrite as replace
         from tablestore_engine.spark.write.align import align
         from tablestore_engine.spark.write.writer import Rows
+        from tablestore_engine.sql.rows.merge_schema import incoming_columns, merged
 
         _check_frame(frame)
+        texts = {key: _option_text(value) for key, value in (options or {}).items()}
         identity = chosen_identity(commit_user, commit_identifier)
         intent = WriteIntent(refuse_duplicates, properties=properties, identity=identity)
 
         def attempt() -> int:
-            table = self.table(name)
+            table = self.table(name).with_options(texts, "write")
             if applied_before(table.snapshot_store, identity) is not None:
                 return 0
-            _check_complete(frame, table)
+            if table.options.write_merge_schema:
+                table = merged(table, incoming_columns(frame, table.schema))
+            else:
+                _check_complete(frame, table)
             rows = Rows(align(frame, table.schema, by_name=True))
             if overwrite:
                 return replace(self.spark, table, rows, everything, intent).rows

@@ -125,6 +125,10 @@ class Table:
         """The table with another of its schemas: to read an old snapshot, or with other options for a while."""
         return Table(self.state.with_schema(schema))
 
+    def evolving(self, schema: TableSchema) -> Table:
+        """The table with its next schema, which the commit of one write stores."""
+        return Table(replace(self.state, schema=schema, evolving=True))
+
     def with_options(self, changes: Mapping[str, str], what: str) -> Table:
         """The table with other options for one operation, which a message calls `what`.
 

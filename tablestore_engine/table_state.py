@@ -32,6 +32,7 @@ class TableState:
     schema: TableSchema
     schemas: SchemaStore = field(compare=False)
     snapshots: SnapshotStore = field(compare=False)
+    evolving: bool = False  # the schema is not stored yet: the commit of the write stores it
 
     @property
     def name(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tablestore_engine.options.option import Effect, Option
+from tablestore_engine.options.option import Option
 from tablestore_engine.options.option_type import BOOLEAN, ENUM, FILE_NAME
 
 
@@ -15,12 +15,10 @@ class ChangelogOptions:
         "changelog-producer",
         ENUM,
         "none",
-        "Which changes the commits of a table with a key write to changelog files: none; lookup (what each write "
-        "changed, for which the state before is looked up); full-compaction (what each full compaction changed). "
-        "Changes can be read without, too.",
+        "Which changes the commits of a table with a key write to changelog files: none; input (the rows of each write "
+        "as they came); lookup (what each write changed, for which the state before is looked up); "
+        "full-compaction (what each full compaction changed). Changes can be read without, too.",
         choices=("none", "input", "lookup", "full-compaction"),
-        accepted=("none", "lookup", "full-compaction"),
-        effect=Effect.WRITE,
     )
     change_tracking = Option(
         "change-tracking",

@@ -186,6 +186,18 @@ class CommitOptions:
         "UTC",
         "Time zone of automatic tags by watermark.",
     )
+    write_merge_schema = Option(
+        "write.merge-schema",
+        BOOLEAN,
+        False,
+        "Whether a write of Spark adds the columns that its rows have and the table does not, and widens types.",
+    )
+    write_merge_schema_explicit_cast = Option(
+        "write.merge-schema.explicit-cast",
+        BOOLEAN,
+        False,
+        "Whether write.merge-schema also changes types in ways that may lose values.",
+    )
     tag_default_time_retained_millis = Option(
         "tag.default-time-retained",
         DURATION,

@@ -129,7 +129,7 @@ KEPT_OPTIONS: tuple[Option[Any], ...] = (
     ),
     *_group(
         "How a write of Spark evolves the schema.",
-        boolean="write.merge-schema write.merge-schema.explicit-cast write.merge-schema.type-widening",
+        boolean="write.merge-schema.type-widening",
         int="write.data-evolution.update-conflict-retry.max-attempts "
         "write.data-evolution.update-conflict-retry.wait-ms",
     ),

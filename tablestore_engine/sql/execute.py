@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tablestore_engine.catalog import View
 from tablestore_engine.errors import ReadOnlyError, SchemaError, SqlError, TableAlreadyExists, ViewNotFound
+from tablestore_engine.operation.scan.explain_scan import scan_text
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.compact.compactor import compact_table
@@ -151,9 +152,10 @@ def _query(statement: Query, context: RowContext) -> StatementResult:
 
 
 def _query_inside(statement: QueryInside, context: RowContext) -> StatementResult:
-    frames = context.frames(lasting=statement.kind == "CACHE TABLE")
+    explaining = statement.kind == "EXPLAIN"
+    frames = replace(context, explaining=explaining).frames(lasting=statement.kind == "CACHE TABLE")
     answer = frames.run(frames.bound(statement.query_sql), statement.prefix)
-    return StatementResult(statement.kind, dataframe=named_plan(answer) if statement.kind == "EXPLAIN" else answer)
+    return StatementResult(statement.kind, dataframe=named_plan(answer, frames.scans) if explaining else answer)
 
 
 def _queries_inside(statement: QueriesInside, context: RowContext) -> StatementResult:
@@ -163,7 +165,7 @@ def _queries_inside(statement: QueriesInside, context: RowContext) -> StatementR
 
 
 def _explain(statement: Explain, context: RowContext) -> StatementResult:
-    inner = statement.statement
+    inner, context = statement.statement, replace(context, explaining=True)
     prefix = f"EXPLAIN {statement.mode} " if statement.mode else "EXPLAIN "
     if isinstance(inner, Delete | Update):
         target, changes = deleted_rows(inner, context) if isinstance(inner, Delete) else updated_rows(inner, context)
@@ -179,7 +181,7 @@ def _explain(statement: Explain, context: RowContext) -> StatementResult:
         raise SqlError(f"EXPLAIN of {type(inner).__name__} is not supported.", hint="EXPLAIN its query.")
     frames = context.frames()
     plan = frames.run(frames.bound(query), prefix)
-    return StatementResult("EXPLAIN", dataframe=named_plan(plan))
+    return StatementResult("EXPLAIN", dataframe=named_plan(plan, frames.scans))
 
 
 def _overwrite(statement: InsertOverwrite, context: RowContext) -> StatementResult:
@@ -190,7 +192,11 @@ def _overwrite(statement: InsertOverwrite, context: RowContext) -> StatementResu
 def _explained(target: ChangeTarget, changes: DataFrame, prefix: str) -> StatementResult:
     """The plan of the query that computes the changed rows; nothing is written."""
     view = quoted_name(target.frames.register(target.table.name, changes))
-    return StatementResult("EXPLAIN", dataframe=named_plan(target.frames.run(f"SELECT * FROM {view}", prefix)))
+    plan = target.frames.run(f"SELECT * FROM {view}", prefix)
+    table = target.table
+    live = table.live_files(target.snapshot) if target.snapshot else []
+    own = [] if target.unread else [scan_text(table.name, live, target.plan, target.predicate)]
+    return StatementResult("EXPLAIN", dataframe=named_plan(plan, [*own, *target.frames.scans]))
 
 
 def _pass_through(statement: Statement, context: RowContext) -> StatementResult:

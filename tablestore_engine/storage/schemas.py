@@ -78,7 +78,7 @@ class SchemaStore:
         """
         while schema_id > ancestor:
             schema = self.load(schema_id)
-            if schema.replaces is not None:
+            if schema.replaces is not None and schema.base is None:
                 return ancestor < 0
             schema_id = schema_id - 1 if schema.base is None else schema.base
         return schema_id == ancestor

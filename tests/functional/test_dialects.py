@@ -39,6 +39,9 @@ VALUES = [
     ("bigquery", "date_trunc(date '2024-01-07', week)", date(2024, 1, 7)),
     ("bigquery", "date_trunc(date '2024-01-07', week(monday))", date(2024, 1, 1)),
     ("snowflake", "date_trunc('week', '2024-01-07'::timestamp)", datetime(2024, 1, 1)),
+    ("bigquery", "date_trunc(date '2024-01-07', isoweek)", date(2024, 1, 1)),
+    ("bigquery", "date_trunc(date '2024-01-07', day)", date(2024, 1, 7)),
+    ("snowflake", "date_trunc('day', '2024-01-07'::date)", date(2024, 1, 7)),
     ("duckdb", "date_part('dow', date '2024-01-07')", 0),
     ("postgres", "extract(epoch from timestamp '1970-01-02 00:00:00')", 86400.0),
     # quotients
@@ -75,7 +78,17 @@ VALUES = [
     ("bigquery", "select array_agg(a order by b limit 1) from (select 1 as a, 3 as b union all select 2, 1)", [2]),
     ("snowflake", "select array_agg(a) within group (order by b) from values (1, 2), (null, 1), (3, 1) as t(a, b)",
      [3, 1]),
+    ("postgres", "select array_agg(a) from (values (1), (null)) as t(a)", [1, None]),
+    ("trino", "select array_agg(a) filter (where a is null) from (values (1), (null)) as t(a)", [None]),
+    ("duckdb", "select list(a) over () from (values (1), (null)) as t(a) limit 1", [1, None]),
+    ("snowflake", "select array_agg(a) from values (1), (null) as t(a)", [1]),
+    ("snowflake", "array_slice(array_construct(4, 5, 6), 1, 2)", [5]),
+    ("bigquery", "4 in unnest([4, 5])", True),
     # nulls and matches
+    ("postgres", "log(100)", 2.0),
+    ("snowflake", "regexp_replace('ab', '(a)', '\\\\1$')", "a$b"),
+    ("bigquery", "regexp_replace('ab', '(a)', r'\\1\\1')", "aab"),
+    ("duckdb", "regexp_replace('aa', 'a', 'b', 'g')", "bb"),
     ("snowflake", "greatest(1, null::int)", None),
     ("postgres", "greatest(1, null::int)", 1),
     ("snowflake", "regexp_substr('abc', 'x')", None),
@@ -96,6 +109,13 @@ VALUES = [
     ("snowflake", "select ID from (select 1 as id)", 1),
 ]  # fmt: skip
 
+
+PORTABLE = """{{ config(materialized='view', dialect=var('of', 'postgres')) }}
+select {{ dbt.dateadd('day', 1, "date '2024-01-31'") }} as added, {{ dbt.datediff("date '2024-01-06'", "date '2024-01-07'",
+'week') }} as weeks, {{ dbt.datediff("date '2024-01-31'", "date '2024-02-01'", 'month') }} as months,
+{{ dbt.hash(dbt.concat(["'a'", "'b'"])) }} as h, {{ dbt.date_trunc('month', "date '2024-01-31'") }} as cut,
+'{{ dbt.escape_single_quotes("they're") }}' as q, {{ dbt.safe_cast("'x'", dbt.type_bigint()) }} as n,
+spark__size({{ dbt.array_construct([1, 2]) }}) as l, {{ dbt.split_part("'a-b'", "'-'", 2) }} as p"""
 
 UNIT_TEST = """
 unit_tests:
@@ -144,6 +164,7 @@ class TestNodesOfAProject:
             "grown.sql": "{{ config(materialized='incremental', unique_key='ID') }} "
             "select iff(H = '4', 1, 0) as ID, dateadd(day, {{ 1 if is_incremental() else 0 }}, '2026-01-01'::date) as D "
             "from {{ ref('seen') }} {% if is_incremental() %}where (select count(ID) from {{ this }}) = 1{% endif %}",
+            "portable.sql": PORTABLE,
             "refused.sql": "{{ config(enabled=var('refused', false)) }} select $1 from {{ ref('seen') }}",
             "tests.yml": UNIT_TEST,
         }
@@ -174,6 +195,15 @@ class TestNodesOfAProject:
         assert "iff(" not in run
         [shown] = run_dbt(["show", "--inline", "{{ config(dialect='postgres') }} select 7 / 2 as x"])
         assert [tuple(row) for row in shown.agate_table.rows] == [(3,)]
+
+    @pytest.mark.parametrize("dialect", ["postgres", "bigquery"])
+    def test_macros_of_dbt_mean_the_same_in_every_dialect(self, project, dialect):
+        run_dbt(["run", "-s", "portable", "--vars", f"{{of: {dialect}}}"])
+        [row] = project.run_sql("select * from {schema}.portable", fetch="all")
+        added, weeks, months, hashed, cut, *others = row
+        assert (str(added)[:10], weeks, months, str(cut)[:10]) == ("2024-02-01", 1, 1, "2024-01-01")
+        assert hashed == "187ef4436122d1cc2f40dc2b92f0eba0"
+        assert others == ["they're", None, 2, "b"]
 
     def test_what_cannot_be_translated_is_named(self, project):
         results = run_dbt(["run", "-s", "refused", "--vars", "{refused: true}"], expect_pass=False)

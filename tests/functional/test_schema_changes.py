@@ -90,3 +90,13 @@ class TestSchemaChanges:
         self.first(project)
         message = self.build(project, "fail", "select 2 as id, 'two' as a, 1 as s", ok=False)
         assert "missing columns n; changed types s (int, not struct<x:int>)" in message
+
+    def test_texts_grow_to_the_length_of_another_table(self, project):
+        for name, kind in (("short", "varchar(3)"), ("longer", "varchar(9)")):
+            project.run_sql(f"create table {{schema}}.{name} (a {kind}, b int)")
+        with project.adapter.connection_named("test"):
+            short, longer = (relation_from_name(project.adapter, one) for one in ("short", "longer"))
+            project.adapter.expand_target_column_types(longer, short)
+            project.adapter.tablestore_alter_columns(short, retype={"b": "int64"})
+        table = project.adapter.catalog.load_table(project.test_schema, "short")
+        assert [str(one.type) for one in table.schema.fields] == ["VARCHAR(9)", "BIGINT"]

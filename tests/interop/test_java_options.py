@@ -99,7 +99,7 @@ APPEND = {
     **{f"bucketed-{name}": options for name, options in BUCKETED.items()},
 }
 READ_ONLY = {
-    "changes_of_input": ({"changelog-producer": "input"}, "changelog-producer"),
+    "wide_bitmaps": ({"deletion-vectors.bitmap64": "true"}, "deletion-vectors.bitmap64"),
 }
 REFUSED = {
     "remainder": ({"bucket-function.type": "mod"}, "bucket-function.type"),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.histories import PROFILE
 from support.past import comparable
-from support.tables import compact, compact_newest, make_table, read, scratch_directory, write
+from support.tables import compact, compact_newest, make_table, new_job, read, scratch_directory, write
 
 ENGINES = {
     "deduplicate": ({}, [0, 2, 3]),
@@ -73,3 +73,37 @@ def _replay(table, *, each):
         found = found - comparable(removed) + comparable(added)
         if each or snapshot is snapshots[-1]:
             assert found == comparable(read(table, snapshot=snapshot)), f"after snapshot {snapshot.id}"
+
+
+KINDS = ("+I", "-U", "+U", "-D")
+
+
+@PROFILE
+@given(steps=_STEPS, buckets=st.sampled_from(["1", "2", "-1"]))
+def test_the_producer_input_tells_the_rows_as_they_came(steps, buckets):
+    columns = {"p": "INT", "id": "INT", "v": "INT", "w": "STRING"}
+    options = {"changelog-producer": "input", "bucket": buckets}
+    with scratch_directory("changelog-") as directory:
+        table = make_table(directory, columns, ["p", "id"], ["p"], options)
+        for verb, rows in steps:
+            if verb != "write":
+                compact(table, full=True)
+                continue
+            kinds = [kind % 4 for _, kind in rows]
+            snapshot = write(table, [row for row, _ in rows], kinds)
+            told = table.changes(snapshot.id - 1, snapshot.id, recorded=True).to_pylist()
+            came = [{"_row_kind": KINDS[kind], **row} for (row, _), kind in zip(rows, kinds, strict=True)]
+            assert comparable(told) == comparable(came)
+            assert snapshot.changelog_record_count == len(came)
+            of_keys = [(row["p"], row["id"]) for row in told]
+            assert all(
+                [row for row in told if (row["p"], row["id"]) == key]
+                == [row for row in came if (row["p"], row["id"]) == key]
+                for key in of_keys
+            ), "rows of a key keep their order"
+        before = table.latest_snapshot().id if table.latest_snapshot() else 0
+        job = new_job(table, into_empty=True)
+        snapshot = write(table, [{"p": 0, "id": 9}], kind="OVERWRITE", job=job, replaces=lambda entry: True)
+        assert table.changes(before, snapshot.id, recorded=True).num_rows == 0, "an overwrite tells no changes"
+        assert not snapshot.changelog_manifest_list
+        assert not table.remove_orphan_files(2**60, dry_run=True), "and leaves no files"

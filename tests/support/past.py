@@ -69,8 +69,8 @@ class Past:
 
 
 def comparable(rows):
-    """Rows as a multiset."""
-    return Counter(map(_frozen, rows))
+    """Rows as a multiset. Those of a table without a key are one already."""
+    return Counter(map(_frozen, rows.elements() if isinstance(rows, Counter) else rows))
 
 
 def _frozen(value):

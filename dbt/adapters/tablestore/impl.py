@@ -16,6 +16,7 @@ from dbt.adapters.contracts.relation import RelationConfig, RelationType
 from dbt_common.contracts.constraints import ConstraintType
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.tablestore.build.model_changes import ModelChanges
 from dbt.adapters.tablestore.config.model_config import TableStoreConfig
 from dbt.adapters.tablestore.connection.connection_manager import TableStoreConnectionManager
 from dbt.adapters.tablestore.connection.environment import COMMANDS_WITH_ROWS, environment_of
@@ -62,6 +63,7 @@ class TableStoreAdapter(MacroMethods):
         super().__init__(config, mp_context)
         self._warned: dict[str, object] = {}
         self._schema_notes = {}
+        self._changes: ModelChanges | None = None
 
     # ------------------------------------------------------------------ schemas and relations, without Spark
 

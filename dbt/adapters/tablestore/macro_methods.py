@@ -19,6 +19,7 @@ from dbt.adapters.contracts.connection import AdapterResponse
 from dbt_common.invocation import get_invocation_id
 
 from dbt.adapters.tablestore.build import incremental, operations, seeds
+from dbt.adapters.tablestore.change_methods import ChangeMethods
 from dbt.adapters.tablestore.config import contracts
 from dbt.adapters.tablestore.config.dialect_config import dialect_of
 from dbt.adapters.tablestore.config.foreign_config import notices
@@ -28,6 +29,7 @@ from dbt.adapters.tablestore.config.model_config import (
     check_spelling,
     key_of_upserts,
     strategy_of,
+    takes_row_kinds,
     unique_keys,
 )
 from dbt.adapters.tablestore.config.table_layout import TableLayout
@@ -36,7 +38,6 @@ from dbt.adapters.tablestore.connection.response import response, with_note
 from dbt.adapters.tablestore.dialect.node_text import translated_node
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from dbt.adapters.tablestore.relation.relation import schema_of
-from dbt.adapters.tablestore.schema_methods import SchemaMethods
 from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.options import CommitOptions
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 
 _numbers = itertools.count(1)
 
-BUILTIN_STRATEGIES = ("upsert", "merge", "append", "delete+insert", "insert_overwrite", "microbatch")
+BUILTIN_STRATEGIES = ("upsert", "merge", "append", "delete+insert", "insert_overwrite", "microbatch", "changelog")
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class SeedLoad:
     sql: str
 
 
-class MacroMethods(SchemaMethods):
+class MacroMethods(ChangeMethods):
     """The part of the adapter that only this adapter's macros use."""
 
     # ------------------------------------------------------------------ incremental models
@@ -103,6 +104,11 @@ class MacroMethods(SchemaMethods):
         )
 
     @available.parse(lambda *a, **k: False)
+    def tablestore_takes_row_kinds(self, config: Mapping[str, Any]) -> bool:
+        """Whether a model's rows say by `_row_kind` what they do."""
+        return takes_row_kinds(config)
+
+    @available.parse(lambda *a, **k: False)
     def tablestore_replaces_by(self, relation: BaseRelation, keys: list[str]) -> bool:
         """Whether a row that is written to an existing table replaces the row with the same values in these columns."""
         with self.connections.exception_handler("table keys"):
@@ -139,11 +145,13 @@ class MacroMethods(SchemaMethods):
         config = model.get("config") or {}
         intent = WriteIntent(
             refuse_duplicates="sequence.field" not in TableLayout.of(model).options,
-            row_kinds=bool(config.get("row_kind")),
+            row_kinds=takes_row_kinds(config),
             identity=self._new_identity(model),
+            consumed=self._model_changes.consumed_by(str(model["unique_id"])),
         )
         try:
             done = self.connections.write(sql, intent)
+            self._model_changes.keep(str(model["unique_id"]))
             return with_note(done, self._schema_notes.pop(str(model.get("unique_id")), ""))
         except KeyValuesError as error:
             if key_of_upserts(config):
@@ -161,10 +169,18 @@ class MacroMethods(SchemaMethods):
         """A node's compiled text as Spark's SQL, translated if it is written in another dialect."""
         if model.get("language", "sql") != "sql":
             return sql
-        tested = model.get("tested_node_unique_id")  # the CTEs of a unit test are rows
-        dialect = self._dialect_of(tested) if tested else dialect_of(model, self._variables(model), self._own_dialect)
         ctes = model.get("extra_ctes") or ()
+        tested = model.get("tested_node_unique_id")  # the CTEs of a unit test are rows
+        dialect = self.tablestore_dialect(model) or None
         return translated_node(sql, dialect, ctes, (lambda node: None) if tested else self._dialect_of)
+
+    @available.parse(lambda *a, **k: "")
+    def tablestore_dialect(self, model: Mapping[str, Any]) -> str:
+        """The dialect that a node is written in; empty for Spark's."""
+        tested = model.get("tested_node_unique_id")
+        if tested:
+            return self._dialect_of(tested) or ""
+        return (dialect_of(model, self._variables(model), self._own_dialect) if model else None) or ""
 
     @property
     def _own_dialect(self) -> str | None:
@@ -249,14 +265,3 @@ class MacroMethods(SchemaMethods):
     def tablestore_report(self, procedure: str, table: str, answer: agate.Table) -> list[str]:
         """The lines that report what a procedure did."""
         return operations.report(procedure, table, answer.column_names, [tuple(row) for row in answer.rows])
-
-    @available.parse_none
-    def tablestore_warn_once(self, message: str) -> None:
-        """Show a warning once in a dbt command, for however many models it is given."""
-        mine = object()
-        if self._warned.setdefault(message, mine) is not mine:  # atomic, because several threads build models
-            return
-        from dbt.adapters.events.types import AdapterEventWarning
-        from dbt_common.events.functions import warn_or_error
-
-        warn_or_error(AdapterEventWarning(name="tablestore", base_msg=message))

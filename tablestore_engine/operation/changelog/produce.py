@@ -3,6 +3,7 @@
 It is made at each attempt to commit, for exactly the snapshot that the commit follows, and published with it by the
 same atomic step: no change is lost or told twice, whoever else commits and wherever a process dies.
 
+* `input`: the rows of a write as they came, which its tasks have written.
 * `lookup`: what an append changes in the state of the table: the keys of its files are looked up in the state before.
 * `full-compaction`: what a commit changes in the top level, which a full compaction makes anew.
 
@@ -34,6 +35,21 @@ from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND, k
 from tablestore_engine.table_state import TableState
 
 BucketId = tuple[bytes, int]
+
+
+@dataclass(frozen=True)
+class Input:
+    """The changelog that a write has made of its rows. The files are those of the write, which removes them if it
+    fails."""
+
+    made: tuple[ManifestEntry, ...]
+
+    def files(self, latest: Snapshot | None, entries: Sequence[ManifestEntry]) -> list[ManifestEntry]:
+        """The files of the write."""
+        return list(self.made)
+
+    def remove(self, entries: Sequence[ManifestEntry]) -> None:
+        """Nothing: another attempt needs them."""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from tablestore_engine.errors import CommitOutcomeUnknownError, TableStoreError
 from tablestore_engine.metadata.index_manifest import IndexEntry
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.commit.consumed import Consumed
 from tablestore_engine.operation.commit.index_commit import IndexChange, as_file
 from tablestore_engine.schema.table.table_schema import TableSchema
 
@@ -47,6 +48,7 @@ class Change:
     old files. `guard` is called at each attempt, after the newest snapshot was read, and raises to give up. `restores`
     are all files that are live afterwards, including `added`. `statistics` names the file of an ANALYZE commit. `index`
     is the change of the index of dynamic buckets. `merges_manifests`: the manifests become few, however few there are.
+    `consumed` are the changes of other tables that the rows come from: another commit that used some of them conflicts.
     `changelog` makes the changelog of the commit, at each attempt anew.
     """
 
@@ -63,6 +65,7 @@ class Change:
     statistics: str | None = None
     index: IndexChange | None = None
     merges_manifests: bool = False
+    consumed: tuple[Consumed, ...] = ()
     changelog: Changelog | None = None
 
     def clears(self, entry: IndexEntry) -> bool:

@@ -38,6 +38,7 @@ from tablestore_engine.operation.commit.conflicts import (
     dropped_deletes,
     newest_numbers,
 )
+from tablestore_engine.operation.commit.consumed import check_consumed, keeps_rows, with_consumed
 from tablestore_engine.operation.commit.identity import CommitIdentity, applied_before
 from tablestore_engine.operation.commit.index_commit import (
     IndexChange,
@@ -149,6 +150,7 @@ class Committer:
         if change.guard is not None:
             change.guard()
         self._check_schema(latest, change, new_schema)
+        check_consumed(self.state.name, latest, change.consumed)
         entries = self._entries(latest, change)
         schema = new_schema() if new_schema else self.schema
         with made_changelog(change, latest, entries) as told:
@@ -167,6 +169,8 @@ class Committer:
     ) -> Snapshot | None:
         """Write the manifests of a commit and create its snapshot: its schema, entries and changelog."""
         schema, entries, told = content
+        restarts = change.restarts or change.restores is not None
+        carries = not restarts and keeps_rows(self.state.schemas, latest, schema)
         written: list[str] = []
         try:
             base = self._base(latest, change, written)
@@ -208,7 +212,7 @@ class Committer:
             # Row ids are never assigned twice.
             next_row_id=latest.next_row_id if latest else None,
             statistics=statistics_of(change, latest, schema),
-            properties=properties_of(change, properties),
+            properties=with_consumed(properties_of(change, properties), latest if carries else None, change.consumed),
         )
         if self._publish(snapshot):
             return snapshot

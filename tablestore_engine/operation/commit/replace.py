@@ -50,7 +50,7 @@ def _same(current: TableSchema, wanted: TableSchema) -> bool:
 
 
 def schema_publisher(
-    schemas: SchemaStore, current: TableSchema, schema: TableSchema
+    schemas: SchemaStore, current: TableSchema | None, schema: TableSchema
 ) -> Callable[[], TableSchema] | None:
     """A function that writes the next schema right before the snapshot; None when it is the current one.
 

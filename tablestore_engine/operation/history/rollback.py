@@ -26,6 +26,7 @@ from tablestore_engine.metadata.index_manifest import HASH, IndexEntry, hash_ent
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change
+from tablestore_engine.operation.commit.consumed import carried
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.commit.index_commit import IndexChange
 from tablestore_engine.operation.commit.replace import restarts
@@ -86,7 +87,10 @@ def roll_back(state: TableState, to: Snapshot) -> Committed | None:
         )
         identity = new_identity(schema.core_options, "rollback")
         return publish_change(
-            state, change, WriteIntent(properties={ROLLED_BACK_TO: str(to.id)}, identity=identity), schema
+            state,
+            change,
+            WriteIntent(properties={**carried(to), ROLLED_BACK_TO: str(to.id)}, identity=identity),
+            schema,
         )
     except CommitOutcomeUnknownError:
         raise  # the snapshot may be there, and then it names the copies

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from tablestore_engine.operation.commit.consumed import Consumed
 from tablestore_engine.operation.commit.identity import CommitIdentity
 
 
@@ -19,13 +20,20 @@ class WriteIntent:
         change_tracking: whether the commit writes the changes of the table (`changelog-producer`); None leaves that to
             the table.
         identity: who commits; None for an identity that no other commit has.
+        consumed: the changes of other tables that the rows were computed from.
     """
 
     refuse_duplicates: bool = False
     row_kinds: bool | None = None
     properties: Mapping[str, str] | None = None
     identity: CommitIdentity | None = None
+    consumed: tuple[Consumed, ...] = ()
     change_tracking: bool | None = None
+
+    @property
+    def commits_nothing(self) -> bool:
+        """Whether a write without any rows needs no commit."""
+        return self.properties is None and not self.consumed
 
     def of_statement(self, number: int) -> WriteIntent:
         """The intent of one of several statements, from 0: each commits under an identity of its own."""

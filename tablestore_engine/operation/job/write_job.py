@@ -72,12 +72,14 @@ class WriteJob:
 
 @dataclass
 class WriteResult:
-    """Files of a write as ADD entries, new index files, and how many rows were given and written."""
+    """Files of a write as ADD entries, new index files, changelog files of its input, and how many rows were given and
+    written."""
 
     entries: list[ManifestEntry] = field(default_factory=list)
     index: list[IndexEntry] = field(default_factory=list)
     rows_in: int = 0
     rows_out: int = 0
+    changelog: list[ManifestEntry] = field(default_factory=list)
 
     @property
     def rows_kept(self) -> int:
@@ -88,6 +90,7 @@ class WriteResult:
         """Fold in the result of another task."""
         self.entries.extend(other.entries)
         self.index.extend(other.index)
+        self.changelog.extend(other.changelog)
         self.rows_in += other.rows_in
         self.rows_out += other.rows_out
 

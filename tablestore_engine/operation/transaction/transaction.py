@@ -17,10 +17,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from tablestore_engine.errors import CommitTimeoutError, ConflictError
+from tablestore_engine.errors import CommitTimeoutError, ConflictError, ConsumedElsewhereError
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.changelog.produce import producer_of
+from tablestore_engine.operation.changelog.produce import Input, producer_of
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.commit.multiset_enable import Publisher, enables_retractions, schema_to_commit
@@ -60,7 +60,7 @@ def with_retry(action: Callable[[], T]) -> T:
     for attempt in range(ATTEMPTS):
         try:
             return action()
-        except CommitTimeoutError:
+        except (CommitTimeoutError, ConsumedElsewhereError):
             raise
         except ConflictError:
             if attempt + 1 == ATTEMPTS:
@@ -108,14 +108,24 @@ def publish(state: TableState, job: WriteJob, result: WriteResult, change: Chang
         ConflictError: the change no longer fits, or others won every time; the files of the write are removed.
         CommitOutcomeUnknownError: the storage failed while publishing; nothing was removed.
     """
-    whole = replace(change, added=tuple(result.entries), index=index_change(job, result))
+    told = Input(tuple(result.changelog)) if result.changelog and change.kind == "APPEND" else None
+    whole = replace(
+        change,
+        added=tuple(result.entries),
+        index=index_change(job, result),
+        changelog=told,
+        consumed=job.intent.consumed,
+    )
     with removed_unless_committed(job.target, result):
         schema, publisher = _schema_to_commit(state, job.schema, result.entries)
         snapshot = _commit(state.with_schema(schema), whole, job.intent, publisher)
     if job.intent.identity is not None and job.intent.identity.check_duplicate:
         _remove_if_sent_before(state, job, result, snapshot)
+    if told is None and result.changelog:
+        remove_written(job.target, WriteResult(changelog=result.changelog))  # an overwrite tells no changes
     added = result.entries if change.kind == "APPEND" else []
-    return Committed(state, snapshot, frozenset((e.partition, e.bucket) for e in added))
+    stored = replace(state, evolving=False) if state.evolving else state
+    return Committed(stored, snapshot, frozenset((e.partition, e.bucket) for e in added))
 
 
 def _remove_if_sent_before(state: TableState, job: WriteJob, result: WriteResult, snapshot: Snapshot) -> None:
@@ -139,12 +149,14 @@ def publish_change(
     """
     schema = schema or state.schema
     publisher = schema_publisher(state.schemas, state.schema, schema)
+    change = replace(change, consumed=intent.consumed)
     return Committed(state, _commit(state.with_schema(schema), change, intent, publisher))
 
 
 def _commit(state: TableState, change: Change, intent: WriteIntent, publisher: Publisher | None) -> Snapshot:
     identity = intent.identity or new_identity(state.options)
-    change = replace(change, changelog=producer_of(state, change.kind, intent.change_tracking))
+    if change.changelog is None:
+        change = replace(change, changelog=producer_of(state, change.kind, intent.change_tracking))
     return Committer(state).commit(change, identity, intent.properties, new_schema=publisher)
 
 
@@ -152,9 +164,9 @@ def _schema_to_commit(
     state: TableState, written: TableSchema, added: Sequence[ManifestEntry]
 ) -> tuple[TableSchema, Publisher | None]:
     """The schema to commit files with, and what publishes the next one right before the snapshot."""
-    if written is not state.schema:
+    if written is not state.schema or state.evolving:
         schema = as_multiset(written) if enables_retractions(written, added) else written
-        return schema, schema_publisher(state.schemas, state.schema, schema)
+        return schema, schema_publisher(state.schemas, None if state.evolving else state.schema, schema)
     if not enables_retractions(written, added):
         return written, None
     latest = state.snapshots.latest()

@@ -39,7 +39,7 @@ def remove_written(target: WriteTarget, written: WriteResult) -> None:
     files = EntryPaths(target.paths, target.schema)
     paths = [
         path
-        for one in written.entries
+        for one in (*written.entries, *written.changelog)
         for path in files.all_files(one)
         # A file that was only moved to another level, or got another index, does not belong to this write.
         if one.kind == FileKind.ADD and target.write_id in path.rpartition("/")[2]

@@ -30,6 +30,7 @@ from tablestore_engine.operation.job.write_job import (
 )
 from tablestore_engine.operation.write.bucket_assignment import row_buckets
 from tablestore_engine.operation.write.bucket_switch import BucketSwitch
+from tablestore_engine.operation.write.input_changelog import InputChangelog, tells_input
 from tablestore_engine.operation.write.row_checks import check_lengths, check_not_null, refuse_repeated
 from tablestore_engine.schema.merge.merge_engine import MergeEngine
 from tablestore_engine.schema.table.multiset_schema import check_retractable
@@ -87,14 +88,30 @@ def write_sorted(job: WriteJob, tables: Iterable[pa.Table], task: str) -> WriteR
         SchemaError: a null in a NOT NULL column, a text that is too long for its column.
     """
     writer = BucketSwitch(job, task)
+    told = InputChangelog(job, task) if tells_input(job) else None
     try:
-        for table in _deduplicated(job, tables, writer.result):
+        given = tables if told is None else _told(job, tables, told)
+        for table in _deduplicated(job, given, writer.result):
             for group in by_bucket(table, job.schema):
                 writer.write(group)
-        return writer.close()
+        result = writer.close()
+        result.changelog = told.close() if told else []
+        return result
     except BaseException:
         writer.abort()
+        if told is not None:
+            told.abort()
         raise
+
+
+def _told(job: WriteJob, tables: Iterable[pa.Table], told: InputChangelog) -> Iterator[pa.Table]:
+    """The same rows, which are written to the changelog on their way."""
+    for rows in tables:
+        if rows.num_rows:
+            check_not_null(rows, job.schema)
+        for group in by_bucket(rows, job.schema):
+            told.write(group)
+        yield rows
 
 
 def _deduplicated(job: WriteJob, tables: Iterable[pa.Table], result: WriteResult) -> Iterator[pa.Table]:

@@ -36,6 +36,7 @@ from tablestore_engine.schema.alter.partition_fields import changed_partition_ke
 from tablestore_engine.schema.alter.refusals import (
     check_left,
     check_new_field,
+    check_not_computed_from,
     check_not_key,
     check_nullability,
     check_retype,
@@ -122,6 +123,7 @@ class Draft:
             return
         path = require_path(self.fields, change.name)
         check_not_key(self._keyed, path, "dropped")
+        check_not_computed_from(self.options, path, "dropped")
         _check_not_in_key(self.fields, path[:-1])
 
         def drop(siblings: Fields, at: int) -> Fields:
@@ -139,6 +141,7 @@ class Draft:
     def _rename(self, change: RenameColumn) -> None:
         path = require_path(self.fields, change.name)
         check_not_key(self._keyed, path, "renamed")
+        check_not_computed_from(self.options, path, "renamed")
         _check_not_in_key(self.fields, path[:-1])
 
         def rename(siblings: Fields, at: int) -> Fields:

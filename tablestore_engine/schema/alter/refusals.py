@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.alter.fields import Path, shown
+from tablestore_engine.schema.table.computed_columns import reader_of
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.evolution import CastMode, check_readable
 from tablestore_engine.schema.types.evolution import check_retype as check_cast
@@ -25,6 +26,13 @@ _NUMBERS = (*INTEGER_ROOTS, "FLOAT", "DOUBLE", "DECIMAL")
 _TIMES = ("DATE", *TIMESTAMP_ROOTS)
 # Functions that compare or calculate, whose results of old values must remain those of the new ones.
 _CALCULATING = ("sum", "product", "max", "min", "count")
+
+
+def check_not_computed_from(options: Mapping[str, str], path: Path, verb: str) -> None:
+    """Raise a SchemaError for a column from which another one is computed."""
+    reader = reader_of(options, path[0])
+    if reader is not None:
+        raise SchemaError(f"Column '{shown(path)}' cannot be {verb}: it is read by {reader}.")
 
 
 def check_not_key(schema: TableSchema, path: Path, what: str) -> None:

@@ -36,7 +36,8 @@ class TableSchema:
     that a build that fails leaves the old table.
     ``base`` is set by ALTER TABLE if there are versions between it and the one it was made from: replacements that
     had not been committed. If one of them is committed after all, it wins, and this version is void. ``base`` is also
-    set on versions that were made from such a version.
+    set on versions that were made from such a version. With both, a write changed the columns of its base
+    (`write.merge-schema`), and the schema takes effect with the rows of the write.
     """
 
     id: int

@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections import deque
+from collections.abc import Sequence
 from weakref import ReferenceType, ref
 
 from pyspark.sql import DataFrame, SparkSession, functions
@@ -88,7 +89,10 @@ def definition_of(spark: SparkSession, name: str) -> object | None:
         return definition if spark.table(quoted_name(name)).sameSemantics(made) else None
 
 
-def named_plan(answer: DataFrame) -> DataFrame:
-    """The answer of EXPLAIN with the names of tables instead of those of their temporary views."""
+def named_plan(answer: DataFrame, notes: Sequence[str] = ()) -> DataFrame:
+    """The answer of EXPLAIN with the names of tables instead of those of their temporary views, and notes behind it."""
     (column,) = answer.columns
-    return answer.select(functions.regexp_replace(column, TEMP_VIEW_NUMBER, "$1").alias(column))
+    text = functions.regexp_replace(column, TEMP_VIEW_NUMBER, "$1")
+    if notes:
+        text = functions.concat(text, functions.lit("\n" + "\n\n".join(notes) + "\n"))
+    return answer.select(text.alias(column))

@@ -70,7 +70,7 @@ def finish(
     given."""
     counted = result.rows_in if rows is None else rows
     removes = change.removed or change.restarts or change.replaces is not None
-    if not result.entries and not removes and job.intent.properties is None:
+    if not result.entries and not removes and job.intent.commits_nothing:
         return WriteOutcome(None, counted)
 
     def execute(tasks: Sequence[CompactTask]) -> list[ManifestEntry]:
@@ -93,7 +93,7 @@ def overwrite(
     result = write_files(spark, table, None, job, rows)
     if replaces is None:
         written = {e.partition for e in result.entries}
-        if not written:
+        if not written and intent.commits_nothing:
             return WriteOutcome(None, 0)
         replaces = _overwritten(table.schema, written)
     return finish(spark, table, job, result, Change("OVERWRITE", replaces=replaces))

@@ -82,7 +82,7 @@ def _upsert(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcome
     job = replace(begin(read.table.state, replace(read.intent, refuse_duplicates=True), read.snapshot), changes=True)
     rows = Rows(changes.select(*_columns(read), kind), read.input_bytes)
     result = write_files(spark, read.table, read.snapshot, job, rows)
-    if not result.entries:
+    if not result.entries and read.intent.commits_nothing:
         return WriteOutcome(None, result.rows_in)
     # Keys of other partitions were located in the snapshot.
     reads = not read.unread or read.table.schema.crosses_partitions
@@ -93,7 +93,7 @@ def _upsert(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcome
 
 def _retract(spark: SparkSession, read: Read, changes: DataFrame) -> WriteOutcome:
     total = count_changes(changes)
-    if not total:
+    if not total and read.intent.commits_nothing:
         return WriteOutcome(None, 0)
     job = replace(begin(read.table.state, replace(read.intent, refuse_duplicates=False), read.snapshot), changes=True)
     frame = as_changelog(changes, read.table.schema, F.col(ACTION_COLUMN) == 0)
@@ -106,7 +106,7 @@ def _rewrite_files(spark: SparkSession, read: Read, changes: DataFrame) -> Write
     by_file = changes.groupBy(FILE_COLUMN).agg(F.count(F.lit(1)).alias("rows"), positions)
     changed_files = collect_arrow(by_file).to_pylist()
     total = sum(one["rows"] for one in changed_files)
-    if not total:
+    if not total and read.intent.commits_nothing:
         return WriteOutcome(None, 0)
     if any(one[FILE_COLUMN] is not None and one["rows"] != one["positions"] for one in changed_files):
         raise several_rows()

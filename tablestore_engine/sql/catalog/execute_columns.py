@@ -81,7 +81,7 @@ def declared_expressions(statement: Statement, context: CatalogContext) -> list[
     """The columns to which a statement gives a default value that is an expression."""
     found: list[DataField] = []
     if isinstance(statement, CreateTable):
-        found = _with_default(statement.columns)
+        found = _with_default([one for one in statement.columns if one.computed_sql is None])
     elif isinstance(statement, AlterColumns):
         for action in statement.actions:
             if isinstance(action, columns.SetDefault) and action.default_sql is not None:

@@ -11,9 +11,10 @@ from tablestore_engine.catalog import View
 from tablestore_engine.errors import ColumnNotFound, NotFoundError, SqlError, did_you_mean
 from tablestore_engine.metadata.manifest import ManifestEntry
 from tablestore_engine.metadata.statistics import value_shown
+from tablestore_engine.schema.table.computed_columns import computed_columns
 from tablestore_engine.schema.types.default_values import declared_default
 from tablestore_engine.schema.types.sql_literals import spark_type
-from tablestore_engine.schema.types.types import DataField
+from tablestore_engine.schema.types.types import DataField, parse_type
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, answer, utc
 from tablestore_engine.sql.catalog.execute_show import fields_of
 from tablestore_engine.sql.catalog.partition_spec import live_partitions, static_values
@@ -45,6 +46,9 @@ def describe(statement: Describe, context: CatalogContext) -> StatementResult:
         return answer("DESCRIBE", _COLUMNS, rows)
     table = context.catalog.load_table(*context.identifier(statement.table))
     rows = [_row(one) for one in table.schema.fields]
+    for one in computed_columns(table.schema.options):
+        kind = spark_type(parse_type(one.type_text)) if one.type_text and "<" not in one.type_text else one.type_text
+        rows.insert(min(one.index, len(rows)), (one.name, kind, f"AS {one.sql}"))
     if table.schema.partition_keys:
         rows += [("# Partition Information", "", ""), ("# col_name", "data_type", "comment")]
         rows += [_row(one) for one in table.schema.partition_fields]

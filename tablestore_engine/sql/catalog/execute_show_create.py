@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tablestore_engine.catalog import View
+from tablestore_engine.schema.table.computed_columns import computed_columns, other_options, watermark_of
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.default_values import declared_default
 from tablestore_engine.schema.types.sql_literals import declared_column, quoted_name, quoted_text
@@ -27,6 +28,12 @@ def show_create_table(statement: ShowCreateTable, context: CatalogContext) -> St
 def create_table_text(database: str, name: str, schema: TableSchema) -> str:
     """The CREATE TABLE of a schema."""
     elements = [declared_column(one, declared_default(one)) for one in schema.fields]
+    for one in computed_columns(schema.options):
+        comment = "" if one.comment is None else f" COMMENT {quoted_text(one.comment)}"
+        elements.insert(min(one.index, len(elements)), f"{quoted_name(one.name)} AS {one.sql}{comment}")
+    watermark = watermark_of(schema.options)
+    if watermark is not None:
+        elements.append(f"WATERMARK FOR {quoted_name(watermark.column)} AS {watermark.sql}")
     if schema.primary_keys:
         elements.append(f"PRIMARY KEY ({_names(schema.primary_keys)}) NOT ENFORCED")
     lines = [
@@ -34,7 +41,7 @@ def create_table_text(database: str, name: str, schema: TableSchema) -> str:
         ",\n".join(f"  {one}" for one in elements),
     ]
     clauses = [f"PARTITIONED BY ({_names(schema.partition_keys)})"] if schema.partition_keys else []
-    clauses += _common(schema.comment, schema.options)
+    clauses += _common(schema.comment, other_options(schema.options))
     return "\n".join(lines) + ")" + "".join(f"\n{one}" for one in clauses)
 
 

@@ -10,6 +10,7 @@ from typing import NoReturn
 from tablestore_engine.errors import OptionError, SqlError, TableNotFound, TableStoreError
 from tablestore_engine.operation.changes.table_changes import replace_empty
 from tablestore_engine.options import validate
+from tablestore_engine.schema.table.computed_columns import ComputedColumn, computed_options
 from tablestore_engine.schema.table.creation import create_schema, with_defaults
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import DataType
@@ -53,10 +54,10 @@ def create_table(statement: CreateTable, context: CatalogContext) -> StatementRe
     if statement.must_exist and not exists:
         _missing(statement, context)
     schema = new_schema(
-        [column_of(one) for one in statement.columns],
+        [column_of(one) for one in statement.columns if one.computed_sql is None],
         statement.primary_key,
         statement.partition_by,
-        statement.options,
+        {**statement.options, **computed_options(computed_of(statement))},
         statement.comment,
         context,
     )
@@ -71,6 +72,19 @@ def create_table(statement: CreateTable, context: CatalogContext) -> StatementRe
 def _missing(statement: CreateTable, context: CatalogContext) -> NoReturn:
     database, name = context.identifier(statement.table)
     raise TableNotFound(f"Table '{database}.{name}' does not exist.", hint="Use CREATE OR REPLACE TABLE.")
+
+
+def computed_of(statement: CreateTable) -> list[ComputedColumn]:
+    """The computed columns that a statement declares."""
+    return [
+        ComputedColumn(i, one.name, one.computed_sql, one.comment, _type_text(one))
+        for i, one in enumerate(statement.columns)
+        if one.computed_sql is not None
+    ]
+
+
+def _type_text(column: ColumnDefinition) -> str:
+    return str(parse_sql_type(column.type_sql, column.name)) if column.type_sql else ""
 
 
 def column_of(column: ColumnDefinition) -> tuple[str, DataType, str | None]:

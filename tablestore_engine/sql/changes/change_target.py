@@ -24,6 +24,7 @@ from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.expressions.by_name import by_name_sql, has_named_fields
 from tablestore_engine.spark.expressions.char_text import filled_sql
 from tablestore_engine.spark.expressions.types import sql_type, to_spark_type
+from tablestore_engine.spark.read.computed_columns import with_computed
 from tablestore_engine.spark.read.reader import read_plan, read_positions
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome
@@ -110,7 +111,7 @@ class ChangeTarget:
             rows = with_old_rows(found, positions=self.merging)
         else:
             rows = (read_plan if self.keyed else read_positions)(spark, self.table, self.plan)
-        return quoted_name(self.frames.register(_TARGET, rows))
+        return quoted_name(self.frames.register(_TARGET, with_computed(rows, self.table.schema)))
 
     def apply(self, changes: DataFrame) -> WriteOutcome:
         """Write the changed rows."""

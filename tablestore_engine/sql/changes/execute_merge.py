@@ -13,12 +13,11 @@ from tablestore_engine.errors import DuplicateKeyError, SchemaError, SqlError
 from tablestore_engine.operation.transaction.transaction import with_retry
 from tablestore_engine.schema.table.predicate import Predicate, conjunction, disjunction
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
-from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.spark.expressions.by_name import by_name_sql
 from tablestore_engine.spark.expressions.char_text import filled_sql
 from tablestore_engine.spark.expressions.default_value import default_sql
-from tablestore_engine.spark.expressions.types import to_spark_type
+from tablestore_engine.spark.expressions.types import columns_of, to_spark_type
 from tablestore_engine.spark.read.source_bounds import (
     bounds_of,
     comparable_columns,
@@ -50,6 +49,7 @@ from tablestore_engine.sql.changes.merge_clauses import (
 from tablestore_engine.sql.query.merge_keys import equal_columns, upsert_keys
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.rows.frames import Frames
+from tablestore_engine.sql.rows.merge_schema import merged
 from tablestore_engine.sql.rows.row_context import RowContext, result_of
 from tablestore_engine.sql.statements.row import Merge, MergeClause
 from tablestore_engine.sql.text.default_text import is_default
@@ -88,6 +88,7 @@ def merged_rows(statement: Merge, context: RowContext) -> Iterator[tuple[ChangeT
     check_engine(table, "MERGE", deletes=any(c.action == "DELETE" for c in clauses))
     frames = context.frames()
     source = frames.query(f"SELECT * FROM {statement.source_sql}" + _source_alias(statement))
+    table = _evolved(table, statement, source)
     upsert = _upsert(statement, context, table, source, frames)
     if upsert is not None:
         yield upsert
@@ -98,12 +99,25 @@ def merged_rows(statement: Merge, context: RowContext) -> Iterator[tuple[ChangeT
         yield target, _removed_once(statement, target, changes)
 
 
+def _evolved(table: Table, statement: Merge, source: DataFrame) -> Table:
+    """The table with the columns of the source that the clauses give it, if it takes new ones."""
+    if not table.options.write_merge_schema:
+        return table
+    clauses = (*statement.matched, *statement.not_matched)
+    named = {a.column.lower() for c in clauses for a in c.assignments} | {n.lower() for c in clauses for n in c.columns}
+    star = any(clause.star for clause in clauses)
+    return merged(table, [one for one in columns_of(source.schema) if star or one[0].lower() in named])
+
+
 def _upsert(
     statement: Merge, context: RowContext, table: Table, source: DataFrame, frames: Frames
 ) -> tuple[ChangeTarget, DataFrame] | None:
     """The target, unread, and the rows of the source, if to upsert them is all that the MERGE does; else None."""
     schema = table.schema
     pairs = upsert_keys(statement, schema.primary_keys, schema.field_names, source.columns)
+    star = any(clause.star for clause in (*statement.matched, *statement.not_matched))
+    if star and not {n.lower() for n in schema.field_names} <= {n.lower() for n in source.columns}:
+        return None
     if not pairs or len(comparable_columns(pairs, schema, source)) < len(pairs):
         return None
     target = unread_target_of(frames, table, statement.target_alias, context.intent)
@@ -261,7 +275,7 @@ def _clause_values(
     if clause.action == "UPDATE":
         return {**own, **_updated(clause, target, alias, source, bound, seen_sql)}
     if clause.star:
-        return {n.lower(): value for n, value in _star(schema, alias, source).items()}
+        return {n.lower(): value for n, value in _star(target, alias, source, None).items()}
     columns = clause.columns or schema.field_names
     if len(columns) != len(clause.values_sql):
         raise SchemaError(
@@ -288,7 +302,7 @@ def _updated(
 ) -> dict[str, str]:
     schema = target.table.schema
     if clause.star:
-        given = _star(schema, alias, source)
+        given = _star(target, alias, source, quoted_name(target.alias))
     else:
         given = assigned_values(target, clause.assignments, bound, seen_sql)
     names = {n.lower(): schema.field(n).name for n in given}
@@ -309,18 +323,25 @@ def _same_key(target: ChangeTarget, name: str, value: str) -> str:
     return f"CASE WHEN {same} THEN {own} ELSE raise_error({literal(refused)}) END"
 
 
-def _star(schema: TableSchema, alias: str, source: DataFrame) -> dict[str, str]:
-    """SQL of every column's value under UPDATE SET * and INSERT *: the source's column of the same name."""
+def _star(target: ChangeTarget, alias: str, source: DataFrame, kept: str | None) -> dict[str, str]:
+    """SQL of every column's value under UPDATE SET * and INSERT *: the source's column of the same name.
+
+    Where schemas evolve, a column that the source does not have keeps its value in the relation `kept`; without one, it
+    gets its default.
+    """
+    schema = target.table.schema
     kinds = {f.name.lower(): f.dataType for f in source.schema.fields}
     missing = [n for n in schema.field_names if n.lower() not in kinds]
-    if missing:
+    if missing and not (target.table.options.write_merge_schema or target.table.state.evolving):
         raise SchemaError(
             f"The source of MERGE has no column {', '.join(missing)}, which UPDATE SET * or INSERT * needs.",
             hint="Name the columns in the clause instead.",
         )
-    return {
+    own = {f.name: default_sql(f) if kept is None else f"{kept}.{quoted_name(f.name)}" for f in schema.fields}
+    return {f.name: own[f.name] for f in schema.fields if f.name in missing} | {
         f.name: filled_sql(
             by_name_sql(f"{alias}.{quoted_name(f.name)}", kinds[f.name.lower()], to_spark_type(f.type), f.name), f
         )
         for f in schema.fields
+        if f.name not in missing
     }

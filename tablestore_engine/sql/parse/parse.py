@@ -27,7 +27,6 @@ from tablestore_engine.sql.parse import (
     parse_script,
     parse_show,
 )
-from tablestore_engine.sql.parse.parse_table import properties
 from tablestore_engine.sql.statements.function import ShowFunctions
 from tablestore_engine.sql.statements.schema import DropSchema, Use
 from tablestore_engine.sql.statements.script import ExecuteImmediate
@@ -42,7 +41,7 @@ from tablestore_engine.sql.statements.statement import (
 from tablestore_engine.sql.statements.table import CacheTable, DropTable, RefreshTable, Truncate, UncacheTable
 from tablestore_engine.sql.statements.view import DropView
 from tablestore_engine.sql.text.common_tables import skip_ctes
-from tablestore_engine.sql.text.cursor import Cursor, error_at, literal_text
+from tablestore_engine.sql.text.cursor import Cursor, error_at, literal_text, properties
 from tablestore_engine.sql.text.hints import refuse_misplaced
 from tablestore_engine.sql.text.lexer import END, Token, tokenize, top_level
 from tablestore_engine.sql.text.scripts import TRANSACTION_WORDS, is_script, is_transaction, second_statement

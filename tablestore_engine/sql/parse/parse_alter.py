@@ -6,7 +6,6 @@ from tablestore_engine.errors import SqlError
 from tablestore_engine.sql.parse.parse_columns import alter_columns
 from tablestore_engine.sql.parse.parse_create import refuse_kept_up
 from tablestore_engine.sql.parse.parse_dml import partition_spec
-from tablestore_engine.sql.parse.parse_table import properties, property_key
 from tablestore_engine.sql.parse.parse_tags import alter_tag
 from tablestore_engine.sql.statements.layout import AddPrimaryKey, ClusterTable, Compact
 from tablestore_engine.sql.statements.partition import DropPartitions
@@ -20,7 +19,7 @@ from tablestore_engine.sql.statements.table import (
     UnsetTableProperties,
 )
 from tablestore_engine.sql.statements.view import CreateView
-from tablestore_engine.sql.text.cursor import Cursor
+from tablestore_engine.sql.text.cursor import Cursor, properties, property_key
 
 
 def alter(cursor: Cursor) -> Statement | None:

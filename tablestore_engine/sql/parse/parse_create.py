@@ -9,11 +9,11 @@ from __future__ import annotations
 from tablestore_engine.errors import SqlError
 from tablestore_engine.sql.parse import parse_foreign
 from tablestore_engine.sql.parse.parse_function import create_function
-from tablestore_engine.sql.parse.parse_table import create_table, properties
+from tablestore_engine.sql.parse.parse_table import create_table
 from tablestore_engine.sql.statements.schema import CreateSchema
 from tablestore_engine.sql.statements.statement import PassThrough, Statement
 from tablestore_engine.sql.statements.view import CreateView
-from tablestore_engine.sql.text.cursor import Cursor
+from tablestore_engine.sql.text.cursor import Cursor, properties
 
 
 def create(cursor: Cursor) -> Statement | None:

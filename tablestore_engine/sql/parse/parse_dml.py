@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.sql.parse.parse_table import properties
 from tablestore_engine.sql.statements.row import (
     Delete,
     InsertInto,
@@ -29,7 +28,7 @@ from tablestore_engine.sql.statements.statement import (
 )
 from tablestore_engine.sql.text.common_tables import inline_ctes, with_ctes
 from tablestore_engine.sql.text.cursor import OWN_CATALOGS, Cursor, error_at
-from tablestore_engine.sql.text.hints import hint_before
+from tablestore_engine.sql.text.hints import option_hint
 from tablestore_engine.sql.text.lexer import top_level
 
 
@@ -51,22 +50,16 @@ def partition_spec(cursor: Cursor) -> PartitionSpec:
 
 def _dynamic_options(cursor: Cursor) -> dict[str, str]:
     """The options of the hint behind the table's name: ``/*+ OPTIONS('key' = 'value', …) */``."""
-    found = hint_before(cursor.text, cursor.tokens, cursor.i)
+    found = option_hint(cursor.text, cursor.tokens, cursor.i)
     if found is None:
         return {}
-    inner = Cursor(found[1])
-    if not inner.accept("OPTIONS"):
-        return {}
-    options = properties(inner)
-    inner.expect_end()
     cursor.read_hints.add(found[0])
-    return options
+    return found[2]
 
 
-def _refuse_evolution(cursor: Cursor, verb: str) -> None:
-    """A clause that is read and ignored would drop the columns that it asks to add."""
-    if cursor.sees("WITH", "SCHEMA", "EVOLUTION"):
-        raise SqlError(f"{verb} WITH SCHEMA EVOLUTION is not supported.", hint="Add the columns first: ALTER TABLE.")
+def _schema_evolution(cursor: Cursor) -> dict[str, str]:
+    """The option that WITH SCHEMA EVOLUTION is."""
+    return {"write.merge-schema": "true"} if cursor.accept("WITH", "SCHEMA", "EVOLUTION") else {}
 
 
 # -- INSERT ----------------------------------------------------------------------------------------------
@@ -74,7 +67,7 @@ def _refuse_evolution(cursor: Cursor, verb: str) -> None:
 
 def insert(cursor: Cursor, with_sql: str | None) -> Statement:
     cursor.expect("INSERT")
-    _refuse_evolution(cursor, "INSERT")
+    evolution = _schema_evolution(cursor)
     verb = cursor.accept_one("INTO", "OVERWRITE")
     if verb is None:
         raise cursor.error("Expected INTO or OVERWRITE")
@@ -83,7 +76,7 @@ def insert(cursor: Cursor, with_sql: str | None) -> Statement:
     if cursor.key == "TABLE" and cursor.tokens[cursor.i + 1].is_name and not cursor.sees("TABLE", "VALUES", "("):
         cursor.i += 1
     table = cursor.table_name()
-    options = _dynamic_options(cursor)
+    options = {**_dynamic_options(cursor), **evolution}
     if cursor.key == "AS" and cursor.key_at(2) == "REPLACE":
         cursor.i += 2
         raise cursor.error("Only REPLACE WHERE is supported", kind=SqlError, hint="Use MERGE INTO.")
@@ -285,10 +278,10 @@ def _own_column(cursor: Cursor, table: TableName, alias: str | None) -> str:
 
 def merge(cursor: Cursor, with_sql: str | None) -> Statement:
     cursor.expect("MERGE")
-    _refuse_evolution(cursor, "MERGE")
+    evolution = _schema_evolution(cursor)
     cursor.expect("INTO")
     target = cursor.table_name()
-    options = _dynamic_options(cursor)
+    options = {**_dynamic_options(cursor), **evolution}
     target_alias = _alias(cursor, "USING")
     cursor.expect("USING")
     source, source_name, source_alias = _merge_source(cursor, with_sql)

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tablestore_engine.errors import SqlError
+from tablestore_engine.schema.table.computed_columns import Watermark, computed_options
 from tablestore_engine.sql.statements.statement import ColumnDefinition, Statement, TableName
 from tablestore_engine.sql.statements.table import CreateTable, CreateTableAs, CreateTableLike
-from tablestore_engine.sql.text.cursor import Cursor, string_value
+from tablestore_engine.sql.text.cursor import Cursor, properties
 from tablestore_engine.sql.text.lexer import NUMBER, STRING, SYMBOL, behind, top_level
 
 OWN_PROVIDERS: Final = frozenset(["tablestore", "paimon"])
@@ -138,7 +139,13 @@ def _elements(cursor: Cursor, head: _Head, *, typed: bool) -> None:
     cursor.expect("(")
     while True:
         if not _table_constraint(cursor, head):
-            column, is_key = column_definition(cursor, typed=typed)
+            if cursor.sees("WATERMARK", "FOR"):
+                _watermark(cursor, head)
+                if cursor.accept(","):
+                    continue
+                break
+            computed = _computed_column(cursor) if typed else None
+            column, is_key = (computed, False) if computed else column_definition(cursor, typed=typed)
             if column.first or column.after is not None:
                 raise cursor.error(
                     f"Column {column.name} cannot be given a position: it has its place in the list", kind=SqlError
@@ -149,6 +156,24 @@ def _elements(cursor: Cursor, head: _Head, *, typed: bool) -> None:
         if not cursor.accept(","):
             break
     cursor.expect(")")
+
+
+def _watermark(cursor: Cursor, head: _Head) -> None:
+    """``WATERMARK FOR column AS expression``: kept for other engines."""
+    cursor.i += 2
+    column = ".".join(cursor.dotted("a column name"))
+    cursor.expect("AS")
+    head.options |= computed_options((), Watermark(column, cursor.until(",", what="an expression")))
+
+
+def _computed_column(cursor: Cursor) -> ColumnDefinition | None:
+    """``name AS expression [COMMENT '…']``; None for another column."""
+    if not (cursor.token.is_name and cursor.key_at(1) == "AS"):
+        return None
+    name = cursor.name("a column name")
+    cursor.expect("AS")
+    sql = cursor.until(",", "COMMENT", what="an expression")
+    return ColumnDefinition(name, "", comment=cursor.string() if cursor.accept("COMMENT") else None, computed_sql=sql)
 
 
 def _table_constraint(cursor: Cursor, head: _Head) -> bool:
@@ -220,7 +245,7 @@ def column_definition(cursor: Cursor, *, typed: bool = True) -> tuple[ColumnDefi
             )
         else:
             raise cursor.error(f"The definition of column {name} is not understood")
-    return ColumnDefinition(name, type_sql, nullable, comment, default, first, after), is_key
+    return ColumnDefinition(name, type_sql, nullable, comment, default, None, first, after), is_key
 
 
 def column_type(cursor: Cursor, column: str) -> str:
@@ -320,41 +345,3 @@ def _partitioned_by(cursor: Cursor, head: _Head) -> None:
             break
     cursor.expect(")")
     head.partition_by = tuple(names)
-
-
-def properties(cursor: Cursor) -> dict[str, str]:
-    """``('k' = 'v', a.b = 1, …)`` as strings; the equals sign is optional, as in Spark."""
-    found: dict[str, str] = {}
-    cursor.expect("(")
-    if cursor.accept(")"):
-        return found
-    while True:
-        key = property_key(cursor)
-        cursor.accept_one("=", "==")
-        found[key] = _property_value(cursor, key)
-        if not cursor.accept(","):
-            break
-    cursor.expect(")")
-    return found
-
-
-def property_key(cursor: Cursor) -> str:
-    """``'a.b'``, ``a.b``, or ``a-b`` in quotes or backquotes."""
-    if cursor.token.kind == STRING:
-        cursor.i += 1
-        return string_value(cursor.tokens[cursor.i - 1].text)
-    return ".".join(cursor.dotted("a property name"))
-
-
-def _property_value(cursor: Cursor, key: str) -> str:
-    token = cursor.token
-    if token.kind == STRING:
-        return cursor.string()
-    sign = "-" if cursor.accept("-") else ""
-    if cursor.token.kind == NUMBER:
-        cursor.i += 1
-        return sign + cursor.tokens[cursor.i - 1].text
-    if cursor.key in ("TRUE", "FALSE"):
-        cursor.i += 1
-        return cursor.tokens[cursor.i - 1].text.lower()
-    raise cursor.error(f"Property '{key}' needs a value in quotes")

@@ -7,7 +7,7 @@ the query only as follows:
 * the name of a bound table becomes the view's name, in backquotes;
 * a bound table without an alias gets its own last name as the alias, so that its columns can still be
   qualified by it. When tables that one expression can see share that last name they keep the view's name instead;
-* the time-travel clause of a bound table is removed, because the view is already pinned;
+* the time-travel clause and the hint of a bound table are removed, because the view is already pinned;
 * ``database.table.column`` of a bound table loses its database;
 * ``*`` leaves out the hidden columns of a bound table.
 
@@ -27,6 +27,7 @@ from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.sql.query.hidden_columns import hidden_columns, stars
 from tablestore_engine.sql.query.pushdown import table_predicates
+from tablestore_engine.sql.query.scan_options import time_travel_of
 from tablestore_engine.sql.query.structure import DottedName, Relation, Select, Span, Structure, TimeTravel
 from tablestore_engine.sql.query.table_references import scan_expression, scan_query
 from tablestore_engine.sql.text.cursor import NO_CATALOG, OWN_CATALOGS
@@ -44,8 +45,8 @@ class TableReference:
     ``database`` is None when the query names none. ``name`` may end in a system table's suffix
     (``t$snapshots``). ``predicate`` holds for every row that can matter; None is no restriction.
     ``hidden`` are the hidden columns that the query names. ``changes`` are the bounds of ``table_changes``, as written,
-    for a query that reads the table's changes. ``without_catalog``: the text has an empty catalog before
-    the database (``None.db.t``, ``.db.t``), so Spark could not resolve the name.
+    for a query that reads the table's changes; ``options`` are those of a hint. ``without_catalog``: the text has an
+    empty catalog before the database (``None.db.t``, ``.db.t``), so Spark could not resolve the name.
     """
 
     database: str | None
@@ -55,6 +56,7 @@ class TableReference:
     without_catalog: bool = False
     hidden: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
+    options: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -169,7 +171,8 @@ def _reference(
     if len(parts) == 2 and parts[0].lower() in FILE_FORMATS and any(c in parts[1] for c in "/:\\.*"):
         return None
     database = parts[0] if len(parts) == 2 else None
-    return TableReference(database, parts[-1], table.time_travel, predicate, nothing, hidden, table.changes)
+    travel, options = time_travel_of(table.options, table.time_travel)
+    return TableReference(database, parts[-1], travel, predicate, nothing, hidden, table.changes, options)
 
 
 class _Rewrite:
@@ -214,6 +217,8 @@ class _Rewrite:
         self.edits.append((*table.name_span, view))
         if table.travel_span is not None:
             self.edits.append((*table.travel_span, ""))
+        if table.hint_span is not None:
+            self.edits.append((*table.hint_span, ""))
         if table.alias_at is not None and table not in self.renamed:
             self.edits.append((table.alias_at, table.alias_at, f" AS {_spelled(table)}"))
 

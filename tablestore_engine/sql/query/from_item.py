@@ -11,6 +11,7 @@ from typing import Final
 
 from tablestore_engine.sql.query.structure import Cte, Query, Relation, Select, Structure, TimeTravel
 from tablestore_engine.sql.text.cursor import literal_at
+from tablestore_engine.sql.text.hints import option_hint
 from tablestore_engine.sql.text.lexer import END, NUMBER, QUOTED, STRING, WORD, Token, behind, tokenize
 
 Ctes = Mapping[str, Cte]
@@ -238,6 +239,9 @@ class RelationScan:
         if relation.parts and not relation.changes:
             before = tokens[i - 1].end
             i = self._time_travel(i, relation, before)
+            hint = option_hint(self.text, tokens, i)
+            if hint is not None:
+                relation.hint_span, relation.options = hint[:2], tuple(hint[2].items())
         if tokens[i].key == "WITH" and tokens[i + 1].key == "(":
             i = self.behind_parentheses(i + 1)
         if tokens[i].key == "TABLESAMPLE" and tokens[i + 1].key == "(":

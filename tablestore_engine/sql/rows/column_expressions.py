@@ -3,16 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import SqlError, TableStoreError
 from tablestore_engine.schema.types.default_values import Expression, parsed_default
+from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.expressions.default_value import default_sql
+from tablestore_engine.spark.expressions.types import sql_type
 from tablestore_engine.spark.run.errors import translated
+from tablestore_engine.sql.statements.statement import ColumnDefinition
+from tablestore_engine.sql.statements.table import CreateTable
+from tablestore_engine.sql.text.types import parse_sql_type
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+def with_computed_types(statement: CreateTable, spark: Callable[[], SparkSession]) -> CreateTable:
+    """The statement with the types that Spark gives to its computed columns.
+
+    Raises:
+        SqlError: Spark cannot resolve an expression.
+    """
+    columns = statement.columns
+    kinds = {one.name: parse_sql_type(one.type_sql, one.name) for one in columns if one.computed_sql is None}
+    items = ", ".join(f"CAST(NULL AS {sql_type(kind)}) AS {quoted_name(name)}" for name, kind in kinds.items())
+    typed = (one if one.computed_sql is None else _typed(one, items, spark()) for one in columns)
+    return replace(statement, columns=tuple(typed))
+
+
+def _typed(column: ColumnDefinition, items: str, spark: SparkSession) -> ColumnDefinition:
+    try:
+        with translated():
+            found = spark.sql(f"SELECT ({column.computed_sql}) AS v FROM (SELECT {items})").schema
+    except TableStoreError as error:
+        raise SqlError(
+            f"Column '{column.name}' AS {column.computed_sql} cannot be computed: {error.message}",
+            hint="Use columns of the table, constants and functions.",
+        ) from error
+    return replace(column, type_sql=found[0].dataType.simpleString())
 
 
 def check_defaults(fields: Sequence[DataField], spark: Callable[[], SparkSession]) -> None:

@@ -35,6 +35,7 @@ from tablestore_engine.spark.write.writer import Rows
 from tablestore_engine.sql.catalog.partition_spec import clause_values, partition_field
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.rows.frames import Frames
+from tablestore_engine.sql.rows.merge_schema import incoming_columns, merged
 from tablestore_engine.sql.rows.row_context import RowContext, result_of
 from tablestore_engine.sql.statements.row import InsertInto, InsertOverwrite
 from tablestore_engine.sql.statements.statement import PartitionSpec
@@ -45,7 +46,7 @@ from tablestore_engine.sql.text.lexer import tokenize
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
 
@@ -62,17 +63,29 @@ def _insert(statement: InsertInto, context: RowContext) -> StatementResult:
     table = context.table(statement.table)
     frames = context.frames()
     frame = frames.query(query_of(statement, table.schema))
+    table = _merged(table, statement, frame)
     static = _static_columns(statement.partition, table.schema, frames)
     aligned = align(frame, table.schema, statement.columns, static, by_name=statement.by_name)
     outcome = insert(frames.spark, table, Rows(aligned, frames.input_bytes), context.intent)
     return result_of("UPSERT" if table.schema.primary_keys else "INSERT", outcome)
 
 
+def _merged(table: Table, statement: InsertInto | InsertOverwrite, frame: DataFrame) -> Table:
+    """The table with the columns of the rows, if it takes new ones."""
+    if not table.options.write_merge_schema:
+        return table
+    static = {partition_field(v.column, table.schema).name for v in statement.partition if v.value_sql is not None}
+    names = () if statement.by_name else statement.columns or [n for n in table.schema.field_names if n not in static]
+    return merged(table, incoming_columns(frame, table.schema, names))
+
+
 def query_of(statement: InsertInto | InsertOverwrite, schema: TableSchema) -> str:
     """The query of an INSERT, with what DEFAULT means in its VALUES."""
     static = {partition_field(v.column, schema).name for v in statement.partition if v.value_sql is not None}
     names = statement.columns or [n for n in schema.field_names if n not in static]
-    return with_default_values(statement.query_sql, names, lambda name: default_sql(schema.field(name)))
+    return with_default_values(
+        statement.query_sql, names, lambda name: default_sql(schema.field(name)) if schema.has_field(name) else "NULL"
+    )
 
 
 def execute_overwrite(statement: InsertOverwrite, context: RowContext) -> StatementResult:
@@ -81,6 +94,8 @@ def execute_overwrite(statement: InsertOverwrite, context: RowContext) -> Statem
     schema = table.schema
     frames = context.frames()
     frame = frames.query(query_of(statement, schema))
+    table = _merged(table, statement, frame)
+    schema = table.schema
     static = _static_columns(statement.partition, schema, frames)
     aligned = align(frame, schema, statement.columns, static, by_name=statement.by_name)
     replaces = None

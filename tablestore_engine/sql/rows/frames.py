@@ -15,11 +15,13 @@ from tablestore_engine.catalog import Catalog, View
 from tablestore_engine.errors import BrokenViewError, SqlError, TableNotFound, TableStoreError
 from tablestore_engine.metadata.function import SQL, Function
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.scan.explain_scan import scan_text
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.changes.read_changes import read_changes
 from tablestore_engine.spark.changes.system_frames import system_table
+from tablestore_engine.spark.read.computed_columns import with_computed
 from tablestore_engine.spark.read.hidden_columns import read_with_hidden
 from tablestore_engine.spark.read.reader import read_plan
 from tablestore_engine.spark.run.errors import translated
@@ -64,6 +66,8 @@ class Frames:
         self.temporaries: list[str] = []  # names that the session resolves before the catalog
         self._depth: list[str] = []
         self._unresolved: list[tuple[str, str, str]] = []  # database, name, and how Spark quotes it
+        self.explaining = False  # no plan is taken from a cache, and `scans` says what each table's leaves out
+        self.scans: list[str] = []
         self._bytes = 0
         self._unknown = False
 
@@ -257,7 +261,13 @@ class Frames:
         return self._views[key]
 
     def _bind_table(self, reference: TableReference, database: str, name: str, suffix: str) -> str:
-        asked = (reference.time_travel, repr(reference.predicate), reference.hidden, reference.changes)
+        asked = (
+            reference.time_travel,
+            repr(reference.predicate),
+            reference.hidden,
+            reference.changes,
+            reference.options,
+        )
         key = (database, name.lower(), suffix, *asked)
         if key in self._views:
             return self._views[key]
@@ -279,6 +289,7 @@ class Frames:
 
     def _read(self, table: Table, reference: TableReference) -> tuple[DataFrame, int]:
         """A table's rows, and the bytes of the files that they come from."""
+        table = table.with_options(dict(reference.options), "query")
         table.options.refuse_unsupported(for_write=False)
         schema = table.schema
         if reference.time_travel is not None:
@@ -289,12 +300,15 @@ class Frames:
 
         def read() -> tuple[DataFrame, int]:
             plan = table.scan(snapshot, reference.predicate, schema=schema)
+            if self.explaining:
+                self.scans.append(scan_text(table.name, table.live_files(snapshot), plan, reference.predicate))
             if reference.hidden:
                 frame = read_with_hidden(self.spark, table, plan, reference.predicate, reference.hidden)
-                return frame, plan.file_size
-            return read_plan(self.spark, table, plan, reference.predicate), plan.file_size
+                return with_computed(frame, schema), plan.file_size
+            frame = read_plan(self.spark, table, plan, reference.predicate)
+            return with_computed(frame, schema), plan.file_size
 
-        if snapshot is None:
+        if snapshot is None or reference.options or self.explaining:
             return read()
         state = _state(table, snapshot, schema)
         if reference.time_travel is None and not reference.hidden:
@@ -318,7 +332,7 @@ class Frames:
 
     def _whole(self, table: Table, snapshot: Snapshot | None) -> tuple[DataFrame, int]:
         plan = table.scan(snapshot)
-        return read_plan(self.spark, table, plan), plan.file_size
+        return with_computed(read_plan(self.spark, table, plan), table.schema), plan.file_size
 
     def cache(self, table: Table, level: str) -> DataFrame | None:
         """Keep the rows of a table in memory, and return them; None for a table without rows."""

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.errors import CommitIdentityError, OptionError, ReadOnlyError
+from tablestore_engine.errors import CommitIdentityError, ReadOnlyError
 from tablestore_engine.operation.commit.identity import CommitIdentity, applied_before, chosen_identity
 from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
+from tablestore_engine.options import CommitOptions
 from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.rows.frames import Frames
@@ -27,7 +28,12 @@ if TYPE_CHECKING:
 
 COMMIT_USER: Final = "commit.user-prefix"
 COMMIT_IDENTIFIER: Final = "commit.identifier"
-MERGE_SCHEMA: Final = "write.merge-schema"
+_OF_SESSIONS: Final = (
+    COMMIT_USER,
+    COMMIT_IDENTIFIER,
+    CommitOptions.write_merge_schema.key,
+    CommitOptions.write_merge_schema_explicit_cast.key,
+)
 _SESSION_PREFIX: Final = "spark.paimon."
 
 
@@ -42,10 +48,13 @@ class RowContext:
     session_options: Mapping[str, str]
     intent: WriteIntent = PLAIN
     dynamic_options: Mapping[str, str] = field(default_factory=dict)  # of the table that the statement changes
+    explaining: bool = False  # the statement is planned only
 
     def frames(self, *, lasting: bool = False) -> Frames:
         """A new binder, for one statement. `lasting`: Spark keeps the text and reads it again later."""
-        return Frames(self.spark(), self.catalog, self.database, lasting=lasting)
+        frames = Frames(self.spark(), self.catalog, self.database, lasting=lasting)
+        frames.explaining = self.explaining
+        return frames
 
     def identifier(self, name: TableName) -> tuple[str, str]:
         """Database and name."""
@@ -78,12 +87,6 @@ def with_dynamic_options(statement: RowChange, context: RowContext) -> RowContex
     # A DELETE of all rows starts no session, and nothing that is refused does.
     if _is_table(statement.table, context) and not (isinstance(statement, Delete) and statement.where_sql is None):
         given = {**_session_options(context.spark()), **given}
-    if given.pop(MERGE_SCHEMA, "false").strip().lower() != "false":
-        raise OptionError(
-            f"'{MERGE_SCHEMA}' is not supported: a write adds no columns.",
-            hint="Add them first: ALTER TABLE … ADD COLUMNS, or `on_schema_change` in a dbt model; and leave this "
-            f"option out ({_SESSION_PREFIX}{MERGE_SCHEMA} in a session).",
-        )
     identity = _identity(given)
     if identity is not None:
         del given[COMMIT_IDENTIFIER]
@@ -94,7 +97,7 @@ def with_dynamic_options(statement: RowChange, context: RowContext) -> RowContex
 
 def _session_options(spark: SparkSession) -> dict[str, str]:
     """The options of writes that the session sets. Others of Paimon's are not asked for: each costs a call."""
-    found = {key: spark.conf.get(_SESSION_PREFIX + key, None) for key in (COMMIT_USER, COMMIT_IDENTIFIER, MERGE_SCHEMA)}
+    found = {key: spark.conf.get(_SESSION_PREFIX + key, None) for key in _OF_SESSIONS}
     return {key: value for key, value in found.items() if value is not None}
 
 

@@ -28,13 +28,15 @@ class TableName:
 
 @dataclass(frozen=True)
 class ColumnDefinition:
-    """A column of CREATE TABLE or ADD COLUMNS. ``type_sql`` is Spark's type text without NOT NULL."""
+    """A column of CREATE TABLE or ADD COLUMNS. ``type_sql`` is Spark's type text without NOT NULL, or empty for
+    a computed column."""
 
     name: str
     type_sql: str
     nullable: bool = True
     comment: str | None = None
     default_sql: str | None = None
+    computed_sql: str | None = None
     first: bool = False
     after: str | None = None
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from tablestore_engine.errors import ParseError, SqlError
 from tablestore_engine.sql.statements.statement import TableName
-from tablestore_engine.sql.text.lexer import BAD, END, STRING, Token, behind, position_of, tokenize
+from tablestore_engine.sql.text.lexer import BAD, END, NUMBER, STRING, Token, behind, comments, position_of, tokenize
 from tablestore_engine.sql.text.operands import needs_operand
 
 NO_CATALOG: Final = "none"  # the text of `{{ this.database }}` when a relation has no database
@@ -186,7 +186,11 @@ class Cursor:
         if self.at_end:
             raise self.error(f"Expected {what}")
         start, self.i = self.i, len(self.tokens) - 1
-        return self.slice(start, self.i)
+        last = self.tokens[self.i - 1].end
+        hint = next(
+            (at + len(one) for at, one in comments(self.text, last, self.token.start) if one[:3] == "/*+"), last
+        )
+        return self.text[self.tokens[start].start : hint]
 
     def until(self, *keys: str, what: str = "an expression") -> str:
         """The text of an expression up to one of the keys, at this level of brackets and outside of CASE, or to
@@ -270,3 +274,41 @@ def _unescape(found: re.Match[str], quote: str) -> str:
     if single is not None:
         return _ESCAPED.get(single, single)
     return quote if found.group()[0] == quote else found.group()
+
+
+def properties(cursor: Cursor) -> dict[str, str]:
+    """``('k' = 'v', a.b = 1, …)`` as strings; the equals sign is optional, as in Spark."""
+    found: dict[str, str] = {}
+    cursor.expect("(")
+    if cursor.accept(")"):
+        return found
+    while True:
+        key = property_key(cursor)
+        cursor.accept_one("=", "==")
+        found[key] = _property_value(cursor, key)
+        if not cursor.accept(","):
+            break
+    cursor.expect(")")
+    return found
+
+
+def property_key(cursor: Cursor) -> str:
+    """``'a.b'``, ``a.b``, or ``a-b`` in quotes or backquotes."""
+    if cursor.token.kind == STRING:
+        cursor.i += 1
+        return string_value(cursor.tokens[cursor.i - 1].text)
+    return ".".join(cursor.dotted("a property name"))
+
+
+def _property_value(cursor: Cursor, key: str) -> str:
+    token = cursor.token
+    if token.kind == STRING:
+        return cursor.string()
+    sign = "-" if cursor.accept("-") else ""
+    if cursor.token.kind == NUMBER:
+        cursor.i += 1
+        return sign + cursor.tokens[cursor.i - 1].text
+    if cursor.key in ("TRUE", "FALSE"):
+        cursor.i += 1
+        return cursor.tokens[cursor.i - 1].text.lower()
+    raise cursor.error(f"Property '{key}' needs a value in quotes")

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.sql.text.cursor import error_at
+from tablestore_engine.sql.text.cursor import Cursor, error_at, properties
 from tablestore_engine.sql.text.lexer import SYMBOL, Token, comments, tokenize
 
 _MARK: Final = "/*+"
@@ -27,29 +27,55 @@ def hint_before(text: str, tokens: Sequence[Token], i: int) -> tuple[int, str] |
     return None if at is None else (at[0], at[1][len(_MARK) : -2])
 
 
+def option_hint(text: str, tokens: Sequence[Token], i: int) -> tuple[int, int, dict[str, str]] | None:
+    """The hint OPTIONS between the token ``i`` and the one before it: its span, and its options."""
+    found = hint_before(text, tokens, i)
+    if found is None:
+        return None
+    inner = Cursor(found[1])
+    if not inner.accept("OPTIONS"):
+        return None
+    options = properties(inner)
+    inner.expect_end()
+    return found[0], found[0] + len(_MARK) + len(found[1]) + 2, options
+
+
 def refuse_misplaced(text: str, tokens: Sequence[Token], read: Collection[int] = ()) -> None:
     """Raises SqlError for a hint that neither Spark nor the engine would apply: OPTIONS, and any hint that does not
     follow SELECT. Those at the offsets ``read`` are applied."""
     if _MARK not in text:
         return
-    for before, start, content in _hints(text, tokens):
-        if start in read:
+    for i, start, content in _hints(text, tokens):
+        before = tokens[i - 1].key if i else ""
+        if start in read or (_follows_table(tokens, i) and _is_options(content)):
             continue
         token = Token(SYMBOL, _MARK, start, start + len(_MARK), text[start : start + 40])
-        if any(one.key == "OPTIONS" for one in tokenize(content[len(_MARK) : -2])):
+        if _is_options(content):
             raise error_at(
                 text,
                 token,
                 "The hint OPTIONS is not read here",
                 kind=SqlError,
-                hint="It follows the table that a statement changes: INSERT INTO t /*+ OPTIONS(…) */ SELECT …. Read an "
-                "older version by VERSION AS OF or TIMESTAMP AS OF, and set options for reads by "
+                hint="It follows the table that a statement changes, INSERT INTO t /*+ OPTIONS(…) */ SELECT …, or a "
+                "table that is read: FROM t /*+ OPTIONS(…) */. Set options for all reads by "
                 "ALTER TABLE … SET TBLPROPERTIES ('key' = 'value').",
             )
         if before != "SELECT":
             raise error_at(
                 text, token, "A hint is not read here", kind=SqlError, hint="Write it directly after SELECT."
             )
+
+
+def _is_options(content: str) -> bool:
+    return any(one.key == "OPTIONS" for one in tokenize(content[len(_MARK) : -2]))
+
+
+def _follows_table(tokens: Sequence[Token], i: int) -> bool:
+    """Whether the name before the token ``i`` is that of a table in a FROM list."""
+    at = i - 1
+    while at > 1 and tokens[at].is_name and tokens[at - 1].key == "." and tokens[at - 2].is_name:
+        at -= 2
+    return at > 0 and tokens[at].is_name and tokens[at - 1].key in ("FROM", "JOIN", ",", "TABLE")
 
 
 def names_in_hints(text: str, start: int, end: int) -> Iterator[tuple[tuple[str, ...], Spans]]:
@@ -79,11 +105,11 @@ def _names(tokens: Sequence[Token], offset: int) -> Iterator[tuple[tuple[str, ..
         i += 1
 
 
-def _hints(text: str, tokens: Sequence[Token]) -> Iterator[tuple[str, int, str]]:
-    """The key of the token before each hint, the offset of the hint, and its text."""
-    key, position = "", 0
-    for token in tokens:
+def _hints(text: str, tokens: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
+    """The index of the token after each hint, the offset of the hint, and its text."""
+    position = 0
+    for i, token in enumerate(tokens):
         for start, content in comments(text, position, token.start):
             if content.startswith(_MARK):
-                yield key, start, content
-        key, position = token.key, token.end
+                yield i, start, content
+        position = token.end

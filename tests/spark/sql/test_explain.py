@@ -69,3 +69,19 @@ def changing(store):
     store.sql("CREATE TABLE s (id INT, v INT)")
     store.sql("INSERT INTO t VALUES (1, 10)")
     return store
+
+
+def test_what_is_left_out_and_why(store):
+    store.sql(
+        "CREATE TABLE t (id INT, v INT, d STRING) PARTITIONED BY (d) WITH ('primary-key' = 'd,id', 'bucket' = '4')"
+    )
+    store.sql("INSERT INTO t SELECT CAST(id AS INT), 1, concat('p', id % 3) FROM range(60)")
+    store.sql("INSERT INTO t VALUES (1000, 2, 'p1')")
+    for query in ("SELECT * FROM t WHERE d = 'p1' AND id = 7", "DELETE FROM t WHERE d = 'p1' AND id = 7"):
+        plan = store.sql(f"EXPLAIN {query}").first()[0]
+        assert "== Files of default.t, snapshot 2 ==\n1 of " in plan, query
+        assert "partitions: 1 of 3; left out by d = 'p1': d=p0, d=p2" in plan
+        assert "buckets: 1 of 4; left out by id = 7 (hash): d=p1/bucket-" in plan
+    plan = store.sql("EXPLAIN SELECT * FROM t WHERE v = 99 AND d = 'p1'").first()[0]
+    assert "left out by statistics" in plan
+    assert "left out" not in store.sql("EXPLAIN SELECT * FROM t").first()[0]

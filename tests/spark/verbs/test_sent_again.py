@@ -135,15 +135,3 @@ def test_options_do_not_stay_when_a_write_changes_the_schema(log):
     schema = log.table("t").schema
     assert schema.merge_engine.rules.is_multiset
     assert "write-only" not in schema.options
-
-
-def test_a_schema_is_not_merged(log):
-    log.execute("SET `spark.paimon.write.merge-schema` = true")
-    try:
-        with pytest.raises(OptionError, match=r"'write.merge-schema' is not supported.*ADD COLUMNS"):
-            log.execute("INSERT INTO t SELECT 3, 3")
-    finally:
-        log.execute("RESET `spark.paimon.write.merge-schema`")
-    with pytest.raises(OptionError, match="merge-schema"):
-        log.execute("INSERT INTO t /*+ OPTIONS('write.merge-schema' = 'true') */ SELECT 3, 3")
-    log.execute("INSERT INTO t /*+ OPTIONS('write.merge-schema' = 'false') */ SELECT 3, 3")

@@ -11,7 +11,9 @@ from pathlib import Path
 
 PACKAGE = "dbt.adapters.tablestore"
 FOLDER = Path(__file__).resolve().parents[3] / "dbt" / "adapters" / "tablestore"
-ROOMS = ("impl", "macro_methods", "schema_methods", "build", "relation", "config", "connection", "dialect")
+ROOMS = (
+    "impl", "macro_methods", "change_methods", "schema_methods", "build", "relation", "config", "connection", "dialect",
+)  # fmt: skip
 
 
 def _modules():

@@ -226,7 +226,7 @@ def test_no_option_of_paimon_is_missing():
     "mapping",
     [
         {"deletion-vectors.enabled": "true"},
-        {"changelog-producer": "input"},
+        {"row-tracking.enabled": "true"},
         {"partial-update.unknown": "a"},
         {"bucket": "-2"},
     ],
@@ -309,7 +309,7 @@ def test_bad_values_of_what_is_acted_on_are_never_guessed():
         ({}, True, True, True),
         ({"bucket": "4"}, True, True, True),
         ({}, False, True, True),
-        ({"bucket": "4", "changelog-producer": "input"}, True, True, False),
+        ({"bucket": "4", "deletion-vectors.bitmap64": "true"}, True, True, False),
         ({"bucket": "4", "merge-engine": "tablestore-count"}, True, False, False),
         ({"bucket": "4", "scan.mode": "latest"}, True, True, True),
     ],

@@ -26,7 +26,8 @@ LOOSE_KEY_HINT = (
 )
 """What to do about rows whose key is null or occurs twice, if the key comes from `unique_key`."""
 
-KEY_STRATEGIES = ("upsert", "merge")
+CHANGELOG = "changelog"
+KEY_STRATEGIES = ("upsert", "merge", CHANGELOG)
 """Incremental strategies for which `unique_key` becomes the table's primary key."""
 
 
@@ -43,6 +44,7 @@ class TableStoreConfig(AdapterConfig):
     sequence_field: Names = None
     fields: Optional[Dict[str, Any]] = None  # noqa: UP006,UP045
     row_kind: Optional[bool] = None  # noqa: UP045
+    on_expired: Optional[str] = None  # noqa: UP045
     table_options: Optional[Dict[str, Any]] = None  # noqa: UP006,UP045
     file_format: Optional[str] = None  # noqa: UP045
     enforce_key: Optional[bool] = None  # noqa: UP045
@@ -101,6 +103,11 @@ def strategy_of(config: Mapping[str, Any]) -> str:
     if configured and configured != "default":
         return str(configured)
     return "upsert" if unique_keys(config) else "append"
+
+
+def takes_row_kinds(config: Mapping[str, Any]) -> bool:
+    """Whether a model's rows say by `_row_kind` what they do."""
+    return bool(config.get("row_kind")) or config.get("incremental_strategy") == CHANGELOG
 
 
 def check_key(config: Mapping[str, Any]) -> None:

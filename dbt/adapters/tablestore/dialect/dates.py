@@ -81,16 +81,21 @@ def _operand(value: exp.Expr) -> exp.Expr:
 
 
 def _beginning(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """The beginning of a week that does not begin on Monday."""
-    if not isinstance(node.args.get("unit"), exp.WeekStart):
+    """The beginning of a unit. Spark's TRUNC gives null for a unit below a week, and its weeks begin on Monday."""
+    if dialect == "databricks" or node.args.get("unit") is None:
         return None
-    _, first_day = _unit(node)
-    if first_day == "MON":
-        node.set("unit", exp.Var(this="WEEK"))
-        return None
-    following = _call("NEXT_DAY", exp.cast(node.this, "date"), exp.Literal.string(first_day))
-    day = _call("DATE_SUB", following, exp.Literal.number(7))
-    return day if isinstance(node, exp.DateTrunc) else exp.cast(day, "timestamp")
+    unit, first_day = _unit(node)
+    of_date = isinstance(node, exp.DateTrunc)
+    if unit == "WEEK" and first_day != "MON":
+        following = _call("NEXT_DAY", exp.cast(node.this, "date"), exp.Literal.string(first_day))
+        day = _call("DATE_SUB", following, exp.Literal.number(7))
+        return day if of_date else exp.cast(day, "timestamp")
+    if of_date and unit == "DAY":
+        return exp.cast(node.this, "date")
+    below_day = _UNITS.index(unit) > _UNITS.index("DAY")
+    name = "TRUNC" if of_date and not below_day else "DATE_TRUNC"
+    arguments = [node.this, exp.Literal.string(unit)]
+    return _call(name, *(arguments if name == "TRUNC" else reversed(arguments)))
 
 
 def _day_of_week(node: exp.Expr, dialect: str) -> exp.Expr | None:

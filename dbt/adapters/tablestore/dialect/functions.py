@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -127,6 +128,8 @@ def _json_text(node: exp.Expr, dialect: str) -> exp.Expr | None:
 
 def _cast(node: exp.Expr, dialect: str) -> exp.Expr | None:
     kind = node.args["to"]
+    if kind.is_type("time", "timetz"):
+        raise Untranslatable("the type TIME (keep the time as a text)")
     if kind.is_type("variant") and dialect == "snowflake":
         return node.this
     if kind.is_type("decimal", "bigdecimal") and not kind.expressions and dialect in _ANY_DECIMAL:
@@ -177,6 +180,46 @@ def _matches_any_case(node: exp.Expr, dialect: str) -> exp.Expr:
     return exp.RegexpLike(this=node.this, expression=pattern)
 
 
+def _replaced_text(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """All matches are replaced in Spark, and groups are `$1` in the new text."""
+    if dialect in ("postgres", "duckdb") and "g" not in _text(node.args.get("modifiers")):
+        raise Untranslatable("REGEXP_REPLACE of the first match (replace all with the flag 'g')")
+    new = node.args.get("replacement")
+    if dialect not in ("databricks", "trino") and isinstance(new, (exp.Literal, exp.RawString)):
+        groups = re.sub(r"\\(\d)", r"$\1", new.name.replace("$", r"\$"))
+        new.replace(exp.Literal.string(groups))
+    return None
+
+
+def _text(literal: exp.Expr | None) -> str:
+    return literal.name if literal is not None else ""
+
+
+def _logarithm(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """LOG of one number is the decimal logarithm in some warehouses, and the natural one in Spark."""
+    decimal = dialect in ("postgres", "redshift", "duckdb") and node.expression is None
+    return exp.Anonymous(this="LOG10", expressions=[node.this]) if decimal else None
+
+
+def _in_array(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    unnested = node.args.get("unnest")
+    if not isinstance(unnested, exp.Unnest) or len(unnested.expressions) != 1:
+        return None
+    return exp.Anonymous(this="ARRAY_CONTAINS", expressions=[unnested.expressions[0], node.this])
+
+
+def _slice(node: exp.Expr, dialect: str) -> exp.Expr | None:
+    """Snowflake counts from 0, and names the end."""
+    start, end = node.args.get("start"), node.args.get("end")
+    if dialect != "snowflake":
+        return None
+    if start is None or end is None or not (start.is_int and end.is_int):
+        raise Untranslatable("ARRAY_SLICE with computed positions")
+    first, last = int(start.name), int(end.name)
+    numbers = [exp.Literal.number(first + 1), exp.Literal.number(max(last - first, 0))]
+    return exp.Anonymous(this="SLICE", expressions=[node.this, *numbers])
+
+
 def _array(node: exp.Expr, dialect: str) -> None:
     if any(isinstance(one, exp.Query) for one in node.expressions):
         raise Untranslatable("ARRAY(SELECT …) (aggregate with ARRAY_AGG)")
@@ -192,7 +235,9 @@ def _local_now(node: exp.Expr, dialect: str) -> exp.Expr:
 
 
 def _by_name(node: exp.Expr, dialect: str) -> exp.Expr | None:
-    """Functions that sqlglot does not know in a dialect."""
+    """Functions that sqlglot does not know in a dialect, and those that dbt's macros mark as Spark's."""
+    if node.name.lower().startswith("spark__"):
+        return exp.Anonymous(this=node.name[len("spark__") :], expressions=node.expressions)
     if node.name.upper() == "DATE_PART" and len(node.expressions) == 2 and dialect != "databricks":
         return extracted(node.expressions[0].name, node.expressions[1], dialect)
     return None
@@ -202,6 +247,10 @@ CORRECTIONS: Final[Mapping[type, Callable[[exp.Expr, str], exp.Expr | None]]] = 
     exp.Div: _quotient,
     exp.RegexpExtract: _found_text,
     exp.RegexpILike: _matches_any_case,
+    exp.RegexpReplace: _replaced_text,
+    exp.Log: _logarithm,
+    exp.In: _in_array,
+    exp.ArraySlice: _slice,
     exp.ToChar: _text_of,
     exp.ToNumber: _number_of,
     exp.ParseJSON: _json_text,

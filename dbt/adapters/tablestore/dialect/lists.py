@@ -112,7 +112,7 @@ def _array_agg(node: exp.Expr, dialect: str) -> exp.Expr | None:
     within = node.parent if isinstance(node.parent, exp.WithinGroup) else None
     order = within.expression if within is not None else value if isinstance(value, exp.Order) else None
     if order is None:
-        return None if limit is None else _first_of(exp.ArrayAgg(this=value), limit)
+        return _with_nulls(node, value, limit, dialect)
     item = value.this if isinstance(value, exp.Order) else value
     if isinstance(item, exp.Distinct):
         raise Untranslatable("ARRAY_AGG(DISTINCT … ORDER BY …)")
@@ -134,6 +134,27 @@ def _array_agg(node: exp.Expr, dialect: str) -> exp.Expr | None:
     outside = within or node.parent
     assert outside is not None
     outside.replace(result)
+    return None
+
+
+def _with_nulls(node: exp.Expr, value: exp.Expr, limit: exp.Expr | None, dialect: str) -> exp.Expr | None:
+    """ARRAY_AGG keeps nulls in some warehouses. Spark's COLLECT_LIST does not, unless they are in a struct."""
+    skips = dialect in ("snowflake", "databricks") or isinstance(node.parent, exp.IgnoreNulls)
+    if skips or isinstance(value, exp.Distinct):
+        return None if limit is None else _first_of(exp.ArrayAgg(this=value), limit)
+    struct = exp.Anonymous(this="NAMED_STRUCT", expressions=[exp.Literal.string("v"), value.copy()])
+    whole: exp.Expr = node
+    while isinstance(whole.parent, (exp.Filter, exp.Window)) and whole.arg_key == "this":
+        whole = whole.parent
+    listed: exp.Expr = exp.Anonymous(this="COLLECT_LIST", expressions=[struct])
+    if whole is not node:
+        node.replace(listed)
+        listed = exp.paren(whole.copy(), copy=False)
+    result: exp.Expr = exp.Dot(this=listed, expression=exp.to_identifier("v"))
+    result = result if limit is None else _first_of(result, limit)
+    if whole is node:
+        return result
+    whole.replace(result)
     return None
 
 

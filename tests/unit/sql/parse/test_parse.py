@@ -441,6 +441,11 @@ ALTER: list[tuple[str, type[Statement], dict[str, Any]]] = [
     ("alter table t rename partition x", AlterUnsupported, {"table": T, "what": "RENAME PARTITION"}),
 ]
 ROWS: list[tuple[str, type[Statement], dict[str, Any]]] = [
+    (
+        "insert with schema evolution overwrite t select 1",
+        InsertOverwrite,
+        {"table": T, "query_sql": "select 1", "dynamic_options": {"write.merge-schema": "true"}},
+    ),
     ("insert into t select 1", InsertInto, {"table": T, "query_sql": "select 1"}),
     ("insert into t values (1, 'a;b')", InsertInto, {"table": T, "query_sql": "values (1, 'a;b')"}),
     (

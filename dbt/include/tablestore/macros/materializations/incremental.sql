@@ -10,7 +10,8 @@
   {{ run_hooks(pre_hooks, inside_transaction=False) }}
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
-  {%- if existing_relation is none or existing_relation.is_view or should_full_refresh() -%}
+  {%- if existing_relation is none or existing_relation.is_view or should_full_refresh()
+        or adapter.tablestore_rebuilds(this, model) -%}
     {% do tablestore_build_table(existing_relation, target_relation, tablestore_spark_sql(compiled_code), language) %}
   {%- else -%}
     {%- if language == 'python' -%}

@@ -27,6 +27,30 @@
   {% do return(tablestore_insert_sql(arg_dict['target_relation'], arg_dict['temp_relation'], arg_dict['dest_columns'])) %}
 {%- endmacro %}
 
+{% macro get_incremental_changelog_sql(arg_dict) -%}
+  {{ return(adapter.dispatch('get_incremental_changelog_sql', 'dbt')(arg_dict)) }}
+{%- endmacro %}
+
+{# Rows that say what they do. Of several rows of one key, one that puts the row counts, not one that removes it: both come
+   from the change of an input that moved the key from one row to another. #}
+{% macro default__get_incremental_changelog_sql(arg_dict) -%}
+  {%- set target = arg_dict['target_relation'] -%}
+  {%- set keys = adapter.tablestore_primary_key(target) -%}
+  {%- if not keys or not adapter.tablestore_replaces_by(target, keys) -%}
+    {% do return(tablestore_insert_sql(target, arg_dict['temp_relation'], arg_dict['dest_columns'])) %}
+  {%- endif -%}
+  {%- set columns = tablestore_written_columns(arg_dict['dest_columns']) -%}
+  insert into {{ target.render() }} ({{ columns }})
+  select {{ columns }}
+  from (
+    select *, row_number() over (
+      partition by {{ keys | join(', ') }} order by if(_row_kind in ('+I', '+U'), 0, 1)
+    ) as __dbt_number
+    from {{ arg_dict['temp_relation'] }} as dbt_source
+  )
+  where __dbt_number = 1
+{%- endmacro %}
+
 {% macro tablestore__get_incremental_insert_overwrite_sql(arg_dict) -%}
   {%- set columns = tablestore_written_columns(arg_dict['dest_columns']) -%}
   insert overwrite {{ arg_dict['target_relation'].render() }} ({{ columns }})
@@ -118,7 +142,7 @@
 {# The columns that an INSERT names; with `row_kind` also the column that holds the kind of each row. #}
 {% macro tablestore_written_columns(dest_columns) -%}
   {%- set names = dest_columns | map(attribute='quoted') | list -%}
-  {%- if config.get('row_kind') -%}
+  {%- if adapter.tablestore_takes_row_kinds(model.config) -%}
     {%- do names.append(adapter.quote('_row_kind')) -%}
   {%- endif -%}
   {% do return(names | join(', ')) %}

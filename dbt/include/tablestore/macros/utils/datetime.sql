@@ -3,18 +3,21 @@
 {%- endmacro %}
 
 {% macro tablestore__dateadd(datepart, interval, from_date_or_timestamp) -%}
-  timestampadd({{ tablestore_datepart(datepart, 'dateadd') }}, cast({{ interval }} as int), cast({{ from_date_or_timestamp }} as timestamp))
+  {{ tablestore_function('timestampadd') }}({{ tablestore_datepart(datepart, 'dateadd') }}, cast({{ interval }} as int), cast({{ from_date_or_timestamp }} as timestamp))
 {%- endmacro %}
 
-{# The number of datepart boundaries between two points in time, as in most warehouses. #}
+{# The number of datepart boundaries between two points in time, as in most warehouses. Weeks begin on Sunday. #}
 {% macro tablestore__datediff(first_date, second_date, datepart) -%}
   {%- set part = tablestore_datepart(datepart, 'datediff') -%}
-  {%- if part == 'WEEK' -%}
-    {#- Weeks begin on Sunday. -#}
-    cast((datediff(next_day(cast({{ second_date }} as date), 'SUN'), next_day(cast({{ first_date }} as date), 'SUN')) / 7) as bigint)
-  {%- else -%}
-    timestampdiff({{ part }}, date_trunc('{{ part }}', cast({{ first_date }} as timestamp)), date_trunc('{{ part }}', cast({{ second_date }} as timestamp)))
+  {%- set next_day, date_trunc = tablestore_function('next_day'), tablestore_function('date_trunc') -%}
+  {{ tablestore_function('timestampdiff') }}({{ part }},
+  {%- if part == 'WEEK' %} {{ next_day }}(cast({{ first_date }} as date), 'SUN'), {{ next_day }}(cast({{ second_date }} as date), 'SUN'))
+  {%- else %} {{ date_trunc }}('{{ part }}', cast({{ first_date }} as timestamp)), {{ date_trunc }}('{{ part }}', cast({{ second_date }} as timestamp)))
   {%- endif -%}
+{%- endmacro %}
+
+{% macro tablestore__date_trunc(datepart, date) -%}
+  {{ tablestore_function('date_trunc') }}('{{ datepart }}', {{ date }})
 {%- endmacro %}
 
 {% macro tablestore_datepart(datepart, macro_name) -%}

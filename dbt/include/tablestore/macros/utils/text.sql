@@ -23,13 +23,31 @@
   {%- set within = ' within group (' ~ order_by_clause ~ ')' if order_by_clause else '' -%}
   {%- if limit_num -%}
     {#- Join by a character that does not occur in texts, cut the list, and join it by the delimiter. -#}
-    array_join(slice(split(listagg({{ measure }}, '\u0001'){{ within }}, '\u0001'), 1, {{ limit_num }}), {{ delimiter_text }})
+    {{ tablestore_function('array_join') }}({{ tablestore_function('slice') }}({{ tablestore_function('split') }}(
+      listagg({{ measure }}, '\u0001'){{ within }}, '\u0001'), 1, {{ limit_num }}), {{ delimiter_text }})
   {%- else -%}
     listagg({{ measure }}, {{ delimiter_text }}){{ within }}
   {%- endif -%}
 {%- endmacro %}
 
-{# For use within a literal. #}
+{% macro tablestore__hash(field) -%}
+  {{ tablestore_function('md5') }}(cast({{ field }} as string))
+{%- endmacro %}
+
+{% macro tablestore__array_construct(inputs, data_type) -%}
+  {{ tablestore_function('array') }}({{ inputs | join(', ') }})
+{%- endmacro %}
+
+{# For use within a literal, in which some other warehouses double the quotes. #}
 {% macro tablestore__escape_single_quotes(expression) -%}
+{%- if adapter.tablestore_dialect(model if model is defined else {}) in ('redshift', 'postgres', 'duckdb', 'trino') -%}
+{{ expression | replace("'", "''") }}
+{%- else -%}
 {{ adapter.tablestore_literal(expression)[1:-1] }}
+{%- endif -%}
+{%- endmacro %}
+
+{# The name of a function of Spark in the text of a model. In another dialect it is marked, and not translated. #}
+{% macro tablestore_function(name) -%}
+  {% do return('spark__' ~ name if adapter.tablestore_dialect(model if model is defined else {}) else name) %}
 {%- endmacro %}

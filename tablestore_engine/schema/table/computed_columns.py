@@ -1,0 +1,91 @@
+"""Computed columns and watermarks, which readers compute and no file holds.
+
+They are options of the table, under the keys that Flink's catalog for Paimon uses: other readers ignore them, and every
+ALTER keeps them. Computed column number i of all columns has `schema.<i>.name`, `.expr`, `.data-type` and `.comment`,
+the watermark `schema.watermark.0.rowtime` and `.strategy.expr`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from tablestore_engine.schema.types.sql_literals import quoted_name
+
+_KEY: Final = re.compile(r"schema\.(\d+)\.(name|expr|comment|data-type)")
+_WATERMARK: Final = re.compile(r"schema\.watermark\.(\d+)\.(rowtime|strategy\.expr|strategy\.data-type)")
+_QUOTED: Final = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
+
+
+@dataclass(frozen=True)
+class ComputedColumn:
+    """A column whose value is an expression of others. `index` is its place among all columns."""
+
+    index: int
+    name: str
+    sql: str
+    comment: str | None = None
+    type_text: str = ""
+
+
+@dataclass(frozen=True)
+class Watermark:
+    """WATERMARK FOR column AS expression."""
+
+    column: str
+    sql: str
+
+
+def computed_columns(options: Mapping[str, str]) -> tuple[ComputedColumn, ...]:
+    """The computed columns of a table's options, in order."""
+    found: dict[int, dict[str, str]] = {}
+    for key, value in options.items():
+        match = _KEY.fullmatch(key)
+        if match:
+            found.setdefault(int(match[1]), {})[match[2]] = value
+    return tuple(
+        ComputedColumn(i, one["name"], one["expr"], one.get("comment"), one.get("data-type", ""))
+        for i, one in sorted(found.items())
+        if "name" in one and "expr" in one
+    )
+
+
+def watermark_of(options: Mapping[str, str]) -> Watermark | None:
+    """The watermark of a table's options."""
+    column, sql = options.get("schema.watermark.0.rowtime"), options.get("schema.watermark.0.strategy.expr")
+    return None if column is None or sql is None else Watermark(column, sql)
+
+
+def computed_options(columns: Iterable[ComputedColumn], watermark: Watermark | None = None) -> dict[str, str]:
+    """The options that keep computed columns and a watermark."""
+    found: dict[str, str] = {}
+    for one in columns:
+        found |= {f"schema.{one.index}.name": one.name, f"schema.{one.index}.expr": one.sql}
+        if one.type_text:
+            found[f"schema.{one.index}.data-type"] = one.type_text
+        if one.comment is not None:
+            found[f"schema.{one.index}.comment"] = one.comment
+    if watermark is not None:
+        found["schema.watermark.0.rowtime"] = watermark.column
+        found["schema.watermark.0.strategy.expr"] = watermark.sql
+    return found
+
+
+def other_options(options: Mapping[str, str]) -> dict[str, str]:
+    """The options without those of computed columns and watermarks."""
+    return {k: v for k, v in options.items() if not _KEY.fullmatch(k) and not _WATERMARK.fullmatch(k)}
+
+
+def reader_of(options: Mapping[str, str], column: str) -> str | None:
+    """What of the table is computed from a column, as a definition; None when nothing is."""
+    plain = r"(?<![\w`])" + re.escape(column) + r"(?![\w(])"
+    name = re.compile(f"{plain}|{re.escape(quoted_name(column))}", re.IGNORECASE)
+    for one in computed_columns(options):
+        if name.search(_QUOTED.sub("", one.sql)):
+            return f"the computed column {one.name} AS {one.sql}"
+    watermark = watermark_of(options)
+    if watermark is not None and name.search(f"{watermark.column}, {_QUOTED.sub('', watermark.sql)}"):
+        return f"WATERMARK FOR {watermark.column} AS {watermark.sql}"
+    return None

@@ -1,0 +1,20 @@
+"""Computed columns, evaluated on the rows of a table that are read."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+
+from tablestore_engine.schema.table.computed_columns import computed_columns
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.sql_literals import quoted_name
+
+
+def with_computed(frame: DataFrame, schema: TableSchema) -> DataFrame:
+    """The rows with the computed columns of a schema at their places."""
+    found = computed_columns(schema.options)
+    if not found:
+        return frame
+    items = [quoted_name(name) for name in frame.columns]
+    for one in found:
+        items.insert(min(one.index, len(items)), f"({one.sql}) AS {quoted_name(one.name)}")
+    return frame.selectExpr(*items)

@@ -1,0 +1,148 @@
+"""Models that are computed from the changes of other tables: each change counts once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from dbt.tests.util import run_dbt, run_dbt_and_capture
+
+from dbt.adapters.tablestore.build.model_changes import ModelChanges
+from tablestore_engine import TableStore
+from tablestore_engine.operation.commit.commit import Committer
+from tablestore_engine.operation.commit.consumed import positions_of
+from tablestore_engine.storage.consumers import consumers
+
+ENRICHED = """
+{{ config(materialized='incremental', incremental_strategy='changelog', unique_key='id') }}
+select c._row_kind, c.id, c.customer, k.country, c.amount
+from {{ changes(source('shop', 'orders')) }} c
+join {{ pinned(source('shop', 'customers')) }} k on k.customer = c.customer
+"""
+TOTALS = """
+{{ config(materialized='incremental', incremental_strategy='append', primary_key='country',
+          merge_engine='aggregation', fields={'n': 'sum', 'amount': 'sum'}) }}
+select country, sum({{ row_sign() }}) as n, sum(amount * {{ row_sign() }}) as amount
+from {{ changes(ref('enriched')) }}
+group by country
+"""
+
+
+@pytest.fixture(scope="class")
+def models():
+    return {
+        "sources.yml": (
+            'version: 2\nsources:\n  - name: shop\n    schema: "{{ target.schema }}"\n'
+            "    tables: [{name: orders}, {name: customers}]\n"
+        ),
+        "enriched.sql": ENRICHED,
+        "totals.sql": TOTALS,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def store(project):
+    opened = TableStore(project.adapter.config.credentials.warehouse, database=project.test_schema)
+    opened.execute("create schema if not exists " + project.test_schema)
+    for name in ("orders", "customers", "enriched", "totals"):
+        opened.execute(f"drop table if exists {name}")
+    opened.execute(
+        "create table orders (id int, customer int, amount int, primary key (id) not enforced)"
+        " with ('bucket' = '1', 'snapshot.num-retained.min' = '1', 'snapshot.num-retained.max' = '1')"
+    )
+    opened.execute("create table customers (customer int, country string)")
+    opened.execute("insert into customers values (1, 'DE'), (2, 'FR')")
+    opened.execute("insert into orders values (1, 1, 10), (2, 2, 20), (3, 1, 5)")
+    return opened
+
+
+def rows(store, sql):
+    return [tuple(row) for row in store.sql(sql).collect()]
+
+
+def totals(store):
+    return {country: (n, amount) for country, n, amount in rows(store, "select * from totals") if n}
+
+
+def expected(store):
+    sql = "select country, count(*), sum(amount) from orders join customers using (customer) group by country"
+    return {country: (n, amount) for country, n, amount in rows(store, sql)}
+
+
+class TestChain:
+    def test_each_change_counts_once(self, project, store, monkeypatch):
+        run_dbt(["run"])
+        assert totals(store) == expected(store) == {"DE": (2, 15), "FR": (1, 20)}
+        store.execute("insert into orders values (1, 2, 11), (4, 1, 7)")  # an order changes its customer
+        store.execute("delete from orders where id = 3")
+        store.execute("insert into orders values (2, 2, 20)")  # as it was
+        run_dbt(["run"])
+        assert totals(store) == expected(store) == {"DE": (1, 7), "FR": (2, 31)}
+        before = [store.table(name).latest_snapshot().id for name in ("enriched", "totals")]
+        run_dbt(["run"])
+        assert [store.table(name).latest_snapshot().id for name in ("enriched", "totals")] == before
+
+        # Snapshots from which the models go on are kept.
+        model = "dbt-model.test.enriched"
+        orders = store.table("orders")
+        assert consumers(orders.io, orders.paths) == {model: orders.latest_snapshot().id}
+        for number in range(3):
+            store.execute(f"insert into orders values ({10 + number}, 1, 1)")
+        store.execute("call sys.expire_snapshots(table => 'orders', retain_max => 1)")
+        run_dbt(["run"])
+        assert totals(store) == expected(store)
+
+        # A run that dies before its commit, and one that dies after it, are run again.
+        store.execute("insert into orders values (5, 2, 100)")
+        for owner, method in ((Committer, "_publish"), (ModelChanges, "keep")):
+            with monkeypatch.context() as patched:
+                patched.setattr(owner, method, self.dies)
+                run_dbt(["run", "--select", "enriched"], expect_pass=False)
+        run_dbt(["run"])
+        assert totals(store) == expected(store)
+
+        # Rows that were changed by hand, and compactions, lose no position.
+        store.execute("call sys.compact(table => 'enriched')")
+        store.execute("update enriched set amount = amount where id = 1")
+        store.execute("delete from orders where id = 5")
+        run_dbt(["run"])
+        assert totals(store) == expected(store)
+
+        store.execute("insert into orders values (6, 1, 1)")
+        _, out = run_dbt_and_capture(["run-operation", "tablestore_lag"])
+        assert f"totals <- {project.test_schema}.enriched: up to date" in out
+        assert f"enriched <- {project.test_schema}.orders: 1 commit behind" in out
+
+    @staticmethod
+    def dies(*args):
+        raise RuntimeError("killed")
+
+    def test_a_source_that_was_built_anew_is_noticed(self, project, store):
+        run_dbt(["run"])
+        store.execute("drop table orders")
+        store.execute("create table orders (id int, customer int, amount int, primary key (id) not enforced)")
+        store.execute("insert into orders values (9, 1, 9)")
+        results = run_dbt(["run"], expect_pass=False)
+        assert "was built anew" in results.results[0].message
+        assert "--full-refresh" in results.results[0].message
+        run_dbt(["run", "--full-refresh"])
+        assert totals(store) == expected(store) == {"DE": (1, 9)}
+
+    def test_a_run_that_was_overtaken_writes_nothing(self, project, store, monkeypatch):
+        run_dbt(["run"])
+        store.execute("insert into orders values (7, 1, 70)")
+        attempt, others = Committer._attempt, []
+
+        def overtaken(self, latest, change, *rest):
+            if change.consumed and self.state.name.endswith("enriched") and not others:
+                others.append(attempt(self, latest, replace(change, added=(), index=None), *rest))
+                latest = self.snapshots.latest()
+            return attempt(self, latest, change, *rest)
+
+        monkeypatch.setattr(Committer, "_attempt", overtaken)
+        results = run_dbt(["run", "--select", "enriched"], expect_pass=False)
+        assert "meanwhile another write" in results.results[0].message
+        monkeypatch.undo()
+        run_dbt(["run", "--full-refresh"])
+        assert set(positions_of(store.table("totals").latest_snapshot())) == {f"{project.test_schema}.enriched"}
+        assert totals(store) == expected(store)

@@ -1,0 +1,30 @@
+"""Computed columns and watermarks in the options of a table."""
+
+from __future__ import annotations
+
+import pytest
+
+from tablestore_engine.schema.table.computed_columns import (
+    ComputedColumn,
+    Watermark,
+    computed_columns,
+    computed_options,
+    other_options,
+    reader_of,
+    watermark_of,
+)
+
+COLUMNS = (ComputedColumn(1, "twice", "a * 2", "hi"), ComputedColumn(3, "t", "concat('b', `c`)"))
+OPTIONS = computed_options(COLUMNS, Watermark("at", "at - INTERVAL 5 SECONDS"))
+
+
+def test_they_are_options():
+    assert computed_columns({"bucket": "1", **OPTIONS}) == COLUMNS
+    assert watermark_of(OPTIONS) == Watermark("at", "at - INTERVAL 5 SECONDS")
+    assert other_options({"bucket": "1", **OPTIONS}) == {"bucket": "1"}
+
+
+@pytest.mark.parametrize(("column", "reader"), [("A", "twice"), ("c", "t AS"), ("at", "WATERMARK"), ("b", None)])
+def test_what_reads_a_column(column, reader):
+    found = reader_of(OPTIONS, column)
+    assert (reader in found) if reader else (found is None)
