@@ -104,7 +104,7 @@ def test_columns_that_spark_reads_from_orc_itself(store):
         store.sql(
             f"INSERT INTO {table} VALUES (1, TIMESTAMP'1969-12-31 23:59:59.5Z', float('NaN'), 'a', 'x', 1.5, array()), "
             "(2, TIMESTAMP'1890-01-01 00:00:00.000001Z', 1, 'ü', 'xyz', -1, "
-            "array(null, struct(TIMESTAMP'2024-03-31 01:30Z'))), "
+            "array(null, struct(TIMESTAMP'2024-03-31 01:30:00Z'))), "
             "(3, null, null, null, null, null, null), "
             "(4, TIMESTAMP'1969-12-31 23:59:59.000001Z', -0D, '', 'ab', 0, array(struct(null)))"
         )
