@@ -1,7 +1,7 @@
 """Data files as Spark's own scans, with the columns of the current schema.
 
 Spark reads Parquet and ORC files itself. What it cannot read is read by its Python workers (`arrow_scan`): other
-formats, and from ORC files positions of rows and timestamps without a zone.
+formats, and from ORC files positions of rows and timestamps.
 
 Expressions travel to Spark as text: a column object costs several round trips to the JVM, and a statement on a wide
 table would make hundreds of them.
@@ -24,7 +24,15 @@ from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.system import COUNT, SEQUENCE_NUMBER, VALUE_KIND
-from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, DataType, MapType, RowType
+from tablestore_engine.schema.types.types import (
+    TIMESTAMP_ROOTS,
+    ArrayType,
+    AtomicType,
+    DataField,
+    DataType,
+    MapType,
+    RowType,
+)
 from tablestore_engine.spark.expressions.column_source import Source, sources_of
 from tablestore_engine.spark.expressions.evolve_sql import null_sql
 from tablestore_engine.spark.expressions.types import to_spark_schema
@@ -179,15 +187,18 @@ def escaped_path(path: str) -> str:
 
 def _spark_reads_orc(fields: Sequence[DataField]) -> bool:
     """Whether Spark reads columns of ORC files rightly. It finds columns that are all called `_col…` by position."""
-    return not any(_is_local(f.type) for f in fields) and not all(f.name.lower().startswith("_col") for f in fields)
+    return not any(_has_timestamps(f.type) for f in fields) and not all(
+        f.name.lower().startswith("_col") for f in fields
+    )
 
 
-def _is_local(kind: DataType) -> bool:
-    """Whether a type holds timestamps without a zone: Spark reads these only from ORC files of its own."""
+def _has_timestamps(kind: DataType) -> bool:
+    """Whether a type holds timestamps. Java's ORC reader fails at fractions of seconds before 1970 that Arrow wrote, and
+    Spark reads timestamps without a zone only from ORC files of its own."""
     if isinstance(kind, ArrayType):
-        return _is_local(kind.element)
+        return _has_timestamps(kind.element)
     if isinstance(kind, MapType):
-        return _is_local(kind.key) or _is_local(kind.value)
+        return _has_timestamps(kind.key) or _has_timestamps(kind.value)
     if isinstance(kind, RowType):
-        return any(_is_local(f.type) for f in kind.fields)
-    return isinstance(kind, AtomicType) and kind.root == "TIMESTAMP"
+        return any(_has_timestamps(f.type) for f in kind.fields)
+    return isinstance(kind, AtomicType) and kind.root in TIMESTAMP_ROOTS

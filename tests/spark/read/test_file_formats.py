@@ -96,8 +96,8 @@ def test_positions_in_files(store, file_format):
     assert rows(store, "SELECT id, count(*) FROM m GROUP BY id") == [(1, 1), (3, 2)]
 
 
-def test_columns_that_spark_reads_from_orc_itself(store):
-    """No timestamps without a zone: Spark's own reader, with its push-down of filters."""
+def test_who_reads_columns_of_orc_files(store):
+    """Filters are pushed down into Spark's own reader where it reads a file."""
     columns = "id INT, lt TIMESTAMP, fl FLOAT, s STRING, c CHAR(3), sd DECIMAL(9, 2), a ARRAY<STRUCT<x: TIMESTAMP>>"
     for table, one in (("p", "parquet"), ("t", "orc")):
         store.sql(f"CREATE TABLE {table} ({columns}) WITH ('file.format' = '{one}')")
@@ -114,4 +114,9 @@ def test_columns_that_spark_reads_from_orc_itself(store):
         found = rows(store, query.format("t"))
         assert found == rows(store, query.format("p")), condition
         assert found, condition
-    assert "MapInArrow" not in store.sql("EXPLAIN SELECT * FROM t").collect()[0][0]
+    # Java's reader fails at some timestamps that Arrow wrote, so only other columns are its own.
+    for query, by_workers in (("SELECT * FROM t", True), ("SELECT * FROM n", False)):
+        store.sql("CREATE TABLE IF NOT EXISTS n (id INT, s STRING) WITH ('file.format' = 'orc')")
+        store.sql("INSERT INTO n VALUES (1, 'a')")
+        assert ("MapInArrow" in store.sql(f"EXPLAIN {query}").collect()[0][0]) is by_workers
+    assert rows(store, "SELECT * FROM n WHERE s > ''") == [(1, "a"), (1, "a")]
