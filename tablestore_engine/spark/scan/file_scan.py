@@ -193,8 +193,8 @@ def _spark_reads_orc(fields: Sequence[DataField]) -> bool:
 
 
 def _has_timestamps(kind: DataType) -> bool:
-    """Whether a type holds timestamps. Java's ORC reader fails at fractions of seconds before 1970 that Arrow wrote, and
-    Spark reads timestamps without a zone only from ORC files of its own."""
+    """Whether a type holds timestamps. Java's ORC reader fails at fractions of seconds before 1970 that Arrow wrote,
+    and Spark reads timestamps without a zone only from ORC files of its own."""
     if isinstance(kind, ArrayType):
         return _has_timestamps(kind.element)
     if isinstance(kind, MapType):

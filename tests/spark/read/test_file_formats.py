@@ -109,7 +109,7 @@ def test_who_reads_columns_of_orc_files(store):
             "(4, TIMESTAMP'1969-12-31 23:59:59.000001Z', -0D, '', 'ab', 0, array(struct(null)))"
         )
     for condition in ("true", "fl > 1", "lt < '1969-12-31 23:59:59.1Z'", "lt = '1969-12-31 23:59:59.5Z'", "s = ''",
-                      "c = 'x'", "sd = 1.5", "fl = 0", "lt IS NULL"):  # fmt: skip
+                      "c = 'x'", "sd = 1.5", "fl = 1", "lt IS NULL"):  # fmt: skip
         query = f"SELECT id, lt, CAST(fl AS STRING), s, c, sd, a FROM {{}} WHERE {condition}"
         found = rows(store, query.format("t"))
         assert found == rows(store, query.format("p")), condition
