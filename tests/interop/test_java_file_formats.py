@@ -10,12 +10,15 @@ from support.interop.compare import assert_same
 from support.interop.ours import OurTable
 from support.interop.shapes import EVERYTHING, TIMES, value_rows
 
-LATEST = datetime(2262, 1, 1)
-SAMPLES = {
-    # ORC files hold no later timestamps here.
-    name: replace(one, values=tuple(v for v in one.values if not (isinstance(v, datetime) and v.year > LATEST.year)))
-    for name, one in {**EVERYTHING, **TIMES}.items()
-}
+
+def _kept(value):
+    """Not: what ORC files cannot hold, what Java cannot read from those of Arrow, and maps, whose order is free."""
+    if isinstance(value, datetime):
+        return value.year < 2262 and (value.year >= 1970 or not value.microsecond)
+    return not (isinstance(value, list) and len(value) > 1 and isinstance(value[0], tuple))
+
+
+SAMPLES = {name: replace(one, values=tuple(filter(_kept, one.values))) for name, one in {**EVERYTHING, **TIMES}.items()}
 
 
 @pytest.mark.parametrize("key", [(), ("int", "string", "date")], ids=["append", "keyed"])
