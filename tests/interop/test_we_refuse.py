@@ -11,10 +11,6 @@ from tablestore_engine.errors import OptionError, UnsupportedTypeError
 from tablestore_engine.schema.types.types import AtomicType
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), False), ("a", pa.int32()), ("b", pa.string())])
-KEYED = {
-    "orc": {"file.format": "orc"},
-    "avro": {"file.format": "avro"},
-}
 APPEND = {
     "data_evolution": {"row-tracking.enabled": "true", "data-evolution.enabled": "true"},
 }
@@ -26,16 +22,6 @@ def _refused(table: OurTable, options: dict[str, str]) -> None:
         table.read()
     with pytest.raises(OptionError, match=f"'({names})'.* is not supported by this engine"):
         table.write([{"id": 1}])
-
-
-@pytest.mark.parametrize("case", KEYED)
-def test_keyed_tables(paimon, catalog, name, case):
-    options = {"bucket": "1", **KEYED[case]}
-    paimon.create(catalog.warehouse, f"db.{name}", SCHEMA, primary_keys=["id"], options=options)
-    rows = pa.Table.from_pylist([{"id": i, "a": i, "b": "x"} for i in range(5)], SCHEMA)
-    paimon.write(catalog.warehouse, f"db.{name}", rows)
-    paimon.write(catalog.warehouse, f"db.{name}", rows)
-    _refused(OurTable(catalog, "db", name), KEYED[case])
 
 
 @pytest.mark.parametrize("case", APPEND)
