@@ -51,7 +51,7 @@ def kill_when_writing(warehouse, *statements):
 
 
 def test_a_killed_create_as_leaves_no_table(tmp_path):
-    kill_when_writing(tmp_path, f"CREATE TABLE c {KEYED} AS {ROWS.format(2_000_000)}")
+    kill_when_writing(tmp_path, f"CREATE TABLE c {KEYED} AS {ROWS.format(800_000)}")
     catalog = Catalog(tmp_path)
     assert catalog.list_tables("default") == []
     with pytest.raises(TableNotFound):
@@ -62,14 +62,14 @@ def test_a_killed_replacement_and_a_killed_upsert_leave_the_old_table(tmp_path):
     kill_when_writing(
         tmp_path,
         f"CREATE TABLE c {KEYED} AS {ROWS.format(1000)}",
-        "CREATE OR REPLACE TABLE c AS SELECT id AS other, repeat('y', 200) AS w FROM range(2000000)",
+        "CREATE OR REPLACE TABLE c AS SELECT id AS other, repeat('y', 200) AS w FROM range(800000)",
     )
     table = Catalog(tmp_path).load_table("default", "c")
     assert table.schema.field_names == ("id", "v")
     assert table.to_arrow().num_rows == 1000
     assert live_paths(table) < data_files(table), "what was killed left files that nothing names"
     check_invariants(table)
-    kill_when_writing(tmp_path, f"INSERT INTO c {ROWS.format(2_000_000)}")
+    kill_when_writing(tmp_path, f"INSERT INTO c {ROWS.format(800_000)}")
     table = Catalog(tmp_path).load_table("default", "c")
     assert [s.id for s in table.snapshots()] == [1]
     assert table.to_arrow(["id"]).num_rows == 1000

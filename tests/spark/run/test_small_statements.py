@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import pytest
 
 pytestmark = pytest.mark.spark
@@ -18,6 +20,41 @@ def jobs(spark):
         return scheduler.numTotalJobs() - before
 
     return count
+
+
+@pytest.fixture
+def calls():
+    """Counts the calls of the JVM that a function makes, without those that only release an object there."""
+    from py4j.java_gateway import GatewayClient
+
+    whole = GatewayClient.send_command
+
+    def count(run):
+        sent = []
+
+        def send(self, command, *args, **kwargs):
+            sent.append(command)
+            return whole(self, command, *args, **kwargs)
+
+        with mock.patch.object(GatewayClient, "send_command", send):
+            run()
+        return sum(not command.startswith("m\n") for command in sent)
+
+    return count
+
+
+def test_an_insert_is_one_job_and_calls_the_jvm_no_more_often_for_many_columns(store, jobs, calls):
+    fits, cast = [], []
+    for columns in (3, 30):
+        names = [f"c{i}" for i in range(columns)]
+        store.sql(f"CREATE TABLE t{columns} ({', '.join(f'{name} INT' for name in names)})")
+        for found, value in ((fits, "1"), (cast, "1L")):
+            insert = f"INSERT INTO t{columns} SELECT {', '.join(f'{value} AS {name}' for name in names)}"
+            assert jobs(lambda insert=insert: store.execute(insert)) <= 1
+            found.append(calls(lambda insert=insert: store.execute(insert)))
+        assert store.sql(f"SELECT DISTINCT * FROM t{columns}").collect() == [(1,) * columns]
+    assert fits[0] == fits[1] > 0
+    assert cast[1] - cast[0] == 27, "the text of each column"
 
 
 @pytest.mark.parametrize("clauses", ["", "TBLPROPERTIES ('primary-key' = 'id', 'bucket' = '2')"])
