@@ -254,7 +254,9 @@ def _atom(text: str, kind: AtomicType) -> Any:
     if kind.root == "DATE":
         return date.fromisoformat(text)
     if kind.root in TIMESTAMP_ROOTS:
-        found = datetime.fromisoformat(text.replace("Z", "+00:00"))
+        # Before Python 3.11 fromisoformat takes only 3 or 6 digits of a second.
+        digits = re.sub(r"\.(\d+)", lambda found: f".{found[1][:6]:0<6}", text)
+        found = datetime.fromisoformat(digits.replace("Z", "+00:00"))
         if (found.tzinfo is None) == (kind.root == "TIMESTAMP_LTZ"):
             raise ValueError("a time of no zone and one of a zone are different")
         return found

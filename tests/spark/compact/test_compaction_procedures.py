@@ -140,8 +140,8 @@ def mean_share(found, x, y):
     [
         ("order", "X, y", (0.2, 1)),
         ("order", "y", (1, 0.2)),
-        ("zorder", "x,y", (0.55, 0.55)),
-        ("hilbert", "x,y", (0.55, 0.55)),
+        ("zorder", "x,y", (0.6, 0.6)),
+        ("hilbert", "x,y", (0.6, 0.6)),
     ],
 )
 def test_sorting_makes_statistics_narrow(call, points, store, strategy, columns, shares):

@@ -116,7 +116,7 @@ MERGE INTO s.t x USING s.t y ON x.id = y.parent WHEN MATCHED THEN UPDATE SET n =
 -- ours: MERGE with backquotes
 MERGE INTO `s`.`t` AS `x y` USING `a b` ON `x y`.id = `a b`.id WHEN MATCHED THEN UPDATE SET `n m` = `a b`.`n m`
 
--- refused "SCHEMA EVOLUTION is not supported": MERGE WITH SCHEMA EVOLUTION
+-- ours: MERGE WITH SCHEMA EVOLUTION
 MERGE WITH SCHEMA EVOLUTION INTO t USING a ON t.id = a.id WHEN NOT MATCHED THEN INSERT *
 
 -- ours: MERGE of a version of a table
