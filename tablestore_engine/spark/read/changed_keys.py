@@ -135,7 +135,10 @@ def constant_keys(keys: pa.Table) -> ConstantKeys | None:
 
 
 def constant(value: Any) -> str | None:
-    # Only what means the same value whatever the session's settings are.
-    if isinstance(value, (str, int, date)) and not isinstance(value, (bool, datetime)):
-        return formatted_literal(value)
-    return None
+    """The value as a constant of a text for `str.format`; None where it is not one."""
+    return formatted_literal(value) if is_constant(value) else None
+
+
+def is_constant(value: Any) -> bool:
+    """Whether a literal of the value means the same whatever the session's settings are."""
+    return isinstance(value, (str, int, date)) and not isinstance(value, (bool, datetime))

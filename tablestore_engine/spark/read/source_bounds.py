@@ -10,8 +10,6 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date, datetime
-from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -22,7 +20,7 @@ from tablestore_engine.schema.table.predicate import Compare, In, Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.spark.expressions.types import to_spark_type
-from tablestore_engine.spark.read.changed_keys import BROADCAST_ROWS
+from tablestore_engine.spark.read.changed_keys import BROADCAST_ROWS, is_constant
 from tablestore_engine.spark.run.collect import collect_arrow
 from tablestore_engine.spark.run.errors import translated
 
@@ -119,15 +117,10 @@ def rows_with_values_of(source: str, target: str, pairs: list[tuple[str, str]], 
     listed = [
         f"t.{quoted_name(one.column)} IN ({', '.join(literal(value) for value in one.values)})"
         for one in bounds.predicates
-        if isinstance(one, In) and 0 < len(one.values) <= _LISTED_VALUES and all(map(_is_constant, one.values))
+        if isinstance(one, In) and 0 < len(one.values) <= _LISTED_VALUES and all(map(is_constant, one.values))
     ]
     where = f" WHERE {' AND '.join(listed)}" if listed else ""
     return f"(SELECT {hint}t.* FROM {target} t LEFT SEMI JOIN {source} s ON {on}{where})"
-
-
-def _is_constant(value: Any) -> bool:
-    # A literal of these means the same whatever the session's settings are.
-    return isinstance(value, (int, str, date)) and not isinstance(value, (bool, datetime))
 
 
 @contextmanager

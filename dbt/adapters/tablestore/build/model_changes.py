@@ -120,15 +120,14 @@ class ModelChanges:
 
     def _lost(self, this: BaseRelation) -> str:
         for name, position in positions_of(self._table(this).latest_snapshot()).items():
-            database, _, table = name.partition(".")
-            reason = self._why_lost(database, table, position)
+            reason = self._why_lost(name, position)
             if reason:
                 return f"{this.render()} cannot go on with the changes of {name}: {reason}."
         return ""
 
-    def _why_lost(self, database: str, name: str, position: Position) -> str:
+    def _why_lost(self, name: str, position: Position) -> str:
         try:
-            source = self._catalog.load_table(database, name)
+            source = self._source(name)
         except TableNotFound:
             return ""  # the model may no longer read it; its query says so if it does
         if position.snapshot == 0:
@@ -152,27 +151,30 @@ class ModelChanges:
         """After a model's rows were written: keep the snapshots from which its next run goes on."""
         run = self._runs.pop(model, _Run())
         for name, one in run.consumed.items():
-            database, _, table = name.partition(".")
             if one.after.snapshot:
-                source = self._catalog.load_table(database, table)
+                source = self._source(name)
                 set_consumer(source.io, source.paths, f"dbt-{model}"[-200:], one.after.snapshot)
 
     def lags(self, this: BaseRelation) -> list[Lag]:
         """How far a model is behind each of its sources."""
         found = []
         for name, position in sorted(positions_of(self._table(this).latest_snapshot()).items()):
-            database, _, table = name.partition(".")
             try:
-                source = self._catalog.load_table(database, table)
+                source = self._source(name)
             except TableNotFound:
                 continue
             latest = source.latest_snapshot()
             millis = None
-            if latest is not None and not self._why_lost(database, table, position):
+            if latest is not None and not self._why_lost(name, position):
                 at = source.snapshot(position.snapshot).time_millis if position.snapshot else latest.time_millis
                 millis = max(latest.time_millis - at, 0)
             found.append(Lag(name, position.snapshot, latest.id if latest else 0, millis))
         return found
+
+    def _source(self, name: str) -> Table:
+        """The table of a source's name, see `_name`."""
+        database, _, table = name.partition(".")
+        return self._catalog.load_table(database, table)
 
     def _table(self, relation: BaseRelation) -> Table:
         return self._catalog.load_table(schema_of(relation), str(relation.identifier))
