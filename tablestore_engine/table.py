@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tablestore_engine.errors import OptionError, SnapshotNotFound, StorageError
-from tablestore_engine.metadata.index_manifest import IndexEntry
-from tablestore_engine.metadata.manifest import ManifestEntry
+from tablestore_engine.metadata.manifests.index_manifest import IndexEntry
+from tablestore_engine.metadata.manifests.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.statistics import Statistics
 from tablestore_engine.metadata.tag import Lifetime
@@ -24,8 +24,8 @@ from tablestore_engine.operation.history.history import load_living
 from tablestore_engine.operation.history.snapshot_expire import Retention, expire_snapshots
 from tablestore_engine.operation.history.tags import create_tag, delete_tag
 from tablestore_engine.operation.job.write_intent import WriteIntent
+from tablestore_engine.operation.read.row_count import RowCount, row_count
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
-from tablestore_engine.operation.scan.row_count import RowCount, row_count
 from tablestore_engine.operation.scan.scan import live_entries, plan_scan, readable_buckets
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.options import CoreOptions, find_option
@@ -34,11 +34,11 @@ from tablestore_engine.schema.table.schema_changes import SchemaChange
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage import clock
 from tablestore_engine.storage.file_io import FileIO
-from tablestore_engine.storage.manifests import ManifestStore
 from tablestore_engine.storage.paths import TablePaths
-from tablestore_engine.storage.schemas import SchemaStore
-from tablestore_engine.storage.snapshots import SnapshotStore
-from tablestore_engine.storage.tags import TagStore, is_number
+from tablestore_engine.storage.stores.manifests import ManifestStore
+from tablestore_engine.storage.stores.schemas import SchemaStore
+from tablestore_engine.storage.stores.snapshots import SnapshotStore
+from tablestore_engine.storage.stores.tags import TagStore, is_number
 from tablestore_engine.table_state import TableState
 
 if TYPE_CHECKING:
@@ -267,7 +267,7 @@ class Table:
         """
         import pyarrow as pa
 
-        from tablestore_engine.operation.scan.arrow_read import output_schema, read_rows
+        from tablestore_engine.operation.read.arrow_read import output_schema, read_rows
 
         plan = self.scan(snapshot, predicate)
         wanted = (columns,) if isinstance(columns, str) else columns

@@ -28,15 +28,15 @@ from tablestore_engine.errors import (
     did_you_mean,
     nearest,
 )
-from tablestore_engine.metadata.view import View
+from tablestore_engine.metadata.warehouse.view import View
 from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.schema.table.schema_changes import SchemaChange
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage import clock
 from tablestore_engine.storage.file_io import FileIO, LocalFileIO
 from tablestore_engine.storage.paths import TablePaths, WarehousePaths, check_name, is_hidden, local_folder
-from tablestore_engine.storage.schemas import SchemaStore
-from tablestore_engine.storage.snapshots import SnapshotStore
+from tablestore_engine.storage.stores.schemas import SchemaStore
+from tablestore_engine.storage.stores.snapshots import SnapshotStore
 from tablestore_engine.table import Table
 from tablestore_engine.table_state import TableState
 

@@ -22,7 +22,7 @@ from tablestore_engine.errors import (
     SnapshotNotFound,
     StorageError,
 )
-from tablestore_engine.metadata.manifest import FileKind, ManifestEntry, ManifestFileMeta, merge_entries
+from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry, ManifestFileMeta, merge_entries
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.change import (
     READ_SNAPSHOT,
@@ -52,8 +52,8 @@ from tablestore_engine.operation.files.index_files import index_entries
 from tablestore_engine.operation.scan.scan import live_entries
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage import clock
-from tablestore_engine.storage.manifests import ManifestStore
-from tablestore_engine.storage.snapshots import SnapshotStore
+from tablestore_engine.storage.stores.manifests import ManifestStore
+from tablestore_engine.storage.stores.snapshots import SnapshotStore
 from tablestore_engine.table_state import TableState
 
 __all__ = ["READ_SNAPSHOT", "Change", "CommitIdentity", "Committer"]

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from tablestore_engine.catalog import Catalog, View
 from tablestore_engine.errors import BrokenViewError, SqlError, TableNotFound, TableStoreError
-from tablestore_engine.metadata.function import SQL, Function
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.metadata.warehouse.function import SQL, Function
 from tablestore_engine.operation.scan.explain_scan import scan_text
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -30,13 +30,13 @@ from tablestore_engine.spark.run.messages import excerpt
 from tablestore_engine.spark.run.session_functions import is_session_function, session_function
 from tablestore_engine.spark.run.table_cache import keep, kept
 from tablestore_engine.spark.run.temp_views import TempViews, is_temporary
-from tablestore_engine.sql.catalog import information_schema
+from tablestore_engine.sql.catalog.show import information_schema
 from tablestore_engine.sql.query.bind import Binding, BoundQuery, TableReference, bind, bind_expression, edited
 from tablestore_engine.sql.query.function_calls import body_with, function_calls, inlined
-from tablestore_engine.sql.query.structure import TimeTravel
 from tablestore_engine.sql.query.view_columns import positions, references_of_view
 from tablestore_engine.sql.rows.time_travel import bound_of, millis_query, snapshot_of
 from tablestore_engine.sql.statements.script import QueriesInside
+from tablestore_engine.sql.structure.structure import TimeTravel
 from tablestore_engine.sql.text.cursor import Cursor
 from tablestore_engine.system.system_tables import DATA_TABLES
 from tablestore_engine.table import Table
