@@ -25,6 +25,7 @@ from tablestore_engine.operation.history.snapshot_expire import Retention, expir
 from tablestore_engine.operation.history.tags import create_tag, delete_tag
 from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.operation.read.row_count import RowCount, row_count
+from tablestore_engine.operation.read.table_stats import NO_STATS, TableStats, table_stats
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.operation.scan.scan import live_entries, plan_scan, readable_buckets
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
@@ -46,28 +47,6 @@ if TYPE_CHECKING:
 
     from tablestore_engine.operation.changelog.change_plan import ChangeRange
     from tablestore_engine.operation.history.change_range import Bound
-
-
-@dataclass(frozen=True)
-class TableStats:
-    """Figures of a table's latest snapshot. Sizes in bytes.
-
-    If many rows have to merge, `row_count` is not exact: it counts a row for each update since the last compaction.
-    """
-
-    row_count: int
-    bytes: int
-    files: int
-    last_modified_millis: int | None
-    snapshots: int
-    buckets: int
-    partitions: int
-    row_count_exact: bool = True
-
-    @property
-    def row_count_text(self) -> str:
-        """The number of rows as readable text."""
-        return RowCount(self.row_count, self.row_count_exact).text
 
 
 @dataclass(frozen=True)
@@ -210,21 +189,10 @@ class Table:
         """Row count, sizes and other figures: from metadata, and from the keys if few rows have to merge."""
         snapshot = self.latest_snapshot()
         if snapshot is None:
-            return TableStats(0, 0, 0, None, 0, 0, 0)
+            return NO_STATS
         entries = live_entries(self.manifests, snapshot)
-        ids = self.snapshot_store.ids()
         counted = self.count_rows(entries, snapshot)
-        return TableStats(
-            row_count=counted.rows,
-            bytes=sum(e.file.file_size for e in entries),
-            files=len(entries),
-            last_modified_millis=self.last_modified_millis(snapshot),
-            snapshots=len(ids),
-            # Dynamic buckets are numbered from 0 as they open.
-            buckets=max((e.total_buckets if e.total_buckets > 0 else e.bucket + 1 for e in entries), default=0),
-            partitions=len({e.partition for e in entries}),
-            row_count_exact=counted.exact,
-        )
+        return table_stats(entries, counted, self.last_modified_millis(snapshot), len(self.snapshot_store.ids()))
 
     def count_rows(self, entries: Sequence[ManifestEntry], snapshot: Snapshot | None = None) -> RowCount:
         """The rows in some live files of a snapshot (default: the latest), which are whole buckets or partitions."""

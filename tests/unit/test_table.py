@@ -11,7 +11,7 @@ import pytest
 from support.tables import DELETE, PUT, compact, make_table, read, write
 
 from tablestore_engine.errors import ConflictError, SnapshotNotFound
-from tablestore_engine.table import TableStats
+from tablestore_engine.operation.read.table_stats import TableStats
 
 
 @pytest.fixture
