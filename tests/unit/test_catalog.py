@@ -226,7 +226,7 @@ def test_a_table_cannot_become_a_view(catalog):
 
 def test_a_damaged_view_is_named(catalog):
     catalog.create_view("default", "v", View("SELECT 1", "default"))
-    with open(catalog._view_path("default", "v"), "w") as file:
+    with open(catalog.paths.view("default", "v"), "w") as file:
         file.write("[]")
     with pytest.raises(CorruptMetadataError, match=r"v\.json"):
         catalog.load_view("default", "v")
