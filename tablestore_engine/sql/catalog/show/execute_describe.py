@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tablestore_engine.catalog import View
-from tablestore_engine.errors import ColumnNotFound, NotFoundError, SqlError, did_you_mean
+from tablestore_engine.errors import ColumnNotFound, SqlError, did_you_mean
 from tablestore_engine.metadata.manifests.manifest import ManifestEntry
 from tablestore_engine.metadata.statistics import value_shown
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, answer, utc
-from tablestore_engine.sql.catalog.partition_spec import live_partitions, static_values
+from tablestore_engine.sql.catalog.partition_spec import one_partition
+from tablestore_engine.sql.catalog.show.describe_json import describe_json
 from tablestore_engine.sql.catalog.show.shown_columns import ShownColumn, columns_of, shown_columns, shown_fields
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.show import Describe, ShowTablePartition
@@ -28,7 +29,7 @@ _COLUMNS = {"col_name": "string", "data_type": "string", "comment": "string"}
 def describe(statement: Describe, context: CatalogContext) -> StatementResult:
     """DESCRIBE [TABLE] [EXTENDED] name [PARTITION (…)] [column]."""
     if statement.as_json:
-        raise SqlError("DESCRIBE … AS JSON is not supported.", hint="Use DESCRIBE TABLE EXTENDED.")
+        return describe_json(statement, context)
     if statement.column is not None:
         _refuse_foreign(statement, statement.column, context)
         return _column(statement, statement.column, context)
@@ -184,25 +185,14 @@ def _table_details(table: Table) -> list[tuple[str, str]]:
 
 def _partition_details(table: Table, spec: PartitionSpec) -> list[tuple[str, str]]:
     """The rows of a partition; also checks that it exists."""
-    schema = table.schema
-    wanted = static_values(schema, spec)
-    missing = [name for name in schema.partition_keys if name not in wanted]
-    if missing:
-        raise SqlError(f"PARTITION needs a value for {', '.join(missing)} too.")
-    entries = table.live_files()
-    found = live_partitions(schema, {one.partition for one in entries}, wanted)
-    if not found:
-        text = ", ".join(f"{name} = {value}" for name, value in wanted.items())
-        raise NotFoundError(f"Table {table.name} has no partition ({text}).")
-    path, row = found[0]
-    files = [one.file for one in entries if one.partition == row]
-    counted = table.count_rows([one for one in entries if one.partition == row])
+    path, _, entries = one_partition(table, spec)
+    files, counted = [one.file for one in entries], table.count_rows(entries)
     return [
         ("Partition", path),
         ("partition", path),
         ("Location", table.paths.partition_dir(path)),
         ("file.path", table.paths.partition_dir(path)),
-        *([("Buckets", _bucket_text([e for e in entries if e.partition == row]))] if schema.bucket_keys else []),
+        *([("Buckets", _bucket_text(entries))] if table.schema.bucket_keys else []),
         ("Row Count", counted.text),
         ("Size", f"{sum(one.file_size for one in files)} bytes"),
         ("num-files", str(len(files))),

@@ -50,8 +50,11 @@ def columns_of(catalog: Catalog, database: str, name: str, kind: str) -> list[Sh
     return shown_columns(catalog.load_table(database, name).schema)
 
 
+def computed_type(column: ComputedColumn) -> str:
+    """The text of the type of a computed column; empty if it is not known."""
+    plain = column.type_text and "<" not in column.type_text
+    return spark_type(parse_type(column.type_text)) if plain else column.type_text
+
+
 def _computed(column: ComputedColumn) -> ShownColumn:
-    text = column.type_text
-    if text and "<" not in text:
-        text = spark_type(parse_type(text))
-    return ShownColumn(column.name, text, column.comment, computed_sql=column.sql)
+    return ShownColumn(column.name, computed_type(column), column.comment, computed_sql=column.sql)
