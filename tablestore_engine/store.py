@@ -35,8 +35,8 @@ from tablestore_engine.sql.statements.view import DropView
 from tablestore_engine.sql.text.cursor import OWN_CATALOGS
 from tablestore_engine.sql.text.double_quotes import with_backquotes
 from tablestore_engine.sql.text.parameters import Parameters, with_parameters
-from tablestore_engine.sql.text.type_names import with_spark_types
-from tablestore_engine.sql.text.types import parse_sql_type
+from tablestore_engine.sql.types.type_names import with_spark_types
+from tablestore_engine.sql.types.types import parse_sql_type
 from tablestore_engine.storage.clock import now_millis
 from tablestore_engine.table import Table
 

@@ -18,8 +18,8 @@ from typing import Any
 
 from tablestore_engine.errors import SnapshotNotFound, StorageError
 from tablestore_engine.mergetree.compaction.sections import Key, key_interval
-from tablestore_engine.metadata.data_file import DataFileMeta
-from tablestore_engine.metadata.manifest import FileKind, ManifestEntry, merge_entries
+from tablestore_engine.metadata.manifests.data_file import DataFileMeta
+from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry, merge_entries
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.scan.file_skipping import skip_buckets
 from tablestore_engine.operation.scan.scan import group_by_bucket, plan_scan

@@ -22,8 +22,8 @@ import pyarrow as pa
 from tablestore_engine.errors import StorageError
 from tablestore_engine.mergetree.columns.row_changes import RowChanges
 from tablestore_engine.mergetree.merge.merge import SortColumn, sort_stable
-from tablestore_engine.metadata.data_file import FILE_SOURCE_APPEND
-from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.manifests.data_file import FILE_SOURCE_APPEND
+from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.changelog.arrow_changes import row_changes, streamed_rows
 from tablestore_engine.operation.changelog.change_plan import KeyedDiff, Reach

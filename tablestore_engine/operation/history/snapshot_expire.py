@@ -16,14 +16,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from tablestore_engine.errors import SnapshotNotFound, StorageError, UserError
-from tablestore_engine.metadata.manifest import FileKind, ManifestEntry, ManifestFileMeta
+from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry, ManifestFileMeta
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.files.entry_paths import EntryPaths
 from tablestore_engine.operation.files.index_files import index_paths
 from tablestore_engine.operation.history.history import reading_tag
 from tablestore_engine.operation.scan.scan import live_entries
 from tablestore_engine.options import CoreOptions
-from tablestore_engine.storage.consumers import consumers
+from tablestore_engine.storage.stores.consumers import consumers
 from tablestore_engine.table_state import TableState
 
 # Directories of Paimon whose content also names files: other branches, and changelogs that outlive snapshots.

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from tablestore_engine.errors import CommitTimeoutError, ConflictError, ConsumedElsewhereError
-from tablestore_engine.metadata.manifest import ManifestEntry
+from tablestore_engine.metadata.manifests.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.changelog.produce import Input, producer_of
 from tablestore_engine.operation.commit.commit import Change, Committer
