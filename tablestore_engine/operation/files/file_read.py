@@ -16,8 +16,8 @@ from tablestore_engine.metadata.bitmaps.roaring import Positions
 from tablestore_engine.metadata.manifests.data_file import format_of
 from tablestore_engine.operation.files.deletion_vectors import kept_rows
 from tablestore_engine.operation.files.evolve import evolved
-from tablestore_engine.operation.formats.file_format import DEFAULT_SIZES, BatchSizes
 from tablestore_engine.operation.files.row_keys import Longs, RowKeys
+from tablestore_engine.operation.formats.file_format import DEFAULT_SIZES, BatchSizes
 from tablestore_engine.operation.formats.file_formats import read_errors, read_stored
 from tablestore_engine.operation.formats.parquet_pages import look_up
 from tablestore_engine.schema.table.table_schema import TableSchema

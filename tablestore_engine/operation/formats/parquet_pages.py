@@ -116,7 +116,9 @@ class PageIndex:
         first = np.append(places[:, 2], rows)
         return Pages(first, places[:, 0], places[:, 1]) if len(locations) and first[0] == 0 else None
 
-    def bounds(self, handle: pa.NativeFile, group: int, column: str) -> tuple[list[bytes], list[bytes], list[bool]] | None:
+    def bounds(
+        self, handle: pa.NativeFile, group: int, column: str
+    ) -> tuple[list[bytes], list[bytes], list[bool]] | None:
         """The least and the greatest value of each page of a column, and whether it has only nulls."""
         chunk = self._groups[group][1][column]
         if not chunk.get(7):
@@ -367,4 +369,3 @@ class _SmallFile:
             *([(11, I64, at)] if dictionary else []),
         ]
         return struct_bytes([(2, I64, at), (3, STRUCT, struct_bytes(meta))])
-

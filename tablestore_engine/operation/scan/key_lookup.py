@@ -130,9 +130,7 @@ def keys_of(
     return distinct.select(numbered).rename_columns(list(names))
 
 
-def keys_in(
-    bucket: BucketScan, keys: RowKeys, schema: TableSchema, schemas: Callable[[int], TableSchema]
-) -> RowKeys:
+def keys_in(bucket: BucketScan, keys: RowKeys, schema: TableSchema, schemas: Callable[[int], TableSchema]) -> RowKeys:
     """The keys that a bucket may hold, by its partition and its number."""
     if len(bucket.partition) == len(schema.partition_keys):
         for name, value in zip(schema.partition_keys, bucket.partition, strict=True):

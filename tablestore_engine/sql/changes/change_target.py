@@ -9,12 +9,15 @@ the table since it was read, and the statement runs again on the new state.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.files.row_keys import RowKeys
 from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.schema.merge.engine_rules import Kept
@@ -25,6 +28,7 @@ from tablestore_engine.spark.expressions.by_name import by_name_sql, has_named_f
 from tablestore_engine.spark.expressions.char_text import filled_sql
 from tablestore_engine.spark.expressions.types import sql_type, to_spark_type
 from tablestore_engine.spark.read.computed_columns import with_computed
+from tablestore_engine.spark.read.key_rows import frame_of_rows, rows_of_keys
 from tablestore_engine.spark.read.reader import read_plan, read_positions
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome
@@ -53,6 +57,8 @@ class ChangeTarget:
     merging: bool = False
     intent: WriteIntent = PLAIN
     unread: bool = False
+    rows: pa.Table | None = None
+    """The rows that the statement may change, if they were looked up; they are few."""
 
     @property
     def keyed(self) -> bool:
@@ -103,10 +109,16 @@ class ChangeTarget:
             return [OLD_COLUMN, POSITION_COLUMN] if self.merging else [OLD_COLUMN]
         return [FILE_COLUMN, POSITION_COLUMN]
 
+    def of_keys(self, keys: RowKeys) -> ChangeTarget:
+        """The target with only the rows of some keys, looked up, unless they are too many."""
+        return replace(self, rows=rows_of_keys(self.table, self.plan, keys))
+
     def register(self) -> str:
         """The temporary view of the target's rows, with `source_columns`."""
         spark = self.frames.spark
-        if self.is_multiset:
+        if self.rows is not None:
+            rows = frame_of_rows(spark, self.rows, self.table.schema)
+        elif self.is_multiset:
             found = read_plan(spark, self.table, self.plan, self.predicate)
             rows = with_old_rows(found, positions=self.merging)
         else:
@@ -115,7 +127,8 @@ class ChangeTarget:
 
     def apply(self, changes: DataFrame) -> WriteOutcome:
         """Write the changed rows."""
-        read = Read(self.table, self.snapshot, self.plan, self.frames.input_bytes, self.intent, self.unread)
+        size = self.frames.input_bytes if self.rows is None else 0
+        read = Read(self.table, self.snapshot, self.plan, size, self.intent, self.unread)
         return apply_changes(self.frames.spark, read, changes)
 
 

@@ -18,6 +18,7 @@ from tablestore_engine.spark.expressions.by_name import by_name_sql
 from tablestore_engine.spark.expressions.char_text import filled_sql
 from tablestore_engine.spark.expressions.default_value import default_sql
 from tablestore_engine.spark.expressions.types import columns_of, to_spark_type
+from tablestore_engine.spark.read.key_rows import few_keys, lookup_columns, predicates_of
 from tablestore_engine.spark.read.source_bounds import (
     bounds_of,
     comparable_columns,
@@ -46,7 +47,7 @@ from tablestore_engine.sql.changes.merge_clauses import (
     clause_rows,
     value_column,
 )
-from tablestore_engine.sql.query.merge_keys import equal_columns, upsert_keys
+from tablestore_engine.sql.query.merge_keys import Pairs, equal_columns, upsert_keys
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.rows.frames import Frames
 from tablestore_engine.sql.rows.merge_schema import merged
@@ -170,11 +171,25 @@ def _read_once(
         return
     source = _Source(frame, quoted_name(frames.register(_SOURCE, with_own_plan(frame))))
     with kept(frames.spark, source.view) as rows:
+        found = None if others else _looked_up(rows, pairs, table, lambda known: target_where(on, *known))
+        if found is not None:
+            yield found, source
+            return
         bounds = bounds_of(rows, pairs, table.schema)
         if not others:
             matching = partial(rows_with_values_of, source.view, pairs=pairs, bounds=bounds)
             source = replace(source, matching=matching)
         yield target_where(on, *bounds.predicates), source
+
+
+def _looked_up(
+    source: DataFrame, pairs: Pairs, table: Table, target_where: Callable[[list[Predicate]], ChangeTarget]
+) -> ChangeTarget | None:
+    """The target with the rows that have a key of the source; None if they are not looked up."""
+    pairs = lookup_columns(pairs, table.schema)
+    keys = few_keys(source, pairs, table.schema) if pairs else None
+    target = None if keys is None else target_where(predicates_of(keys)).of_keys(keys)
+    return None if target is None or target.rows is None else target
 
 
 def _of_unmatched(clause: MergeClause, table: Table, statement: Merge) -> Predicate | None:
