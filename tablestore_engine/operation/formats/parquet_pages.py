@@ -54,24 +54,33 @@ class Pages:
 
 
 @dataclass(frozen=True)
+class PageBounds:
+    """The least and the greatest value of each page, and whether it has only nulls, and so no such values."""
+
+    lows: list[bytes]
+    highs: list[bytes]
+    empty: npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
 class Sought:
     """Values that a column is searched for, sorted, as Parquet's bounds have them: numbers, or texts as bytes."""
 
     values: Any
 
-    def in_bounds(self, lows: Sequence[bytes], highs: Sequence[bytes], empty: Sequence[bool]) -> npt.NDArray[np.bool_]:
-        """For each page whether its bounds admit one of the values; an empty page has only nulls."""
+    def admitted_by(self, pages: PageBounds) -> npt.NDArray[np.bool_]:
+        """For each page whether its bounds admit one of the values."""
         if isinstance(self.values, list):
-            bounds = zip(lows, highs, strict=True)
+            bounds = zip(pages.lows, pages.highs, strict=True)
             found = [bisect_left(self.values, low) < bisect_right(self.values, high) for low, high in bounds]
-            admitted = np.array(found, np.bool_)
+            admitted: npt.NDArray[np.bool_] = np.array(found, np.bool_)
         else:
             kind = self.values.dtype
             low, high = (
-                np.frombuffer(b"".join(one or bytes(kind.itemsize) for one in ends), kind) for ends in (lows, highs)
+                np.frombuffer(b"".join(one or bytes(kind.itemsize) for one in ends), kind) for ends in (pages.lows, pages.highs)
             )
             admitted = np.searchsorted(self.values, low, "left") < np.searchsorted(self.values, high, "right")
-        return admitted & ~np.array(empty, np.bool_)
+        return admitted & ~pages.empty
 
 
 class PageIndex:
@@ -88,6 +97,7 @@ class PageIndex:
             one[4].decode(): (one, footer[slice(*one[SPAN])]) for one in elements if 5 not in one and one.get(3) != 2
         }
         self._pages: dict[tuple[int, str], Pages | None] = {}
+        self._bounds: dict[tuple[int, str], PageBounds | None] = {}
 
     @property
     def group_rows(self) -> list[int]:
@@ -116,15 +126,14 @@ class PageIndex:
         first = np.append(places[:, 2], rows)
         return Pages(first, places[:, 0], places[:, 1]) if len(locations) and first[0] == 0 else None
 
-    def bounds(
-        self, handle: pa.NativeFile, group: int, column: str
-    ) -> tuple[list[bytes], list[bytes], list[bool]] | None:
-        """The least and the greatest value of each page of a column, and whether it has only nulls."""
-        chunk = self._groups[group][1][column]
-        if not chunk.get(7):
-            return None
-        index = ThriftReader(_exactly(handle, chunk[6], chunk[7])).struct()
-        return index[2], index[3], index[1]
+    def bounds(self, handle: pa.NativeFile, group: int, column: str) -> PageBounds | None:
+        """The least and the greatest values of the pages of a column; None where they are not known."""
+        key = (group, column)
+        if key not in self._bounds:
+            chunk = self._groups[group][1][column]
+            index = ThriftReader(_exactly(handle, chunk[6], chunk[7])).struct() if chunk.get(7) else None
+            self._bounds[key] = PageBounds(index[2], index[3], np.array(index[1], np.bool_)) if index else None
+        return self._bounds[key]
 
     def sought(self, column: str, values: pa.Array) -> Sought | None:
         """Values (no nulls) of the column's type as its bounds have them; None where bounds are not compared."""
@@ -178,7 +187,7 @@ class PagedParquet:
             bounds = self.index.bounds(self._handle, group, column) if test is not None else None
             if pages is None or test is None or bounds is None:
                 continue
-            mask, key = test.in_bounds(*bounds), pages.first.tobytes()
+            mask, key = test.admitted_by(bounds), pages.first.tobytes()
             masks[key] = (pages.first, mask & masks[key][1] if key in masks else mask)
             if not masks[key][1].any():
                 return np.empty(0, np.int64)
