@@ -77,7 +77,8 @@ class Sought:
         else:
             kind = self.values.dtype
             low, high = (
-                np.frombuffer(b"".join(one or bytes(kind.itemsize) for one in ends), kind) for ends in (pages.lows, pages.highs)
+                np.frombuffer(b"".join(one or bytes(kind.itemsize) for one in ends), kind)
+                for ends in (pages.lows, pages.highs)
             )
             admitted = np.searchsorted(self.values, low, "left") < np.searchsorted(self.values, high, "right")
         return admitted & ~pages.empty

@@ -29,6 +29,7 @@ from tablestore_engine.table_state import TableState
 
 MAX_ROWS = 250_000
 MAX_FILES = 32
+_MOST_PINNED = 10_000
 _OPERATORS = {
     "=": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
@@ -128,6 +129,29 @@ def keys_of(
     numbered = [f"k{i}" for i in range(len(names))]
     distinct = keys.rename_columns(numbered).group_by(numbered).aggregate([])
     return distinct.select(numbered).rename_columns(list(names))
+
+
+def pinned_keys(predicate: Predicate | None, schema: TableSchema) -> RowKeys | None:
+    """The primary keys of which a predicate demands one; None when it leaves a column of the key open."""
+    if predicate is None:
+        return None
+    allowed = equalities(predicate)
+    columns: list[list[Any]] = []
+    for name in schema.primary_keys:
+        kind = schema.field(name).type
+        values = [key_value(value, kind) for value in allowed.get(name.lower(), (None,))]
+        if any(value is None for value in values):
+            return None
+        columns.append(values)
+    if math.prod(len(values) for values in columns) > _MOST_PINNED:
+        return None
+    rows = list(itertools.product(*columns))
+    kinds = [to_arrow_type(schema.field(name).type) for name in schema.primary_keys]
+    try:
+        arrays = [pa.array([row[i] for row in rows], kind) for i, kind in enumerate(kinds)]
+    except (pa.ArrowException, OverflowError):
+        return None
+    return RowKeys(pa.table(arrays, names=list(schema.primary_keys)))
 
 
 def keys_in(bucket: BucketScan, keys: RowKeys, schema: TableSchema, schemas: Callable[[int], TableSchema]) -> RowKeys:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,7 +18,7 @@ from tablestore_engine.spark.expressions.by_name import by_name_sql
 from tablestore_engine.spark.expressions.char_text import filled_sql
 from tablestore_engine.spark.expressions.default_value import default_sql
 from tablestore_engine.spark.expressions.types import columns_of, to_spark_type
-from tablestore_engine.spark.read.key_rows import few_keys, lookup_columns, predicates_of
+from tablestore_engine.spark.read.key_rows import few_keys, lookup_columns
 from tablestore_engine.spark.read.source_bounds import (
     bounds_of,
     comparable_columns,
@@ -39,6 +39,7 @@ from tablestore_engine.sql.changes.change_target import (
     target_of,
     unread_target_of,
 )
+from tablestore_engine.sql.changes.looked_up import rows_in, rows_where
 from tablestore_engine.sql.changes.merge_clauses import (
     CLAUSE_COLUMN,
     ClauseScope,
@@ -171,10 +172,12 @@ def _read_once(
         return
     source = _Source(frame, quoted_name(frames.register(_SOURCE, with_own_plan(frame))))
     with kept(frames.spark, source.view) as rows:
-        found = None if others else _looked_up(rows, pairs, table, lambda known: target_where(on, *known))
-        if found is not None:
-            yield found, source
-            return
+        if table.schema.primary_keys:
+            matched = _matched(rows, source.view, pairs, lambda known: target_where(on, *known))
+            found = matched if matched is None or not others else _with_unmatched(statement, matched, others)
+            if found is not None:
+                yield found, source
+                return
         bounds = bounds_of(rows, pairs, table.schema)
         if not others:
             matching = partial(rows_with_values_of, source.view, pairs=pairs, bounds=bounds)
@@ -182,14 +185,34 @@ def _read_once(
         yield target_where(on, *bounds.predicates), source
 
 
-def _looked_up(
-    source: DataFrame, pairs: Pairs, table: Table, target_where: Callable[[list[Predicate]], ChangeTarget]
+def _matched(
+    source: DataFrame, view: str, pairs: Pairs, target_where: Callable[[Sequence[Predicate]], ChangeTarget]
 ) -> ChangeTarget | None:
-    """The target with the rows that have a key of the source; None if they are not looked up."""
-    pairs = lookup_columns(pairs, table.schema)
-    keys = few_keys(source, pairs, table.schema) if pairs else None
-    target = None if keys is None else target_where(predicates_of(keys)).of_keys(keys)
-    return None if target is None or target.rows is None else target
+    """The target with the rows that rows of the source may match, looked up by key; None if they are not.
+
+    Where ON gives no column of the key, the keys are those of the rows that have the values of the source.
+    """
+    target = target_where(())
+    by_key = lookup_columns(pairs, target.table.schema)
+    if not by_key:
+        bounds = bounds_of(source, pairs, target.table.schema)
+        target = target_where(bounds.predicates)
+        return rows_in(target, rows_with_values_of(view, target.register(), pairs, bounds))
+    keys = few_keys(source, by_key, target.table.schema)
+    found = None if keys is None else target.of_keys(keys)
+    return None if found is None or found.rows is None else found
+
+
+def _with_unmatched(statement: Merge, matched: ChangeTarget, others: Sequence[Predicate | None]) -> ChangeTarget | None:
+    """Additionally, the rows that WHEN NOT MATCHED BY SOURCE may change; None if they are too many."""
+    known = [p for p in others if p is not None]
+    bound = _bound(statement, matched)
+    conditions = [f"({bound(c.condition_sql)})" for c in statement.not_matched_by_source if c.condition_sql is not None]
+    target = target_of(
+        matched.frames, matched.table, statement.target_alias, disjunction(known), matched.intent, merging=True
+    )
+    found = rows_where(target, " OR ".join(conditions))
+    return None if found is None else matched.and_rows_of(found)
 
 
 def _of_unmatched(clause: MergeClause, table: Table, statement: Merge) -> Predicate | None:

@@ -58,7 +58,9 @@ def test_files_of_older_schemas(tmp_path):
     chance = random.Random(4)
     table = make_table(tmp_path, COLUMNS, ["p", "id", "name"], ["p"], {"bucket": "2", "write-only": "true"})
     write(table, some_rows(chance, 60))
-    table = table.alter(AddColumn(("more",), parse_type("INT")), RenameColumn(("v",), "w"), RetypeColumn(("w",), parse_type("BIGINT")))
+    table = table.alter(
+        AddColumn(("more",), parse_type("INT")), RenameColumn(("v",), "w"), RetypeColumn(("w",), parse_type("BIGINT"))
+    )
     assert all_rows(table)[0]["w"] is not None
     check(table, chance)
 
