@@ -19,7 +19,7 @@ from tablestore_engine.operation.files.evolve import evolved
 from tablestore_engine.operation.files.row_keys import Longs, RowKeys
 from tablestore_engine.operation.formats.file_format import DEFAULT_SIZES, BatchSizes
 from tablestore_engine.operation.formats.file_formats import read_errors, read_stored
-from tablestore_engine.operation.formats.parquet_pages import look_up
+from tablestore_engine.operation.pages.page_lookup import look_up
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.evolution import CastRules, ColumnCast, check_readable, is_same

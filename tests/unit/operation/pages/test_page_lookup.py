@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tablestore_engine.operation.files.row_keys import RowKeys
-from tablestore_engine.operation.formats.parquet_pages import look_up
+from tablestore_engine.operation.pages.page_lookup import look_up
 
 ROWS, PAGE, GROUP = 1_000, 50, 400
 
