@@ -159,15 +159,21 @@ def check_engine(table: Table, verb: str, *, deletes: bool) -> None:
             f"{verb} cannot remove rows of table {table.name}: its option 'ignore-delete' ignores deletes.",
             hint="INSERT OVERWRITE replaces rows.",
         )
-    removes = engine.removes_on_delete or bool(engine.removing_groups)
-    if not (engine.rules.kept is Kept.NEWEST or engine.rules.is_multiset or (verb == "DELETE" and removes)):
-        way_out = f"{engine.rules.removal} makes a table that rows can be deleted from."
+    removes = engine.rules.kept is Kept.NEWEST or engine.removes_on_delete or bool(engine.removing_groups)
+    updates = verb == "DELETE" or engine.takes_updates
+    if engine.rules.is_multiset or (updates and (removes or not deletes)):
+        return
+    way_out = f"{engine.rules.removal} makes a table that rows can be deleted from."
+    if updates and verb == "MERGE":
         raise SqlError(
-            f"UPDATE, DELETE and MERGE are not supported with 'merge-engine' = '{engine.name}', "
-            f"which table {table.name} has.",
-            hint="INSERT rows: the merge engine folds them into those of the same key. INSERT OVERWRITE replaces them."
-            + (f" {way_out}" if engine.folds and verb == "DELETE" else ""),
+            f"MERGE cannot remove rows of table {table.name}: its merge engine is '{engine.name}'.", hint=way_out
         )
+    refused = f"{verb} is" if engine.takes_updates else "UPDATE, DELETE and MERGE are"
+    raise SqlError(
+        f"{refused} not supported with 'merge-engine' = '{engine.name}', which table {table.name} has.",
+        hint="INSERT rows: the merge engine folds them into those of the same key. INSERT OVERWRITE replaces them."
+        + (f" {way_out}" if engine.folds and verb == "DELETE" else ""),
+    )
 
 
 def predicate_on(table: Table, alias: str | None, condition_sql: str, *, alone: bool = True) -> Predicate | None:
