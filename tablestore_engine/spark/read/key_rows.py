@@ -60,7 +60,12 @@ def few_keys(source: DataFrame, pairs: Sequence[tuple[str, str]], schema: TableS
     found = collect_arrow(source.selectExpr(*items).limit(MOST_KEYS + 1))
     if found.num_rows > MOST_KEYS:
         return None
-    columns = [found.column(i) for i in range(len(pairs))]
+    return keys_among(found, [(name, f"c{i}") for i, (name, _) in enumerate(pairs)], schema)
+
+
+def keys_among(source: pa.Table, pairs: Sequence[tuple[str, str]], schema: TableSchema) -> RowKeys | None:
+    """The values that rows have for columns of the table, as `few_keys` returns them."""
+    columns = [source.column(column) for _, column in pairs]
     kinds = [to_arrow_type(schema.field(name).type) for name, _ in pairs]
     try:
         cast = [column.cast(kind, safe=False) for column, kind in zip(columns, kinds, strict=True)]
