@@ -302,7 +302,7 @@ class TableStore:
 
         Bounds are ids of snapshots (0: before the first one), names of tags, or times. The rows have the kind of
         change (`+I`, `-U`, `+U`, `-D`) in `_row_kind`, then the table's columns. With `recorded` they are what the
-        table's changelog files tell (`changelog-producer`), each change of each commit.
+        table's changelog files hold (`changelog-producer`), each change of each commit.
 
         Raises:
             ChangesNotFound: a snapshot has expired; the message says which there are.

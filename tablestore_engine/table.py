@@ -247,18 +247,18 @@ class Table:
 
         Bounds are ids of snapshots (0: before the first one), names of tags, or times. The rows have the kind of
         change in `_row_kind`, then the table's columns. `TableStore.changes` gives a DataFrame. With `recorded` they
-        are what the table's changelog files tell (`changelog-producer`), each change of each commit.
+        are those of the table's changelog files (`changelog-producer`), each change of each commit.
 
         Raises:
             ChangesNotFound: a snapshot has expired; the message says which there are.
             TagNotFound: no such tag. UserError: the range ends before it begins.
         """
-        from tablestore_engine.operation.changelog.arrow_changes import read_changes, read_told
+        from tablestore_engine.operation.changelog.arrow_changes import read_changes, read_recorded
         from tablestore_engine.operation.changelog.change_plan import changelog_plan, plan_changes
 
         between = self.change_range(start, end)
         if recorded:
-            return read_told(self.state, changelog_plan(self.state, between))
+            return read_recorded(self.state, changelog_plan(self.state, between))
         return read_changes(self.state, plan_changes(self.state, between))
 
     def change_range(self, start: Bound, end: Bound | None = None) -> ChangeRange:

@@ -15,7 +15,7 @@ def this_process() -> Process:
 
 
 def is_running(process: Process) -> bool | None:
-    """Whether a process runs; None for one of another machine or container, and where nobody can tell."""
+    """Whether a process runs; None for one of another machine or container, and where that cannot be known."""
     if process.machine is None or process.machine != _machine():
         return None
     try:

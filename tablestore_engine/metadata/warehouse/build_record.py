@@ -1,7 +1,7 @@
 """The record of a table that is being filled under its own name: who fills it, and by which commit it is complete.
 
 A *process* is known by its machine, number and time of start. Invariant: the record is written before the table
-appears, and removed after it is complete or gone.
+appears, and removed after it is complete or dropped.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 
 @dataclass(frozen=True)
 class Process:
-    """A process. `machine` is None on systems that cannot tell one from another; `started` counts from its boot."""
+    """A process. `machine` is None on systems that cannot distinguish them; `started` counts from its boot."""
 
     machine: str | None
     number: int

@@ -28,7 +28,7 @@ def read_changes(state: TableState, plan: ChangePlan) -> pa.Table:
     return changes.rows.add_column(0, ROW_KIND, kinds)
 
 
-def read_told(state: TableState, plan: ScanPlan) -> pa.Table:
+def read_recorded(state: TableState, plan: ScanPlan) -> pa.Table:
     """The rows of changelog files: `_row_kind`, then the table's columns."""
     names, parts = plan.schema.field_names, [output_schema(plan.schema, plan.schema.field_names).empty_table()]
     kinds = [pa.array([], pa.int8())]

@@ -1,4 +1,4 @@
-"""Which files tell what changed between two snapshots.
+"""Which files show what changed between two snapshots.
 
 Three plans. *All rows*: before there was nothing. *Signed files*, of a table without a key: the rows of the files that
 were added count +1, those of removed files −1 (and retractions the other way round), and what does not add up to zero

@@ -24,7 +24,7 @@ READ_SNAPSHOT = "tablestore.read-snapshot"  # property of a snapshot: what its r
 
 
 class Changelog(Protocol):
-    """Makes the files that tell what a commit changes (`operation.changelog.produce`)."""
+    """Makes the files that record what a commit changes (`operation.changelog.produce`)."""
 
     def files(self, latest: Snapshot | None, entries: Sequence[ManifestEntry]) -> list[ManifestEntry]:
         """Write those of a commit that follows a snapshot and makes these entries."""

@@ -149,10 +149,10 @@ class Committer:
         check_consumed(self.state.name, latest, change.consumed)
         entries = self._entries(latest, change)
         schema = new_schema() if new_schema else self.schema
-        with made_changelog(change, latest, entries) as told:
-            created = self._created(latest, change, identity, properties, (schema, entries, told))
+        with made_changelog(change, latest, entries) as changelog:
+            created = self._created(latest, change, identity, properties, (schema, entries, changelog))
         if created is None and change.changelog is not None:
-            change.changelog.remove(told)
+            change.changelog.remove(changelog)
         return created
 
     def _created(
@@ -164,7 +164,7 @@ class Committer:
         content: tuple[TableSchema, Sequence[ManifestEntry], Sequence[ManifestEntry]],
     ) -> Snapshot | None:
         """Write the manifests of a commit and create its snapshot: its schema, entries and changelog."""
-        schema, entries, told = content
+        schema, entries, changelog = content
         restarts = change.restarts or change.restores is not None
         carries = not restarts and keeps_rows(self.state.schemas, latest, schema)
         written: list[str] = []
@@ -176,7 +176,7 @@ class Committer:
             delta_list, delta_size = self.manifests.write_list(delta)
             written.append(delta_list)
             index_manifest = self._index_manifest(latest, change, written)
-            changelog_list, changelog_size = self._changelog_list(told, written)
+            changelog_list, changelog_size = self._changelog_list(changelog, written)
         except BaseException:
             self._remove(written)
             raise
@@ -196,7 +196,7 @@ class Committer:
             delta_manifest_list_size=delta_size,
             changelog_manifest_list=changelog_list,
             changelog_manifest_list_size=changelog_size,
-            changelog_record_count=sum(e.file.row_count for e in told),
+            changelog_record_count=sum(e.file.row_count for e in changelog),
             index_manifest=index_manifest,
             commit_user=identity.user,
             commit_identifier=identity.identifier,
@@ -309,10 +309,12 @@ class Committer:
         entries = merge_entries(e for m in merged for e in self.manifests.read_manifest(m.file_name))
         return [*kept, *self._write_manifests(entries, written)]
 
-    def _changelog_list(self, told: Sequence[ManifestEntry], written: list[str]) -> tuple[str, int] | tuple[None, None]:
-        if not told:
+    def _changelog_list(
+        self, changelog: Sequence[ManifestEntry], written: list[str]
+    ) -> tuple[str, int] | tuple[None, None]:
+        if not changelog:
             return None, None
-        name, size = self.manifests.write_list(self._write_manifests(told, written))
+        name, size = self.manifests.write_list(self._write_manifests(changelog, written))
         written.append(name)
         return name, size
 

@@ -20,7 +20,7 @@ PREFIX = "tablestore.consumed."
 
 @dataclass(frozen=True)
 class Position:
-    """A snapshot of a source, and what tells it from one of the same number in a table of the same name."""
+    """A snapshot of a source, and what distinguishes it from one of the same number in a table of the same name."""
 
     snapshot: int
     mark: str = ""

@@ -17,7 +17,7 @@ from tablestore_engine.operation.job.write_job import BUCKET_COLUMN, ROW_KIND_CO
 from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND, key_field
 
 
-def tells_input(job: WriteJob) -> bool:
+def records_input(job: WriteJob) -> bool:
     """Whether the rows of a write are its changelog."""
     options = job.schema.core_options
     tracked = job.intent.change_tracking

@@ -7,7 +7,7 @@ from tablestore_engine.options.option_type import BOOLEAN, ENUM, FILE_NAME
 
 
 class ChangelogOptions:
-    """Which changes are told, and how."""
+    """Which changes are recorded, and how."""
 
     __slots__ = ()
 

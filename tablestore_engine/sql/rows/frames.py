@@ -156,7 +156,7 @@ class Frames:
         return BoundQuery(edited(bound.source, edits), bound.references, bound.source, tuple(edits))
 
     def _inlined(self, sql: str, database: str) -> str:
-        """A text without calls of aggregate functions in SQL: their bodies stand for them."""
+        """A text without calls of aggregate functions in SQL: replaced by their bodies."""
         for _ in range(_MAX_INLINED):
             called = ((call, self._function(call.parts, database)) for call in function_calls(sql))
             found = next(((call, one) for call, one in called if one is not None and one.is_inlined), None)
