@@ -80,7 +80,7 @@ def _merged(table: Table, statement: InsertInto | InsertOverwrite, frame: DataFr
 
 
 def query_of(statement: InsertInto | InsertOverwrite, schema: TableSchema) -> str:
-    """The query of an INSERT, with what DEFAULT means in its VALUES."""
+    """The query of an INSERT, with what DEFAULT means in its VALUES or SELECT."""
     static = {partition_field(v.column, schema).name for v in statement.partition if v.value_sql is not None}
     names = statement.columns or [n for n in schema.field_names if n not in static]
     return with_default_values(
