@@ -286,11 +286,11 @@ class Table:
             TagNotFound: no such tag. UserError: the range ends before it begins.
         """
         from tablestore_engine.operation.changelog.arrow_changes import read_changes, read_told
-        from tablestore_engine.operation.changelog.change_plan import changelog_plan, plan_changes
+        from tablestore_engine.operation.changelog.change_plan import changelog_plan, commits_of, plan_changes
 
         between = self.change_range(start, end)
         if recorded:
-            return read_told(self.state, changelog_plan(self.state, between))
+            return read_told(self.state, changelog_plan(self.state, commits_of(self.state, between)))
         return read_changes(self.state, plan_changes(self.state, between))
 
     def change_range(self, start: Bound, end: Bound | None = None) -> ChangeRange:

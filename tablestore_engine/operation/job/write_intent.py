@@ -33,7 +33,7 @@ class WriteIntent:
     @property
     def commits_nothing(self) -> bool:
         """Whether a write without any rows needs no commit."""
-        return self.properties is None and not self.consumed
+        return self.properties is None and all(one.streams for one in self.consumed)
 
     def of_statement(self, number: int) -> WriteIntent:
         """The intent of one of several statements, from 0: each commits under an identity of its own."""
