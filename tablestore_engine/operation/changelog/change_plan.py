@@ -1,4 +1,4 @@
-"""Which files tell what changed between two snapshots.
+"""Which files show what changed between two snapshots.
 
 Three plans. *All rows*: before there was nothing. *Signed files*, of a table without a key: the rows of the files that
 were added count +1, those of removed files −1 (and retractions the other way round), and what does not add up to zero
@@ -18,8 +18,8 @@ from typing import Any
 
 from tablestore_engine.errors import SnapshotNotFound, StorageError
 from tablestore_engine.mergetree.compaction.sections import Key, key_interval
-from tablestore_engine.metadata.data_file import DataFileMeta
-from tablestore_engine.metadata.manifest import FileKind, ManifestEntry, merge_entries
+from tablestore_engine.metadata.manifests.data_file import DataFileMeta
+from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry, merge_entries
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.scan.file_skipping import skip_buckets
 from tablestore_engine.operation.scan.scan import group_by_bucket, plan_scan
@@ -123,7 +123,7 @@ def appended_plan(state: TableState, commits: Sequence[Snapshot], predicate: Pre
 
 def changelog_plan(state: TableState, commits: Sequence[Snapshot], predicate: Predicate | None = None) -> ScanPlan:
     """The changelog files of commits (`incremental-between-scan-mode` = changelog), by which no rows are hidden."""
-    return _Skip(state, _of_keys(state, predicate)).plan(told_entries(state, commits))
+    return _Skip(state, _of_keys(state, predicate)).plan(recorded_entries(state, commits))
 
 
 def _of_keys(state: TableState, predicate: Predicate | None) -> Predicate | None:
@@ -144,7 +144,7 @@ def commit_entries(state: TableState, commits: Iterable[Snapshot]) -> list[Manif
     return _entries(state, lists)
 
 
-def told_entries(state: TableState, commits: Iterable[Snapshot]) -> list[ManifestEntry]:
+def recorded_entries(state: TableState, commits: Iterable[Snapshot]) -> list[ManifestEntry]:
     """The changelog files of commits."""
     lists = [one.changelog_manifest_list for one in commits if one.commit_kind != "OVERWRITE"]
     return _entries(state, [one for one in lists if one])

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
-from tablestore_engine.metadata.data_file import DataFileMeta
-from tablestore_engine.operation.changelog.arrow_changes import read_changes, streamed_rows, told_rows
+from tablestore_engine.metadata.manifests.data_file import DataFileMeta
+from tablestore_engine.operation.changelog.arrow_changes import read_changes, recorded_rows, streamed_rows
 from tablestore_engine.operation.changelog.change_plan import AllRows, ChangePlan, KeyedDiff, SignedFiles
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan, sections_of
 from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
@@ -26,8 +26,8 @@ BucketId = tuple[bytes, int]
 
 
 @dataclass(frozen=True)
-class ToldChanges:
-    """The changes that changelog files tell."""
+class RecordedChanges:
+    """The changes that changelog files hold."""
 
     files: ScanPlan
 
@@ -36,20 +36,20 @@ class ToldChanges:
 class Piece:
     """A part of a plan, and the number, rows and bytes of the files that hold what has changed."""
 
-    plan: ChangePlan | ToldChanges
+    plan: ChangePlan | RecordedChanges
     files: int
     rows: int
     bytes: int
 
 
-def pieces_of(plan: ChangePlan | ToldChanges) -> list[Piece]:
+def pieces_of(plan: ChangePlan | RecordedChanges) -> list[Piece]:
     """The pieces of a plan, in order."""
     if isinstance(plan, AllRows):
         return [piece for bucket in _by_id(plan.rows).values() for piece in _pieces_of_rows(plan.rows, bucket)]
     if isinstance(plan, SignedFiles):
         return _pieces_of_signed(plan)
-    if isinstance(plan, ToldChanges):
-        return [_piece(ToldChanges(_only(plan.files, one)), one.files) for one in _by_id(plan.files).values()]
+    if isinstance(plan, RecordedChanges):
+        return [_piece(RecordedChanges(_only(plan.files, one)), one.files) for one in _by_id(plan.files).values()]
     before, after = _by_id(plan.before), _by_id(plan.after)
     return [
         _piece(KeyedDiff(_found(plan.before, before, key), _found(plan.after, after, key), _only(plan.touched, one)),
@@ -76,8 +76,8 @@ def rows_of(state: TableState, piece: Piece) -> Iterator[pa.Table]:
     if isinstance(piece.plan, AllRows):
         for rows in streamed_rows(state, piece.plan.rows):
             yield rows.add_column(0, ROW_KIND, pa.repeat(pa.scalar(KINDS[0]), rows.num_rows))
-    elif isinstance(piece.plan, ToldChanges):
-        yield from told_rows(state, piece.plan.files)
+    elif isinstance(piece.plan, RecordedChanges):
+        yield from recorded_rows(state, piece.plan.files)
     else:
         yield read_changes(state, piece.plan)
 
@@ -124,5 +124,5 @@ def _found(plan: ScanPlan, buckets: Mapping[BucketId, BucketScan], key: BucketId
     return ScanPlan(None, plan.schema, (buckets[key],) if key in buckets else ())
 
 
-def _piece(plan: ChangePlan | ToldChanges, files: Sequence[DataFileMeta]) -> Piece:
+def _piece(plan: ChangePlan | RecordedChanges, files: Sequence[DataFileMeta]) -> Piece:
     return Piece(plan, len(files), sum(f.row_count for f in files), sum(f.file_size for f in files))

@@ -1,12 +1,12 @@
 """What a stream reads next, and between two of its positions.
 
-A table tells its changes in one of three ways. *Told*: one with a key and a `changelog-producer` in its changelog
-files, each change of each commit; overwrites tell nothing there, as in Paimon. *Files*: one without a key by the files
-that its commits add and remove. *States*: any other by the comparison of two states, so that only what is different
-after a batch is told, and the state before must still be there.
+Changes come from one of three sources. *Recorded*: those of a table with a key and a `changelog-producer` are in its
+changelog files, each change of each commit; overwrites record none, as in Paimon. *Files*: those of a table without a
+key are in the files that its commits add and remove. *States*: those of other tables are found by comparing two states,
+so that a batch has what is different after it, and the state before it must still be there.
 
-Invariant: between two positions the pieces are always the same, as long as the snapshots exist, so that a batch which is
-read again has the same rows. A batch ends with a unit that began before it; so no key has changes in two units of it.
+Invariant: between two positions the pieces are always the same, as long as the snapshots exist, so that a batch that is
+read again has the same rows. A batch ends with a unit that began before it, so no key has changes in two units of it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from enum import Enum
 from functools import cached_property
 
 from tablestore_engine.errors import ChangesNotFound, SnapshotNotFound
-from tablestore_engine.metadata.manifest import ManifestEntry
+from tablestore_engine.metadata.manifests.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.changelog.change_plan import (
     NO_ROWS,
@@ -28,13 +28,13 @@ from tablestore_engine.operation.changelog.change_plan import (
     commit_entries,
     committed_plan,
     plan_changes,
-    told_entries,
+    recorded_entries,
 )
 from tablestore_engine.operation.scan.scan import plan_scan
-from tablestore_engine.operation.stream.pieces import Piece, ToldChanges, pieces_of
+from tablestore_engine.operation.stream.pieces import Piece, RecordedChanges, pieces_of
 from tablestore_engine.operation.stream.position import StreamPosition, mark_of
 from tablestore_engine.operation.stream.stream_options import Limits, StreamOptions
-from tablestore_engine.storage.consumers import consumer_progress, set_consumer
+from tablestore_engine.storage.stores.consumers import consumer_progress, set_consumer
 from tablestore_engine.table_state import TableState
 
 _HINT = (
@@ -43,10 +43,10 @@ _HINT = (
 )
 
 
-class Tells(Enum):
-    """How a table tells its changes."""
+class ChangeSource(Enum):
+    """From what the changes of a table are read."""
 
-    TOLD = "told"
+    RECORDED = "recorded"
     FILES = "files"
     STATES = "states"
 
@@ -58,13 +58,13 @@ class StreamPlanner:
     state: TableState
 
     @cached_property
-    def tells(self) -> Tells:
-        """How the table tells its changes."""
+    def source(self) -> ChangeSource:
+        """From what the changes of the table are read."""
         schema = self.state.schema
         if schema.primary_keys and schema.core_options.changelog_producer != "none":
-            return Tells.TOLD
+            return ChangeSource.RECORDED
         alone = schema.core_options.deletion_vectors or schema.reads_files_alone
-        return Tells.STATES if schema.primary_keys or alone else Tells.FILES
+        return ChangeSource.STATES if schema.primary_keys or alone else ChangeSource.FILES
 
     # -- positions
 
@@ -106,7 +106,7 @@ class StreamPlanner:
 
     def keep(self, consumer: str, position: StreamPosition) -> None:
         """Note how far a consumer has read, so that what it needs to go on does not expire."""
-        needs = position.is_within or self.tells is Tells.STATES
+        needs = position.is_within or self.source is ChangeSource.STATES
         following = max(position.snapshot if needs else position.snapshot + 1, 1)
         set_consumer(self.state.io, self.state.paths, consumer, following, position.to_dict())
 
@@ -174,18 +174,18 @@ class StreamPlanner:
             return pieces_of(self._changes(snapshot.id - 1, snapshot))
         plan = plan_scan(self.state, snapshot)
         options = self.state.schema.core_options
-        if self.tells is Tells.TOLD and options.changelog_producer == "full-compaction":
-            # What is not compacted yet will be told when it is.
+        if self.source is ChangeSource.RECORDED and options.changelog_producer == "full-compaction":
+            # What is not compacted yet will be recorded when it is.
             top = options.num_levels - 1
             at_top = (replace(one, files=tuple(f for f in one.files if f.level >= top)) for one in plan.buckets)
             plan = replace(plan, buckets=tuple(one for one in at_top if one.files))
         return pieces_of(AllRows(plan))
 
-    def _changes(self, first: int, after: Snapshot) -> ChangePlan | ToldChanges:
+    def _changes(self, first: int, after: Snapshot) -> ChangePlan | RecordedChanges:
         """The changes after a snapshot, up to and including another one."""
-        if self.tells is Tells.TOLD:
-            return ToldChanges(changelog_plan(self.state, self._commits(first, after.id)))
-        if self.tells is Tells.FILES:
+        if self.source is ChangeSource.RECORDED:
+            return RecordedChanges(changelog_plan(self.state, self._commits(first, after.id)))
+        if self.source is ChangeSource.FILES:
             return committed_plan(self.state, self._commits(first, after.id))
         before = self._load(first) if first else None
         return plan_changes(self.state, ChangeRange(before, after))
@@ -194,11 +194,11 @@ class StreamPlanner:
 
     def _entries(self, commit: Snapshot) -> list[ManifestEntry]:
         """The files that hold what a commit changed."""
-        entries = told_entries if self.tells is Tells.TOLD else commit_entries
+        entries = recorded_entries if self.source is ChangeSource.RECORDED else commit_entries
         return entries(self.state, [commit])
 
     def _has_changes(self, commit: Snapshot) -> bool:
-        if self.tells is Tells.TOLD:
+        if self.source is ChangeSource.RECORDED:
             return commit.changelog_manifest_list is not None and commit.commit_kind != "OVERWRITE"
         return commit.commit_kind not in NO_ROWS
 

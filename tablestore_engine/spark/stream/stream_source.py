@@ -133,7 +133,9 @@ class TableStreamReader(AvailableNow, DataSourceStreamReader):
         schema = _arrow_schema(state.schema)
         for piece in partition.pieces:
             for rows in rows_of(state, piece):
-                columns = [column.cast(field.type, safe=False) for column, field in zip(rows.columns, schema)]
+                columns = [
+                    column.cast(field.type, safe=False) for column, field in zip(rows.columns, schema, strict=True)
+                ]
                 yield from pa.Table.from_arrays(columns, schema=schema).to_batches()
 
     def commit(self, end: dict[str, Any]) -> None:

@@ -1,9 +1,9 @@
 """Writing a stream: each batch of a streaming query is one write, which a table has once.
 
-Spark numbers the batches of a query and notes, at the checkpoint location, which it has begun and which it has finished.
-A batch that was begun and not finished is run again with the same rows. So each commit says how many batches of the
-query the table has then (`operation.commit.consumed`), every later commit says so, too, and a batch that is there is
-left out. Without a checkpoint location a query that is started again has another id, and would write everything again.
+Spark numbers the batches of a query, and notes at the checkpoint location which of them it has begun and finished. One
+that was begun and not finished is run again with the same rows. So each commit says how many batches of the query the
+table has then (`operation.commit.consumed`), every later commit says so, too, and a batch that is there is left out.
+Without a checkpoint location a query that is started again has another id, and would write everything again.
 """
 
 from __future__ import annotations

@@ -14,10 +14,10 @@ from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.operation.stream.pieces import packed, rows_of
 from tablestore_engine.operation.stream.position import StreamPosition
 from tablestore_engine.operation.stream.stream_options import Limits, StreamOptions
-from tablestore_engine.operation.stream.stream_plan import StreamPlanner, Tells
+from tablestore_engine.operation.stream.stream_plan import ChangeSource, StreamPlanner
 from tablestore_engine.schema.table.schema_changes import AddColumn
-from tablestore_engine.storage.consumers import consumers
 from tablestore_engine.schema.types.types import parse_type
+from tablestore_engine.storage.stores.consumers import consumers
 
 NEWEST = Retention(1, 1, 0, 100)
 DELETE = 3
@@ -79,7 +79,9 @@ def test_any_stream_arrives_at_the_table(tmp_path, kind, seed):
     for _ in range(dice.randrange(4)):
         history(table, keyed, dice)
     planner = StreamPlanner(table.state)
-    assert planner.tells is {"keyed": Tells.STATES, "lookup": Tells.TOLD}.get(kind, Tells.FILES)
+    assert planner.source is {"keyed": ChangeSource.STATES, "lookup": ChangeSource.RECORDED}.get(
+        kind, ChangeSource.FILES
+    )
     latest = dice.random() < 0.5
     state = content(table) if latest else Counter()
     position = planner.begin(StreamOptions("latest" if latest else "latest-full"))
