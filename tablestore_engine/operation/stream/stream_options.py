@@ -78,14 +78,14 @@ class StreamOptions:
             if key.lower() not in names:
                 raise OptionError(f"Unknown option '{key}' of a streaming read.", hint=did_you_mean(key, OPTIONS))
         texts = {names[key.lower()]: str(text).strip() for key, text in given.items()}
-        of_stream = CoreOptions.parse({**table.raw, **{k: v for k, v in texts.items() if k in _OF_TABLE}}, strict=False)
+        options = CoreOptions.parse({**table.raw, **{k: v for k, v in texts.items() if k in _OF_TABLE}}, strict=False)
         return cls(
             _mode(texts),
             _number(texts, SNAPSHOT, 1),
             _number(texts, TIMESTAMP, 0),
-            of_stream.consumer_id,
-            of_stream.consumer_ignore_progress,
-            Limits(of_stream.read_stream_most_files, of_stream.read_stream_most_rows),
+            options.consumer_id,
+            options.consumer_ignore_progress,
+            Limits(options.read_stream_most_files, options.read_stream_most_rows),
         )
 
 

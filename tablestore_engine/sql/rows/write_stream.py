@@ -19,6 +19,7 @@ from tablestore_engine.operation.commit.consumed import Consumed, Position, batc
 from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.spark.run.errors import translated
+from tablestore_engine.spark.run.guarded import guarded
 from tablestore_engine.sql.rows.write_frame import check_complete, check_frame, write_frame
 from tablestore_engine.table import Table
 
@@ -116,4 +117,4 @@ def start_stream(
     with translated():
         started = writer.start()
     query.set_result(str(started.id))
-    return started
+    return guarded(started)
