@@ -51,6 +51,8 @@ def read_stream(spark: SparkSession, catalog: Catalog, table: Table, options: Ma
     if not asked.limits.unlimited and not supports_limits():
         raise OptionError("This version of PySpark cannot limit the batches of a stream.", hint="It takes PySpark 4.2.")
     database, name = table.identifier
+    # Spark looks for formats in the active session of the thread, which is from now on the given one.
+    spark.createDataFrame([(0,)], "x int")
     spark.dataSource.register(TableStream)
     reader = spark.readStream.format(FORMAT).options(**dict(options))
     place = {_WAREHOUSE: catalog.warehouse, _DATABASE: database, _TABLE: name}

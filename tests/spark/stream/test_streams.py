@@ -101,6 +101,27 @@ def test_a_stream_writer_and_overwrites_at_the_same_time(store, tmp_path):
     assert rows(store, "SELECT * FROM both") == [*(("live", n) for n in range(4)), ("past", 3)]
 
 
+def test_large_batches_go_through_the_write_buffer(store, tmp_path, monkeypatch):
+    """Also with row kinds, several changes of a key, and a buffer that holds some rows only."""
+    monkeypatch.setattr("tablestore_engine.spark.write.writer.SMALL_INPUT_BYTES", -1)
+    columns, key = "p INT, id INT, v INT", "PRIMARY KEY (p, id) NOT ENFORCED"
+    store.execute(
+        f"CREATE TABLE source ({columns}, {key}) PARTITIONED BY (p)"
+        " WITH ('bucket' = '1', 'changelog-producer' = 'lookup')"
+    )
+    for number in range(3):
+        store.execute(f"INSERT INTO source SELECT id % 5, id, {number} FROM range(2000) WHERE id % 3 >= {number}")
+    store.execute("DELETE FROM source WHERE id % 7 = 0")
+    store.execute(
+        f"CREATE TABLE copy ({columns}, {key}) PARTITIONED BY (p) WITH ('bucket' = '1', 'write-buffer-size' = '1 kb')"
+    )
+    frame = store.read_stream("source", options={"scan.mode": "from-snapshot", "scan.snapshot-id": 1})
+    assert run(store, "copy", frame, tmp_path / "c") == [2000 + 2 * (1333 + 666) + 286]
+    both = [store.table(name).to_arrow().sort_by("id") for name in ("source", "copy")]
+    assert both[0].equals(both[1])
+    assert len(store.table("copy").live_files()) == 5, "one for each partition"
+
+
 def test_what_is_refused(store, tmp_path):
     store.execute("CREATE TABLE t (id INT)")
     stream = store.read_stream("t")
