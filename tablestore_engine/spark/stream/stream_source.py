@@ -26,7 +26,7 @@ from tablestore_engine.schema.table.row_kind import ROW_KIND
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.spark.expressions.char_text import typed
 from tablestore_engine.spark.expressions.types import to_spark_schema
-from tablestore_engine.spark.scan.arrow_scan import type_for_spark
+from tablestore_engine.spark.scan.arrow_scan import arrow_type_for_spark
 from tablestore_engine.spark.stream.admission import AvailableNow, limit_of, limited, supports_limits
 from tablestore_engine.table import Table
 
@@ -152,5 +152,5 @@ class TableStreamReader(AvailableNow, DataSourceStreamReader):
 
 def _arrow_schema(schema: TableSchema) -> pa.Schema:
     """The types in which Spark takes the rows."""
-    columns = [(field.name, type_for_spark(field.type)) for field in schema.fields]
+    columns = [(field.name, arrow_type_for_spark(field.type)) for field in schema.fields]
     return pa.schema([(ROW_KIND, pa.string()), *columns])
