@@ -46,6 +46,7 @@ from tablestore_engine.options import CoreOptions
 MOST_RUNS = 16
 """Runs that are merged at once; of more, neighbours are merged into one first and spilled again."""
 _BATCH_ROWS = 64_000
+_ORDER = "__tablestore_order"
 # Batches that the total size has room for. A merge holds one of each run, a sorted copy of what it compares, and a copy
 # of that where the merge engine folds: three quarters of the total.
 _BATCHES = 4 * MOST_RUNS
@@ -107,7 +108,7 @@ class WriteBuffer:
         self._partitions = PartitionFormat(job.schema)
         self._spill = SpillFile()
         self._keys = job.schema.trimmed_primary_keys
-        given_order = [SortColumn(ORDINAL_COLUMN)] if ORDINAL_COLUMN in columns else []
+        given_order = [SortColumn(_ORDER)] if ORDINAL_COLUMN in columns else []
         self._order = [*(SortColumn(name) for name in self._keys), *order_of_key(self._job), *given_order]
         self._held = 0
         self.spilled_runs = 0
@@ -125,6 +126,8 @@ class WriteBuffer:
         if rows.num_rows == 0:
             return
         check_not_null(rows, self._job.schema)
+        # Sorting numbers rows by a column of that name, too.
+        rows = rows.rename_columns([_ORDER if name == ORDINAL_COLUMN else name for name in rows.column_names])
         if BUCKET_COLUMN not in rows.column_names:
             rows = rows.append_column(BUCKET_COLUMN, pa.array(self._buckets.buckets(rows)))
         for key, part in self._parts(rows):
@@ -268,7 +271,7 @@ class WriteBuffer:
 
 def _in_place(rows: pa.Table) -> pa.Table:
     """Rows that are in order, without what ordered them."""
-    return rows.drop_columns([ORDINAL_COLUMN]) if ORDINAL_COLUMN in rows.column_names else rows
+    return rows.drop_columns([_ORDER]) if _ORDER in rows.column_names else rows
 
 
 def _can_flush(job: WriteJob, columns: Sequence[str]) -> bool:

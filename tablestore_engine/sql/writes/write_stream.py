@@ -20,7 +20,7 @@ from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.spark.run.errors import translated
 from tablestore_engine.spark.run.guarded import guarded
-from tablestore_engine.sql.rows.write_frame import check_complete, check_frame, write_frame
+from tablestore_engine.sql.writes.write_frame import check_complete, check_frame, write_frame
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
