@@ -22,7 +22,7 @@ _TAIL_BYTES = 1 << 16
 _INTEGERS: dict[int, np.dtype[Any]] = {
     1: np.dtype("<i4"),
     2: np.dtype("<i8"),
-}  # by Parquet's number of the physical type
+}  # by physical type
 _BYTE_ARRAY = 6
 _SCALE, _LOGICAL_TYPE, _TIMESTAMP = 7, 10, 8  # fields of Parquet's SchemaElement and LogicalType
 _UNITS = {"ms": 1, "us": 2, "ns": 3}
