@@ -6,7 +6,7 @@ Counted are files that Spark scans, and row groups and rows that are looked up.
 from __future__ import annotations
 
 import pytest
-from dbt.tests.util import patch_microbatch_end_time, relation_from_name, run_dbt
+from dbt.tests.util import patch_microbatch_end_time, relation_from_name, run_dbt, write_file
 from support.reads import recorded_reads
 
 ROWS = 20_000
@@ -33,7 +33,7 @@ select * from {{ ref('events') }}
 """
 SNAPSHOT = """
 {{% snapshot taken %}}
-{{{{ config(target_schema=schema, unique_key='id', strategy='check', check_cols=['v'], buckets=1) }}}}
+{{{{ config(unique_key='id', strategy='check', check_cols=['v'], buckets=1) }}}}
 select cast(id as int) as id, if(id in ({changed}), -1, id) as v from range({rows})
 {{% endsnapshot %}}
 """
@@ -57,7 +57,7 @@ class TestFewChangedRows:
         with patch_microbatch_end_time("2024-01-10 23:00:00"):
             run_dbt(["run", "--full-refresh"])
             run_dbt(["snapshot"])
-            (project.project_root / "snapshots/taken.sql").write_text(SNAPSHOT.format(changed="7, 15000", rows=ROWS))
+            write_file(SNAPSHOT.format(changed="7, 15000", rows=ROWS), project.project_root, "snapshots", "taken.sql")
             reads = recorded_reads(monkeypatch)
             run_dbt(["run", "--threads", "1"])
             run_dbt(["snapshot"])
