@@ -12,7 +12,7 @@ is read, and the answer is the same.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,7 +29,7 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.table_state import TableState
 
 BucketId = tuple[bytes, int]
-_NO_ROWS = ("COMPACT", "ANALYZE")
+NO_ROWS = ("COMPACT", "ANALYZE")
 """Kinds of commits that change no row."""
 
 
@@ -109,26 +109,21 @@ def plan_changes(state: TableState, between: ChangeRange, predicate: Predicate |
     return KeyedDiff(reach.within(before), reach.within(after), touched)
 
 
-def appended_plan(state: TableState, between: ChangeRange, predicate: Predicate | None = None) -> ScanPlan:
-    """The files that appends of a range added (`incremental-between-scan-mode` = delta).
+def committed_plan(state: TableState, commits: Sequence[Snapshot]) -> SignedFiles:
+    """The files that commits of a table without a key added and removed."""
+    entries, skip = merge_entries(commit_entries(state, commits)), _Skip(state, None)
+    return SignedFiles(skip.plan(entries, FileKind.ADD), skip.plan(entries, FileKind.DELETE))
 
-    Raises:
-        SnapshotNotFound: a commit of the range has expired.
-    """
-    found = _entries(state, _commits(state, between), lambda one: one.commit_kind == "APPEND")
+
+def appended_plan(state: TableState, commits: Sequence[Snapshot], predicate: Predicate | None = None) -> ScanPlan:
+    """The files that appends of a range added (`incremental-between-scan-mode` = delta)."""
+    found = commit_entries(state, [one for one in commits if one.commit_kind == "APPEND"])
     return _Skip(state, _of_keys(state, predicate)).plan(merge_entries(found), FileKind.ADD)
 
 
-def changelog_plan(state: TableState, between: ChangeRange, predicate: Predicate | None = None) -> ScanPlan:
-    """The changelog files of a range (`incremental-between-scan-mode` = changelog), by which no rows are hidden.
-
-    Raises:
-        SnapshotNotFound: a commit of the range has expired.
-    """
-    lists = [one.changelog_manifest_list for one in _commits(state, between) if one.commit_kind != "OVERWRITE"]
-    metas = [meta for name in lists if name for meta in state.manifests.read_list(name)]
-    entries = [entry for meta in metas for entry in state.manifests.read_manifest(meta.file_name)]
-    return _Skip(state, _of_keys(state, predicate)).plan(entries)
+def changelog_plan(state: TableState, commits: Sequence[Snapshot], predicate: Predicate | None = None) -> ScanPlan:
+    """The changelog files of commits (`incremental-between-scan-mode` = changelog), by which no rows are hidden."""
+    return _Skip(state, _of_keys(state, predicate)).plan(recorded_entries(state, commits))
 
 
 def _of_keys(state: TableState, predicate: Predicate | None) -> Predicate | None:
@@ -137,26 +132,33 @@ def _of_keys(state: TableState, predicate: Predicate | None) -> Predicate | None
     return only_on(predicate, {*schema.primary_keys, *schema.partition_keys}) if schema.primary_keys else predicate
 
 
-def _commits(state: TableState, between: ChangeRange) -> list[Snapshot]:
+def commits_of(state: TableState, between: ChangeRange) -> list[Snapshot]:
+    """The commits of a range. Raises SnapshotNotFound: one has expired."""
     last = between.after.id if between.after else 0
     return [state.snapshots.load(number) for number in range(between.first_id + 1, last + 1)]
 
 
-def _entries(state: TableState, commits: Iterable[Snapshot], counts: Callable[[Snapshot], bool]) -> list[ManifestEntry]:
-    return [
-        entry
-        for one in commits
-        if counts(one)
-        for meta in state.manifests.read_list(one.delta_manifest_list)
-        for entry in state.manifests.read_manifest(meta.file_name)
-    ]
+def commit_entries(state: TableState, commits: Iterable[Snapshot]) -> list[ManifestEntry]:
+    """The files that those commits added and removed which write rows."""
+    lists = [one.delta_manifest_list for one in commits if one.commit_kind not in NO_ROWS]
+    return _entries(state, lists)
+
+
+def recorded_entries(state: TableState, commits: Iterable[Snapshot]) -> list[ManifestEntry]:
+    """The changelog files of commits."""
+    lists = [one.changelog_manifest_list for one in commits if one.commit_kind != "OVERWRITE"]
+    return _entries(state, [one for one in lists if one])
+
+
+def _entries(state: TableState, lists: Iterable[str]) -> list[ManifestEntry]:
+    metas = [meta for name in lists for meta in state.manifests.read_list(name)]
+    return [entry for meta in metas for entry in state.manifests.read_manifest(meta.file_name)]
 
 
 def _written_between(state: TableState, between: ChangeRange) -> list[ManifestEntry] | None:
     """The net effect on files of the commits that wrote rows; None where that is not known any more."""
     try:
-        found = _entries(state, _commits(state, between), lambda one: one.commit_kind not in _NO_ROWS)
-        return merge_entries(found)
+        return merge_entries(commit_entries(state, commits_of(state, between)))
     except (SnapshotNotFound, ValueError):
         return None
     except StorageError as error:

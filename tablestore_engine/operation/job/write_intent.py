@@ -33,7 +33,12 @@ class WriteIntent:
     @property
     def commits_nothing(self) -> bool:
         """Whether a write without any rows needs no commit."""
-        return self.properties is None and not self.consumed
+        return self.properties is None and all(one.streams for one in self.consumed)
+
+    @property
+    def buffers(self) -> bool:
+        """Whether Spark's tasks collect rows in the write buffer, as those of a stream do, instead of Spark's sort."""
+        return any(one.streams for one in self.consumed)
 
     def of_statement(self, number: int) -> WriteIntent:
         """The intent of one of several statements, from 0: each commits under an identity of its own."""

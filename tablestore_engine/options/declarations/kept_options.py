@@ -87,13 +87,12 @@ KEPT_OPTIONS: tuple[Option[Any], ...] = (
         duration="scan.plan-auto-tag-for-read.time-retained",
     ),
     *_group(
-        "Streaming reads of Flink and Spark.",
+        "Streaming reads of other engines.",
         boolean="consumer.changelog-only read.allow.fullScan read.changelog streaming-read-append-overwrite "
         "streaming-read-overwrite streaming-read.shuffle-bucket-with-partition",
-        int="read.stream.maxBytesPerTrigger read.stream.maxFilesPerTrigger read.stream.maxRowsPerTrigger "
-        "read.stream.maxTriggerDelayMs read.stream.minRowsPerTrigger",
+        int="read.stream.maxBytesPerTrigger read.stream.maxTriggerDelayMs read.stream.minRowsPerTrigger",
         duration="streaming.read.snapshot.delay",
-        text="consumer-id consumer.mode",
+        text="consumer.mode",
     ),
     *_group(
         "Batches and threads of readers.",

@@ -16,7 +16,13 @@ from collections.abc import Mapping
 from pyspark.sql import DataFrame, SparkSession
 
 from tablestore_engine.errors import OptionError
-from tablestore_engine.operation.changelog.change_plan import ChangeRange, appended_plan, changelog_plan, plan_changes
+from tablestore_engine.operation.changelog.change_plan import (
+    ChangeRange,
+    appended_plan,
+    changelog_plan,
+    commits_of,
+    plan_changes,
+)
 from tablestore_engine.operation.history.change_range import between_times, change_range
 from tablestore_engine.operation.job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.table.predicate import Predicate
@@ -94,7 +100,7 @@ def _range_of(table: Table, options: Mapping[str, str]) -> ChangeRange:
 
 
 def _appended(spark: SparkSession, table: Table, between: ChangeRange, predicate: Predicate | None) -> DataFrame:
-    plan = appended_plan(table.state, between, predicate)
+    plan = appended_plan(table.state, commits_of(table.state, between), predicate)
     if not plan.schema.primary_keys or not plan.buckets:
         return read_plan(spark, table, plan).selectExpr(f"{literal(KINDS[0])} AS {ROW_KIND}", "*")
     records = RecordReader(spark, table, plan, None).frame()
@@ -103,7 +109,7 @@ def _appended(spark: SparkSession, table: Table, between: ChangeRange, predicate
 
 def _recorded(spark: SparkSession, table: Table, between: ChangeRange, predicate: Predicate | None) -> DataFrame:
     """The changelog files of a range. Those of one key come in no order; of one commit, each holds a change once."""
-    plan = changelog_plan(table.state, between, predicate)
+    plan = changelog_plan(table.state, commits_of(table.state, between), predicate)
     scans = FileScans(spark, table, plan.schema)
     files = [(b, f) for b in plan.buckets for f in b.files]
     if not files:
