@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tablestore_engine.operation.pages.thrift_compact import SPAN, ThriftReader
+from tablestore_engine.operation.pages.thrift_compact import I32, I64, SPAN, STRUCT, ThriftReader, plain_structs
 
 Longs = npt.NDArray[np.int64]
 MAGIC = b"PAR1"
@@ -106,10 +106,9 @@ class PageIndex:
         chunk = chunks.get(column)
         if chunk is None or column not in self.elements or not chunk.get(5):
             return None
-        locations = ThriftReader(exactly(handle, chunk[4], chunk[5])).struct()[1]
-        places = np.array([(one[1], one[2], one[3]) for one in locations], np.int64).reshape(-1, 3)
+        places = _locations(exactly(handle, chunk[4], chunk[5]))
         first = np.append(places[:, 2], rows)
-        return Pages(first, places[:, 0], places[:, 1]) if len(locations) and first[0] == 0 else None
+        return Pages(first, places[:, 0], places[:, 1]) if len(places) and first[0] == 0 else None
 
     def bounds(self, handle: pa.NativeFile, group: int, column: str) -> PageBounds | None:
         """The least and the greatest values of the pages of a column; None where they are not known."""
@@ -148,6 +147,18 @@ def _numbers(values: pa.Array, element: Mapping[int, Any]) -> Longs | None:
     elif not pa.types.is_signed_integer(kind):
         return None
     return None if values is None else values.to_numpy(zero_copy_only=False).astype(np.int64)
+
+
+def _locations(offset_index: bytes) -> Longs:
+    """Offset, size and first row of each page."""
+    reader = ThriftReader(offset_index)
+    size = reader.list_size(1, STRUCT)
+    if size is not None:
+        found = plain_structs(offset_index, reader.at, size, (I64, I32, I64))
+        if found is not None:
+            return found
+    locations = ThriftReader(offset_index).struct()[1]
+    return np.array([(one[1], one[2], one[3]) for one in locations], np.int64).reshape(-1, 3)
 
 
 def _footer(handle: pa.NativeFile) -> bytes:
