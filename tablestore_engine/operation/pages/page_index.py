@@ -25,6 +25,8 @@ _INTEGERS: dict[int, np.dtype[Any]] = {
 }  # by physical type
 _BYTE_ARRAY = 6
 _SCALE, _LOGICAL_TYPE, _TIMESTAMP = 7, 10, 8  # fields of Parquet's SchemaElement and LogicalType
+_ENCODING_STATS = 13  # of ColumnMetaData
+_DICTIONARY_PAGE, _DICTIONARY_ENCODINGS = 2, (2, 8)
 _UNITS = {"ms": 1, "us": 2, "ns": 3}
 
 
@@ -93,6 +95,12 @@ class PageIndex:
         """Parquet's ColumnMetaData."""
         found: dict[int, Any] = self._groups[group][1][column][3]
         return found
+
+    def is_dictionary(self, group: int, column: str) -> bool:
+        """Whether a column of texts is stored as numbers of a dictionary, in all of its pages."""
+        chunk = self.chunk(group, column)
+        data = [one for one in chunk.get(_ENCODING_STATS, ()) if one.get(1) != _DICTIONARY_PAGE]
+        return chunk[1] == _BYTE_ARRAY and bool(data) and all(one.get(2) in _DICTIONARY_ENCODINGS for one in data)
 
     def pages(self, handle: pa.NativeFile, group: int, column: str) -> Pages | None:
         """The pages of a column; None where that is not known."""

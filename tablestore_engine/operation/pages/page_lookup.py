@@ -177,11 +177,18 @@ class _SmallFile:
             chosen.append(picked)
             counts.append(int(lengths.sum()))
             rows_before += counts[-1]
-        table = pq.ParquetFile(pa.BufferReader(self._bytes(chosen, counts))).read()
+        # Texts stay numbers of their dictionary until only the wanted ones are left.
+        numbers = [name for name in self._columns if self._is_dictionary(name)]
+        file = pq.ParquetFile(pa.BufferReader(self._bytes(chosen, counts)), read_dictionary=numbers)
+        table = file.read()
         wanted = np.concatenate(places)
         if len(wanted) < table.num_rows:
             table = table.take(pa.array(wanted))
-        return {name: table.column(name) for name in self._columns}
+        columns = {name: table.column(name) for name in self._columns}
+        return columns | {name: columns[name].cast(columns[name].type.value_type) for name in numbers}
+
+    def _is_dictionary(self, column: str) -> bool:
+        return all(self._index.is_dictionary(group, column) for group, _ in self._portion)
 
     def _bytes(self, chosen: list[Longs], counts: list[int]) -> bytes:
         parts, size, groups = [MAGIC], len(MAGIC), []
