@@ -314,7 +314,7 @@ class TableStore:
 
         table = self.table(name)
         mode = "changelog" if recorded else "auto"
-        return guarded(read_changes(self.spark, table, table.change_range(start, end), mode=mode))
+        return guarded(read_changes(self.spark, table, table.change_range(start, end, recorded=recorded), mode=mode))
 
     @in_one_message
     def write(

@@ -47,15 +47,16 @@ def recorded_rows(state: TableState, plan: ScanPlan) -> Iterator[pa.Table]:
                 yield rows.select(list(names)).cast(schema).add_column(0, ROW_KIND, kinds)
 
 
-def row_changes(state: TableState, plan: ChangePlan) -> RowChanges:
-    """The changed rows, with the number of the kind of each."""
+def row_changes(state: TableState, plan: ChangePlan, compared: tuple[str, ...] | None = None) -> RowChanges:
+    """The changed rows, with the number of the kind of each. `compared`: the columns of which one must have changed in
+    an updated row (default: all)."""
     if isinstance(plan, AllRows):
         rows = _rows(state, plan.rows)
         return RowChanges(rows, np.zeros(rows.num_rows, np.int8))
     if isinstance(plan, SignedFiles):
         return _counted(state, plan)
     keys = _keys(state, plan.touched)
-    return keyed_changes(_rows(state, plan.before, keys), _rows(state, plan.after, keys), keys)
+    return keyed_changes(_rows(state, plan.before, keys), _rows(state, plan.after, keys), keys, compared)
 
 
 def streamed_rows(state: TableState, plan: ScanPlan) -> Iterator[pa.Table]:

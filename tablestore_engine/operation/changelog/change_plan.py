@@ -12,7 +12,7 @@ is read, and the answer is the same.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -39,11 +39,13 @@ class ChangeRange:
 
     before: Snapshot | None
     after: Snapshot | None
+    expired: int = 0
+    """The snapshot before, where nothing is left of it but the changelogs of those after it."""
 
     @property
     def first_id(self) -> int:
         """The snapshot after which changes count; 0 for the empty table."""
-        return self.before.id if self.before else 0
+        return self.before.id if self.before else self.expired
 
     @property
     def is_empty(self) -> bool:
@@ -93,7 +95,7 @@ def plan_changes(state: TableState, between: ChangeRange, predicate: Predicate |
     if between.before is None:
         return AllRows(plan_scan(state, between.after, predicate))
     # The keys of a row are the same before and after; its other columns are not.
-    predicate = _of_keys(state, predicate)
+    asked, predicate = predicate, _of_keys(state, predicate)
     before, after = (plan_scan(state, one, predicate) for one in (between.before, between.after))
     if schema.core_options.deletion_vectors or schema.reads_files_alone:
         # Rows appear and disappear without a commit that says which: whole buckets are compared.
@@ -106,7 +108,33 @@ def plan_changes(state: TableState, between: ChangeRange, predicate: Predicate |
         return SignedFiles(skip.plan(entries, FileKind.ADD), skip.plan(entries, FileKind.DELETE))
     touched = skip.plan(entries)
     reach = Reach(touched)
-    return KeyedDiff(reach.within(before), reach.within(after), touched)
+    return _without(state, KeyedDiff(reach.within(before), reach.within(after), touched), asked)
+
+
+def _without(state: TableState, diff: KeyedDiff, predicate: Predicate | None) -> KeyedDiff:
+    """The diff without the key ranges in which no file of either state holds a row that is asked for."""
+    if predicate is None:
+        return diff
+    together: dict[BucketId, BucketScan] = {}
+    plans = diff.before, diff.after, diff.touched
+    for scan in (one for plan in plans for one in plan.buckets):
+        known = together.setdefault((scan.partition_row, scan.bucket), scan)
+        names = {f.file_name for f in known.files}
+        files = (*known.files, *(f for f in scan.files if f.file_name not in names))
+        together[(scan.partition_row, scan.bucket)] = replace(known, files=files)
+    found = skip_buckets(list(together.values()), state.schema, predicate, state.schemas.load)
+    kept = {(b.partition_row, b.bucket): {f.file_name for f in b.files} for b in found}
+    return KeyedDiff(*(_only(plan, kept) for plan in plans))
+
+
+def _only(plan: ScanPlan, kept: Mapping[BucketId, Collection[str]]) -> ScanPlan:
+    buckets = []
+    for scan in plan.buckets:
+        names = kept.get((scan.partition_row, scan.bucket), ())
+        files = tuple(f for f in scan.files if f.file_name in names)
+        if files:
+            buckets.append(replace(scan, files=files, pruned=scan.pruned or len(files) < len(scan.files)))
+    return replace(plan, buckets=tuple(buckets))
 
 
 def committed_plan(state: TableState, commits: Sequence[Snapshot]) -> SignedFiles:
@@ -126,6 +154,17 @@ def changelog_plan(state: TableState, commits: Sequence[Snapshot], predicate: Pr
     return _Skip(state, _of_keys(state, predicate)).plan(recorded_entries(state, commits))
 
 
+def recorded_commit(state: TableState, snapshot_id: int) -> Snapshot:
+    """A snapshot, or what is kept of it for its changelog. Raises SnapshotNotFound."""
+    try:
+        return state.snapshots.load(snapshot_id)
+    except SnapshotNotFound:
+        kept = state.changelogs.load(snapshot_id)
+        if kept is None:
+            raise
+        return kept
+
+
 def _of_keys(state: TableState, predicate: Predicate | None) -> Predicate | None:
     """What a predicate says of what is the same in all records of a key."""
     schema = state.schema
@@ -136,6 +175,12 @@ def commits_of(state: TableState, between: ChangeRange) -> list[Snapshot]:
     """The commits of a range. Raises SnapshotNotFound: one has expired."""
     last = between.after.id if between.after else 0
     return [state.snapshots.load(number) for number in range(between.first_id + 1, last + 1)]
+
+
+def recorded_commits(state: TableState, between: ChangeRange) -> list[Snapshot]:
+    """The same for their changelogs, which may outlive them."""
+    last = between.after.id if between.after else 0
+    return [recorded_commit(state, number) for number in range(between.first_id + 1, last + 1)]
 
 
 def commit_entries(state: TableState, commits: Iterable[Snapshot]) -> list[ManifestEntry]:

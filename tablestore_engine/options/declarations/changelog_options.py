@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tablestore_engine.options.option import Option
-from tablestore_engine.options.option_type import BOOLEAN, ENUM, FILE_NAME, INT, TEXT
+from tablestore_engine.options.option_type import BOOLEAN, COLUMNS, DURATION, ENUM, FILE_NAME, INT, TEXT
 
 
 class ChangelogOptions:
@@ -26,6 +26,40 @@ class ChangelogOptions:
         True,
         "Write the changes that `changelog-producer` asks for. In a hint of INSERT, for its rows alone.",
         ours=True,
+    )
+    row_deduplicate = Option(
+        "changelog-producer.row-deduplicate",
+        BOOLEAN,
+        True,
+        "The producers lookup and full-compaction leave out rows that were written again as they were; Paimon's "
+        "default is false.",
+    )
+    row_deduplicate_ignore_fields = Option(
+        "changelog-producer.row-deduplicate-ignore-fields",
+        COLUMNS,
+        (),
+        "Columns in which such a row may differ: a change of them alone is not recorded.",
+    )
+    changelog_num_retained_min = Option(
+        "changelog.num-retained.min",
+        INT,
+        None,
+        "Number of commits whose changelog is always kept; when not set, as many as snapshots. A changelog that is "
+        "kept longer than its snapshot lives on in the folder changelog/.",
+        minimum=1,
+    )
+    changelog_num_retained_max = Option(
+        "changelog.num-retained.max",
+        INT,
+        None,
+        "Largest number of commits whose changelog is kept; when not set, as of snapshots.",
+        minimum=1,
+    )
+    changelog_time_retained_millis = Option(
+        "changelog.time-retained",
+        DURATION,
+        None,
+        "Age until which the changelog of a commit is kept; when not set, as of snapshots.",
     )
     changelog_file_prefix = Option(
         "changelog-file.prefix", FILE_NAME, "changelog-", "First part of the names of changelog files."

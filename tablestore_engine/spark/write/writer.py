@@ -98,8 +98,8 @@ def few_rows(rows: Rows, schema: TableSchema) -> pa.Table | None:
 
 
 def _with_same_keys(frame: DataFrame, schema: TableSchema) -> DataFrame:
-    """The rows with keys that are equal exactly when their bytes are, as `table_rows` makes them."""
-    kinds = {f.name: str(f.type.as_nullable(True)) for f in schema.fields if f.name in schema.primary_keys}
+    """The rows with `bitwise_columns` that are equal exactly when their bytes are, as `table_rows` makes them."""
+    kinds = {f.name: str(f.type.as_nullable(True)) for f in schema.fields if f.name in schema.bitwise_columns}
     floats = {name: kind for name, kind in kinds.items() if kind in ("FLOAT", "DOUBLE")}
     if not floats:
         return frame
