@@ -78,6 +78,8 @@ class PageIndex:
         meta = ThriftReader(footer).struct()
         self.created_by = meta.get(6, b"")
         self._groups = [(group[3], {_path(one): one for one in group[1]}) for group in meta[4]]
+        self.group_bytes: list[int] = [group[2] for group in meta[4]]
+        """The size of each row group before compression."""
         root, *elements = meta[2]
         self.root_name = root[4]
         self.elements = {

@@ -24,7 +24,7 @@ from tablestore_engine.operation.pages.thrift_compact import BINARY, I32, I64, L
 Portion = Sequence[tuple[int, Longs]]
 """Row groups, and rows of each."""
 _GAP_BYTES = 1 << 14  # two pages so near to one another are read together
-_ROWS_AT_ONCE = 1_000_000
+_ROWS_AT_ONCE, _BYTES_AT_ONCE = 1_000_000, 128 << 20
 _INDEXES = 128
 
 
@@ -114,16 +114,18 @@ def look_up(
 
 
 def _portions(file: PagedParquet, sought: Mapping[str, pa.Array]) -> Iterator[Portion]:
-    """Rows that may be wanted, of some row groups each, so that they are not too many at a time."""
+    """Rows that may be wanted, of some row groups each, so that they are not too many at a time, nor too large."""
     held: list[tuple[int, Longs]] = []
-    for group in range(len(file.index.group_rows)):
+    count = size = 0
+    for group, group_bytes in enumerate(file.index.group_bytes):
         rows = file.candidates(group, sought)
         if not len(rows):
             continue
-        if held and sum(len(one) for _, one in held) + len(rows) > _ROWS_AT_ONCE:
+        if held and (count + len(rows) > _ROWS_AT_ONCE or size + group_bytes > _BYTES_AT_ONCE):
             yield held
-            held = []
+            held, count, size = [], 0, 0
         held.append((group, rows))
+        count, size = count + len(rows), size + group_bytes
     if held:
         yield held
 
