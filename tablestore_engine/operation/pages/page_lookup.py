@@ -117,15 +117,16 @@ def _portions(file: PagedParquet, sought: Mapping[str, pa.Array]) -> Iterator[Po
     """Rows that may be wanted, of some row groups each, so that they are not too many at a time, nor too large."""
     held: list[tuple[int, Longs]] = []
     count = size = 0
-    for group, group_bytes in enumerate(file.index.group_bytes):
+    for group, whole in enumerate(file.index.group_bytes):
         rows = file.candidates(group, sought)
         if not len(rows):
             continue
-        if held and (count + len(rows) > _ROWS_AT_ONCE or size + group_bytes > _BYTES_AT_ONCE):
+        more = whole * len(rows) // file.index.group_rows[group]
+        if held and (count + len(rows) > _ROWS_AT_ONCE or size + more > _BYTES_AT_ONCE):
             yield held
             held, count, size = [], 0, 0
         held.append((group, rows))
-        count, size = count + len(rows), size + group_bytes
+        count, size = count + len(rows), size + more
     if held:
         yield held
 
