@@ -6,7 +6,7 @@ Rows are numbered from 0 in each row group.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,7 @@ _INTEGERS: dict[int, np.dtype[Any]] = {
     2: np.dtype("<i8"),
 }  # by physical type
 _BYTE_ARRAY = 6
+_REPEATED = 2
 _SCALE, _LOGICAL_TYPE, _TIMESTAMP = 7, 10, 8  # fields of Parquet's SchemaElement and LogicalType
 _ENCODING_STATS = 13  # of ColumnMetaData
 _DICTIONARY_PAGE, _DICTIONARY_ENCODINGS = 2, (2, 8)
@@ -82,9 +83,9 @@ class PageIndex:
         """The size of each row group before compression."""
         root, *elements = meta[2]
         self.root_name = root[4]
-        self.elements = {
-            one[4].decode(): (one, footer[slice(*one[SPAN])]) for one in elements if 5 not in one and one.get(3) != 2
-        }
+        # Plain columns: those with fields of their own, or repeated values, are read otherwise.
+        plain = [one for one in _top_level(elements) if 5 not in one and one.get(3) != _REPEATED]
+        self.elements = {one[4].decode(): (one, footer[slice(*one[SPAN])]) for one in plain}
         self._pages: dict[tuple[int, str], Pages | None] = {}
         self._bounds: dict[tuple[int, str], PageBounds | None] = {}
 
@@ -157,6 +158,17 @@ def _numbers(values: pa.Array, element: Mapping[int, Any]) -> Longs | None:
     elif not pa.types.is_signed_integer(kind):
         return None
     return None if values is None else values.to_numpy(zero_copy_only=False).astype(np.int64)
+
+
+def _top_level(elements: list[dict[int, Any]]) -> Iterator[dict[int, Any]]:
+    """The elements of a schema that are columns; the fields of each follow it."""
+    at = 0
+    while at < len(elements):
+        yield elements[at]
+        waiting = 1
+        while waiting and at < len(elements):
+            waiting += elements[at].get(5, 0) - 1
+            at += 1
 
 
 def _locations(offset_index: bytes) -> Longs:

@@ -109,8 +109,10 @@ def look_up(
         if not wanted:
             continue
         positions = np.concatenate([begins[group] + rows for group, rows in wanted])
+        start = 0
         for batch in file.read(wanted, columns).combine_chunks().to_batches():
-            yield positions, batch
+            yield positions[start : start + batch.num_rows], batch
+            start += batch.num_rows
 
 
 def _portions(file: PagedParquet, sought: Mapping[str, pa.Array]) -> Iterator[Portion]:
