@@ -98,6 +98,25 @@ soak: $(VENV)/.dev  ## Fold random histories for half an hour against a dictiona
 races: $(VENV)/.dev  ## Change columns, write, compact and read in four processes for a minute
 	TABLESTORE_RACE=60 $(PY) -m pytest tests/fault/test_evolving_races.py $(PYTEST)
 
+.PHONY: chain
+chain: $(VENV)/.dev  ## Build a chain of models from 200 batches of changes, each run killed at a random storage step
+	@sh scripts/check_java.sh
+	TABLESTORE_CHAIN=200 $(PY) -m pytest tests/functional/test_model_chain.py -s $(PYTEST)
+
+.PHONY: chain-small
+chain-small: $(VENV)/.dev  ## The same with 5 batches
+	@sh scripts/check_java.sh
+	TABLESTORE_CHAIN=5 $(PY) -m pytest tests/functional/test_model_chain.py -s $(PYTEST)
+
+.PHONY: streams
+streams: $(VENV)/.dev  ## Kill a stream 20 times; each row arrives once
+	@sh scripts/check_java.sh
+	TABLESTORE_KILLS=$${TABLESTORE_KILLS:-20} $(PY) -m pytest tests/fault/test_killed_streams.py $(PYTEST)
+
+.PHONY: streams-small
+streams-small:  ## The same with 3 kills, in some two minutes
+	@TABLESTORE_KILLS=3 $(MAKE) --no-print-directory streams
+
 .PHONY: conformance
 conformance: $(VENV)/.dev  ## Run dbt's own adapter tests and write docs/conformance.md
 	@sh scripts/check_java.sh
@@ -136,6 +155,24 @@ interop-java-small: $(VENV)/.dev  ## The same with random tables only, in some t
 	  PAIMON_JARS='$(abspath $(JAVA_NOW))' TABLESTORE_INTEROP_SEEDS='0-5' \
 	  $(PY) -m pytest tests/interop/test_java_engines.py tests/interop/test_java_random.py \
 	    tests/interop/test_java_file_formats.py $(PYTEST)
+
+KAFKA := $(INTEROP)-kafka-4.3.1
+
+$(KAFKA)/.made: tests/kafka/pom.xml
+	@echo "Fetching a Kafka broker into $(@D) (45 megabytes) …"
+	@mvn --quiet --batch-mode -f tests/kafka/pom.xml dependency:copy-dependencies \
+	  -DincludeScope=runtime -DoutputDirectory='$(abspath $(@D))'
+	@touch $@
+
+.PHONY: kafka
+kafka: $(VENV)/.dev  ## Publish tables to a real Kafka broker and take changes from it; skipped without Maven
+	@command -v mvn >/dev/null || { echo 'Skipped: the Kafka broker is fetched by Maven, which was not found.'; exit 0; }; \
+	  sh scripts/check_java.sh && $(MAKE) --no-print-directory '$(KAFKA)/.made' && \
+	  KAFKA_JARS='$(abspath $(KAFKA))' $(PY) -m pytest tests/kafka $(PYTEST)
+
+.PHONY: kafka-small
+kafka-small: $(VENV)/.dev  ## The same without the tests of minutes
+	@$(MAKE) --no-print-directory kafka PYTEST="-m 'not slow' $(PYTEST)"
 
 .PHONY: floors
 floors:  ## Run the unit tests on the lowest Python that is found and the lowest dependencies allowed

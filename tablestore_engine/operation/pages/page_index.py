@@ -6,7 +6,7 @@ Rows are numbered from 0 in each row group.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,13 +14,21 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tablestore_engine.operation.pages.thrift_compact import SPAN, ThriftReader
+from tablestore_engine.operation.pages.thrift_compact import I32, I64, SPAN, STRUCT, ThriftReader, plain_structs
 
 Longs = npt.NDArray[np.int64]
 MAGIC = b"PAR1"
 _TAIL_BYTES = 1 << 16
-_INTEGERS = {1: np.dtype("<i4"), 2: np.dtype("<i8")}  # by Parquet's number of the physical type
+_INTEGERS: dict[int, np.dtype[Any]] = {
+    1: np.dtype("<i4"),
+    2: np.dtype("<i8"),
+}  # by physical type
 _BYTE_ARRAY = 6
+_REPEATED = 2
+_SCALE, _LOGICAL_TYPE, _TIMESTAMP = 7, 10, 8  # fields of Parquet's SchemaElement and LogicalType
+_ENCODING_STATS = 13  # of ColumnMetaData
+_DICTIONARY_PAGE, _DICTIONARY_ENCODINGS = 2, (2, 8)
+_UNITS = {"ms": 1, "us": 2, "ns": 3}
 
 
 @dataclass(frozen=True)
@@ -71,11 +79,13 @@ class PageIndex:
         meta = ThriftReader(footer).struct()
         self.created_by = meta.get(6, b"")
         self._groups = [(group[3], {_path(one): one for one in group[1]}) for group in meta[4]]
+        self.group_bytes: list[int] = [group[2] for group in meta[4]]
+        """The size of each row group before compression."""
         root, *elements = meta[2]
         self.root_name = root[4]
-        self.elements = {
-            one[4].decode(): (one, footer[slice(*one[SPAN])]) for one in elements if 5 not in one and one.get(3) != 2
-        }
+        # Plain columns: those with fields of their own, or repeated values, are read otherwise.
+        plain = [one for one in _top_level(elements) if 5 not in one and one.get(3) != _REPEATED]
+        self.elements = {one[4].decode(): (one, footer[slice(*one[SPAN])]) for one in plain}
         self._pages: dict[tuple[int, str], Pages | None] = {}
         self._bounds: dict[tuple[int, str], PageBounds | None] = {}
 
@@ -89,6 +99,12 @@ class PageIndex:
         found: dict[int, Any] = self._groups[group][1][column][3]
         return found
 
+    def is_dictionary(self, group: int, column: str) -> bool:
+        """Whether a column of texts is stored as numbers of a dictionary, in all of its pages."""
+        chunk = self.chunk(group, column)
+        data = [one for one in chunk.get(_ENCODING_STATS, ()) if one.get(1) != _DICTIONARY_PAGE]
+        return chunk[1] == _BYTE_ARRAY and bool(data) and all(one.get(2) in _DICTIONARY_ENCODINGS for one in data)
+
     def pages(self, handle: pa.NativeFile, group: int, column: str) -> Pages | None:
         """The pages of a column; None where that is not known."""
         key = (group, column)
@@ -101,10 +117,9 @@ class PageIndex:
         chunk = chunks.get(column)
         if chunk is None or column not in self.elements or not chunk.get(5):
             return None
-        locations = ThriftReader(exactly(handle, chunk[4], chunk[5])).struct()[1]
-        places = np.array([(one[1], one[2], one[3]) for one in locations], np.int64).reshape(-1, 3)
+        places = _locations(exactly(handle, chunk[4], chunk[5]))
         first = np.append(places[:, 2], rows)
-        return Pages(first, places[:, 0], places[:, 1]) if len(locations) and first[0] == 0 else None
+        return Pages(first, places[:, 0], places[:, 1]) if len(places) and first[0] == 0 else None
 
     def bounds(self, handle: pa.NativeFile, group: int, column: str) -> PageBounds | None:
         """The least and the greatest values of the pages of a column; None where they are not known."""
@@ -121,13 +136,51 @@ class PageIndex:
         kind = element.get(1)
         if kind == _BYTE_ARRAY and pa.types.is_string(values.type):
             return Sought(sorted(values.cast(pa.binary()).to_pylist()))
-        if kind not in _INTEGERS:
+        stored = None if kind is None else _INTEGERS.get(kind)
+        numbers = None if stored is None else _numbers(values, element)
+        return None if numbers is None else Sought(np.sort(numbers.astype(stored)))
+
+
+def _numbers(values: pa.Array, element: Mapping[int, Any]) -> Longs | None:
+    """Values as the integers in which a column stores them; None where it may store them otherwise."""
+    kind = values.type
+    if pa.types.is_decimal128(kind):
+        if element.get(_SCALE, 0) != kind.scale:
             return None
-        if pa.types.is_date32(values.type):
-            values = values.cast(pa.int32())
-        if not pa.types.is_signed_integer(values.type):
-            return None
-        return Sought(np.sort(values.to_numpy(zero_copy_only=False).astype(_INTEGERS[kind])))
+        words: Longs = np.frombuffer(values.buffers()[1], np.int64).reshape(-1, 2)
+        return words[values.offset : values.offset + len(values), 0]
+    if pa.types.is_timestamp(kind):
+        unit = element.get(_LOGICAL_TYPE, {}).get(_TIMESTAMP, {}).get(2, {})
+        same = _UNITS.get(kind.unit) in unit
+        values = values.cast(pa.int64()) if same else None
+    elif pa.types.is_date32(kind):
+        values = values.cast(pa.int32())
+    elif not pa.types.is_signed_integer(kind):
+        return None
+    return None if values is None else values.to_numpy(zero_copy_only=False).astype(np.int64)
+
+
+def _top_level(elements: list[dict[int, Any]]) -> Iterator[dict[int, Any]]:
+    """The elements of a schema that are columns; the fields of each follow it."""
+    at = 0
+    while at < len(elements):
+        yield elements[at]
+        waiting = 1
+        while waiting and at < len(elements):
+            waiting += elements[at].get(5, 0) - 1
+            at += 1
+
+
+def _locations(offset_index: bytes) -> Longs:
+    """Offset, size and first row of each page."""
+    reader = ThriftReader(offset_index)
+    size = reader.list_size(1, STRUCT)
+    if size is not None:
+        found = plain_structs(offset_index, reader.at, size, (I64, I32, I64))
+        if found is not None:
+            return found
+    locations = ThriftReader(offset_index).struct()[1]
+    return np.array([(one[1], one[2], one[3]) for one in locations], np.int64).reshape(-1, 3)
 
 
 def _footer(handle: pa.NativeFile) -> bytes:
