@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tablestore_engine.catalog import DEFAULT_DATABASE, Catalog
-from tablestore_engine.errors import SchemaError, in_one_message
+from tablestore_engine.errors import in_one_message
 from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.types.types import DataType
@@ -228,6 +228,7 @@ class TableStore:
             now_millis=now_millis,
             session_options=self._options,
             intent=intent,
+            running=lambda: self._spark,
         )
         return execute(statement, context)
 
@@ -279,22 +280,15 @@ class TableStore:
     def read(self, name: str, snapshot_id: int | None = None, *, options: Mapping[str, str] | None = None) -> DataFrame:
         """A table's rows as a DataFrame, pinned to its latest snapshot or to the one given.
 
-        With `options` (`incremental-between` and its kin) the rows that a range of snapshots added or changed.
+        `options` are options of this read, those of a hint: `scan.snapshot-id` and its kin, or `incremental-between`
+        and its kin for the rows that a range of snapshots added or changed. So are those of the session,
+        `spark.paimon.<option>`.
         """
-        from tablestore_engine.spark.read.computed_columns import with_computed
-        from tablestore_engine.spark.read.reader import read_table
         from tablestore_engine.spark.run.guarded import guarded
+        from tablestore_engine.sql.rows.frames import Frames
 
-        table = self.table(name)
-        if options:
-            from tablestore_engine.spark.changes.read_changes import read_incremental
-
-            return guarded(read_incremental(self.spark, table, options))
-        if snapshot_id is None:
-            return guarded(with_computed(read_table(self.spark, table), table.schema))
-        snapshot = table.snapshot(snapshot_id)
-        schema = table.schema_of(snapshot)
-        return guarded(with_computed(read_table(self.spark, table, snapshot, schema=schema), schema))
+        frames = Frames(self.spark, self.catalog, self.database)
+        return guarded(frames.read(self.table(name), snapshot_id, options or {}))
 
     @in_one_message
     def changes(self, name: str, start: Bound, end: Bound | None = None, *, recorded: bool = False) -> DataFrame:
@@ -333,41 +327,20 @@ class TableStore:
         It has all columns of the table, unless they have a default value or a merge engine keeps the values of missing
         ones. `commit_identifier` numbers the writes of `commit_user` (growing): a write that is sent again is not
         applied again, and returns 0. `options` are options of the table for this write; `write.merge-schema` adds
-        columns that the table does not have.
+        columns that the table does not have. The session may set options and identity, too: `spark.paimon.<option>`.
 
         Raises:
             CommitIdentityError: no number, or a write that is so old that nobody knows whether it was applied.
             SchemaError: rows of another kind, or columns that do not fit. PrimaryKeyError: null or duplicate keys.
             ConflictError: others changed the table at every attempt.
         """
-        from tablestore_engine.operation.commit.identity import applied_before, chosen_identity
-        from tablestore_engine.operation.commit.replace import everything
-        from tablestore_engine.operation.transaction.transaction import with_retry
-        from tablestore_engine.spark.verbs.insert_overwrite import insert
-        from tablestore_engine.spark.verbs.insert_overwrite import overwrite as replace
-        from tablestore_engine.spark.write.align import align
-        from tablestore_engine.spark.write.writer import Rows
-        from tablestore_engine.sql.rows.merge_schema import incoming_columns, merged
+        from tablestore_engine.operation.commit.identity import chosen_identity
+        from tablestore_engine.sql.rows.write_frame import write_frame
 
-        _check_frame(frame)
-        texts = {key: _option_text(value) for key, value in (options or {}).items()}
         identity = chosen_identity(commit_user, commit_identifier)
         intent = WriteIntent(refuse_duplicates, properties=properties, identity=identity)
-
-        def attempt() -> int:
-            table = self.table(name).with_options(texts, "write")
-            if applied_before(table.snapshot_store, identity) is not None:
-                return 0
-            if table.options.write_merge_schema:
-                table = merged(table, incoming_columns(frame, table.schema))
-            else:
-                _check_complete(frame, table)
-            rows = Rows(align(frame, table.schema, by_name=True))
-            if overwrite:
-                return replace(self.spark, table, rows, everything, intent).rows
-            return insert(self.spark, table, rows, intent).rows
-
-        return with_retry(attempt)
+        texts = {key: _option_text(value) for key, value in (options or {}).items()}
+        return write_frame(lambda: self.table(name), frame, texts, intent, overwrite=overwrite)
 
     def stop(self) -> None:
         """Stop the Spark session, if this store started it."""
@@ -376,27 +349,6 @@ class TableStore:
         if self._spark is not None and self._session_factory is None:
             stop_session(self._spark)
             self._spark = None
-
-
-def _check_frame(rows: object) -> None:
-    from pyspark.sql import DataFrame
-
-    if not isinstance(rows, DataFrame):
-        raise SchemaError(
-            f"Rows must be a Spark DataFrame, and this is a {type(rows).__name__}.",
-            hint="`store.spark.createDataFrame(...)` creates one; `store.table(...).write(...)` takes Arrow tables.",
-        )
-
-
-def _check_complete(frame: DataFrame, table: Table) -> None:
-    """Refuse missing columns: they would be set to null in existing rows."""
-    given = {name.lower() for name in frame.columns}
-    missing = [f.name for f in table.schema.fields if f.name.lower() not in given and f.default_value is None]
-    if missing and not table.schema.merge_engine.folds:
-        raise SchemaError(
-            f"The rows do not fit the table: no column {', '.join(missing)}.",
-            hint=f"The table has: {', '.join(table.schema.field_names)}.",
-        )
 
 
 def _names(columns: str | Sequence[str]) -> Sequence[str]:

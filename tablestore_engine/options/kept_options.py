@@ -88,8 +88,8 @@ KEPT_OPTIONS: tuple[Option[Any], ...] = (
     ),
     *_group(
         "Streaming reads of Flink and Spark.",
-        boolean="consumer.changelog-only read.allow.fullScan read.changelog streaming-read-append-overwrite "
-        "streaming-read-overwrite streaming-read.shuffle-bucket-with-partition",
+        boolean="consumer.changelog-only consumer.ignore-progress read.allow.fullScan read.changelog "
+        "streaming-read-append-overwrite streaming-read-overwrite streaming-read.shuffle-bucket-with-partition",
         int="read.stream.maxBytesPerTrigger read.stream.maxFilesPerTrigger read.stream.maxRowsPerTrigger "
         "read.stream.maxTriggerDelayMs read.stream.minRowsPerTrigger",
         duration="streaming.read.snapshot.delay",
@@ -125,7 +125,7 @@ KEPT_OPTIONS: tuple[Option[Any], ...] = (
         memory="cache-page-size local-merge-buffer-size page-size sort-spill-buffer-size write-manifest-cache "
         "write.batch-memory",
         duration="cross-partition-upsert.index-ttl",
-        text="sort-engine spill-compression write.sequence-number-init-mode",
+        text="sort-engine spill-compression write-buffer-spill.max-disk-size write.sequence-number-init-mode",
     ),
     *_group(
         "How a write of Spark evolves the schema.",

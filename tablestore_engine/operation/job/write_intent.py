@@ -32,8 +32,9 @@ class WriteIntent:
 
     @property
     def commits_nothing(self) -> bool:
-        """Whether a write without any rows needs no commit."""
-        return self.properties is None and not self.consumed
+        """Whether a write without any rows needs no commit. A write of a chosen identity is known by its commit."""
+        known_again = self.identity is not None and self.identity.check_duplicate
+        return self.properties is None and not self.consumed and not known_again
 
     def of_statement(self, number: int) -> WriteIntent:
         """The intent of one of several statements, from 0: each commits under an identity of its own."""

@@ -19,7 +19,7 @@ from tablestore_engine.operation.scan.explain_scan import scan_text
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.spark.changes.read_changes import read_changes
+from tablestore_engine.spark.changes.read_changes import read_changes, read_incremental
 from tablestore_engine.spark.changes.system_frames import system_table
 from tablestore_engine.spark.read.computed_columns import with_computed
 from tablestore_engine.spark.read.hidden_columns import read_with_hidden
@@ -33,8 +33,16 @@ from tablestore_engine.spark.run.temp_views import TempViews, is_temporary
 from tablestore_engine.sql.catalog import information_schema
 from tablestore_engine.sql.query.bind import Binding, BoundQuery, TableReference, bind, bind_expression, edited
 from tablestore_engine.sql.query.function_calls import body_with, function_calls, inlined
+from tablestore_engine.sql.query.scan_options import time_travel_of
 from tablestore_engine.sql.query.structure import TimeTravel
 from tablestore_engine.sql.query.view_columns import positions, references_of_view
+from tablestore_engine.sql.rows.session_options import (
+    asks_for_range,
+    of_read,
+    referring,
+    session_options,
+    table_options,
+)
 from tablestore_engine.sql.rows.time_travel import bound_of, millis_query, snapshot_of
 from tablestore_engine.sql.statements.script import QueriesInside
 from tablestore_engine.sql.text.cursor import Cursor
@@ -70,6 +78,7 @@ class Frames:
         self.scans: list[str] = []
         self._bytes = 0
         self._unknown = False
+        self._settings: Mapping[str, str] | None = None  # `spark.paimon.…`, fetched for the first table
 
     @property
     def input_bytes(self) -> int | None:
@@ -94,6 +103,13 @@ class Frames:
     def query(self, sql: str) -> DataFrame:
         """The rows of a query. Raises the engine's errors for Spark's."""
         return self.run(self.bound(sql, self.database))
+
+    def read(self, table: Table, snapshot_id: int | None, options: Mapping[str, str]) -> DataFrame:
+        """The rows of a table, at a snapshot or with options of this read: a frame of its own."""
+        written = None if snapshot_id is None else TimeTravel(version_sql=str(snapshot_id))
+        travel, rest = time_travel_of(tuple(options.items()), written)
+        reference = TableReference(*table.identifier, travel, options=rest)
+        return self._read(table, self._with_session(reference, *table.identifier), fresh=True)[0]
 
     def bound(self, sql: str, database: str | None = None, known: Sequence[TableReference] = ()) -> BoundQuery:
         """The query with its tables bound to temporary views. `known` are its references, with additional predicates on
@@ -260,7 +276,15 @@ class Frames:
             self._views[key] = self.register(f"{information_schema.NAME}.{name}", frame)
         return self._views[key]
 
+    def _with_session(self, reference: TableReference, database: str, name: str) -> TableReference:
+        """A reference with the options that the session sets for the table."""
+        if self._settings is None:
+            self._settings = session_options(self.spark)
+        return referring(reference, of_read(self._settings, database, name)) if self._settings else reference
+
     def _bind_table(self, reference: TableReference, database: str, name: str, suffix: str) -> str:
+        if not suffix:
+            reference = self._with_session(reference, database, name)
         asked = (
             reference.time_travel,
             repr(reference.predicate),
@@ -287,9 +311,13 @@ class Frames:
         self._views[key] = view
         return view
 
-    def _read(self, table: Table, reference: TableReference) -> tuple[DataFrame, int]:
+    def _read(self, table: Table, reference: TableReference, *, fresh: bool = False) -> tuple[DataFrame, int]:
         """A table's rows, and the bytes of the files that they come from."""
-        table = table.with_options(dict(reference.options), "query")
+        table = table.with_options(table_options(reference), "query")
+        if asks_for_range(reference):
+            self._unknown = True
+            added = read_incremental(self.spark, table, dict(reference.options), reference.predicate)
+            return with_computed(added, table.schema), 0
         table.options.refuse_unsupported(for_write=False)
         schema = table.schema
         if reference.time_travel is not None:
@@ -308,7 +336,7 @@ class Frames:
             frame = read_plan(self.spark, table, plan, reference.predicate)
             return with_computed(frame, schema), plan.file_size
 
-        if snapshot is None or reference.options or self.explaining:
+        if snapshot is None or reference.options or self.explaining or fresh:
             return read()
         state = _state(table, snapshot, schema)
         if reference.time_travel is None and not reference.hidden:
