@@ -6,7 +6,6 @@ import pytest
 
 from tablestore_engine.errors import CommitIdentityError, OptionError
 from tablestore_engine.sql.query.bind import TableReference
-from tablestore_engine.sql.query.structure import TimeTravel
 from tablestore_engine.sql.rows.session_options import (
     asks_for_range,
     besides_identity,
@@ -15,6 +14,7 @@ from tablestore_engine.sql.rows.session_options import (
     of_write,
     referring,
 )
+from tablestore_engine.sql.structure.structure import TimeTravel
 
 SETTINGS = {
     "file.compression": "gzip",
