@@ -25,6 +25,15 @@ from tablestore_engine.storage.file_io import FileIO
 
 
 @dataclass(frozen=True)
+class StoredFile:
+    """A data file: its path, its size in bytes, and the schema that it was written with."""
+
+    path: str
+    size: int
+    schema: TableSchema
+
+
+@dataclass(frozen=True)
 class FileColumns:
     """Output columns: the table's `names`; with `system` the system columns of a keyed table; with `counts` the counts
     of a retraction file.
@@ -37,14 +46,13 @@ class FileColumns:
 
 def read_batches(
     io: FileIO,
-    path: str,
-    own: TableSchema,
+    file: StoredFile,
     current: TableSchema,
     columns: FileColumns,
     sizes: BatchSizes = DEFAULT_SIZES,
     deleted: Positions | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Stream a file that was written with schema `own` as rows of schema `current`.
+    """Stream a file as rows of schema `current`.
 
     They come in batches of some sizes. Rows at the positions `deleted` are left out.
 
@@ -54,7 +62,7 @@ def read_batches(
         UnsupportedTypeError: it holds a column in a type from which no cast leads to that of today.
         CastError: it holds a value that this cast does not take.
     """
-    by_id = {f.id: f for f in own.fields}
+    by_id = {f.id: f for f in file.schema.fields}
     targets: list[_Target] = []
     rules = current.cast_rules
     for name in columns.names:
@@ -68,7 +76,7 @@ def read_batches(
         targets.append(_target(COUNT.name, COUNT, COUNT.type))
     stored = {one.source.name: to_arrow_type(one.source.type) for one in targets if one.source}
     position = 0
-    for batch in read_stored(io, path, stored, sizes):
+    for batch in read_stored(io, file.path, file.size, stored, sizes):
         kept = None if deleted is None else kept_rows(deleted, position, batch.num_rows)
         position += batch.num_rows
         yield _shape(batch if kept is None else batch.filter(pa.array(kept)), targets, rules)

@@ -14,7 +14,7 @@ from tablestore_engine.mergetree.merge.sequence import sequence_columns
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.metadata.manifests.data_file import DataFileMeta
 from tablestore_engine.operation.files.deletion_vectors import positions_in
-from tablestore_engine.operation.files.file_read import FileColumns, read_batches
+from tablestore_engine.operation.files.file_read import FileColumns, StoredFile, read_batches
 from tablestore_engine.operation.read.multiset_read import multiset_rows
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -36,8 +36,7 @@ def read_rows(state: TableState, plan: ScanPlan, names: tuple[str, ...]) -> Iter
     def batches(bucket: BucketScan, file: DataFileMeta, columns: FileColumns) -> Iterator[pa.RecordBatch]:
         return read_batches(
             state.io,
-            bucket.path_of(state.paths, file),
-            state.schemas.load(file.schema_id),
+            StoredFile(bucket.path_of(state.paths, file), file.file_size, state.schemas.load(file.schema_id)),
             schema,
             columns,
             deleted=positions_in(state.io, bucket.deletions, file.file_name),
