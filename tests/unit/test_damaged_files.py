@@ -125,10 +125,7 @@ def _index_of(table):
 METADATA = ("read", "write", "compact", "describe")
 FORMATS = ("parquet", "orc", "avro")
 KINDS = {
-    **{
-        f"data file, {one}": Kind(one, lambda t: path_of(t, t.live_files()[0]), ("read", "compact"))
-        for one in FORMATS
-    },
+    **{f"data file, {one}": Kind(one, lambda t: path_of(t, t.live_files()[0]), ("read", "compact")) for one in FORMATS},
     **{f"changelog file, {one}": Kind(one, _changelog_file, ("changelog",)) for one in FORMATS},
     "changelog manifest": Kind("avro", _changelog_manifest, ("changelog", "orphans")),
     "changelog manifest list": Kind(

@@ -54,6 +54,8 @@ def referring(reference: TableReference, options: Mapping[str, str]) -> TableRef
     if reference.time_travel is not None or reference.changes or own.keys() & READ_OPTIONS:
         rest = [(key, value) for key, value in rest if key not in READ_OPTIONS]
         return replace(reference, options=(*time_travel_of(rest, None)[1], *reference.options))
+    if not options.keys() & {BETWEEN, BETWEEN_TIMES}:
+        rest = [(key, value) for key, value in rest if key not in READ_OPTIONS]
     travel, rest_of_all = time_travel_of(rest, None)
     return replace(reference, time_travel=travel, options=(*rest_of_all, *reference.options))
 
@@ -64,7 +66,7 @@ def asks_for_range(reference: TableReference) -> bool:
     Raises:
         OptionError: it names one state of the table, too.
     """
-    found = [key for key, _ in reference.options if key in (BETWEEN, BETWEEN_TIMES)]
+    found = [key for key, _ in reference.options if key in READ_OPTIONS]
     if found and reference.time_travel is not None:
         raise OptionError(f"The table is read at one time, and '{found[0]}' asks for what changed in a range of time.")
     return bool(found)

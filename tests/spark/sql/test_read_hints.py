@@ -24,6 +24,7 @@ def test_hints_at_tables(store):
         ("'scan.timestamp' = '2999-01-01'", [(1,), (2,), (3,)]),
         ("'scan.mode' = 'latest-full'", [(1,), (2,), (3,)]),
         ("'file-index.read.enabled' = 'false'", [(1,), (2,), (3,)]),
+        ("'incremental-between' = '1,3'", [(2,), (3,)]),
     ):
         assert rows(store, f"SELECT * FROM t /*+ OPTIONS({hint}) */") == wanted, hint
     both = "SELECT a.id, t.id FROM t /*+ OPTIONS('scan.snapshot-id' = '1') */ JOIN t AS a ON true"
@@ -33,7 +34,8 @@ def test_hints_at_tables(store):
     for hint, error in (
         ("'scan.snapshot-id' = '99'", SnapshotNotFound),
         ("'scan.tag-name' = 'nope'", TagNotFound),
-        ("'incremental-between' = '1,2'", OptionError),
+        ("'incremental-between' = '1,2', 'scan.snapshot-id' = '1'", OptionError),
+        ("'scan.fallback-branch' = 'b'", OptionError),
         ("'bucket' = '2'", OptionError),
         ("'scan.snapshot-idd' = '2'", OptionError),
     ):

@@ -65,7 +65,7 @@ def test_a_write(log):
     with setting(log, file__format="avro", **{"*__*__t__file__compression": "none"}):
         log.execute("INSERT INTO t VALUES (3, 3)")
         log.write("t", frame)
-        log.execute("MERGE INTO t USING (SELECT 9 AS id) s ON t.id = s.id WHEN NOT MATCHED THEN INSERT VALUES (9, 9)")
+        log.execute("MERGE INTO t USING (SELECT 9 AS id, 9 AS v) s ON t.id = s.id WHEN NOT MATCHED THEN INSERT *")
         added = [e.file.file_name for e in log.table("t").live_files()][before:]
     assert [name.rpartition(".")[2] for name in added] == ["avro"] * 3
     with setting(log, bucket="3"), pytest.raises(OptionError, match="'bucket' belongs to the table"):

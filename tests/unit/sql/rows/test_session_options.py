@@ -68,7 +68,9 @@ def test_what_the_query_says_wins():
 
 
 def test_one_time_and_a_range():
-    assert not asks_for_range(TableReference("db", "t", options=(("incremental-between-scan-mode", "diff"),)))
+    mode = {"incremental-between-scan-mode": "diff"}
+    assert not asks_for_range(referring(TableReference("db", "t"), mode)), "of the session, for those that ask"
+    assert asks_for_range(referring(TableReference("db", "t"), {**mode, "incremental-between": "1,2"}))
     both = TableReference("db", "t", TimeTravel(version_sql="5"), options=(("incremental-between", "1,2"),))
     with pytest.raises(OptionError, match="'incremental-between' asks for what changed"):
         asks_for_range(both)
