@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 import pyarrow as pa
 
@@ -38,12 +39,23 @@ def read_stored(
         CorruptDataError: the file is damaged; names it.
         StorageError: it cannot be read.
     """
+    with read_errors(path), io.open_input(path) as handle:
+        if format_of(path) == "avro" and handle.size() != size:  # the others end in a footer
+            raise CorruptDataError(path, f"it has {handle.size():,} bytes, and was written with {size:,}")
+        yield from _READERS[format_of(path)](handle, columns, sizes)
+
+
+@contextmanager
+def read_errors(path: str) -> Iterator[None]:
+    """Arrow's errors about a data file, as errors of the engine.
+
+    Raises:
+        CorruptDataError: the file is damaged; names it.
+        StorageError: it cannot be read.
+    """
     file_format = format_of(path)
     try:
-        with io.open_input(path) as handle:
-            if file_format == "avro" and handle.size() != size:  # the others end in a footer
-                raise CorruptDataError(path, f"it has {handle.size():,} bytes, and was written with {size:,}")
-            yield from _READERS[file_format](handle, columns, sizes)
+        yield
     except OSError as error:
         if error.errno is not None:
             raise StorageError.of(path, error) from error
