@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tablestore_engine.catalog import DEFAULT_DATABASE, Catalog
 from tablestore_engine.errors import in_one_message
@@ -42,6 +42,7 @@ from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
 
     from tablestore_engine.operation.history.change_range import Bound
 
@@ -307,7 +308,7 @@ class TableStore:
 
         table = self.table(name)
         mode = "changelog" if recorded else "auto"
-        return guarded(read_changes(self.spark, table, table.change_range(start, end), mode=mode))
+        return guarded(read_changes(self.spark, table, table.change_range(start, end, recorded=recorded), mode=mode))
 
     @in_one_message
     def write(
@@ -335,12 +336,60 @@ class TableStore:
             ConflictError: others changed the table at every attempt.
         """
         from tablestore_engine.operation.commit.identity import chosen_identity
-        from tablestore_engine.sql.rows.write_frame import write_frame
+        from tablestore_engine.sql.writes.write_frame import write_in_session
 
         identity = chosen_identity(commit_user, commit_identifier)
         intent = WriteIntent(refuse_duplicates, properties=properties, identity=identity)
         texts = {key: _option_text(value) for key, value in (options or {}).items()}
-        return write_frame(lambda: self.table(name), frame, texts, intent, overwrite=overwrite)
+        load = lambda: self.table(name)  # noqa: E731
+        return write_in_session(self.spark, load, frame, texts, intent=intent, overwrite=overwrite)
+
+    @in_one_message
+    def read_stream(self, name: str, *, options: Mapping[str, str | float] | None = None) -> DataFrame:
+        """A table as a stream: first all of its rows, then what changes, for `writeStream` or `write_stream`.
+
+        The rows have the kind of change (`+I`, `-U`, `+U`, `-D`) in `_row_kind`, then the table's columns. `options`
+        are Paimon's: `scan.mode`, `scan.snapshot-id`, `scan.timestamp-millis`, `consumer-id`,
+        `consumer.ignore-progress`, `read.stream.maxFilesPerTrigger` and `read.stream.maxRowsPerTrigger`.
+
+        Raises:
+            OptionError: an option that is none of these, or a wrong value.
+        """
+        from tablestore_engine.spark.run.guarded import guarded
+        from tablestore_engine.spark.stream.stream_source import read_stream
+
+        texts = {key: _option_text(value) for key, value in (options or {}).items()}
+        return guarded(read_stream(self.spark, self.catalog, self.table(name), texts))
+
+    @in_one_message
+    def write_stream(
+        self,
+        name: str,
+        frame: DataFrame,
+        *,
+        checkpoint_location: str | os.PathLike[str] | None = None,
+        output_mode: str = "append",
+        query_name: str | None = None,
+        trigger: Mapping[str, Any] | None = None,
+        options: Mapping[str, str | float] | None = None,
+    ) -> StreamingQuery:
+        """Write a streaming DataFrame into a table, batch by batch, each exactly once. Returns the running query.
+
+        `append` and `update` append rows, or upsert them by key, and honour `_row_kind`; `complete` replaces all rows
+        by those of each batch. `trigger` are the arguments of Spark's trigger, such as `{"availableNow": True}`;
+        `options` are options of the table for these writes. A query that is started again with its checkpoint location
+        goes on where it was.
+
+        Raises:
+            OptionError: no checkpoint location, or an output mode that the table cannot take.
+            SchemaError: no streaming DataFrame, or columns that do not fit.
+        """
+        from tablestore_engine.sql.writes.write_stream import StreamWrite, start_stream
+
+        texts = {key: _option_text(value) for key, value in (options or {}).items()}
+        stream = StreamWrite(self.catalog, self.table(name).identifier, output_mode.lower(), texts)
+        where = None if checkpoint_location is None else os.fspath(checkpoint_location)
+        return start_stream(stream, frame, where, query_name, trigger)
 
     def stop(self) -> None:
         """Stop the Spark session, if this store started it."""

@@ -12,13 +12,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tablestore_engine.catalog import Catalog, View
-from tablestore_engine.errors import BrokenViewError, SqlError, TableNotFound, TableStoreError
+from tablestore_engine.errors import BrokenViewError, OptionError, SqlError, TableNotFound, TableStoreError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.warehouse.function import SQL, Function
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.spark.changes.read_changes import read_changes
+from tablestore_engine.spark.changes.read_changes import READ_OPTIONS, read_changes, read_incremental
 from tablestore_engine.spark.changes.system_frames import system_table
+from tablestore_engine.spark.read.computed_columns import with_computed
 from tablestore_engine.spark.run.errors import translated
 from tablestore_engine.spark.run.messages import excerpt
 from tablestore_engine.spark.run.session_functions import is_session_function, session_function
@@ -29,11 +30,9 @@ from tablestore_engine.sql.query.function_calls import body_with, function_calls
 from tablestore_engine.sql.query.scan_options import time_travel_of
 from tablestore_engine.sql.query.view_columns import positions, references_of_view
 from tablestore_engine.sql.rows.session_options import (
-    asks_for_range,
     of_read,
     referring,
     session_options,
-    table_options,
 )
 from tablestore_engine.sql.rows.table_frames import TableRead, cached_rows
 from tablestore_engine.sql.rows.time_travel import bound_of, millis_query, snapshot_of
@@ -294,7 +293,9 @@ class Frames:
         elif suffix:
             travel = reference.time_travel
             snapshot = self.pin(table) if travel is None else self._travel(table, travel)
-            rows = system_table(self.spark, table, suffix, snapshot, travels=travel is not None)
+            rows = system_table(
+                self.spark, table, suffix, snapshot, travels=travel is not None, options=dict(reference.options)
+            )
             self._unknown = self._unknown or suffix in DATA_TABLES
             view = self.register(f"{table.name}${suffix}", rows)
         else:
@@ -306,15 +307,26 @@ class Frames:
 
     def _read(self, table: Table, reference: TableReference, *, fresh: bool = False) -> tuple[DataFrame, int]:
         """A table's rows, and the bytes of the files that they come from."""
-        table = table.with_options(table_options(reference), "query")
-        if asks_for_range(reference):
-            self._unknown = True
-            return TableRead(table, None, table.schema, reference).frame_of_range(self.spark), 0
+        asked = {key: value for key, value in reference.options if key in READ_OPTIONS}
+        if asked:
+            return self._incremental(table, reference, asked), 0
+        table = table.with_options(dict(reference.options), "query")
         table.options.refuse_unsupported(for_write=False)
         if reference.time_travel is None:
             return self._frame_of(TableRead(table, self.pin(table), table.schema, reference), fresh=fresh)
         snapshot = self._travel(table, reference.time_travel)
         return self._frame_of(TableRead(table, snapshot, table.schema_of(snapshot), reference), fresh=fresh)
+
+    def _incremental(self, table: Table, reference: TableReference, asked: Mapping[str, str]) -> DataFrame:
+        """The rows that a range of snapshots added or changed."""
+        if reference.time_travel is not None:
+            key = next(iter(asked))
+            raise OptionError(f"The table is read at one time, and '{key}' asks for what changed in a range of time.")
+        self._unknown = True
+        others = {key: value for key, value in reference.options if key not in asked}
+        table = table.with_options(others, "query")
+        frame = read_incremental(self.spark, table, asked, reference.predicate)
+        return with_computed(frame, table.schema)
 
     def _frame_of(self, read: TableRead, *, fresh: bool) -> tuple[DataFrame, int]:
         if self.explaining:

@@ -60,23 +60,6 @@ def referring(reference: TableReference, options: Mapping[str, str]) -> TableRef
     return replace(reference, time_travel=travel, options=(*rest_of_all, *reference.options))
 
 
-def asks_for_range(reference: TableReference) -> bool:
-    """Whether the options of a reference ask for the rows that a range of snapshots added or changed.
-
-    Raises:
-        OptionError: it names one state of the table, too.
-    """
-    found = [key for key, _ in reference.options if key in READ_OPTIONS]
-    if found and reference.time_travel is not None:
-        raise OptionError(f"The table is read at one time, and '{found[0]}' asks for what changed in a range of time.")
-    return bool(found)
-
-
-def table_options(reference: TableReference) -> dict[str, str]:
-    """The options of a reference that are not about a range."""
-    return {key: value for key, value in reference.options if key not in READ_OPTIONS}
-
-
 def identity_of(options: Mapping[str, str]) -> CommitIdentity | None:
     """The identity that options give to a write; None without a number. Raises CommitIdentityError."""
     text = options.get(COMMIT_IDENTIFIER)

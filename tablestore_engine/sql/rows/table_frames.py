@@ -13,7 +13,6 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.scan.explain_scan import scan_text
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.spark.changes.read_changes import read_incremental
 from tablestore_engine.spark.read.computed_columns import with_computed
 from tablestore_engine.spark.read.hidden_columns import read_with_hidden
 from tablestore_engine.spark.read.reader import read_plan
@@ -53,11 +52,6 @@ class TableRead:
         else:
             rows = read_plan(spark, self.table, plan, predicate)
         return with_computed(rows, self.schema), plan.file_size
-
-    def frame_of_range(self, spark: SparkSession) -> DataFrame:
-        """The rows that the range in the options of the reference added or changed."""
-        options, predicate = dict(self.reference.options), self.reference.predicate
-        return with_computed(read_incremental(spark, self.table, options, predicate), self.schema)
 
     def kept_frame(self, spark: SparkSession) -> tuple[DataFrame, int]:
         """The same, from an earlier statement where nothing that they depend on has changed."""

@@ -7,7 +7,6 @@ import pytest
 from tablestore_engine.errors import CommitIdentityError, OptionError
 from tablestore_engine.sql.query.bind import TableReference
 from tablestore_engine.sql.rows.session_options import (
-    asks_for_range,
     besides_identity,
     identity_of,
     of_read,
@@ -62,18 +61,15 @@ def test_what_the_query_says_wins():
     assert referring(written, session) == written
     between = TableReference("db", "t", options=(("incremental-between", "1,2"),))
     assert referring(between, session).time_travel is None
-    assert asks_for_range(referring(between, session))
     changes = TableReference("db", "t", changes=("1", "2"))
     assert referring(changes, {"incremental-between": "1,2", **session}).options == (("file.compression", "gzip"),)
 
 
-def test_one_time_and_a_range():
+def test_how_a_range_is_read():
     mode = {"incremental-between-scan-mode": "diff"}
-    assert not asks_for_range(referring(TableReference("db", "t"), mode)), "of the session, for those that ask"
-    assert asks_for_range(referring(TableReference("db", "t"), {**mode, "incremental-between": "1,2"}))
-    both = TableReference("db", "t", TimeTravel(version_sql="5"), options=(("incremental-between", "1,2"),))
-    with pytest.raises(OptionError, match="'incremental-between' asks for what changed"):
-        asks_for_range(both)
+    assert referring(TableReference("db", "t"), mode).options == (), "for those that ask for a range"
+    both = {**mode, "incremental-between": "1,2"}
+    assert dict(referring(TableReference("db", "t"), both).options) == both
 
 
 def test_the_identity_of_a_write():

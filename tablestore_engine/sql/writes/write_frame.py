@@ -1,10 +1,11 @@
-"""Writing a DataFrame by the names of its columns."""
+"""Writing a DataFrame by the names of its columns: `TableStore.write`, and the batches of a stream."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame, SparkSession
 
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.operation.commit.identity import applied_before
@@ -19,34 +20,28 @@ from tablestore_engine.sql.rows.merge_schema import incoming_columns, merged
 from tablestore_engine.sql.rows.session_options import besides_identity, identity_of, of_write, session_options
 from tablestore_engine.table import Table
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
 
 def write_frame(
-    load: Callable[[], Table], frame: DataFrame, options: Mapping[str, str], intent: WriteIntent, *, overwrite: bool
+    spark: SparkSession, load: Callable[[], Table], frame: DataFrame, *, intent: WriteIntent, overwrite: bool = False
 ) -> int:
-    """Append rows, upsert them by key, or replace all rows; returns the number of rows given.
+    """Append a DataFrame, upsert it by key, or replace all rows by it. Returns the number of rows given; 0 when they
+    were sent before.
 
-    The session's options for the table hold, too, and its identity if `intent` has none. 0 when a write of the same
-    identity was applied before.
+    `load` finds the table at each attempt.
 
     Raises:
-        SchemaError: no rows, or columns that do not fit. Others as `TableStore.write`.
+        CommitIdentityError, SchemaError, PrimaryKeyError, ConflictError: as `TableStore.write`.
     """
-    _check_frame(frame)
-    spark = frame.sparkSession
-    given = {**of_write(session_options(spark), *load().identifier), **options}
-    intent = intent if intent.identity is not None else replace(intent, identity=identity_of(given))
+    check_frame(frame, streams=False)
 
     def attempt() -> int:
-        table = load().with_options(besides_identity(given), "write")
+        table = load()
         if applied_before(table.snapshot_store, intent.identity) is not None:
             return 0
         if table.options.write_merge_schema:
             table = merged(table, incoming_columns(frame, table.schema))
         else:
-            _check_complete(frame, table)
+            check_complete(frame, table)
         rows = Rows(align(frame, table.schema, by_name=True))
         if overwrite:
             return replace_rows(spark, table, rows, everything, intent).rows
@@ -55,17 +50,39 @@ def write_frame(
     return with_retry(attempt)
 
 
-def _check_frame(rows: object) -> None:
-    from pyspark.sql import DataFrame
+def write_in_session(
+    spark: SparkSession,
+    load: Callable[[], Table],
+    frame: DataFrame,
+    options: Mapping[str, str],
+    *,
+    intent: WriteIntent,
+    overwrite: bool = False,
+) -> int:
+    """The same with options of the table for this write: those given, and those of the session, which may also give the
+    identity of a write that has none. Raises OptionError, and what `write_frame` raises."""
+    check_frame(frame, streams=False)
+    given = {**of_write(session_options(spark), *load().identifier), **options}
+    if intent.identity is None:
+        intent = replace(intent, identity=identity_of(given))
+    chosen = besides_identity(given)
+    return write_frame(spark, lambda: load().with_options(chosen, "write"), frame, intent=intent, overwrite=overwrite)
 
-    if not isinstance(rows, DataFrame):
+
+def check_frame(rows: object, *, streams: bool) -> None:
+    """Refuse what is no DataFrame, or is a stream where none is wanted, or none where one is."""
+    if not hasattr(rows, "isStreaming"):
         raise SchemaError(
             f"Rows must be a Spark DataFrame, and this is a {type(rows).__name__}.",
             hint="`store.spark.createDataFrame(...)` creates one; `store.table(...).write(...)` takes Arrow tables.",
         )
+    if streams and not rows.isStreaming:
+        raise SchemaError("This DataFrame is no stream.", hint="`store.write(...)` writes its rows.")
+    if rows.isStreaming and not streams:
+        raise SchemaError("This DataFrame is a stream.", hint="`store.write_stream(...)` writes it batch by batch.")
 
 
-def _check_complete(frame: DataFrame, table: Table) -> None:
+def check_complete(frame: DataFrame, table: Table) -> None:
     """Refuse missing columns: they would be set to null in existing rows."""
     given = {name.lower() for name in frame.columns}
     missing = [f.name for f in table.schema.fields if f.name.lower() not in given and f.default_value is None]
