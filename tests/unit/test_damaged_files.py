@@ -108,7 +108,7 @@ def _manifest(table):
 
 
 def _changelog_file(table):
-    (between,) = changelog_plan(table.state, table.change_range(2)).buckets
+    (between,) = changelog_plan(table.state, [table.latest_snapshot()]).buckets
     return between.path_of(table.paths, between.files[0])
 
 
