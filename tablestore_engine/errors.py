@@ -28,7 +28,10 @@
     │   ├── CorruptMetadataError       … a metadata file
     │   └── CorruptDataError           … a data file
     ├── StorageError                   the file system refused; names the path and the reason
-    ├── EnvironmentProblem             JavaNotFoundError, JavaTooOldError
+    ├── LogError                       the log of a table (Kafka) failed; names the brokers' reason
+    │   ├── LogFencedError             … because another writer publishes to it; **retryable**
+    │   └── LogBehindError             … after a commit, whose changes it lacks
+    ├── EnvironmentProblem             JavaNotFoundError, JavaTooOldError, LogDependencyError
     └── ExecutionError                 Spark failed while running a plan; carries the short cause
 
 Invariants: ``str(error)`` is one readable message, hint included; ``retryable`` is true only when the
@@ -333,6 +336,22 @@ def _way_out(path: str) -> str:
     return next((hint for part, hint in _WAYS_OUT if part in path), _RESTORE)
 
 
+class LogError(TableStoreError):
+    """The log of a table could not be read or written. ``code`` is the client's name of the reason."""
+
+    code: str = ""
+
+
+class LogFencedError(LogError):
+    """Another writer publishes to the same log now. Nothing of this one's transaction is seen."""
+
+    retryable = True
+
+
+class LogBehindError(LogError):
+    """A commit succeeded, and its changes are not in the log (`log.on-failure` = fail)."""
+
+
 class EnvironmentProblem(TableStoreError):
     """Something outside of the engine is missing or too old on this machine."""
 
@@ -343,6 +362,10 @@ class JavaNotFoundError(EnvironmentProblem):
 
 class JavaTooOldError(EnvironmentProblem):
     """The Java runtime is older than Spark needs."""
+
+
+class LogDependencyError(EnvironmentProblem):
+    """The package that talks to Kafka is not installed."""
 
 
 class ExecutionError(TableStoreError):

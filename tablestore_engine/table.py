@@ -267,6 +267,24 @@ class Table:
             return read_recorded(self.state, changelog_plan(self.state, recorded_commits(self.state, between)))
         return read_changes(self.state, plan_changes(self.state, between))
 
+    def read_log(
+        self, scan: str | None = None, *, millis: int | None = None, follow: bool = False, normalize: bool = False
+    ) -> Iterator[pa.RecordBatch]:
+        """The table through its log: its rows, then the changes of the topic; `_row_kind`, then the table's columns.
+
+        `scan` is full, latest or from-timestamp (with `millis` since 1970); None is what the table says (`log.scan`).
+        It ends where the topic ends now; with `follow` it never does, and an empty batch comes when nothing happens.
+        In the mode upsert a changed row comes as `+U`; with `normalize` as `+I`, or as `-U` and `+U`, for which the
+        reader holds the rows of the table in memory.
+
+        Raises:
+            LogError: the table has no log, or the brokers do not answer. OptionError: another `scan`, or no time.
+        """
+        from tablestore_engine.operation.log_store.read_log import read_log, start_of
+
+        start = start_of(self.state, scan, millis)
+        return (one.rows for one in read_log(self.state, start, follow=follow, normalize=normalize))
+
     def change_range(self, start: Bound, end: Bound | None = None, *, recorded: bool = False) -> ChangeRange:
         """The snapshots at both ends of a range of changes. Raises as `changes`."""
         from tablestore_engine.operation.history.change_range import change_range, recorded_range

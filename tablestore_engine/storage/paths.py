@@ -215,6 +215,11 @@ class TablePaths:
         return self.side_file(f"build-{build_id}")
 
     @property
+    def log_position(self) -> str:
+        """The file that says how far the log of the table is."""
+        return self.side_file("log-position")
+
+    @property
     def compaction_dir(self) -> str:
         """The directory of the timeline of scheduled compactions."""
         return self.side_file("compaction")

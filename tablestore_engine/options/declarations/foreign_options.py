@@ -71,7 +71,6 @@ _REFUSED = (
         "default",
         "Part of the table that is read.",
         accepted=("default", "latest", "latest-full", "full"),
-        fallback_keys=("log.scan",),
     ),
     *(
         _refused_reads(key, TEXT, None, "Past state of the table that is read.")
@@ -81,19 +80,13 @@ _REFUSED = (
             "scan.version",
             "scan.watermark",
             "scan.timestamp",
+            "scan.timestamp-millis",
             "scan.creation-time-millis",
             "scan.file-creation-time-millis",
             "incremental-between",
             "incremental-between-timestamp",
             "incremental-to-auto-tag",
         )
-    ),
-    _refused_reads(
-        "scan.timestamp-millis",
-        TEXT,
-        None,
-        "Past state of the table that is read.",
-        fallback_keys=("log.scan.timestamp-millis",),
     ),
     _refused_reads("scan.bucket", INT, None, "The only bucket that is read."),
     _refused_reads(
