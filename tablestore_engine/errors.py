@@ -29,7 +29,7 @@
     │   └── CorruptDataError           … a data file
     ├── StorageError                   the file system refused; names the path and the reason
     ├── LogError                       the log of a table (Kafka) failed; names the brokers' reason
-    │   ├── LogFencedError             … because another writer publishes to it; **retryable**
+    │   ├── LogFencedError             … because another writer publishes to it now
     │   └── LogBehindError             … after a commit, whose changes it lacks
     ├── EnvironmentProblem             JavaNotFoundError, JavaTooOldError, LogDependencyError
     └── ExecutionError                 Spark failed while running a plan; carries the short cause
@@ -344,8 +344,6 @@ class LogError(TableStoreError):
 
 class LogFencedError(LogError):
     """Another writer publishes to the same log now. Nothing of this one's transaction is seen."""
-
-    retryable = True
 
 
 class LogBehindError(LogError):
