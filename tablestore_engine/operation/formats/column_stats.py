@@ -78,8 +78,8 @@ class RowStats:
     def _of(self, name: str, mode: str) -> ColumnStats:
         if name not in self._types or mode == "none":
             return UNKNOWN
-        bounds = (None, None) if name in self._unknown else self._bounds.get(name, (None, None))
-        return stats_of(self._types[name], mode, *bounds, self._nulls[name])
+        low, high = (None, None) if name in self._unknown else self._bounds.get(name, (None, None))
+        return stats_of(self._types[name], mode, low, high, self._nulls[name])
 
 
 def _truncate_text(length: int | None, minimum: Any, maximum: Any, nulls: int) -> ColumnStats:
