@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import importlib.util
 import logging
+import os
+import socket
 import sys
 import threading
 import warnings
 from collections.abc import Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
 
 from tablestore_engine.errors import EnvironmentProblem
 from tablestore_engine.spark.session.session_classic import start_classic
@@ -28,6 +31,7 @@ __all__ = [
     "SessionConfig",
     "new_session",
     "prepare_session",
+    "server_ended",
     "start_in_background",
     "start_session",
     "stop_session",
@@ -57,6 +61,8 @@ def start_session(config: SessionConfig | None = None) -> SparkSession:
     config = config or SessionConfig()
     _quieten_loggers()
     with _lock:
+        if config.shared:
+            config = _with_server(config)
         running = None if config.remote else _running_session()
         if running is not None:
             return prepare_session(running, config.spark_config)
@@ -89,6 +95,18 @@ def new_session(root: SparkSession) -> SparkSession:
     inherited = child.conf.getAll
     mine = {key: value for key, value in root.conf.getAll.items() if inherited.get(key) != value}
     return prepare_session(child, mine)
+
+
+def server_ended(root: SparkSession) -> bool:
+    """Whether a shared server that a session works on was ended."""
+    known = _roots.get(id(root))
+    if known is None or not known.config.shared:
+        return False
+    try:
+        with socket.create_connection(("127.0.0.1", urlsplit(known.config.remote or "").port or 0), 5):
+            return False
+    except OSError:
+        return True
 
 
 def stop_session(root: SparkSession) -> None:
@@ -145,16 +163,39 @@ def _is_not_py4j(record: logging.LogRecord) -> bool:
 
 
 def _connect(url: str, config: SessionConfig) -> SparkSession:
-    missing = [name for name in _connect_packages() if not _importable(name)]
-    if missing:
-        raise EnvironmentProblem(
-            f"Spark Connect ({url}) needs packages that are not installed: {', '.join(missing)}.",
-            hint="Install them with `pip install 'dbt-tablestore[connect]'`.",
-        )
+    _require_connect(f"Spark Connect ({url})")
     from pyspark.sql import SparkSession
 
     session = SparkSession.builder.remote(url).appName(config.app_name).create()
+    if config.shared:
+        _lose_soon(session)
     return prepare_session(session, config.spark_config)
+
+
+def _with_server(config: SessionConfig) -> SessionConfig:
+    """The configuration with the address of the shared server, which is started if there is none."""
+    from tablestore_engine.spark.session.server_client import attach
+
+    _require_connect("A shared Spark server")
+    config = replace(config, shared=os.path.realpath(config.shared or ""))
+    return replace(config, remote=attach(config).url)
+
+
+def _lose_soon(session: SparkSession) -> None:
+    """A server on this machine that does not answer within seconds was ended; PySpark would try for ten minutes."""
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+
+    client: Any = session.client
+    client.set_retry_policies([DefaultPolicy(max_retries=6, max_backoff=1_000)])
+
+
+def _require_connect(what: str) -> None:
+    missing = [name for name in _connect_packages() if not _importable(name)]
+    if missing:
+        raise EnvironmentProblem(
+            f"{what} needs packages that are not installed: {', '.join(missing)}.",
+            hint="Install them with `pip install 'dbt-tablestore[connect]'`.",
+        )
 
 
 def _connect_packages() -> tuple[str, ...]:
