@@ -13,10 +13,10 @@ from collections.abc import Callable
 
 import fastavro
 
-from tablestore_engine.metadata import avro
 from tablestore_engine.metadata.binary_row import encode_row
-from tablestore_engine.metadata.data_file import DataFileMeta, SimpleStats
-from tablestore_engine.metadata.manifest import FileKind, ManifestEntry, encode_entries
+from tablestore_engine.metadata.manifests import avro
+from tablestore_engine.metadata.manifests.data_file import DataFileMeta, SimpleStats
+from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry, encode_entries
 from tablestore_engine.schema.types.types import parse_type
 
 ENTRIES, ROUNDS, COLUMNS = 10_000, 12, 8

@@ -135,7 +135,7 @@ def _rendered(function: Callable[..., Any]) -> str:
     """The docstring of a function. Raises ValueError when it has none."""
     text = inspect.getdoc(function)
     if not text:
-        raise ValueError(f"{function.__module__}.{function.__name__} has no docstring to tell what it does.")
+        raise ValueError(f"{function.__module__}.{function.__name__} has no docstring that says what it does.")
     return text
 
 

@@ -35,8 +35,8 @@ from tablestore_engine.sql.statements.view import DropView
 from tablestore_engine.sql.text.cursor import OWN_CATALOGS
 from tablestore_engine.sql.text.double_quotes import with_backquotes
 from tablestore_engine.sql.text.parameters import Parameters, with_parameters
-from tablestore_engine.sql.text.type_names import with_spark_types
-from tablestore_engine.sql.text.types import parse_sql_type
+from tablestore_engine.sql.types.type_names import with_spark_types
+from tablestore_engine.sql.types.types import parse_sql_type
 from tablestore_engine.storage.clock import now_millis
 from tablestore_engine.table import Table
 
@@ -302,7 +302,7 @@ class TableStore:
 
         Bounds are ids of snapshots (0: before the first one), names of tags, or times. The rows have the kind of
         change (`+I`, `-U`, `+U`, `-D`) in `_row_kind`, then the table's columns. With `recorded` they are what the
-        table's changelog files tell (`changelog-producer`), each change of each commit.
+        table's changelog files hold (`changelog-producer`), each change of each commit.
 
         Raises:
             ChangesNotFound: a snapshot has expired; the message says which there are.

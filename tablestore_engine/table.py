@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tablestore_engine.errors import OptionError, SnapshotNotFound, StorageError
-from tablestore_engine.metadata.index_manifest import IndexEntry
-from tablestore_engine.metadata.manifest import ManifestEntry
+from tablestore_engine.metadata.manifests.index_manifest import IndexEntry
+from tablestore_engine.metadata.manifests.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.statistics import Statistics
 from tablestore_engine.metadata.tag import Lifetime
@@ -24,8 +24,9 @@ from tablestore_engine.operation.history.history import load_living
 from tablestore_engine.operation.history.snapshot_expire import Retention, expire_snapshots
 from tablestore_engine.operation.history.tags import create_tag, delete_tag
 from tablestore_engine.operation.job.write_intent import WriteIntent
+from tablestore_engine.operation.read.row_count import RowCount, row_count
+from tablestore_engine.operation.read.table_stats import NO_STATS, TableStats, table_stats
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
-from tablestore_engine.operation.scan.row_count import RowCount, row_count
 from tablestore_engine.operation.scan.scan import live_entries, plan_scan, readable_buckets
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.options import CoreOptions, find_option
@@ -34,11 +35,11 @@ from tablestore_engine.schema.table.schema_changes import SchemaChange
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage import clock
 from tablestore_engine.storage.file_io import FileIO
-from tablestore_engine.storage.manifests import ManifestStore
 from tablestore_engine.storage.paths import TablePaths
-from tablestore_engine.storage.schemas import SchemaStore
-from tablestore_engine.storage.snapshots import SnapshotStore
-from tablestore_engine.storage.tags import TagStore, is_number
+from tablestore_engine.storage.stores.manifests import ManifestStore
+from tablestore_engine.storage.stores.schemas import SchemaStore
+from tablestore_engine.storage.stores.snapshots import SnapshotStore
+from tablestore_engine.storage.stores.tags import TagStore, is_number
 from tablestore_engine.table_state import TableState
 
 if TYPE_CHECKING:
@@ -46,28 +47,6 @@ if TYPE_CHECKING:
 
     from tablestore_engine.operation.changelog.change_plan import ChangeRange
     from tablestore_engine.operation.history.change_range import Bound
-
-
-@dataclass(frozen=True)
-class TableStats:
-    """Figures of a table's latest snapshot. Sizes in bytes.
-
-    If many rows have to merge, `row_count` is not exact: it counts a row for each update since the last compaction.
-    """
-
-    row_count: int
-    bytes: int
-    files: int
-    last_modified_millis: int | None
-    snapshots: int
-    buckets: int
-    partitions: int
-    row_count_exact: bool = True
-
-    @property
-    def row_count_text(self) -> str:
-        """The number of rows as readable text."""
-        return RowCount(self.row_count, self.row_count_exact).text
 
 
 @dataclass(frozen=True)
@@ -210,21 +189,10 @@ class Table:
         """Row count, sizes and other figures: from metadata, and from the keys if few rows have to merge."""
         snapshot = self.latest_snapshot()
         if snapshot is None:
-            return TableStats(0, 0, 0, None, 0, 0, 0)
+            return NO_STATS
         entries = live_entries(self.manifests, snapshot)
-        ids = self.snapshot_store.ids()
         counted = self.count_rows(entries, snapshot)
-        return TableStats(
-            row_count=counted.rows,
-            bytes=sum(e.file.file_size for e in entries),
-            files=len(entries),
-            last_modified_millis=self.last_modified_millis(snapshot),
-            snapshots=len(ids),
-            # Dynamic buckets are numbered from 0 as they open.
-            buckets=max((e.total_buckets if e.total_buckets > 0 else e.bucket + 1 for e in entries), default=0),
-            partitions=len({e.partition for e in entries}),
-            row_count_exact=counted.exact,
-        )
+        return table_stats(entries, counted, self.last_modified_millis(snapshot), len(self.snapshot_store.ids()))
 
     def count_rows(self, entries: Sequence[ManifestEntry], snapshot: Snapshot | None = None) -> RowCount:
         """The rows in some live files of a snapshot (default: the latest), which are whole buckets or partitions."""
@@ -267,7 +235,7 @@ class Table:
         """
         import pyarrow as pa
 
-        from tablestore_engine.operation.scan.arrow_read import output_schema, read_rows
+        from tablestore_engine.operation.read.arrow_read import output_schema, read_rows
 
         plan = self.scan(snapshot, predicate)
         wanted = (columns,) if isinstance(columns, str) else columns
@@ -279,18 +247,18 @@ class Table:
 
         Bounds are ids of snapshots (0: before the first one), names of tags, or times. The rows have the kind of
         change in `_row_kind`, then the table's columns. `TableStore.changes` gives a DataFrame. With `recorded` they
-        are what the table's changelog files tell (`changelog-producer`), each change of each commit.
+        are those of the table's changelog files (`changelog-producer`), each change of each commit.
 
         Raises:
             ChangesNotFound: a snapshot has expired; the message says which there are.
             TagNotFound: no such tag. UserError: the range ends before it begins.
         """
-        from tablestore_engine.operation.changelog.arrow_changes import read_changes, read_told
+        from tablestore_engine.operation.changelog.arrow_changes import read_changes, read_recorded
         from tablestore_engine.operation.changelog.change_plan import changelog_plan, plan_changes
 
         between = self.change_range(start, end)
         if recorded:
-            return read_told(self.state, changelog_plan(self.state, between))
+            return read_recorded(self.state, changelog_plan(self.state, between))
         return read_changes(self.state, plan_changes(self.state, between))
 
     def change_range(self, start: Bound, end: Bound | None = None) -> ChangeRange:

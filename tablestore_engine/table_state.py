@@ -13,13 +13,13 @@ from functools import cached_property
 from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.file_io import FileIO
-from tablestore_engine.storage.manifests import ManifestStore
 from tablestore_engine.storage.paths import TablePaths
-from tablestore_engine.storage.schemas import SchemaStore
-from tablestore_engine.storage.snapshots import SnapshotStore
-from tablestore_engine.storage.statistics import StatisticsStore
-from tablestore_engine.storage.tags import TagStore
-from tablestore_engine.storage.timeline import TimelineStore
+from tablestore_engine.storage.stores.manifests import ManifestStore
+from tablestore_engine.storage.stores.schemas import SchemaStore
+from tablestore_engine.storage.stores.snapshots import SnapshotStore
+from tablestore_engine.storage.stores.statistics import StatisticsStore
+from tablestore_engine.storage.stores.tags import TagStore
+from tablestore_engine.storage.stores.timeline import TimelineStore
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from tablestore_engine.catalog.builds import Workshop, begin, completed_or_dropped, settle_abandoned
 from tablestore_engine.catalog.functions import FunctionStore
+from tablestore_engine.catalog.views import ViewStore
 from tablestore_engine.errors import (
     CorruptMetadataError,
     DatabaseAlreadyExists,
@@ -24,19 +25,18 @@ from tablestore_engine.errors import (
     StorageError,
     TableAlreadyExists,
     TableNotFound,
-    ViewNotFound,
     did_you_mean,
     nearest,
 )
-from tablestore_engine.metadata.view import View
+from tablestore_engine.metadata.warehouse.view import View
 from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.schema.table.schema_changes import SchemaChange
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage import clock
 from tablestore_engine.storage.file_io import FileIO, LocalFileIO
 from tablestore_engine.storage.paths import TablePaths, WarehousePaths, check_name, is_hidden, local_folder
-from tablestore_engine.storage.schemas import SchemaStore
-from tablestore_engine.storage.snapshots import SnapshotStore
+from tablestore_engine.storage.stores.schemas import SchemaStore
+from tablestore_engine.storage.stores.snapshots import SnapshotStore
 from tablestore_engine.table import Table
 from tablestore_engine.table_state import TableState
 
@@ -75,6 +75,10 @@ class Catalog:
     def functions(self) -> FunctionStore:
         """The functions of all databases."""
         return FunctionStore(self.io, self.paths)
+
+    @property
+    def _views(self) -> ViewStore:
+        return ViewStore(self.io, self.paths)
 
     # -- databases -------------------------------------------------------------------------------------
 
@@ -360,33 +364,18 @@ class Catalog:
 
     # -- views -----------------------------------------------------------------------------------------
 
-    def _view_path(self, database: str, name: str) -> str:
-        check_name("view", name)
-        return f"{self.paths.database_dir(database)}/.views/{name.lower()}.json"
-
     def list_views(self, database: str) -> list[str]:
         """Names of the views of a database. Raises DatabaseNotFound."""
-        directory = f"{self.paths.database_dir(self.require_database(database))}/.views"
-        return [s.name[: -len(".json")] for s in self.io.list(directory) if s.name.endswith(".json")
-                and not is_hidden(s.name)]  # fmt: skip
+        return self._views.names(self.require_database(database))
 
     def view_exists(self, database: str, name: str) -> bool:
         """Whether there is a view of that name."""
         found = self._database(database)
-        return found is not None and self.io.exists(self._view_path(found, name))
+        return found is not None and self._views.exists(found, name)
 
     def load_view(self, database: str, name: str) -> View:
         """A view. Raises DatabaseNotFound, ViewNotFound, CorruptMetadataError."""
-        found = self.require_database(database)
-        path = self._view_path(found, name)
-        try:
-            return View.from_json(self.io.read(path))
-        except StorageError as error:
-            if error.missing:
-                raise ViewNotFound(f"View '{found}.{name}' does not exist.") from None
-            raise
-        except (ValueError, KeyError, TypeError) as error:
-            raise CorruptMetadataError(path, str(error)) from None
+        return self._views.load(self.require_database(database), name)
 
     def create_view(
         self, database: str, name: str, view: View, replace: bool = False, if_not_exists: bool = False
@@ -397,19 +386,13 @@ class Catalog:
             raise TableAlreadyExists(
                 f"'{found}.{name}' is a table, so it cannot become a view.", hint="Drop the table first."
             )
-        data = view.to_json().encode()
-        if replace:
-            self.io.write(self._view_path(found, name), data)
-        elif not self.io.create(self._view_path(found, name), data) and not if_not_exists:
-            raise TableAlreadyExists(f"View '{found}.{name}' exists already.", hint="Use CREATE OR REPLACE VIEW.")
+        self._views.create(found, name, view, replace=replace, if_not_exists=if_not_exists)
 
     def drop_view(self, database: str, name: str, if_exists: bool = False) -> None:
         """Remove a view. Raises ViewNotFound unless `if_exists`."""
         if if_exists and not self.view_exists(database, name):
             return
-        found = self.require_database(database)
-        if not self.io.delete(self._view_path(found, name)) and not if_exists:
-            raise ViewNotFound(f"View '{found}.{name}' does not exist.")
+        self._views.drop(self.require_database(database), name, if_exists=if_exists)
 
     def object_kind(self, database: str, name: str) -> str | None:
         """`table`, `view` or None."""

@@ -9,7 +9,7 @@ from tablestore_engine.errors import (
     StorageError,
     did_you_mean,
 )
-from tablestore_engine.metadata.function import Function
+from tablestore_engine.metadata.warehouse.function import Function
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.paths import WarehousePaths, is_hidden
 

@@ -12,13 +12,13 @@ from functools import lru_cache
 from typing import Any
 
 from tablestore_engine.errors import OptionError
-from tablestore_engine.options.changelog_options import ChangelogOptions
-from tablestore_engine.options.commit_options import CommitOptions
-from tablestore_engine.options.compaction_options import CompactionOptions
-from tablestore_engine.options.file_options import FileOptions
-from tablestore_engine.options.foreign_options import FOREIGN_OPTIONS
-from tablestore_engine.options.layout_options import LayoutOptions
-from tablestore_engine.options.merge_options import MergeOptions
+from tablestore_engine.options.declarations.changelog_options import ChangelogOptions
+from tablestore_engine.options.declarations.commit_options import CommitOptions
+from tablestore_engine.options.declarations.compaction_options import CompactionOptions
+from tablestore_engine.options.declarations.file_options import FileOptions
+from tablestore_engine.options.declarations.foreign_options import FOREIGN_OPTIONS
+from tablestore_engine.options.declarations.layout_options import LayoutOptions
+from tablestore_engine.options.declarations.merge_options import MergeOptions
 from tablestore_engine.options.option import ColumnOption, Effect, TableOption, declared_on
 
 

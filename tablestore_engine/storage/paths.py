@@ -222,6 +222,14 @@ class WarehousePaths:
         """A directory that nobody lists, for a table that is being built or removed; ``mark`` makes it unique."""
         return f"{self.database_dir(database)}/.{check_name('table', table)}.{mark}"
 
+    def views_dir(self, database: str) -> str:
+        """The directory of a database's views."""
+        return f"{self.database_dir(database)}/.views"
+
+    def view(self, database: str, name: str) -> str:
+        """One view. Raises UserError for a name that cannot be one."""
+        return f"{self.views_dir(database)}/{check_name('view', name)}.json"
+
     def functions_dir(self, database: str) -> str:
         """The directory of a database's functions."""
         return f"{self.database_dir(database)}/.functions"

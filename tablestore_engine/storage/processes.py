@@ -6,7 +6,7 @@ import os
 import socket
 from functools import lru_cache
 
-from tablestore_engine.metadata.build_record import Process
+from tablestore_engine.metadata.warehouse.build_record import Process
 
 
 def this_process() -> Process:
@@ -15,7 +15,7 @@ def this_process() -> Process:
 
 
 def is_running(process: Process) -> bool | None:
-    """Whether a process runs; None for one of another machine or container, and where nobody can tell."""
+    """Whether a process runs; None for one of another machine or container, and where that cannot be known."""
     if process.machine is None or process.machine != _machine():
         return None
     try:

@@ -13,8 +13,8 @@ from typing import Any
 
 from tablestore_engine.errors import SqlError, TableNotFound
 from tablestore_engine.metadata.binary_row import decode_row
-from tablestore_engine.metadata.data_file import DataFileMeta, SimpleStats
-from tablestore_engine.metadata.manifest import ManifestEntry
+from tablestore_engine.metadata.manifests.data_file import DataFileMeta, SimpleStats
+from tablestore_engine.metadata.manifests.manifest import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.tag import duration_text
@@ -22,7 +22,7 @@ from tablestore_engine.operation.files.entry_paths import EntryPaths
 from tablestore_engine.operation.scan.file_skipping import FileBounds
 from tablestore_engine.operation.scan.prune import Bounds
 from tablestore_engine.schema.types.sql_literals import spark_type
-from tablestore_engine.storage.consumers import consumers
+from tablestore_engine.storage.stores.consumers import consumers
 from tablestore_engine.system.column_tables import AGGREGATION_FIELDS, TABLE_INDEXES, aggregation_fields, table_indexes
 from tablestore_engine.system.compactions_table import COMPACTIONS, compactions
 from tablestore_engine.table import Table

@@ -14,7 +14,7 @@ from support.interop.ours import OurTable, new_identity, rows_of_text
 from tablestore_engine.metadata.statistics import ColumnStatistics, Statistics, has_bounds, value_text
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.schema.types.types import AtomicType
-from tablestore_engine.storage.statistics import StatisticsStore
+from tablestore_engine.storage.stores.statistics import StatisticsStore
 
 ID, TEXT = AtomicType("BIGINT"), AtomicType("STRING")
 COLUMNS = {"id": ID, "text": TEXT}

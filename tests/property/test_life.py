@@ -18,7 +18,7 @@ from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.changes.table_changes import drop_partitions
 from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.operation.history.tags import expire_tags, replace_tag
-from tablestore_engine.storage import manifests
+from tablestore_engine.storage.stores import manifests
 
 ROWS = st.lists(
     st.tuples(st.sampled_from("ab"), st.integers(0, 5), st.integers(0, 99), st.sampled_from([PUT, PUT, PUT, DELETE])),

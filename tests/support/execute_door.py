@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tablestore_engine.catalog import Catalog, View
-from tablestore_engine.metadata.manifest import ManifestEntry
+from tablestore_engine.metadata.manifests.manifest import ManifestEntry
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.operation.job.write_job import WriteJob
@@ -15,7 +15,7 @@ from tablestore_engine.operation.write.write_table import write_table
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.sql.catalog.execute_catalog import CatalogContext, execute
 from tablestore_engine.sql.parse.parse import parse
-from tablestore_engine.sql.text.types import parse_sql_type
+from tablestore_engine.sql.types.types import parse_sql_type
 
 NOW = 1_706_702_400_000  # 2024-01-31 12:00:00 UTC
 

@@ -7,11 +7,11 @@ import os
 from dataclasses import replace
 
 from tablestore_engine.metadata.binary_row import encode_row
-from tablestore_engine.metadata.data_file import EMPTY_STATS, DataFileMeta
-from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.manifests.data_file import EMPTY_STATS, DataFileMeta
+from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry
 from tablestore_engine.operation.files.entry_paths import EntryPaths
 from tablestore_engine.schema.types.types import parse_type
-from tablestore_engine.storage import manifests
+from tablestore_engine.storage.stores import manifests
 
 
 def path_of(table, entry):

@@ -31,7 +31,7 @@ from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.table.schema_changes import AddColumn, SetOption
 from tablestore_engine.schema.types.types import DataField, parse_type
 from tablestore_engine.storage.file_io import LocalFileIO
-from tablestore_engine.storage.schemas import SchemaStore
+from tablestore_engine.storage.stores.schemas import SchemaStore
 
 SCHEMA = schema_of({"id": "INT"})
 
@@ -226,7 +226,7 @@ def test_a_table_cannot_become_a_view(catalog):
 
 def test_a_damaged_view_is_named(catalog):
     catalog.create_view("default", "v", View("SELECT 1", "default"))
-    with open(catalog._view_path("default", "v"), "w") as file:
+    with open(catalog.paths.view("default", "v"), "w") as file:
         file.write("[]")
     with pytest.raises(CorruptMetadataError, match=r"v\.json"):
         catalog.load_view("default", "v")
@@ -311,7 +311,7 @@ def test_columns_added_at_once_are_all_there(catalog, _):
 
 def test_a_schema_that_others_keep_changing(catalog, monkeypatch):
     catalog.create_table("default", "t", SCHEMA)
-    monkeypatch.setattr("tablestore_engine.storage.schemas.SchemaStore.try_create", lambda self, schema: False)
+    monkeypatch.setattr("tablestore_engine.storage.stores.schemas.SchemaStore.try_create", lambda self, schema: False)
     with pytest.raises(ConflictError):
         catalog.alter_table("default", "t", [AddColumn("c", parse_type("INT"))])
 

@@ -26,7 +26,7 @@ from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.operation.files.index_files import index_path
 from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.operation.transaction.transaction import publish_change
-from tablestore_engine.storage import manifests
+from tablestore_engine.storage.stores import manifests
 from tablestore_engine.table import Table
 
 DAMAGES = {

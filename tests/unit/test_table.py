@@ -11,7 +11,7 @@ import pytest
 from support.tables import DELETE, PUT, compact, make_table, read, write
 
 from tablestore_engine.errors import ConflictError, SnapshotNotFound
-from tablestore_engine.table import TableStats
+from tablestore_engine.operation.read.table_stats import TableStats
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_an_updated_row_counts_once(table, monkeypatch):
     found = table.statistics()
     assert (found.row_count, found.row_count_exact, found.row_count_text) == (11, True, "11")
     # So many that they are not counted one by one, until a compaction has settled what belongs together.
-    monkeypatch.setattr("tablestore_engine.operation.scan.row_count.READ_ROWS", 5)
+    monkeypatch.setattr("tablestore_engine.operation.read.row_count.READ_ROWS", 5)
     found = table.statistics()
     assert (found.row_count, found.row_count_exact) == (10 + 7 + 2 - 2, False)
     assert found.row_count_text.endswith(" at most")
@@ -91,7 +91,7 @@ def test_a_file_of_which_nobody_says_how_many_deletes_it_holds(table, monkeypatc
     assert {e.file.delete_row_count for e in table.live_files()} == {None}
     found = table.statistics()
     assert (found.row_count, found.row_count_exact) == (7, True), "its keys were read"
-    monkeypatch.setattr("tablestore_engine.operation.scan.row_count.READ_ROWS", 5)
+    monkeypatch.setattr("tablestore_engine.operation.read.row_count.READ_ROWS", 5)
     assert table.statistics().row_count_text == "10 at most"
     compact(table)
     assert table.statistics().row_count_text == "7"

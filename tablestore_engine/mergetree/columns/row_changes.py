@@ -43,11 +43,11 @@ def keyed_changes(before: pa.Table, after: pa.Table, touched: pa.Table) -> RowCh
     became[key_of[old:rows]] = np.arange(old, rows)
     counts[key_of[rows:]] = True
     was, became = was[counts], became[counts]
-    gone, new, kept = (was >= 0) & (became < 0), (was < 0) & (became >= 0), (was >= 0) & (became >= 0)
+    deleted, new, kept = (was >= 0) & (became < 0), (was < 0) & (became >= 0), (was >= 0) & (became >= 0)
     updated = kept.copy()
     updated[kept] = row_of[was[kept]] != row_of[became[kept]]
     # An update takes two places, any other change one.
-    of_was = np.where(updated, _BEFORE, np.where(gone, _DELETE, -1))
+    of_was = np.where(updated, _BEFORE, np.where(deleted, _DELETE, -1))
     of_became = np.where(updated, _AFTER, np.where(new, _INSERT, -1))
     at, kinds = np.column_stack([was, became]).ravel(), np.column_stack([of_was, of_became]).ravel()
     return RowChanges(both.take(pa.array(at[kinds >= 0])), kinds[kinds >= 0].astype(np.int8))

@@ -2,8 +2,8 @@
 
 Vocabulary: a *position* is the number of a row in its file, from 0; a *deletion vector* is the set of deleted positions
 of one file, as a Roaring bitmap in its portable serialization. An index file of type DELETION_VECTORS holds the vectors
-of several files, each in a *range* of its bytes: size, magic number, bitmap, checksum. The magic number tells two forms
-apart: of 32-bit positions, and of 64-bit ones (a sequence of 32-bit bitmaps with the upper bits of each).
+of several files, each in a *range* of its bytes: size, magic number, bitmap, checksum. There are two
+forms with different magic numbers: 32-bit positions, and 64-bit ones (32-bit bitmaps with the upper bits of each).
 
 Invariant: positions are ascending, and none comes twice.
 """

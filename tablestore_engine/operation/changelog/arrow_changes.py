@@ -10,11 +10,11 @@ import pyarrow.compute as pc
 
 from tablestore_engine.mergetree.columns.row_changes import RowChanges, counted_changes, keyed_changes
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
-from tablestore_engine.metadata.data_file import DataFileMeta
+from tablestore_engine.metadata.manifests.data_file import DataFileMeta
 from tablestore_engine.operation.changelog.change_plan import AllRows, ChangePlan, SignedFiles, key_columns
 from tablestore_engine.operation.files.deletion_vectors import positions_in
 from tablestore_engine.operation.files.file_read import FileColumns, read_batches
-from tablestore_engine.operation.scan.arrow_read import output_schema, read_rows
+from tablestore_engine.operation.read.arrow_read import output_schema, read_rows
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
 from tablestore_engine.schema.types.system import COUNT, VALUE_KIND
@@ -28,7 +28,7 @@ def read_changes(state: TableState, plan: ChangePlan) -> pa.Table:
     return changes.rows.add_column(0, ROW_KIND, kinds)
 
 
-def read_told(state: TableState, plan: ScanPlan) -> pa.Table:
+def read_recorded(state: TableState, plan: ScanPlan) -> pa.Table:
     """The rows of changelog files: `_row_kind`, then the table's columns."""
     names, parts = plan.schema.field_names, [output_schema(plan.schema, plan.schema.field_names).empty_table()]
     kinds = [pa.array([], pa.int8())]

@@ -1,4 +1,4 @@
-"""Which files tell what changed between two snapshots.
+"""Which files show what changed between two snapshots.
 
 Three plans. *All rows*: before there was nothing. *Signed files*, of a table without a key: the rows of the files that
 were added count +1, those of removed files −1 (and retractions the other way round), and what does not add up to zero
@@ -18,8 +18,8 @@ from typing import Any
 
 from tablestore_engine.errors import SnapshotNotFound, StorageError
 from tablestore_engine.mergetree.compaction.sections import Key, key_interval
-from tablestore_engine.metadata.data_file import DataFileMeta
-from tablestore_engine.metadata.manifest import FileKind, ManifestEntry, merge_entries
+from tablestore_engine.metadata.manifests.data_file import DataFileMeta
+from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry, merge_entries
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.scan.file_skipping import skip_buckets
 from tablestore_engine.operation.scan.scan import group_by_bucket, plan_scan

@@ -1,13 +1,13 @@
 """The changelog that a commit brings with it (`changelog-producer`), as files next to its data files.
 
 It is made at each attempt to commit, for exactly the snapshot that the commit follows, and published with it by the
-same atomic step: no change is lost or told twice, whoever else commits and wherever a process dies.
+same atomic step: no change is lost or recorded twice, whoever else commits and wherever a process dies.
 
 * `input`: the rows of a write as they came, which its tasks have written.
 * `lookup`: what an append changes in the state of the table: the keys of its files are looked up in the state before.
 * `full-compaction`: what a commit changes in the top level, which a full compaction makes anew.
 
-Overwrites tell no changes, as in Paimon.
+Overwrites record no changes, as in Paimon.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ import pyarrow as pa
 from tablestore_engine.errors import StorageError
 from tablestore_engine.mergetree.columns.row_changes import RowChanges
 from tablestore_engine.mergetree.merge.merge import SortColumn, sort_stable
-from tablestore_engine.metadata.data_file import FILE_SOURCE_APPEND
-from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.manifests.data_file import FILE_SOURCE_APPEND
+from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.changelog.arrow_changes import row_changes, streamed_rows
 from tablestore_engine.operation.changelog.change_plan import KeyedDiff, Reach
@@ -69,9 +69,9 @@ class Producer:
         ids = {(e.partition, e.bucket) for e in changed}
         live = live_entries(self.state.manifests, latest) if latest and ids else []
         before = [e for e in live if (e.partition, e.bucket) in ids and e.file.level >= self.level]
-        gone = {e.identifier for e in changed if e.kind == FileKind.DELETE}
+        removed = {e.identifier for e in changed if e.kind == FileKind.DELETE}
         added = [e for e in changed if e.kind == FileKind.ADD]
-        after = [e for e in before if e.identifier not in gone] + added
+        after = [e for e in before if e.identifier not in removed] + added
         # What a compaction merges into the state is below it; an append adds to the state itself.
         merged = [e for e in entries if e.file.level < self.level and e.kind == FileKind.DELETE]
         touched = [e for e in merged if (e.partition, e.bucket) in ids] or added
@@ -133,7 +133,7 @@ def _append(writer: RollingWriter, schema: TableSchema, changes: RowChanges, num
 def producer_of(state: TableState, kind: str, tracked: bool | None = None) -> Producer | None:
     """What makes the changelog of a commit of a kind (APPEND, COMPACT, …); None when it brings none.
 
-    `tracked`: whether the statement wants its changes to be told; None leaves it to the table.
+    `tracked`: whether the statement wants its changes to be recorded; None leaves it to the table.
     """
     options, schema = state.options, state.schema
     wanted = options.change_tracking if tracked is None else tracked

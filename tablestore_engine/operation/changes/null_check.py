@@ -51,7 +51,7 @@ def _check_records(state: TableState, snapshot: Snapshot, path: Path) -> None:
 
 def _check_rows(state: TableState, snapshot: Snapshot, path: Path) -> None:
     # Metadata commands do not import Arrow.
-    from tablestore_engine.operation.scan.arrow_read import read_rows
+    from tablestore_engine.operation.read.arrow_read import read_rows
 
     plan = plan_scan(state, snapshot, IsNull(path[0]) if len(path) == 1 else None, None)
     found = sum(_nulls(batch.column(0), path[1:]) for batch in read_rows(state, plan, (path[0],)))

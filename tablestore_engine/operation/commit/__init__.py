@@ -1,6 +1,6 @@
 """One atomic change of a table.
 
-`conflicts` decides whether a commit conflicts with another, `replace` swaps the schema of CREATE OR REPLACE, `identity`
-recognises a commit that was made already. What follows a commit is in `changes`. Knows `scan` and `files`; writes
-metadata only.
+`conflicts` decides whether the files of a change conflict with live ones, `overtaken` whether the commits in between
+leave it as it was computed. `replace` swaps the schema of CREATE OR REPLACE, `identity` recognises a commit that was
+made already. What follows a commit is in `changes`. Knows `scan` and `files`; writes metadata only.
 """

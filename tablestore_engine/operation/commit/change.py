@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import Protocol
 
 from tablestore_engine.errors import CommitOutcomeUnknownError, TableStoreError
-from tablestore_engine.metadata.index_manifest import IndexEntry
-from tablestore_engine.metadata.manifest import ManifestEntry
+from tablestore_engine.metadata.manifests.index_manifest import IndexEntry
+from tablestore_engine.metadata.manifests.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.consumed import Consumed
 from tablestore_engine.operation.commit.index_commit import IndexChange, as_file
@@ -24,7 +24,7 @@ READ_SNAPSHOT = "tablestore.read-snapshot"  # property of a snapshot: what its r
 
 
 class Changelog(Protocol):
-    """Makes the files that tell what a commit changes (`operation.changelog.produce`)."""
+    """Makes the files that record what a commit changes (`operation.changelog.produce`)."""
 
     def files(self, latest: Snapshot | None, entries: Sequence[ManifestEntry]) -> list[ManifestEntry]:
         """Write those of a commit that follows a snapshot and makes these entries."""

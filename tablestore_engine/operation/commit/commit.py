@@ -12,17 +12,16 @@ from __future__ import annotations
 import random
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tablestore_engine.errors import (
     CommitOutcomeUnknownError,
     CommitTimeoutError,
     ConflictError,
-    SnapshotNotFound,
     StorageError,
 )
-from tablestore_engine.metadata.manifest import FileKind, ManifestEntry, ManifestFileMeta, merge_entries
+from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry, ManifestFileMeta, merge_entries
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.change import (
     READ_SNAPSHOT,
@@ -32,28 +31,25 @@ from tablestore_engine.operation.commit.change import (
     statistics_of,
 )
 from tablestore_engine.operation.commit.conflicts import (
-    BucketId,
     NewFiles,
     check_conflicts,
-    dropped_deletes,
-    newest_numbers,
 )
 from tablestore_engine.operation.commit.consumed import check_consumed, keeps_rows, with_consumed
 from tablestore_engine.operation.commit.identity import CommitIdentity, applied_before
 from tablestore_engine.operation.commit.index_commit import (
     IndexChange,
-    changed_partitions,
     next_index,
     restored_index,
 )
 from tablestore_engine.operation.commit.manifest_merge import manifests_to_merge
+from tablestore_engine.operation.commit.overtaken import check_index, check_overtaken, check_read
 from tablestore_engine.operation.commit.restore import entries_to_restore
 from tablestore_engine.operation.files.index_files import index_entries
 from tablestore_engine.operation.scan.scan import live_entries
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage import clock
-from tablestore_engine.storage.manifests import ManifestStore
-from tablestore_engine.storage.snapshots import SnapshotStore
+from tablestore_engine.storage.stores.manifests import ManifestStore
+from tablestore_engine.storage.stores.snapshots import SnapshotStore
 from tablestore_engine.table_state import TableState
 
 __all__ = ["READ_SNAPSHOT", "Change", "CommitIdentity", "Committer"]
@@ -153,10 +149,10 @@ class Committer:
         check_consumed(self.state.name, latest, change.consumed)
         entries = self._entries(latest, change)
         schema = new_schema() if new_schema else self.schema
-        with made_changelog(change, latest, entries) as told:
-            created = self._created(latest, change, identity, properties, (schema, entries, told))
+        with made_changelog(change, latest, entries) as changelog:
+            created = self._created(latest, change, identity, properties, (schema, entries, changelog))
         if created is None and change.changelog is not None:
-            change.changelog.remove(told)
+            change.changelog.remove(changelog)
         return created
 
     def _created(
@@ -168,7 +164,7 @@ class Committer:
         content: tuple[TableSchema, Sequence[ManifestEntry], Sequence[ManifestEntry]],
     ) -> Snapshot | None:
         """Write the manifests of a commit and create its snapshot: its schema, entries and changelog."""
-        schema, entries, told = content
+        schema, entries, changelog = content
         restarts = change.restarts or change.restores is not None
         carries = not restarts and keeps_rows(self.state.schemas, latest, schema)
         written: list[str] = []
@@ -180,7 +176,7 @@ class Committer:
             delta_list, delta_size = self.manifests.write_list(delta)
             written.append(delta_list)
             index_manifest = self._index_manifest(latest, change, written)
-            changelog_list, changelog_size = self._changelog_list(told, written)
+            changelog_list, changelog_size = self._changelog_list(changelog, written)
         except BaseException:
             self._remove(written)
             raise
@@ -200,7 +196,7 @@ class Committer:
             delta_manifest_list_size=delta_size,
             changelog_manifest_list=changelog_list,
             changelog_manifest_list_size=changelog_size,
-            changelog_record_count=sum(e.file.row_count for e in told),
+            changelog_record_count=sum(e.file.row_count for e in changelog),
             index_manifest=index_manifest,
             commit_user=identity.user,
             commit_identifier=identity.identifier,
@@ -255,15 +251,15 @@ class Committer:
         if change.restarts:
             return list(change.added)
         if change.index is not None and latest is not None:
-            self._check_index(change, change.index, latest)
+            check_index(self.state, change, change.index, latest)
         if change.base_snapshot_id is not None and latest is not None and self.schema.primary_keys:
-            self._check_overtaken(change, latest)
+            check_overtaken(self.state, change, latest)
         live = live_entries(self.manifests, latest) if latest and self._needs_live(change) else []
         if change.restores is not None:
             new_names = frozenset(e.file.file_name for e in change.added)
             return entries_to_restore(live, change.restores, new_names)
         if change.read_snapshot is not None and latest is not None and latest.id != change.read_snapshot:
-            self._check_read(change, latest)
+            check_read(self.state, change, latest)
         removed = list(change.removed)
         if change.replaces is not None:
             chosen = {e.identifier for e in removed}
@@ -280,75 +276,6 @@ class Committer:
             or self.schema.primary_keys
             or any(e.file.level or e.total_buckets > 0 for e in change.added)
         )
-
-    def _between(self, began: int, latest: Snapshot) -> Iterator[Snapshot]:
-        """The snapshots after `began`. Raises ConflictError when they are not known any more."""
-        for snapshot_id in range(began + 1, latest.id + 1):
-            try:
-                yield self.snapshots.load(snapshot_id)
-            except SnapshotNotFound:
-                raise ConflictError(
-                    f"Snapshot {snapshot_id}, which came after this statement began, has expired since.",
-                    hint="Run the statement again; 'snapshot.time-retained' keeps snapshots longer.",
-                ) from None
-
-    def _check_read(self, change: Change, latest: Snapshot) -> None:
-        """Conflict when rows were added or removed under a row-level change since it read."""
-        assert change.read_snapshot is not None
-        for snapshot in self._between(change.read_snapshot, latest):
-            if snapshot.commit_kind == "COMPACT":
-                continue
-            for meta in self.manifests.read_list(snapshot.delta_manifest_list):
-                for entry in self.manifests.read_manifest(meta.file_name):
-                    if change.read_buckets is None or (entry.partition, entry.bucket) in change.read_buckets:
-                        raise ConflictError(
-                            f"Snapshot {snapshot.id} changed rows that this statement had read.",
-                            hint="Run the statement again.",
-                        )
-
-    def _check_overtaken(self, change: Change, latest: Snapshot) -> None:
-        """See `Change.base_snapshot_id`."""
-        assert change.base_snapshot_id is not None
-        numbers: dict[BucketId, int] = {}
-        for entry in change.added:
-            bucket_id, number = (entry.partition, entry.bucket), entry.file.min_sequence_number
-            numbers[bucket_id] = min(number, numbers.get(bucket_id, number))
-        for snapshot in self._between(change.base_snapshot_id, latest):
-            # A commit that replaces rows wins for keys of both writes, but would lose for keys that only this write
-            # has.
-            read = READ_SNAPSHOT in (snapshot.properties or {}) or snapshot.commit_kind == "OVERWRITE"
-            if not read and (snapshot.commit_kind != "COMPACT" or self.schema.keeps_deletes):
-                continue
-            delta = [
-                entry
-                for meta in self.manifests.read_list(snapshot.delta_manifest_list)
-                for entry in self.manifests.read_manifest(meta.file_name)
-            ]
-            files = _files_of(delta, snapshot)
-            newest = newest_numbers(files.added) if read else dropped_deletes(files)
-            if any(newest.get(bucket_id, number) > number for bucket_id, number in numbers.items()):
-                what = "changed rows without knowing those" if read else "dropped deletes that hide rows"
-                raise ConflictError(f"Snapshot {snapshot.id} {what} of this write.", hint="Run the statement again.")
-
-    def _check_index(self, change: Change, index: IndexChange, latest: Snapshot) -> None:
-        """Conflict when keys may have been assigned to other buckets since this write looked them up."""
-        before = [e for e in index_entries(self.manifests, latest) if not change.clears(e)]
-        changed = changed_partitions(before, index)
-        if changed & index.grew:
-            raise ConflictError(
-                "Another write gave buckets to new keys of the same partition.", hint="Run the statement again."
-            )
-        if not changed:
-            return
-        for snapshot in self._between(index.base_snapshot_id, latest):
-            if snapshot.commit_kind != "OVERWRITE":
-                continue
-            for meta in self.manifests.read_list(snapshot.delta_manifest_list):
-                if any(e.partition in changed for e in self.manifests.read_manifest(meta.file_name)):
-                    raise ConflictError(
-                        f"Snapshot {snapshot.id} gave the keys of a partition new buckets.",
-                        hint="Run the statement again.",
-                    )
 
     def _index_manifest(self, latest: Snapshot | None, change: Change, written: list[str]) -> str | None:
         """The index manifest after a change: the previous one if the content is the same."""
@@ -382,10 +309,12 @@ class Committer:
         entries = merge_entries(e for m in merged for e in self.manifests.read_manifest(m.file_name))
         return [*kept, *self._write_manifests(entries, written)]
 
-    def _changelog_list(self, told: Sequence[ManifestEntry], written: list[str]) -> tuple[str, int] | tuple[None, None]:
-        if not told:
+    def _changelog_list(
+        self, changelog: Sequence[ManifestEntry], written: list[str]
+    ) -> tuple[str, int] | tuple[None, None]:
+        if not changelog:
             return None, None
-        name, size = self.manifests.write_list(self._write_manifests(told, written))
+        name, size = self.manifests.write_list(self._write_manifests(changelog, written))
         written.append(name)
         return name, size
 
@@ -403,12 +332,6 @@ class Committer:
                 self.manifests.delete(name)
             except StorageError:
                 continue  # an orphan that the orphan cleaner removes
-
-
-def _files_of(delta: Sequence[ManifestEntry], snapshot: Snapshot) -> NewFiles:
-    added = tuple(e for e in delta if e.kind == FileKind.ADD)
-    removed = tuple(e for e in delta if e.kind == FileKind.DELETE)
-    return NewFiles(added, removed, snapshot.commit_kind)
 
 
 def _lost(kind: type[ConflictError], races: int, option: str) -> ConflictError:

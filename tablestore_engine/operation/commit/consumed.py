@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from tablestore_engine.errors import ConsumedElsewhereError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.storage.schemas import SchemaStore
+from tablestore_engine.storage.stores.schemas import SchemaStore
 
 PREFIX = "tablestore.consumed."
 
 
 @dataclass(frozen=True)
 class Position:
-    """A snapshot of a source, and what tells it from one of the same number in a table of the same name."""
+    """A snapshot of a source, and what distinguishes it from one of the same number in a table of the same name."""
 
     snapshot: int
     mark: str = ""

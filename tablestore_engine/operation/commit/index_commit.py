@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tablestore_engine.errors import ConflictError
-from tablestore_engine.metadata.data_file import EMPTY_STATS, DataFileMeta
-from tablestore_engine.metadata.index_manifest import DELETION_VECTORS, HASH, IndexEntry, hash_entries
-from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.manifests.data_file import EMPTY_STATS, DataFileMeta
+from tablestore_engine.metadata.manifests.index_manifest import DELETION_VECTORS, HASH, IndexEntry, hash_entries
+from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry
 
 _OF_BUCKETS = (HASH, DELETION_VECTORS)
 _NO_FILE = DataFileMeta("", 0, 0, b"", b"", EMPTY_STATS, EMPTY_STATS, 0, 0, 0, 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tablestore_engine.errors import ConflictError
-from tablestore_engine.metadata.manifest import ManifestEntry
+from tablestore_engine.metadata.manifests.manifest import ManifestEntry
 
 
 def entries_to_restore(

@@ -19,7 +19,7 @@ from tablestore_engine.metadata.compaction_plan import (
     instant_of,
     millis_of,
 )
-from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.conflicts import hidden_by_deletes
@@ -29,7 +29,7 @@ from tablestore_engine.operation.compact.compact_task import CompactTask
 from tablestore_engine.operation.files.data_file_writer import WriteTarget, write_target
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.operation.scan.scan import live_entries, plan_scan
-from tablestore_engine.storage.schemas import SchemaStore
+from tablestore_engine.storage.stores.schemas import SchemaStore
 from tablestore_engine.table_state import TableState
 
 STRATEGIES = ("minor", "full")

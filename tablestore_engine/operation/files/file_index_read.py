@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from tablestore_engine.errors import CorruptMetadataError, StorageError
-from tablestore_engine.metadata.data_file import DataFileMeta
 from tablestore_engine.metadata.file_index.byte_source import BytesInMemory, ByteSource
+from tablestore_engine.metadata.manifests.data_file import DataFileMeta
 from tablestore_engine.storage.file_io import FileIO
 
 

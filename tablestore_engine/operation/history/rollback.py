@@ -22,8 +22,8 @@ from tablestore_engine.errors import (
     TableStoreError,
     UserError,
 )
-from tablestore_engine.metadata.index_manifest import HASH, IndexEntry, hash_entries
-from tablestore_engine.metadata.manifest import ManifestEntry
+from tablestore_engine.metadata.manifests.index_manifest import HASH, IndexEntry, hash_entries
+from tablestore_engine.metadata.manifests.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.consumed import carried
@@ -40,7 +40,7 @@ from tablestore_engine.operation.write.cleanup import remove_files
 from tablestore_engine.schema.alter.apply_changes import forbidden_nulls
 from tablestore_engine.schema.alter.fields import retyped
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.storage.schemas import SchemaStore
+from tablestore_engine.storage.stores.schemas import SchemaStore
 from tablestore_engine.table_state import TableState
 
 ROLLED_BACK_TO = "tablestore.rolled-back-to"  # property of a snapshot: the id of the one whose rows it has

@@ -16,14 +16,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from tablestore_engine.errors import SnapshotNotFound, StorageError, UserError
-from tablestore_engine.metadata.manifest import FileKind, ManifestEntry, ManifestFileMeta
+from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry, ManifestFileMeta
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.files.entry_paths import EntryPaths
 from tablestore_engine.operation.files.index_files import index_paths
 from tablestore_engine.operation.history.history import reading_tag
 from tablestore_engine.operation.scan.scan import live_entries
 from tablestore_engine.options import CoreOptions
-from tablestore_engine.storage.consumers import consumers
+from tablestore_engine.storage.stores.consumers import consumers
 from tablestore_engine.table_state import TableState
 
 # Directories of Paimon whose content also names files: other branches, and changelogs that outlive snapshots.
@@ -226,9 +226,9 @@ def _removed(state: TableState, before: Snapshot, after: Snapshot) -> set[str]:
     delta = [e for m in state.manifests.read_list(after.delta_manifest_list) for e in _entries(state, m)]
     added = {e.file.file_name: e.file for e in delta if e.kind == FileKind.ADD}
     # A file that is upgraded to another level, or gets another index, is deleted and added under one name.
-    gone = [e for e in delta if e.kind == FileKind.DELETE]
-    removed = [e for e in gone if e.file.file_name not in added]
-    again = [e for e in gone if e.file.extra_files and e.file.file_name in added]
+    deleted = [e for e in delta if e.kind == FileKind.DELETE]
+    removed = [e for e in deleted if e.file.file_name not in added]
+    again = [e for e in deleted if e.file.extra_files and e.file.file_name in added]
     stay = [replace(e, file=added[e.file.file_name]) for e in again]
     if not state.manifests.read_list(after.base_manifest_list):
         # A replacement with other partition columns names no file of the replaced table.

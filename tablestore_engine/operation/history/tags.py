@@ -15,7 +15,7 @@ from tablestore_engine.metadata.tag import Lifetime, tag_of
 from tablestore_engine.operation.history.history import is_dead
 from tablestore_engine.operation.history.snapshot_expire import collect
 from tablestore_engine.storage.clock import now_millis
-from tablestore_engine.storage.success_file import mark_success
+from tablestore_engine.storage.stores.success_file import mark_success
 from tablestore_engine.table_state import TableState
 
 

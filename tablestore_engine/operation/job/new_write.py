@@ -7,8 +7,8 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 
-from tablestore_engine.metadata.index_manifest import IndexEntry
-from tablestore_engine.metadata.manifest import ManifestEntry
+from tablestore_engine.metadata.manifests.index_manifest import IndexEntry
+from tablestore_engine.metadata.manifests.manifest import ManifestEntry
 from tablestore_engine.operation.commit.index_commit import as_file
 from tablestore_engine.operation.files.data_file_writer import WriteTarget
 from tablestore_engine.operation.job.dynamic_bucket import dynamic_buckets

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from tablestore_engine.errors import StorageError
 from tablestore_engine.mergetree.merge.merge import SortColumn
 from tablestore_engine.mergetree.merge.sequence import sequence_columns
-from tablestore_engine.metadata.index_manifest import IndexEntry
-from tablestore_engine.metadata.manifest import ManifestEntry
+from tablestore_engine.metadata.manifests.index_manifest import IndexEntry
+from tablestore_engine.metadata.manifests.manifest import ManifestEntry
 from tablestore_engine.operation.files.data_file_writer import WriteTarget
 from tablestore_engine.operation.files.index_files import index_path
 from tablestore_engine.operation.job.dynamic_bucket import DynamicBuckets

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from tablestore_engine.metadata.data_file import DataFileMeta
+from tablestore_engine.metadata.manifests.data_file import DataFileMeta
 from tablestore_engine.operation.scan.file_skipping import FileBounds
 from tablestore_engine.operation.scan.prune import Bounds
 from tablestore_engine.schema.table.table_schema import TableSchema

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tablestore_engine.metadata.data_file import DataFileMeta
+from tablestore_engine.metadata.manifests.data_file import DataFileMeta
 from tablestore_engine.operation.files.deletion_vectors import positions_in
 from tablestore_engine.operation.files.file_read import FileColumns, read_batches
 from tablestore_engine.operation.scan.prune import comparable

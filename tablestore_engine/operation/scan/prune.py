@@ -77,7 +77,7 @@ def may_match(predicate: Predicate | None, bounds: Callable[[str], tuple[DataTyp
 def _in_order(values: tuple[Any, ...], kinds: tuple[type, ...], data_type: DataType) -> list[Any] | None:
     """The constants as values of the column's type, sorted: one list for all files. None when one does not compare.
 
-    `kinds` are their types, by which the cache tells 1 from True.
+    `kinds` are their types, by which the cache distinguishes 1 from True.
     """
     found = [comparable(value, data_type) for value in values]
     return None if any(value is None for value in found) else sorted(found)

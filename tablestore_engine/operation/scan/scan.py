@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from tablestore_engine.errors import CorruptMetadataError, OptionError
-from tablestore_engine.metadata.data_file import READ_FORMATS, DataFileMeta
-from tablestore_engine.metadata.manifest import FileKind, ManifestEntry, merge_entries
+from tablestore_engine.metadata.manifests.data_file import READ_FORMATS, DataFileMeta
+from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry, merge_entries
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.files.deletion_vectors import (
@@ -28,7 +28,7 @@ from tablestore_engine.operation.scan.partition_filter import PartitionChoice, P
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.storage.manifests import ManifestStore
+from tablestore_engine.storage.stores.manifests import ManifestStore
 from tablestore_engine.table_state import TableState
 
 

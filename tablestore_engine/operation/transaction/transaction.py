@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from tablestore_engine.errors import CommitTimeoutError, ConflictError, ConsumedElsewhereError
-from tablestore_engine.metadata.manifest import ManifestEntry
+from tablestore_engine.metadata.manifests.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.changelog.produce import Input, producer_of
 from tablestore_engine.operation.commit.commit import Change, Committer
@@ -108,12 +108,12 @@ def publish(state: TableState, job: WriteJob, result: WriteResult, change: Chang
         ConflictError: the change no longer fits, or others won every time; the files of the write are removed.
         CommitOutcomeUnknownError: the storage failed while publishing; nothing was removed.
     """
-    told = Input(tuple(result.changelog)) if result.changelog and change.kind == "APPEND" else None
+    changelog = Input(tuple(result.changelog)) if result.changelog and change.kind == "APPEND" else None
     whole = replace(
         change,
         added=tuple(result.entries),
         index=index_change(job, result),
-        changelog=told,
+        changelog=changelog,
         consumed=job.intent.consumed,
     )
     with removed_unless_committed(job.target, result):
@@ -121,8 +121,8 @@ def publish(state: TableState, job: WriteJob, result: WriteResult, change: Chang
         snapshot = _commit(state.with_schema(schema), whole, job.intent, publisher)
     if job.intent.identity is not None and job.intent.identity.check_duplicate:
         _remove_if_sent_before(state, job, result, snapshot)
-    if told is None and result.changelog:
-        remove_written(job.target, WriteResult(changelog=result.changelog))  # an overwrite tells no changes
+    if changelog is None and result.changelog:
+        remove_written(job.target, WriteResult(changelog=result.changelog))  # an overwrite records no changes
     added = result.entries if change.kind == "APPEND" else []
     stored = replace(state, evolving=False) if state.evolving else state
     return Committed(stored, snapshot, frozenset((e.partition, e.bucket) for e in added))

@@ -18,8 +18,8 @@ from tablestore_engine.mergetree.merge.fold import fold_sorted
 from tablestore_engine.mergetree.merge.merge import last_of_key_mask
 from tablestore_engine.mergetree.merge.sequence_layers import LAYER_COLUMN, MOST_LAYERS
 from tablestore_engine.mergetree.multiset.retractions import settled
-from tablestore_engine.metadata.data_file import FILE_SOURCE_APPEND
-from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.manifests.data_file import FILE_SOURCE_APPEND
+from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.files.data_file_writer import BucketFiles, RollingWriter
 from tablestore_engine.operation.files.index_files import index_path

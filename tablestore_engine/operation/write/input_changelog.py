@@ -9,15 +9,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from tablestore_engine.metadata.data_file import FILE_SOURCE_APPEND
-from tablestore_engine.metadata.manifest import FileKind, ManifestEntry
+from tablestore_engine.metadata.manifests.data_file import FILE_SOURCE_APPEND
+from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.files.data_file_writer import BucketFiles, RollingWriter
 from tablestore_engine.operation.job.write_job import BUCKET_COLUMN, ROW_KIND_COLUMN, WriteJob
 from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND, key_field
 
 
-def tells_input(job: WriteJob) -> bool:
+def records_input(job: WriteJob) -> bool:
     """Whether the rows of a write are its changelog."""
     options = job.schema.core_options
     tracked = job.intent.change_tracking

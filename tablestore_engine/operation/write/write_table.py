@@ -30,7 +30,7 @@ from tablestore_engine.operation.job.write_job import (
 )
 from tablestore_engine.operation.write.bucket_assignment import row_buckets
 from tablestore_engine.operation.write.bucket_switch import BucketSwitch
-from tablestore_engine.operation.write.input_changelog import InputChangelog, tells_input
+from tablestore_engine.operation.write.input_changelog import InputChangelog, records_input
 from tablestore_engine.operation.write.row_checks import check_lengths, check_not_null, refuse_repeated
 from tablestore_engine.schema.merge.merge_engine import MergeEngine
 from tablestore_engine.schema.table.multiset_schema import check_retractable
@@ -88,29 +88,29 @@ def write_sorted(job: WriteJob, tables: Iterable[pa.Table], task: str) -> WriteR
         SchemaError: a null in a NOT NULL column, a text that is too long for its column.
     """
     writer = BucketSwitch(job, task)
-    told = InputChangelog(job, task) if tells_input(job) else None
+    changelog = InputChangelog(job, task) if records_input(job) else None
     try:
-        given = tables if told is None else _told(job, tables, told)
+        given = tables if changelog is None else _recorded(job, tables, changelog)
         for table in _deduplicated(job, given, writer.result):
             for group in by_bucket(table, job.schema):
                 writer.write(group)
         result = writer.close()
-        result.changelog = told.close() if told else []
+        result.changelog = changelog.close() if changelog else []
         return result
     except BaseException:
         writer.abort()
-        if told is not None:
-            told.abort()
+        if changelog is not None:
+            changelog.abort()
         raise
 
 
-def _told(job: WriteJob, tables: Iterable[pa.Table], told: InputChangelog) -> Iterator[pa.Table]:
+def _recorded(job: WriteJob, tables: Iterable[pa.Table], changelog: InputChangelog) -> Iterator[pa.Table]:
     """The same rows, which are written to the changelog on their way."""
     for rows in tables:
         if rows.num_rows:
             check_not_null(rows, job.schema)
         for group in by_bucket(rows, job.schema):
-            told.write(group)
+            changelog.write(group)
         yield rows
 
 

@@ -1,7 +1,7 @@
 """Partition columns that are added or dropped for new rows.
 
 Files that exist stay in their folders. A partition in a manifest is a row of values that says how many there are, and
-not of which columns; so the number of partition columns must tell, in the whole history of a table, which they are
+not of which columns; so the number of partition columns must say, in the whole history of a table, which they are
 (`TableSchema.partition_layouts`).
 """
 
@@ -58,7 +58,7 @@ def with_partition_keys(before: TableSchema, after: TableSchema, keys: tuple[str
     if former is not None and [one.id for one in former] != [one.id for one in changed.partition_fields]:
         raise SchemaError(
             f"The table had the partition columns ({', '.join(one.name for one in former)}) before, so it cannot have "
-            f"({', '.join(keys)}): partitions of the two would not be told apart.",
+            f"({', '.join(keys)}): partitions of the two could not be distinguished.",
             hint=f"Take another number of partition columns. {_REPLACE}",
         )
     return replace(changed, former_partitions=tuple(one for n, one in known.items() if n != len(keys)))

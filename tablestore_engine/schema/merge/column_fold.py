@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tablestore_engine.errors import OptionError, did_you_mean
-from tablestore_engine.options.merge_options import AGGREGATE_FUNCTIONS
+from tablestore_engine.options.declarations.merge_options import AGGREGATE_FUNCTIONS
 from tablestore_engine.schema.merge.aggregate_functions import (
     FUNCTIONS,
     RetractRule,

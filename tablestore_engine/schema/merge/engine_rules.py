@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from tablestore_engine.options.merge_options import COUNT_ENGINE, MergeOptions
+from tablestore_engine.options.declarations.merge_options import COUNT_ENGINE, MergeOptions
 
 
 class Kept(Enum):

@@ -10,7 +10,7 @@ from typing import Any
 
 from tablestore_engine.errors import OptionError, did_you_mean
 from tablestore_engine.options import CoreOptions
-from tablestore_engine.options.merge_options import MergeOptions
+from tablestore_engine.options.declarations.merge_options import MergeOptions
 from tablestore_engine.options.option_type import COLUMNS
 from tablestore_engine.schema.merge.aggregate_functions import DEFAULT_FUNCTION, RetractRule
 from tablestore_engine.schema.merge.column_fold import fold_of, key_of, partition_fold

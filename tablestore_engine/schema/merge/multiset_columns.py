@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tablestore_engine.errors import OptionError
-from tablestore_engine.options.merge_options import COUNT_ENGINE
+from tablestore_engine.options.declarations.merge_options import COUNT_ENGINE
 from tablestore_engine.schema.types.system import COUNT
 from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, DataType, MapType, RowType
 

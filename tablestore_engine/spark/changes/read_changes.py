@@ -1,7 +1,7 @@
 """Reading changes with Spark: `table_changes(…)`, `TableStore.changes`, and the read options `incremental-between…`.
 
 The options are Paimon's. They name a range, from a bound that does not belong to it to one that does; `scan mode` says
-which files tell the changes:
+which files hold the changes:
 
 * `diff`: the states at both ends are compared;
 * `delta`: the files that appends added, as they are: overwrites count for nothing;
@@ -56,7 +56,7 @@ def read_changes(
     if mode == "delta":
         return _appended(spark, table, between, predicate)
     if mode == "changelog":
-        return _told(spark, table, between, predicate)
+        return _recorded(spark, table, between, predicate)
     return change_frame(spark, table, plan_changes(table.state, between, predicate))
 
 
@@ -101,8 +101,8 @@ def _appended(spark: SparkSession, table: Table, between: ChangeRange, predicate
     return records.selectExpr(_kind_text(ROW_KIND_COLUMN), "*").drop(ROW_KIND_COLUMN)
 
 
-def _told(spark: SparkSession, table: Table, between: ChangeRange, predicate: Predicate | None) -> DataFrame:
-    """The changelog files of a range. Those of one key come in no order; of one commit, each tells a change once."""
+def _recorded(spark: SparkSession, table: Table, between: ChangeRange, predicate: Predicate | None) -> DataFrame:
+    """The changelog files of a range. Those of one key come in no order; of one commit, each holds a change once."""
     plan = changelog_plan(table.state, between, predicate)
     scans = FileScans(spark, table, plan.schema)
     files = [(b, f) for b in plan.buckets for f in b.files]

@@ -14,7 +14,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.metadata.function import PYTHON, Function, Parameter
+from tablestore_engine.metadata.warehouse.function import PYTHON, Function, Parameter
 from tablestore_engine.schema.types.sql_literals import quoted_name, quoted_text
 from tablestore_engine.spark.run.errors import translated
 

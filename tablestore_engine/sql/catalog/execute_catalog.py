@@ -12,15 +12,13 @@ from typing import Any, Final
 from tablestore_engine.sql.catalog import (
     execute_alter,
     execute_columns,
-    execute_describe,
     execute_partitions,
     execute_schema,
-    execute_show,
-    execute_show_create,
     execute_table,
     execute_tags,
 )
 from tablestore_engine.sql.catalog.execute_context import CatalogContext
+from tablestore_engine.sql.catalog.show import execute_describe, execute_show, execute_show_create
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements import partition as partition_statements
 from tablestore_engine.sql.statements.columns import AlterColumns

@@ -30,7 +30,7 @@ from tablestore_engine.sql.statements.columns import AlterColumns
 from tablestore_engine.sql.statements.statement import ColumnDefinition, Statement
 from tablestore_engine.sql.statements.table import CreateTable
 from tablestore_engine.sql.text.default_text import default_text
-from tablestore_engine.sql.text.types import parse_sql_type
+from tablestore_engine.sql.types.types import parse_sql_type
 
 
 def alter_columns(statement: AlterColumns, context: CatalogContext) -> StatementResult:

@@ -62,8 +62,8 @@ def replacing_rows(statement: InsertOverwrite, context: RowContext) -> Iterator[
     put = put.persist()  # it is read twice, and may give other rows the second time
     try:
         keys = [quoted_name(name) for name in schema.primary_keys]
-        gone = removed.join(put.select(*keys), list(schema.primary_keys), "left_anti")
-        yield target, gone.unionByName(put)
+        deleted = removed.join(put.select(*keys), list(schema.primary_keys), "left_anti")
+        yield target, deleted.unionByName(put)
     finally:
         put.unpersist()
 

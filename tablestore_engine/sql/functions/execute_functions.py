@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tablestore_engine.errors import FunctionAlreadyExists
-from tablestore_engine.metadata.function import PYTHON, Function, Parameter
+from tablestore_engine.metadata.warehouse.function import PYTHON, Function, Parameter
 from tablestore_engine.schema.types.sql_literals import quoted_text
 from tablestore_engine.spark.run.errors import translated
 from tablestore_engine.spark.run.session_functions import check_python, is_session_function, made_here

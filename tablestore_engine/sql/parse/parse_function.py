@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.metadata.function import PYTHON, SQL, Parameter
+from tablestore_engine.metadata.warehouse.function import PYTHON, SQL, Parameter
 from tablestore_engine.sql.parse.parse_script import create_temporary_function
 from tablestore_engine.sql.parse.parse_table import column_type
 from tablestore_engine.sql.statements.function import CreateFunction, DescribeFunction, DropFunction, ShowFunctions

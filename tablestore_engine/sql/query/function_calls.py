@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.metadata.function import Function
+from tablestore_engine.metadata.warehouse.function import Function
 from tablestore_engine.sql.text.cursor import OWN_CATALOGS
 from tablestore_engine.sql.text.lexer import tokenize, top_level
 

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from tablestore_engine.errors import BrokenViewError
-from tablestore_engine.metadata.view import View
+from tablestore_engine.metadata.warehouse.view import View
 from tablestore_engine.schema.table.predicate import Predicate, conjunction
 from tablestore_engine.sql.query.bind import TableReference, references
 from tablestore_engine.sql.query.predicate_reader import translate

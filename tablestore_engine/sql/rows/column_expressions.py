@@ -15,7 +15,7 @@ from tablestore_engine.spark.expressions.types import sql_type
 from tablestore_engine.spark.run.errors import translated
 from tablestore_engine.sql.statements.statement import ColumnDefinition
 from tablestore_engine.sql.statements.table import CreateTable
-from tablestore_engine.sql.text.types import parse_sql_type
+from tablestore_engine.sql.types.types import parse_sql_type
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

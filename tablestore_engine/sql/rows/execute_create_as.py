@@ -36,7 +36,7 @@ from tablestore_engine.sql.catalog.execute_context import is_bucketed, say_notes
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.statement import ColumnDefinition
 from tablestore_engine.sql.statements.table import CreateTableAs
-from tablestore_engine.sql.text.types import parse_sql_type
+from tablestore_engine.sql.types.types import parse_sql_type
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:

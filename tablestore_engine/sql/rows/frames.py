@@ -8,36 +8,30 @@ becomes a temporary view named after it (`db.orders#7`, one identifier, unlikely
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tablestore_engine.catalog import Catalog, View
 from tablestore_engine.errors import BrokenViewError, SqlError, TableNotFound, TableStoreError
-from tablestore_engine.metadata.function import SQL, Function
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.scan.explain_scan import scan_text
+from tablestore_engine.metadata.warehouse.function import SQL, Function
 from tablestore_engine.schema.table.predicate import Predicate
-from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.changes.read_changes import read_changes
 from tablestore_engine.spark.changes.system_frames import system_table
-from tablestore_engine.spark.read.computed_columns import with_computed
-from tablestore_engine.spark.read.hidden_columns import read_with_hidden
-from tablestore_engine.spark.read.reader import read_plan
 from tablestore_engine.spark.run.errors import translated
-from tablestore_engine.spark.run.frame_cache import FrameCache
 from tablestore_engine.spark.run.messages import excerpt
 from tablestore_engine.spark.run.session_functions import is_session_function, session_function
-from tablestore_engine.spark.run.table_cache import keep, kept
 from tablestore_engine.spark.run.temp_views import TempViews, is_temporary
 from tablestore_engine.spark.run.uncompiled import SMALL_BYTES
-from tablestore_engine.sql.catalog import information_schema
+from tablestore_engine.sql.catalog.show import information_schema
 from tablestore_engine.sql.query.bind import Binding, BoundQuery, TableReference, bind, bind_expression, edited
 from tablestore_engine.sql.query.function_calls import body_with, function_calls, inlined
-from tablestore_engine.sql.query.structure import TimeTravel
 from tablestore_engine.sql.query.view_columns import positions, references_of_view
+from tablestore_engine.sql.rows.table_frames import TableRead, cached_rows
 from tablestore_engine.sql.rows.time_travel import bound_of, millis_query, snapshot_of
 from tablestore_engine.sql.statements.script import QueriesInside
+from tablestore_engine.sql.structure.structure import TimeTravel
 from tablestore_engine.sql.text.cursor import Cursor
 from tablestore_engine.system.system_tables import DATA_TABLES
 from tablestore_engine.table import Table
@@ -49,7 +43,6 @@ _FILES = re.compile(r"\b(parquet|orc|csv|json|text|avro|delta|binaryfile)\s*\.\s
 _GROWS = re.compile(r"\b(sequence|array_repeat|repeat|recursive)\b", re.IGNORECASE)
 _MAX_VIEW_DEPTH = 100
 _MAX_INLINED = 100
-_FRAMES: FrameCache[tuple[DataFrame, int]] = FrameCache()
 
 
 class Frames:
@@ -173,7 +166,7 @@ class Frames:
         return BoundQuery(edited(bound.source, edits), bound.references, bound.source, tuple(edits))
 
     def _inlined(self, sql: str, database: str) -> str:
-        """A text without calls of aggregate functions in SQL: their bodies stand for them."""
+        """A text without calls of aggregate functions in SQL: replaced by their bodies."""
         for _ in range(_MAX_INLINED):
             called = ((call, self._function(call.parts, database)) for call in function_calls(sql))
             found = next(((call, one) for call, one in called if one is not None and one.is_inlined), None)
@@ -301,31 +294,17 @@ class Frames:
         """A table's rows, and the bytes of the files that they come from."""
         table = table.with_options(dict(reference.options), "query")
         table.options.refuse_unsupported(for_write=False)
-        schema = table.schema
-        if reference.time_travel is not None:
-            snapshot: Snapshot | None = self._travel(table, reference.time_travel)
-            schema = table.schema_of(snapshot)
-        else:
-            snapshot = self.pin(table)
+        if reference.time_travel is None:
+            return self._frame_of(TableRead(table, self.pin(table), table.schema, reference))
+        snapshot = self._travel(table, reference.time_travel)
+        return self._frame_of(TableRead(table, snapshot, table.schema_of(snapshot), reference))
 
-        def read() -> tuple[DataFrame, int]:
-            plan = table.scan(snapshot, reference.predicate, schema=schema)
-            if self.explaining:
-                self.scans.append(scan_text(table.name, table.live_files(snapshot), plan, reference.predicate))
-            if reference.hidden:
-                frame = read_with_hidden(self.spark, table, plan, reference.predicate, reference.hidden)
-                return with_computed(frame, schema), plan.file_size
-            frame = read_plan(self.spark, table, plan, reference.predicate)
-            return with_computed(frame, schema), plan.file_size
-
-        if snapshot is None or reference.options or self.explaining:
-            return read()
-        state = _state(table, snapshot, schema)
-        if reference.time_travel is None and not reference.hidden:
-            cached = kept(self.spark, table.path, state, lambda: self._whole(table, snapshot))
-            if cached is not None:
-                return cached.frame, cached.file_size
-        return _FRAMES.get(self.spark, (*state, repr(reference.predicate), reference.hidden), read)
+    def _frame_of(self, read: TableRead) -> tuple[DataFrame, int]:
+        if self.explaining:
+            plan = read.plan()
+            self.scans.append(read.explained(plan))
+            return read.frame(self.spark, plan)
+        return read.kept_frame(self.spark)
 
     def _changes(self, table: Table, reference: TableReference, suffix: str) -> DataFrame:
         """The changes of a table, by default up to the snapshot at which this statement reads it."""
@@ -340,18 +319,13 @@ class Frames:
     def _evaluated(self, time_sql: str) -> DataFrame:
         return self.run(millis_query(self.expression(time_sql, {})))
 
-    def _whole(self, table: Table, snapshot: Snapshot | None) -> tuple[DataFrame, int]:
-        plan = table.scan(snapshot)
-        return with_computed(read_plan(self.spark, table, plan), table.schema), plan.file_size
-
     def cache(self, table: Table, level: str) -> DataFrame | None:
         """Keep the rows of a table in memory, and return them; None for a table without rows."""
         table.options.refuse_unsupported(for_write=False)
         snapshot = self.pin(table)
         if snapshot is None:
             return None
-        state = _state(table, snapshot, table.schema)
-        return keep(self.spark, table.path, level, state, lambda: self._whole(table, snapshot)).frame
+        return cached_rows(self.spark, table, snapshot, level)
 
     def _table(self, database: str, name: str) -> Table:
         key = (database, name.lower())
@@ -396,12 +370,6 @@ class Frames:
 
     def _travel(self, table: Table, travel: TimeTravel) -> Snapshot:
         return snapshot_of(table, travel, self._evaluated)
-
-
-def _state(table: Table, snapshot: Snapshot, schema: TableSchema) -> tuple[Hashable, ...]:
-    """What rows of a table depend on."""
-    identity = (snapshot.commit_user, snapshot.commit_identifier, snapshot.time_millis)
-    return (table.path, snapshot.id, *identity, schema.id)
 
 
 def _columns_of_view(view: View, full: str, frame: DataFrame) -> DataFrame:

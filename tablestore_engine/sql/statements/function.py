@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tablestore_engine.metadata.function import Parameter
+from tablestore_engine.metadata.warehouse.function import Parameter
 from tablestore_engine.sql.statements.statement import Statement, TableName
 
 

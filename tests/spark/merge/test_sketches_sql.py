@@ -7,7 +7,7 @@ import pytest
 
 from tablestore_engine.errors import ExecutionError
 from tablestore_engine.schema.merge.merge_engine import Fold
-from tablestore_engine.spark.expressions.fold_sql import check_theta
+from tablestore_engine.spark.folds.fold_sql import check_theta
 
 pytestmark = pytest.mark.spark
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tablestore_engine.errors import CommitIdentityError, CommitOutcomeUnknownError, OptionError, StorageError
-from tablestore_engine.storage.snapshots import SnapshotStore
+from tablestore_engine.storage.stores.snapshots import SnapshotStore
 
 pytestmark = pytest.mark.spark
 

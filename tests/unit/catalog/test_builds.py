@@ -14,7 +14,7 @@ from support.tables import arrow_rows, read, schema_of, write
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConflictError
-from tablestore_engine.metadata.build_record import BuildRecord, Process
+from tablestore_engine.metadata.warehouse.build_record import BuildRecord, Process
 from tablestore_engine.operation.commit.change import Change
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.job.write_intent import WriteIntent

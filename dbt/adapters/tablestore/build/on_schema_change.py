@@ -22,7 +22,7 @@ from tablestore_engine.schema.table.schema_changes import (
 from tablestore_engine.schema.types.evolution import is_implicit, is_lossless
 from tablestore_engine.schema.types.sql_literals import spark_type
 from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataType, MapType, RowType
-from tablestore_engine.sql.text.types import parse_sql_type
+from tablestore_engine.sql.types.types import parse_sql_type
 
 APPEND, SYNC = "append_new_columns", "sync_all_columns"
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from dbt_common.exceptions import DbtRuntimeError
 
 from tablestore_engine.options import find_option, spellings
-from tablestore_engine.options.merge_options import COUNT_ENGINE
+from tablestore_engine.options.declarations.merge_options import COUNT_ENGINE
 from tablestore_engine.schema.table.schema_changes import RemoveOption, SetOption
 
 DBT_OPTIONS = "dbt.options"

@@ -5,7 +5,7 @@ import pytest
 from dbt.adapters.tablestore.build.on_schema_change import Rename, SchemaChange, renames
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
 from tablestore_engine.schema.table.schema_changes import AddColumn, DropColumn, RenameColumn, RetypeColumn
-from tablestore_engine.sql.text.types import parse_sql_type
+from tablestore_engine.sql.types.types import parse_sql_type
 
 APPEND, SYNC = "append_new_columns", "sync_all_columns"
 

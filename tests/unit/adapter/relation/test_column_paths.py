@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dbt.adapters.tablestore.relation.column_paths import column_paths
 from tablestore_engine.schema.types.types import DataField
-from tablestore_engine.sql.text.types import parse_sql_type
+from tablestore_engine.sql.types.types import parse_sql_type
 
 
 def test_fields_have_a_full_name_and_a_short_one():

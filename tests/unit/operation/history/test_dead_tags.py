@@ -17,7 +17,7 @@ from tablestore_engine.operation.changes import after_commit
 from tablestore_engine.operation.history.history import is_dead
 from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.operation.history.tags import expire_tags, replace_tag
-from tablestore_engine.storage import manifests
+from tablestore_engine.storage.stores import manifests
 
 ALL_BUT_ONE = Retention(1, 1, 0, 1_000)
 OPTIONS = {"bucket": "1", "write-only": "true"}

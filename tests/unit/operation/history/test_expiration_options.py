@@ -9,7 +9,7 @@ import pyarrow as pa
 from support.tables import keyed_table
 
 from tablestore_engine.operation.changes import after_commit
-from tablestore_engine.storage.consumers import consumers, set_consumer
+from tablestore_engine.storage.stores.consumers import consumers, set_consumer
 
 ROWS = pa.table({"id": pa.array([1], pa.int32()), "v": pa.array([1], pa.int32())})
 FEW = {"bucket": "1", "snapshot.num-retained.min": "1", "snapshot.num-retained.max": "1"}

@@ -13,7 +13,7 @@ from support.files import data_files
 from support.tables import by_key, keyed_table, write
 
 from tablestore_engine.operation.history.snapshot_expire import Retention
-from tablestore_engine.storage import manifests
+from tablestore_engine.storage.stores import manifests
 
 HOUR = 3_600_000
 ALL_BUT_ONE = Retention(1, 1, 0, 1_000)

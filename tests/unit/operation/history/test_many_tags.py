@@ -13,8 +13,8 @@ from tablestore_engine.catalog import Catalog
 from tablestore_engine.operation.changes.table_changes import replace_empty
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.history.snapshot_expire import Retention
-from tablestore_engine.storage import manifests
 from tablestore_engine.storage.file_io import LocalFileIO
+from tablestore_engine.storage.stores import manifests
 
 COLUMNS = {"id": "INT", "v": "INT"}
 OPTIONS = {"bucket": "1", "write-only": "true", "manifest.merge-min-count": "2"}

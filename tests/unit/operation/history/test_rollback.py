@@ -25,7 +25,7 @@ from support.tables import (
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import ConflictError, SnapshotNotFound, StorageError, TagNotFound, UserError
-from tablestore_engine.metadata.index_manifest import DELETION_VECTORS, IndexEntry
+from tablestore_engine.metadata.manifests.index_manifest import DELETION_VECTORS, IndexEntry
 from tablestore_engine.operation.commit.commit import Committer
 from tablestore_engine.operation.commit.replace import next_schema, replace_all, schema_publisher
 from tablestore_engine.operation.commit.restore import entries_to_restore
@@ -33,7 +33,7 @@ from tablestore_engine.operation.history.rollback import ROLLED_BACK_TO, roll_ba
 from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.schema.table.schema_changes import AddColumn
 from tablestore_engine.schema.types.types import parse_type
-from tablestore_engine.storage import manifests
+from tablestore_engine.storage.stores import manifests
 
 ALL_BUT_ONE = Retention(1, 1, 0, 1_000)
 

@@ -40,8 +40,8 @@ from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.operation.commit.replace import next_schema, replace_all, schema_publisher
 from tablestore_engine.operation.history.snapshot_expire import Retention, end_of_expired
 from tablestore_engine.operation.transaction.transaction import Committed
-from tablestore_engine.storage import manifests
 from tablestore_engine.storage.file_io import LocalFileIO
+from tablestore_engine.storage.stores import manifests
 
 HOUR = 3_600_000
 ALL_BUT_ONE = Retention(1, 1, 0, 1_000)

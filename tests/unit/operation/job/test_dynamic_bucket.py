@@ -15,7 +15,7 @@ from support.invariants import check_invariants
 from support.tables import DELETE, PUT, arrow_rows, by_key, compact, identity, make_table, new_job, read, rows, write
 
 from tablestore_engine.errors import ConflictError, OptionError, PrimaryKeyError, SchemaError, UserError
-from tablestore_engine.metadata.index_manifest import IndexEntry
+from tablestore_engine.metadata.manifests.index_manifest import IndexEntry
 from tablestore_engine.metadata.partition import PartitionFormat
 from tablestore_engine.operation.changes.table_changes import drop_partitions, replace_empty
 from tablestore_engine.operation.commit.commit import Change, Committer
@@ -27,7 +27,7 @@ from tablestore_engine.operation.write.cleanup import remove_files
 from tablestore_engine.operation.write.write_table import BUCKET_COLUMN, write_table
 from tablestore_engine.schema.table.layout import with_buckets as layout_with_buckets
 from tablestore_engine.schema.table.schema_changes import SetOption
-from tablestore_engine.storage.hash_index import write_hashes
+from tablestore_engine.storage.stores.hash_index import write_hashes
 
 DYNAMIC = {"bucket": "-1", "dynamic-bucket.target-row-num": "4"}
 COLUMNS = {"id": "BIGINT", "v": "STRING"}

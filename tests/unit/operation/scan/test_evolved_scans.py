@@ -14,7 +14,7 @@ from support.evolved_histories import Model, accepts, ordered, predicates
 from support.tables import DELETE, compact, make_table, read, write
 
 from tablestore_engine.errors import CastError, OptionError
-from tablestore_engine.operation.scan.arrow_read import read_rows
+from tablestore_engine.operation.read.arrow_read import read_rows
 from tablestore_engine.schema.table.predicate import Compare, IsNull
 from tablestore_engine.schema.types.types import DataField, parse_type
 

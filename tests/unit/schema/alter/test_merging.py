@@ -8,7 +8,7 @@ from support.tables import schema_of
 from tablestore_engine.errors import SchemaError
 from tablestore_engine.schema.alter.merging import merging_changes
 from tablestore_engine.schema.table.schema_changes import AddColumn, RetypeColumn
-from tablestore_engine.sql.text.types import parse_sql_type
+from tablestore_engine.sql.types.types import parse_sql_type
 
 SCHEMA = schema_of({"id": "INT", "v": "INT", "t": "STRING"}, primary_keys=["id"])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tablestore_engine.schema.merge.aggregate_functions import FUNCTIONS, supports
-from tablestore_engine.sql.text.types import parse_sql_type
+from tablestore_engine.sql.types.types import parse_sql_type
 
 TYPES = [
     "tinyint", "int", "bigint", "double", "decimal(18, 2)", "decimal(19, 2)", "boolean", "string", "varchar(3)",

@@ -7,7 +7,7 @@ import ast
 import pytest
 from support.repository import ROOT
 
-from tablestore_engine.options.merge_options import AGGREGATE_FUNCTIONS, COUNT_ENGINE, MERGE_ENGINES
+from tablestore_engine.options.declarations.merge_options import AGGREGATE_FUNCTIONS, COUNT_ENGINE, MERGE_ENGINES
 from tablestore_engine.schema.merge.aggregate_functions import FUNCTIONS, RetractRule
 from tablestore_engine.schema.merge.engine_rules import RULES, Kept, Retraction, engine_with, rules_of
 from tablestore_engine.schema.merge.merge_engine import Fold, MergeEngine

@@ -18,7 +18,7 @@ from tablestore_engine.schema.types.default_values import (
 )
 from tablestore_engine.schema.types.sql_literals import spark_type
 from tablestore_engine.schema.types.types import DataField
-from tablestore_engine.sql.text.types import parse_sql_type
+from tablestore_engine.sql.types.types import parse_sql_type
 
 
 def column(kind, text):

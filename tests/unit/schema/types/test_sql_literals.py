@@ -19,7 +19,7 @@ from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.sql.text.constants import constant_at
 from tablestore_engine.sql.text.cursor import string_value
 from tablestore_engine.sql.text.lexer import tokenize
-from tablestore_engine.sql.text.types import parse_sql_type
+from tablestore_engine.sql.types.types import parse_sql_type
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.metadata.function import Function, Parameter
+from tablestore_engine.metadata.warehouse.function import Function, Parameter
 from tablestore_engine.sql.parse.parse import parse
 from tablestore_engine.sql.query.function_calls import function_calls, inlined
 from tablestore_engine.sql.statements.function import CreateFunction, DescribeFunction, DropFunction, ShowFunctions

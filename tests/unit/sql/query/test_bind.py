@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tablestore_engine.sql.query.bind import Binding, TableReference, bind, bind_expression, references
-from tablestore_engine.sql.query.structure import TimeTravel
+from tablestore_engine.sql.structure.structure import TimeTravel
 
 CURRENT = "main"
 UNKNOWN = {"tmp", "unmanaged"}

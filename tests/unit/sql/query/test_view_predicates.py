@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablestore_engine.metadata.view import View
+from tablestore_engine.metadata.warehouse.view import View
 from tablestore_engine.schema.types.types import AtomicType, DataField
 from tablestore_engine.sql.query.bind import references
 from tablestore_engine.sql.query.view_columns import references_of_view

@@ -6,7 +6,7 @@ import pytest
 
 from tablestore_engine.errors import SchemaError, SqlError
 from tablestore_engine.sql.text.default_text import default_text, with_default_values
-from tablestore_engine.sql.text.types import parse_sql_type
+from tablestore_engine.sql.types.types import parse_sql_type
 
 
 @pytest.mark.parametrize(

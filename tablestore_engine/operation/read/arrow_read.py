@@ -1,0 +1,70 @@
+"""Reading the merged rows of a scan as Arrow batches in this process: small tables, single columns, no Spark."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tablestore_engine.mergetree.merge.fold import reducer
+from tablestore_engine.mergetree.merge.merge import SortColumn, merge_sorted
+from tablestore_engine.mergetree.merge.sequence import sequence_columns
+from tablestore_engine.mergetree.multiset.multiset import is_retraction
+from tablestore_engine.metadata.manifests.data_file import DataFileMeta
+from tablestore_engine.operation.files.deletion_vectors import positions_in
+from tablestore_engine.operation.files.file_read import FileColumns, read_batches
+from tablestore_engine.operation.read.multiset_read import multiset_rows
+from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.arrow import to_arrow_type
+from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND, key_field
+from tablestore_engine.table_state import TableState
+
+
+def output_schema(schema: TableSchema, names: tuple[str, ...]) -> pa.Schema:
+    """Arrow schema of the rows that `read_rows` returns."""
+    return pa.schema([(n, to_arrow_type(schema.field(n).type)) for n in names])
+
+
+def read_rows(state: TableState, plan: ScanPlan, names: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
+    """Merged rows of a plan, one batch per run in memory at a time."""
+    schema = plan.schema
+    out = output_schema(schema, names)
+
+    def batches(bucket: BucketScan, file: DataFileMeta, columns: FileColumns) -> Iterator[pa.RecordBatch]:
+        return read_batches(
+            state.io,
+            bucket.path_of(state.paths, file),
+            state.schemas.load(file.schema_id),
+            schema,
+            columns,
+            deleted=positions_in(state.io, bucket.deletions, file.file_name),
+        )
+
+    if not schema.primary_keys:
+        for bucket in plan.buckets:
+            if any(is_retraction(f) for f in bucket.files):
+                found = multiset_rows(bucket, schema, state.schemas.load, batches, names)
+            else:
+                plain = (batches(bucket, f, FileColumns(names)) for f in bucket.files)
+                found = itertools.chain.from_iterable(plain)
+            for batch in found:
+                yield pa.RecordBatch.from_arrays(batch.columns, schema=out)
+        return
+    order = sequence_columns(schema)
+    wanted = (*names, *(c.name for c in order if c.name not in names))
+    wanted = schema.merge_engine.columns_for(wanted)
+    keys = [key_field(f).name for f in schema.trimmed_key_fields]
+    reduce = reducer(keys, [*order, SortColumn(SEQUENCE_NUMBER.name)], schema.merge_engine.only(wanted))
+    for bucket, section in plan.sections:
+        runs = [
+            itertools.chain.from_iterable(batches(bucket, f, FileColumns(wanted, system=True)) for f in run.files)
+            for run in reversed(section.runs)
+        ]
+        settle = schema.merge_engine.settles_retractions and any(f.delete_row_count != 0 for f in section.files)
+        for table in merge_sorted(runs, keys, reduce, always=settle):
+            alive = pc.equal(pc.bit_wise_and(table.column(VALUE_KIND.name), 1), 0)
+            for batch in table.filter(alive).select(list(names)).to_batches():
+                yield pa.RecordBatch.from_arrays(batch.columns, schema=out)

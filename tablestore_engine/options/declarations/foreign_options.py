@@ -1,0 +1,133 @@
+"""Options that this engine knows but does not act on, most of them Paimon's: a table of another writer may have them.
+
+Those that would make answers or files wrong if they were ignored are *refused*; the others are *kept* without effect
+(`kept_options`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tablestore_engine.options.declarations.kept_options import KEPT_OPTIONS
+from tablestore_engine.options.option import Effect, Option
+from tablestore_engine.options.option_type import (
+    BOOLEAN,
+    COLUMNS,
+    DURATION,
+    ENUM,
+    INT,
+    TEXT,
+    OptionType,
+)
+
+
+def _kept(key: str, type_: OptionType[Any], default: Any, description: str, **more: Any) -> Option[Any]:
+    return Option(key, type_, default, description, supported=False, **more)
+
+
+def _refused_reads(key: str, type_: OptionType[Any], default: Any, description: str, **more: Any) -> Option[Any]:
+    """Ignored, it would make answers wrong."""
+    return _kept(key, type_, default, description, effect=Effect.READ, **more)
+
+
+def _refused_writes(key: str, type_: OptionType[Any], default: Any, description: str, **more: Any) -> Option[Any]:
+    """Ignored, it would make written files wrong."""
+    return _kept(key, type_, default, description, effect=Effect.WRITE, **more)
+
+
+_OURS = (_kept("dbt.options", TEXT, None, "The options that a dbt model set, so that dbt can reset them.", ours=True),)
+
+_REFUSED = (
+    _refused_writes("deletion-vectors.bitmap64", BOOLEAN, False, "Use 64-bit deletion bitmaps."),
+    _refused_reads(
+        "bucket-function.type",
+        ENUM,
+        "default",
+        "Function that chooses the bucket.",
+        choices=("default", "mod", "hive"),
+        immutable=True,
+    ),
+    _refused_writes("upsert-key", COLUMNS, (), "Columns by which writers of other tools find the row to replace."),
+    _refused_writes("pk-*.index.columns", COLUMNS, (), "Columns that have an index in a table with a primary key."),
+    _refused_reads("postpone.merge-on-read", BOOLEAN, False, "Also read rows that have no bucket yet."),
+    _refused_writes("row-tracking.enabled", BOOLEAN, False, "Give every row a stable id.", immutable=True),
+    _refused_reads(
+        "data-evolution.enabled", BOOLEAN, False, "Store the columns of a row in several files.", immutable=True
+    ),
+    _refused_reads("record-level.expire-time", DURATION, None, "Age at which single rows expire."),
+    _refused_reads("record-level.time-field", TEXT, None, "Column whose time decides when a row expires."),
+    _refused_reads("primary-key.nullable", BOOLEAN, False, "Allow nulls in the primary key.", immutable=True),
+    _refused_reads("pk-clustering-override", BOOLEAN, False, "Cluster by other columns than the key."),
+    _refused_reads("sequence.snapshot-ordering", BOOLEAN, False, "Order records of a key by snapshot."),
+    _refused_reads("chain-table.enabled", BOOLEAN, False, "Use a chain of snapshot and delta branches."),
+    _refused_reads("scan.fallback-branch", TEXT, None, "Branch that is read when a partition is missing."),
+    _refused_reads("scan.fallback-snapshot-branch", TEXT, None, "Branch that is read when a partition is missing."),
+    _refused_reads("scan.fallback-delta-branch", TEXT, None, "Branch of changes, read when a partition is missing."),
+    _refused_reads("scan.primary-branch", TEXT, None, "Branch that is read first."),
+    _refused_reads("branch", TEXT, "main", "Branch of the table."),
+    _refused_reads(
+        "scan.mode",
+        ENUM,
+        "default",
+        "Part of the table that is read.",
+        accepted=("default", "latest", "latest-full", "full"),
+        fallback_keys=("log.scan",),
+    ),
+    *(
+        _refused_reads(key, TEXT, None, "Past state of the table that is read.")
+        for key in (
+            "scan.snapshot-id",
+            "scan.tag-name",
+            "scan.version",
+            "scan.watermark",
+            "scan.timestamp",
+            "scan.creation-time-millis",
+            "scan.file-creation-time-millis",
+            "incremental-between",
+            "incremental-between-timestamp",
+            "incremental-to-auto-tag",
+        )
+    ),
+    _refused_reads(
+        "scan.timestamp-millis",
+        TEXT,
+        None,
+        "Past state of the table that is read.",
+        fallback_keys=("log.scan.timestamp-millis",),
+    ),
+    _refused_reads("scan.bucket", INT, None, "The only bucket that is read."),
+    _refused_reads(
+        "scan.partitions",
+        TEXT,
+        None,
+        "The only partitions that are read.",
+        fallback_keys=("lookup.dynamic-partition",),
+    ),
+    _refused_writes("changelog-file.format", TEXT, None, "Format of changelog files."),
+    _refused_reads("query-auth.enabled", BOOLEAN, False, "Ask the catalog which rows and columns may be read."),
+    _refused_writes("data-file.external-paths", TEXT, None, "Directories of data files outside the table."),
+    _refused_reads("data-file.path-directory", TEXT, None, "Directory of data files below the table."),
+    _refused_reads("partial-update.*", TEXT, None, "Options of the partial-update merge engine."),
+    _refused_reads("aggregation.*", TEXT, None, "Options of the aggregation merge engine."),
+    _refused_reads("fields.*.nested-sequence-field", COLUMNS, (), "Fields that order the rows of a nested table."),
+    _refused_reads(
+        "fields.*.nested-key-null-strategy", ENUM, "merge", "What happens to nested rows whose key has a null."
+    ),
+    _refused_reads("fields.*.ts-field", TEXT, None, "Field that orders the values of a map."),
+    _refused_reads("fields.*.map.shared-shredding.*", TEXT, None, "Details of how a map is stored."),
+    _refused_reads("fields.*.map.storage-layout", ENUM, "default", "How a map is stored."),
+)
+
+# The engine will act on these.
+_LATER = tuple(
+    _kept(key, type_, default, description)
+    for key, type_, default, description in (
+        ("write-buffer-spill.max-disk-size", TEXT, None, "Disk space that spilling may use."),
+        ("snapshot.clean-empty-directories", BOOLEAN, False, "Remove empty directories when snapshots expire."),
+        ("consumer.ignore-progress", BOOLEAN, False, "Progress of consumers."),
+        ("partition.mark-done-action", TEXT, None, "What marks a partition as done."),
+        ("partition.end-input-to-done", BOOLEAN, False, "Mark partitions as done at the end of input."),
+    )
+)
+
+FOREIGN_OPTIONS: tuple[Option[Any], ...] = (*_OURS, *_REFUSED, *_LATER, *KEPT_OPTIONS)

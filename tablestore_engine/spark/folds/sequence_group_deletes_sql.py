@@ -1,0 +1,63 @@
+"""Deletes of rows in tables where sequence groups decide whether a delete is late, as SQL; see
+`mergetree.merge.sequence_group_deletes`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.schema.types.sql_literals import literal
+from tablestore_engine.schema.types.system import KEY_PREFIX, SEQUENCE_NUMBER, VALUE_KIND
+from tablestore_engine.spark.expressions.names import formatted
+from tablestore_engine.spark.folds.late_records_sql import sequence_sql
+
+# Names that no column may have.
+_RECORDS, _GROUP_DELETE = f"{KEY_PREFIX}records", f"{KEY_PREFIX}removal"
+_NUMBER = SEQUENCE_NUMBER.name
+
+
+def apply_group_deletes_sql(rows: str, schema: TableSchema, keys: str, system: Sequence[str]) -> str:
+    """Query for the rows from the last delete of each key on; of a delete only the kind, key and sequences are set.
+
+    `rows` is a query of rows with the table's columns and those of `system`; `keys` name what the records of a row have
+    in common, as columns of `r`.
+    """
+    record = ", ".join(
+        [
+            f"'n', r.{_NUMBER}",
+            f"'removes', r.{VALUE_KIND.name} = 3Y",
+            *(f"'g{i}', {sequence_sql(group)}" for i, group in enumerate(schema.merge_engine.removing_groups)),
+        ]
+    )
+    collected = f"collect_list(named_struct({record})) OVER (PARTITION BY {keys})"
+    cleared = {f.column for f in schema.merge_engine.folds if f.column not in f.sequence}
+    columns = [
+        f"CASE WHEN r.{_NUMBER} = r.{_GROUP_DELETE} THEN NULL ELSE r.{formatted(name)} END AS {formatted(name)}"
+        if name in cleared
+        else f"r.{formatted(name)}"
+        for name in schema.field_names
+    ]
+    columns = [*(f"r.{name}" for name in system), *columns]
+    group_delete = _last_group_delete_sql(len(schema.merge_engine.removing_groups))
+    with_records = f"SELECT r.*, {collected} AS {_RECORDS} FROM ({rows}) r"
+    with_group_delete = f"SELECT r.*, {group_delete} AS {_GROUP_DELETE} FROM ({with_records}) r"
+    later = f"r.{_GROUP_DELETE} IS NULL OR r.{_NUMBER} >= r.{_GROUP_DELETE}"
+    return f"SELECT {', '.join(columns)} FROM ({with_group_delete}) r WHERE {later}"
+
+
+def _last_group_delete_sql(groups: int) -> str:
+    """The number of the last record that removes the row; null without one."""
+    names = [f"g{i}" for i in range(groups)]
+    by_number = "(a, b) -> CASE WHEN a.n < b.n THEN -1 WHEN a.n > b.n THEN 1 ELSE 0 END"
+    # Nulls of the right types: no record precedes the first one.
+    start = _struct({name: f"get(r.{_RECORDS}, -1).{name}" for name in ("n", *names)})
+    in_time = " OR ".join(f"coalesce(one.{g} >= acc.{g}, one.{g} IS NOT NULL)" for g in names)
+    removed = _struct({name: f"one.{name}" for name in ("n", *names)})
+    reached = _struct({"n": "acc.n", **{g: f"greatest(acc.{g}, one.{g})" for g in names}})
+    step = f"CASE WHEN one.removes AND ({in_time}) THEN {removed} ELSE {reached} END"
+    return f"reduce(array_sort(r.{_RECORDS}, {by_number}), {start}, (acc, one) -> {step}, acc -> acc.n)"
+
+
+def _struct(values: Mapping[str, str]) -> str:
+    fields = ", ".join(f"{literal(name)}, {value}" for name, value in values.items())
+    return f"named_struct({fields})"

@@ -1,0 +1,224 @@
+"""DESCRIBE of tables, views, columns and partitions, with Spark's result columns.
+
+A *section* is a row `# Title` and the rows below it; an empty row precedes each section.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from tablestore_engine.catalog import View
+from tablestore_engine.errors import ColumnNotFound, NotFoundError, SqlError, did_you_mean
+from tablestore_engine.metadata.manifests.manifest import ManifestEntry
+from tablestore_engine.metadata.statistics import value_shown
+from tablestore_engine.schema.table.computed_columns import computed_columns
+from tablestore_engine.schema.types.default_values import declared_default
+from tablestore_engine.schema.types.sql_literals import spark_type
+from tablestore_engine.schema.types.types import DataField, parse_type
+from tablestore_engine.sql.catalog.execute_context import CatalogContext, answer, utc
+from tablestore_engine.sql.catalog.partition_spec import live_partitions, static_values
+from tablestore_engine.sql.catalog.show.execute_show import fields_of
+from tablestore_engine.sql.result import StatementResult
+from tablestore_engine.sql.statements.show import Describe, ShowTablePartition
+from tablestore_engine.sql.statements.statement import PartitionSpec
+from tablestore_engine.table import Table
+
+Row = tuple[str, str, "str | None"]
+
+_LOG_OPTIONS = ("log.system", "log.kafka.bootstrap.servers", "log.retention", "log.kafka.topic")
+_COLUMNS = {"col_name": "string", "data_type": "string", "comment": "string"}
+
+
+def describe(statement: Describe, context: CatalogContext) -> StatementResult:
+    """DESCRIBE [TABLE] [EXTENDED] name [PARTITION (…)] [column]."""
+    if statement.as_json:
+        raise SqlError("DESCRIBE … AS JSON is not supported.", hint="Use DESCRIBE TABLE EXTENDED.")
+    if statement.column is not None:
+        _refuse_foreign(statement, statement.column, context)
+        return _column(statement, statement.column, context)
+    if context.kind(statement.table) == "view":
+        view = context.catalog.load_view(*context.identifier(statement.table))
+        if statement.partition:
+            raise SqlError(f"{statement.table} is a view, so it has no partitions.")
+        rows = [_row(one) for one in view.columns]
+        if statement.extended:
+            rows += _section("Detailed Table Information", _view_details(statement, view, context))
+        return answer("DESCRIBE", _COLUMNS, rows)
+    table = context.catalog.load_table(*context.identifier(statement.table))
+    rows = [_row(one) for one in table.schema.fields]
+    for one in computed_columns(table.schema.options):
+        kind = spark_type(parse_type(one.type_text)) if one.type_text and "<" not in one.type_text else one.type_text
+        rows.insert(min(one.index, len(rows)), (one.name, kind, f"AS {one.sql}"))
+    if table.schema.partition_keys:
+        rows += [("# Partition Information", "", ""), ("# col_name", "data_type", "comment")]
+        rows += [_row(one) for one in table.schema.partition_fields]
+    defaults = [(f.name, spark_type(f.type), declared_default(f)) for f in table.schema.fields]
+    if any(text is not None for _, _, text in defaults):
+        rows += _section("Column Default Values", ())
+        rows += [one for one in defaults if one[2] is not None]
+    details = _partition_details(table, statement.partition) if statement.partition else []
+    if statement.extended:
+        if details:
+            rows += _section("Detailed Partition Information", details)
+        rows += _section("Detailed Table Information", _table_details(table))
+    return answer("DESCRIBE", _COLUMNS, rows)
+
+
+def show_partition(statement: ShowTablePartition, context: CatalogContext) -> StatementResult:
+    """SHOW TABLE EXTENDED LIKE 'table' PARTITION (…)."""
+    table = context.table(statement.table, "SHOW TABLE EXTENDED … PARTITION")
+    text = "".join(f"{label}: {value}\n" for label, value in _partition_details(table, statement.partition))
+    columns = {"namespace": "string", "tableName": "string", "isTemporary": "boolean", "information": "string"}
+    return answer("SHOW TABLE EXTENDED", columns, [(*table.identifier, False, text)])
+
+
+def _refuse_foreign(statement: Describe, name: str, context: CatalogContext) -> None:
+    """Raise a SqlError for DESCRIBE HISTORY t and DESCRIBE DETAIL t, which read as a column of a table."""
+    word, identifier = statement.table.name.upper(), context.identifier(statement.table)
+    hints = {
+        "HISTORY": f"Use SELECT * FROM {name}$snapshots.",
+        "DETAIL": f"Use DESCRIBE TABLE EXTENDED {name}.",
+    }
+    if statement.table.database is None and word in hints and context.catalog.object_kind(*identifier) is None:
+        raise SqlError(f"DESCRIBE {word} is not supported.", hint=hints[word])
+
+
+def _row(column: DataField) -> Row:
+    return column.name, spark_type(column.type), column.description
+
+
+def _section(title: str, details: Iterable[tuple[str, str]]) -> list[Row]:
+    return [("", "", ""), (f"# {title}", "", ""), *((label, value, "") for label, value in details)]
+
+
+def _column(statement: Describe, column: str, context: CatalogContext) -> StatementResult:
+    found = {one.name.lower(): one for one in fields_of(statement.table, context)}
+    field = found.get(column.lower())
+    if field is None:
+        hint = did_you_mean(column, [one.name for one in found.values()])
+        raise ColumnNotFound(f"{statement.table} has no column '{column}'.", hint=hint)
+    rows = [
+        ("col_name", field.name),
+        ("data_type", spark_type(field.type)),
+        ("comment", "NULL" if field.description is None else field.description),
+    ]
+    default = declared_default(field)
+    if default is not None:
+        rows.append(("default", default))
+    if statement.extended:
+        rows.append(("nullable", "true" if field.type.nullable else "false"))
+        rows += _column_statistics(statement, field, context)
+    return answer("DESCRIBE", {"info_name": "string", "info_value": "string"}, rows)
+
+
+def _column_statistics(statement: Describe, field: DataField, context: CatalogContext) -> list[tuple[str, str]]:
+    """The statistics of ANALYZE TABLE for a column, by Spark's names."""
+    if context.kind(statement.table) == "view":
+        return []
+    table = context.catalog.load_table(*context.identifier(statement.table))
+    analyzed = table.statistics_of(table.latest_snapshot())
+    found = analyzed.columns.get(field.name) if analyzed else None
+    if found is None:
+        return []
+    known = {
+        "min": value_shown(found.least, field.type),
+        "max": value_shown(found.greatest, field.type),
+        "num_nulls": found.null_count,
+        "distinct_count": found.distinct_count,
+        "avg_col_len": found.average_length,
+        "max_col_len": found.greatest_length,
+    }
+    return [(label, "NULL" if value is None else str(value)) for label, value in known.items()]
+
+
+def _view_details(statement: Describe, view: View, context: CatalogContext) -> list[tuple[str, str]]:
+    database, name = context.identifier(statement.table)
+    details = [
+        ("Name", f"{database.lower()}.{name.lower()}"),
+        ("Type", "VIEW"),
+        ("View Text", view.sql),
+        ("View Catalog and Namespace", view.database),
+    ]
+    if view.comment is not None:
+        details.append(("Comment", view.comment))
+    if view.options:
+        details.append(("Table Properties", _pairs(view.options.items())))
+    return details
+
+
+def _table_details(table: Table) -> list[tuple[str, str]]:
+    schema, options = table.schema, table.options
+    found, snapshot = table.statistics(), table.latest_snapshot()
+    bucket = "dynamic" if schema.has_dynamic_buckets else str(options.bucket)
+    if options.bucket > 0 and schema.bucket_keys:
+        bucket += f" by {', '.join(schema.bucket_keys)}"
+    details = [
+        ("Name", table.name),
+        ("name", f"tablestore.{table.name}"),
+        ("Type", "MANAGED"),
+        ("Provider", "tablestore"),
+        ("Location", table.path),
+        ("file.path", table.path),
+        ("Primary Key", ", ".join(schema.primary_keys)),
+        ("Partition Columns", ", ".join(schema.partition_keys)),
+        ("bucket", bucket),
+        ("file.format", options.file_format),
+        ("change-tracking", schema.options.get("change-tracking", "true").strip().lower()),
+        *((key, schema.options.get(key, "none")) for key in _LOG_OPTIONS),
+        (
+            "Snapshot",
+            f"{snapshot.id} ({snapshot.commit_kind} at {utc(snapshot.time_millis)})" if snapshot else "none",
+        ),
+        ("Schema Version", str(schema.id)),
+        ("Row Count", found.row_count_text),
+        ("Size", f"{found.bytes} bytes"),
+        ("num-files", str(found.files)),
+        ("Table Properties", _pairs(schema.options.items())),
+    ]
+    analyzed = table.statistics_of(snapshot)
+    if analyzed is not None:
+        rows = "unknown" if analyzed.row_count is None else str(analyzed.row_count)
+        text = f"{analyzed.row_size or 0} bytes, {rows} rows (of snapshot {analyzed.snapshot_id})"
+        details.append(("Statistics", text))
+    if schema.comment is not None:
+        details.append(("Comment", schema.comment))
+    created = table.schemas.load(table.schemas.list_ids()[0]).time_millis
+    details.append(("Created Time", utc(created) if created else "unknown"))
+    return details
+
+
+def _partition_details(table: Table, spec: PartitionSpec) -> list[tuple[str, str]]:
+    """The rows of a partition; also checks that it exists."""
+    schema = table.schema
+    wanted = static_values(schema, spec)
+    missing = [name for name in schema.partition_keys if name not in wanted]
+    if missing:
+        raise SqlError(f"PARTITION needs a value for {', '.join(missing)} too.")
+    entries = table.live_files()
+    found = live_partitions(schema, {one.partition for one in entries}, wanted)
+    if not found:
+        text = ", ".join(f"{name} = {value}" for name, value in wanted.items())
+        raise NotFoundError(f"Table {table.name} has no partition ({text}).")
+    path, row = found[0]
+    files = [one.file for one in entries if one.partition == row]
+    counted = table.count_rows([one for one in entries if one.partition == row])
+    return [
+        ("Partition", path),
+        ("partition", path),
+        ("Location", table.paths.partition_dir(path)),
+        ("file.path", table.paths.partition_dir(path)),
+        *([("Buckets", _bucket_text([e for e in entries if e.partition == row]))] if schema.bucket_keys else []),
+        ("Row Count", counted.text),
+        ("Size", f"{sum(one.file_size for one in files)} bytes"),
+        ("num-files", str(len(files))),
+    ]
+
+
+def _bucket_text(entries: Sequence[ManifestEntry]) -> str:
+    """The number of buckets of a partition."""
+    number = entries[0].total_buckets
+    return str(number) if number > 0 else f"{len({one.bucket for one in entries})} (dynamic)"
+
+
+def _pairs(items: Iterable[tuple[str, str]]) -> str:
+    return f"[{','.join(f'{key}={value}' for key, value in sorted(items))}]"

@@ -1,0 +1,4 @@
+"""Types as SQL text: those of Spark, and the names of other warehouses for them.
+
+Knows text and the types of `schema`.
+"""
