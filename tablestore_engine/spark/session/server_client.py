@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from tablestore_engine.errors import EnvironmentProblem, UserError
 from tablestore_engine.spark.session.server_files import (
-    ENGINE,
+    OF_CLIENTS,
     Record,
     ServerFolder,
     code_identity,
@@ -28,7 +28,7 @@ from tablestore_engine.spark.session.server_files import (
     wish_text,
 )
 from tablestore_engine.spark.session.session_cache import cache_directory, new_log_file
-from tablestore_engine.spark.session.session_config import SessionConfig
+from tablestore_engine.spark.session.session_config import ENGINE, SessionConfig
 
 _START_SECONDS = 300.0
 _STOP_SECONDS = 60.0
@@ -168,6 +168,7 @@ def _use(folder: ServerFolder) -> None:
 
 
 def _launch(folder: ServerFolder, config: SessionConfig, lock: int, log: str) -> None:
+    environ = {name: value for name, value in os.environ.items() if name not in OF_CLIENTS}
     paths = [os.path.dirname(ENGINE), *filter(None, [os.environ.get("PYTHONPATH")])]
     with open(log, "ab") as output:
         process = subprocess.Popen(
@@ -176,7 +177,7 @@ def _launch(folder: ServerFolder, config: SessionConfig, lock: int, log: str) ->
             stdout=output,
             stderr=output,
             cwd=folder.path,  # no relative path of one project's models may mean a file of another project
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+            env={**environ, "PYTHONPATH": os.pathsep.join(paths)},
             start_new_session=True,
             pass_fds=[lock],
         )

@@ -21,10 +21,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from tablestore_engine.spark.session.session_cache import write_aside
-from tablestore_engine.spark.session.session_config import SessionConfig
+from tablestore_engine.spark.session.session_config import ENGINE, SessionConfig
 
-ENGINE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-"""The folder of the engine's code."""
 _LIFE, _USE, _RECORD, _FAILURE = "life.lock", "use.lock", "server.json", "failure.txt"
 _START_SETTINGS_OF_SQL = (
     "spark.sql.cache.",
@@ -41,6 +39,14 @@ _READ_AT_START = ("SPARK_", "PYSPARK_", "HADOOP_", "YARN_", "JAVA_", "JDK_")
 _ALSO_READ = ("PYTHONPATH", "TZ")
 _OWN_PYTHON = ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON")
 _SET_BY_PYSPARK = ("SPARK_AUTH_SOCKET_TIMEOUT", "SPARK_BUFFER_SIZE")
+OF_CLIENTS = (
+    "SPARK_REMOTE",
+    "SPARK_LOCAL_REMOTE",
+    "SPARK_API_MODE",
+    "SPARK_CONNECT_MODE",
+    "SPARK_CONNECT_MODE_ENABLED",
+)
+"""What makes a process, and those that it starts, a client of Spark Connect; PySpark sets some of it itself."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +103,7 @@ def _environment(environ: Mapping[str, str]) -> dict[str, str]:
         name: value
         for name, value in environ.items()
         if (name.startswith(_READ_AT_START) or name in _ALSO_READ)
-        and name not in _SET_BY_PYSPARK
+        and name not in (*_SET_BY_PYSPARK, *OF_CLIENTS)
         and not (name in _OWN_PYTHON and value == sys.executable)
     }
 

@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 GIB = 1 << 30
+ENGINE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+"""The folder of this engine's code."""
 
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 DRIVER_MEMORY = "spark.driver.memory"

@@ -38,6 +38,7 @@ from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.expressions.bucket_column import bucket_column, task_column
 from tablestore_engine.spark.run.collect import collect_arrow
 from tablestore_engine.spark.run.uncompiled import uncompiled
+from tablestore_engine.spark.run.workers import start_workers
 from tablestore_engine.spark.write.bucket_assignment import with_buckets
 
 SMALL_ROWS = 200_000
@@ -189,6 +190,7 @@ def _distributed(job: WriteJob, frame: DataFrame) -> WriteResult:
 def _run(job: WriteJob, frame: DataFrame, *, stop_at_duplicates: bool = False) -> WriteResult:
     """Send each bucket's rows to one task, sorted, and write them there."""
     schema = job.schema
+    start_workers(frame.sparkSession)
     partitions = [F.col(quoted_name(k)) for k in schema.partition_keys]
     bucketed = bool(schema.bucket_keys) and job.total_buckets > 0
     columns = []

@@ -54,7 +54,12 @@ def replacing_rows(statement: InsertOverwrite, context: RowContext) -> Iterator[
     )
     target, removed = deleted_rows(delete, context)
     schema = target.table.schema
-    rows = align(target.frames.query(query_of(statement, schema)), schema, statement.columns, by_name=statement.by_name)
+    rows = align(
+        target.frames.query(query_of(statement, schema), apart=True),
+        schema,
+        statement.columns,
+        by_name=statement.by_name,
+    )
     put = _checked(target, rows, str(where))
     if not target.keyed:
         yield target, removed.unionByName(put, allowMissingColumns=True)

@@ -62,7 +62,10 @@ def test_other_code_and_another_environment_need_another_server():
     assert kind(code="edited") != kind()
     assert kind(environ={"TZ": "Asia/Tokyo"}) != kind()
     assert kind(environ={"PYTHONPATH": "/mine"}) != kind()
-    assert kind(environ={"PYSPARK_PYTHON": sys.executable, "HOME": "/h", "SPARK_BUFFER_SIZE": "1"}) == kind()
+    assert (
+        kind(environ={"PYSPARK_PYTHON": sys.executable, "SPARK_CONNECT_MODE_ENABLED": "1", "SPARK_BUFFER_SIZE": "1"})
+        == kind()
+    )
 
 
 def test_settings_of_the_start_are_not_those_of_sessions():
