@@ -38,6 +38,8 @@ _PROGRAM = "tablestore_engine.spark.session.server_process"
 
 _uses: dict[str, int] = {}
 """The use locks of this process, by folder. Held until it ends."""
+_found: dict[str, ServerFolder] = {}
+"""The folders of the servers that this process found, by their addresses."""
 
 Launch = Callable[[ServerFolder, SessionConfig, int, str], None]
 """Starts a server of a folder, as configured, which inherits a lock, and writes a log."""
@@ -79,11 +81,19 @@ def attach(config: SessionConfig, environ: Mapping[str, str] | None = None, laun
                 os.close(lock)
         record = _await_record(folder, deadline)
         if record is not None and _listens(record):
+            _found[record.url] = folder
             return record
         if record is None:
             _raise_failure(folder, log)
         time.sleep(_PAUSE)
     raise EnvironmentProblem(f"The shared Spark server did not start within {_START_SECONDS:.0f} seconds.")
+
+
+def has_ended(url: str) -> bool:
+    """Whether the server that this process found under an address has ended, or is about to."""
+    folder = _found[url]
+    record = folder.record()
+    return record is None or record.url != url or not folder.is_alive() or not _listens(record)
 
 
 def living_servers(cache_dir: str | None = None, warehouse: str | None = None) -> list[Server]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import importlib.util
 import logging
 import os
-import socket
 import sys
 import threading
 import warnings
@@ -18,7 +17,6 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import urlsplit
 
 from tablestore_engine.errors import EnvironmentProblem
 from tablestore_engine.spark.session.session_classic import start_classic
@@ -102,11 +100,9 @@ def server_ended(root: SparkSession) -> bool:
     known = _roots.get(id(root))
     if known is None or not known.config.shared:
         return False
-    try:
-        with socket.create_connection(("127.0.0.1", urlsplit(known.config.remote or "").port or 0), 5):
-            return False
-    except OSError:
-        return True
+    from tablestore_engine.spark.session.server_client import has_ended
+
+    return has_ended(known.config.remote or "")
 
 
 def stop_session(root: SparkSession) -> None:

@@ -12,7 +12,13 @@ import pytest
 
 from tablestore_engine.errors import EnvironmentProblem
 from tablestore_engine.spark.session import server_client
-from tablestore_engine.spark.session.server_client import ServerInUseError, attach, living_servers, stop_server
+from tablestore_engine.spark.session.server_client import (
+    ServerInUseError,
+    attach,
+    has_ended,
+    living_servers,
+    stop_server,
+)
 from tablestore_engine.spark.session.server_files import ServerFolder, code_identity
 from tablestore_engine.spark.session.session_config import SessionConfig
 
@@ -82,10 +88,13 @@ def test_other_settings_need_another_server_unless_any_will_do(find, launched):
 
 def test_a_killed_server_is_replaced(find, launched):
     first = find()
+    assert not has_ended(first.url)
     launched[0].kill()
     launched[0].wait()
+    assert has_ended(first.url)
     second = find()
     assert second.pid != first.pid
+    assert (has_ended(first.url), has_ended(second.url)) == (True, False)
     assert len(launched) == 2
 
 
