@@ -7,6 +7,7 @@ session, and a setting that the user made is left alone.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -47,4 +48,5 @@ def _leave(spark: SparkSession) -> None:
     with _lock:
         vars(spark)[_RUNNING] -= 1
         if vars(spark)[_RUNNING] == 0:
-            spark.conf.unset(_KEY)
+            with contextlib.suppress(Exception):  # of a session whose Spark has ended, which the statement says better
+                spark.conf.unset(_KEY)
