@@ -7,6 +7,8 @@ else started is used and never stopped; nothing of Spark's or py4j's logs reache
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import importlib.util
 import logging
 import os
@@ -17,6 +19,7 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
+from weakref import ReferenceType, ref
 
 from tablestore_engine.errors import EnvironmentProblem
 from tablestore_engine.spark.session.session_classic import start_classic
@@ -163,9 +166,23 @@ def _connect(url: str, config: SessionConfig) -> SparkSession:
     from pyspark.sql import SparkSession
 
     session = SparkSession.builder.remote(url).appName(config.app_name).create()
+    atexit.register(_end_connection, ref(session), config)
     if config.shared:
         _lose_soon(session)
     return prepare_session(session, config.spark_config)
+
+
+def _end_connection(session: ReferenceType[Any], config: SessionConfig) -> None:
+    """End a session on its server while Python still runs threads: gRPC waits for ever for them later."""
+    from tablestore_engine.spark.session.server_client import has_ended
+
+    found = session()
+    if found is None or found.is_stopped:
+        return
+    if config.shared and has_ended(config.remote or ""):
+        found.release_session_on_close = False
+    with contextlib.suppress(Exception):
+        found.stop()
 
 
 def _with_server(config: SessionConfig) -> SessionConfig:
