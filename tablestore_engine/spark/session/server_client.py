@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from tablestore_engine.errors import EnvironmentProblem, UserError
+from tablestore_engine.spark.session.first_imports import import_what_statements_need
 from tablestore_engine.spark.session.server_files import (
     OF_CLIENTS,
     Record,
@@ -79,6 +80,7 @@ def attach(config: SessionConfig, environ: Mapping[str, str] | None = None, laun
                 (launch or _launch)(folder, config, lock, log)
             finally:
                 os.close(lock)
+            import_what_statements_need()  # while Spark starts
         record = _await_record(folder, deadline)
         if record is not None and _listens(record):
             _found[record.url] = folder

@@ -224,7 +224,9 @@ def _connect_alike(root: SparkSession) -> SparkSession:
     from pyspark.sql.connect.session import SparkSession as ConnectSession
 
     channel: Any = root.client._builder
-    return cast("SparkSession", ConnectSession.builder.channelBuilder(channel).create())
+    session = cast("SparkSession", ConnectSession.builder.channelBuilder(channel).create())
+    atexit.register(_end_connection, ref(session), SessionConfig())
+    return session
 
 
 def _importable(name: str) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import importlib
 import importlib.util
 import os
 import re
@@ -25,6 +24,7 @@ from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import EnvironmentProblem
 from tablestore_engine.spark.session import session_cache
+from tablestore_engine.spark.session.first_imports import import_what_statements_need
 from tablestore_engine.spark.session.java import Java, find_java
 from tablestore_engine.spark.session.jvm import (
     Command,
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
 
 # What Spark's scripts and its launcher read and a direct start would not.
 _READ_BY_SCRIPTS = ("PYSPARK_SUBMIT_ARGS", "SPARK_DIST_CLASSPATH", "SPARK_SUBMIT_OPTS", "SPARK_DAEMON_MEMORY")
-_OF_FIRST_STATEMENT = ("pyspark.sql.functions", "tablestore_engine.sql.execute", "tablestore_engine.sql.result_frame")
 _WORKER_DAEMON = "tablestore_engine.spark.session.worker_daemon"
 _LONGEST_ARGUMENT = 100_000  # characters; Linux takes 128 KiB
 
@@ -153,17 +152,7 @@ def _launch(
     ]
     if not _needs_submit(config, environ, spark_home):
         commands = [*_direct(config, settings, environ, spark_home, cache, java, options), *commands]
-    return start_jvm(commands, environ, log, _import_what_statements_need)
-
-
-def _import_what_statements_need() -> None:
-    """Imports what the first statement would import: the JVM takes as long to start as this does.
-
-    By name, because a session knows nothing of statements. What fails will fail again where it is used.
-    """
-    for module in _OF_FIRST_STATEMENT:
-        with contextlib.suppress(ImportError):
-            importlib.import_module(module)
+    return start_jvm(commands, environ, log, import_what_statements_need)
 
 
 def _direct(
