@@ -21,7 +21,7 @@ from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.sql.catalog.execute_catalog import CatalogContext
 from tablestore_engine.sql.catalog.execute_catalog import execute as execute_catalog
-from tablestore_engine.sql.catalog.execute_columns import declared_expressions
+from tablestore_engine.sql.catalog.execute_columns import declared_columns, declared_expressions
 from tablestore_engine.sql.catalog.execute_context import is_bucketed, say_notes, table_defaults, without_prefix
 from tablestore_engine.sql.catalog.execute_table import reset_default, set_default
 from tablestore_engine.sql.parse.parse import parse
@@ -30,7 +30,7 @@ from tablestore_engine.sql.statements.schema import ShowCurrentSchema, Use
 from tablestore_engine.sql.statements.script import ExecuteImmediate, ResetSessionOption, Script, SetSessionOption
 from tablestore_engine.sql.statements.show import Describe, ShowColumns
 from tablestore_engine.sql.statements.statement import Noop, PassThrough, Statement
-from tablestore_engine.sql.statements.table import CacheTable, CreateTable, ForeignStatement, UncacheTable
+from tablestore_engine.sql.statements.table import CacheTable, ForeignStatement, UncacheTable
 from tablestore_engine.sql.statements.view import DropView
 from tablestore_engine.sql.text.cursor import OWN_CATALOGS
 from tablestore_engine.sql.text.double_quotes import with_backquotes
@@ -174,10 +174,10 @@ class TableStore:
 
     def _checked(self, statement: Statement, context: CatalogContext) -> Statement:
         """The statement, with the expressions in definitions of columns checked by Spark."""
-        if isinstance(statement, CreateTable) and any(one.computed_sql is not None for one in statement.columns):
+        if any(one.computed_sql is not None for one in declared_columns(statement)):
             from tablestore_engine.sql.rows.column_expressions import with_computed_types
 
-            statement = with_computed_types(statement, lambda: self.spark)
+            statement = with_computed_types(statement, context, lambda: self.spark)
         fields = declared_expressions(statement, context)
         if fields:
             from tablestore_engine.sql.rows.column_expressions import check_defaults

@@ -30,6 +30,7 @@ from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.operation.scan.scan import live_entries, plan_scan, readable_buckets
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.options import CoreOptions, find_option
+from tablestore_engine.schema.table.computed_columns import check_stored
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.schema_changes import SchemaChange
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -231,7 +232,7 @@ class Table:
     ) -> pa.Table:
         """Read rows into memory without Spark: for small tables, one column or some.
 
-        `predicate` prunes files; rows are not filtered by it.
+        `predicate` prunes files; rows are not filtered by it. Computed columns are left out: they need Spark.
         """
         import pyarrow as pa
 
@@ -239,6 +240,7 @@ class Table:
 
         plan = self.scan(snapshot, predicate)
         wanted = (columns,) if isinstance(columns, str) else columns
+        check_stored(self.schema.options, wanted or ())
         names = tuple(self.schema.field(c).name for c in wanted) if wanted else self.schema.field_names
         return pa.Table.from_batches(read_rows(self.state, plan, names), output_schema(plan.schema, names))
 

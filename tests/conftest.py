@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import settings
+from support.spark_settings import FEW_ROWS
 
 # A deadline is an assertion on time, which a busy machine breaks.
 settings.register_profile("tests", settings.default, deadline=None)
@@ -20,24 +21,12 @@ def warn_anew():
     _say_once.cache_clear()
 
 
-# Queries of a few rows run for less time than Spark compiles them. It does where tests make sessions otherwise: other
-# readers, the cluster, writers that are killed.
-UNCOMPILED = ("spark.sql.codegen.wholeStage", "false")
-
-
 @pytest.fixture(scope="session")
 def spark():
     """The process's session: small, and shared by all tests."""
     from tablestore_engine.spark.session.session import SessionConfig, start_session
 
-    settings = {
-        "spark.sql.shuffle.partitions": "2",
-        "spark.driver.memory": "1500m",
-        "spark.ui.enabled": "false",
-    }
-    session = start_session(SessionConfig(master="local[2]", spark_config=settings))
-    session.conf.set(*UNCOMPILED)
-    return session
+    return start_session(SessionConfig(master="local[2]", spark_config=FEW_ROWS))
 
 
 @pytest.fixture
@@ -46,9 +35,7 @@ def store(spark, tmp_path):
     from tablestore_engine.spark.session.session import new_session
     from tablestore_engine.store import TableStore
 
-    session = new_session(spark)
-    session.conf.set(*UNCOMPILED)
-    return TableStore(tmp_path / "warehouse", session)
+    return TableStore(tmp_path / "warehouse", new_session(spark))
 
 
 @pytest.fixture(params=["small", "distributed"])

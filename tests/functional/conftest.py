@@ -6,12 +6,7 @@ import os
 
 import pytest
 from dbt.tests.fixtures.project import *
-
-SPARK_SETTINGS = {
-    "spark.sql.shuffle.partitions": 2,
-    "spark.driver.memory": "1500m",
-    "spark.sql.codegen.wholeStage": False,  # of a few rows: compiling takes longer than running
-}
+from support.spark_settings import FEW_ROWS
 
 
 @pytest.fixture(scope="session")
@@ -29,7 +24,7 @@ def profile_target(warehouse):
         "threads": 4,
         "user": "dbt",
         **where,
-        "spark_config": SPARK_SETTINGS,
+        "spark_config": dict(FEW_ROWS),
     }
 
 

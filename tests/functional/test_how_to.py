@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import pytest
 import yaml
 from support.repository import ROOT
+from support.spark_settings import FEW_ROWS
 
 pytestmark = pytest.mark.spark
 
@@ -30,7 +31,7 @@ PROFILE = {
     "schema": "analytics",
     "threads": 2,
     "master": "local[2]",
-    "spark_config": {"spark.sql.shuffle.partitions": 2, "spark.driver.memory": "1500m"},
+    "spark_config": FEW_ROWS,
 }
 
 _BLOCK = re.compile(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 
 import pytest
 
@@ -69,3 +70,13 @@ def door(tmp_path):
     catalog = Catalog(tmp_path / "warehouse", now_millis=lambda: NOW)
     catalog.create_database("default", if_not_exists=True)
     return Door(CatalogContext(catalog, now_millis=lambda: NOW))
+
+
+@pytest.fixture
+def partitioned(door):
+    """A door to a table with three partitions."""
+    door.run("create table t (dt date, hr int, s string comment 'text') partitioned by (dt, hr)")
+    day = date(2024, 1, 1)
+    rows = [(day, 3, "a"), (day, 3, "b"), (day, 10, "c"), (date(2024, 1, 2), None, "d")]
+    door.insert("t", [dict(zip(("dt", "hr", "s"), row, strict=True)) for row in rows])
+    return door

@@ -7,15 +7,19 @@ added later reads null, one that was renamed is found under its old name, one wh
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
 import pyarrow as pa
 
 from tablestore_engine.metadata.bitmaps.roaring import Positions
+from tablestore_engine.metadata.manifests.data_file import format_of
 from tablestore_engine.operation.files.deletion_vectors import kept_rows
 from tablestore_engine.operation.files.evolve import evolved
+from tablestore_engine.operation.files.row_keys import Longs, RowKeys
 from tablestore_engine.operation.formats.file_format import DEFAULT_SIZES, BatchSizes
-from tablestore_engine.operation.formats.file_formats import read_stored
+from tablestore_engine.operation.formats.file_formats import read_errors, read_stored
+from tablestore_engine.operation.pages.page_lookup import look_up
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.evolution import CastRules, ColumnCast, check_readable, is_same
@@ -54,9 +58,56 @@ def read_batches(
         UnsupportedTypeError: it holds a column in a type from which no cast leads to that of today.
         CastError: it holds a value that this cast does not take.
     """
+    targets = _targets(own, current, columns)
+    stored = {one.source.name: to_arrow_type(one.source.type) for one in targets if one.source}
+    position = 0
+    for batch in read_stored(io, path, stored, sizes):
+        kept = None if deleted is None else kept_rows(deleted, position, batch.num_rows)
+        position += batch.num_rows
+        yield _shape(batch if kept is None else batch.filter(pa.array(kept)), targets, current.cast_rules)
+
+
+def read_rows_of_keys(
+    io: FileIO,
+    path: str,
+    own: TableSchema,
+    current: TableSchema,
+    columns: FileColumns,
+    keys: RowKeys,
+    deleted: Positions | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """The rows that `read_batches` would return and whose columns have values of the keys.
+
+    Of a Parquet file with a page index, only pages are read that may hold a key, and of the columns that are no keys
+    only pages that hold one. Raises what `read_batches` raises.
+    """
+    sought = _targets(own, current, FileColumns(keys.names))
+    if any(one.source is None for one in sought):
+        return  # added after the file was written: null in all of its rows
+    targets = _targets(own, current, columns)
+    if format_of(path) != "parquet" or not all(one.is_stored for one in sought):
+        wanted = replace(columns, names=tuple(dict.fromkeys((*columns.names, *keys.names))))
+        for batch in read_batches(io, path, own, current, wanted, deleted=deleted):
+            places = keys.places_in(pa.Table.from_batches([batch]))
+            yield batch.select([one.name for one in targets]).take(pa.array(places))
+        return
+    by = {one.source.name: one for one in sought if one.source}
+
+    def places_in(rows: pa.Table) -> Longs:
+        named = {one.name: rows.column(name).cast(one.arrow) for name, one in by.items()}
+        return keys.places_in(pa.table(named))
+
+    values = {name: keys.distinct[one.name] for name, one in by.items()}
+    stored = sorted({one.source.name for one in targets if one.source})
+    with read_errors(path), io.open_input(path) as handle:
+        for positions, batch in look_up(handle, path, values, places_in, stored):
+            kept = None if deleted is None else ~np.isin(positions, deleted)
+            yield _shape(batch if kept is None else batch.filter(pa.array(kept)), targets, current.cast_rules)
+
+
+def _targets(own: TableSchema, current: TableSchema, columns: FileColumns) -> list[_Target]:
     by_id = {f.id: f for f in own.fields}
     targets: list[_Target] = []
-    rules = current.cast_rules
     for name in columns.names:
         field = current.field(name)
         targets.append(_target(field.name, by_id.get(field.id), field.type))
@@ -66,12 +117,7 @@ def read_batches(
         targets += [_target(one.name, one, one.type) for one in (SEQUENCE_NUMBER, VALUE_KIND)]
     if columns.counts:
         targets.append(_target(COUNT.name, COUNT, COUNT.type))
-    stored = {one.source.name: to_arrow_type(one.source.type) for one in targets if one.source}
-    position = 0
-    for batch in read_stored(io, path, stored, sizes):
-        kept = None if deleted is None else kept_rows(deleted, position, batch.num_rows)
-        position += batch.num_rows
-        yield _shape(batch if kept is None else batch.filter(pa.array(kept)), targets, rules)
+    return targets
 
 
 @dataclass(frozen=True)

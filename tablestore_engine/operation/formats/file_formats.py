@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 import pyarrow as pa
 
@@ -38,10 +39,21 @@ def read_stored(
         CorruptDataError: the file is damaged; names it.
         StorageError: it cannot be read.
     """
+    with read_errors(path), io.open_input(path) as handle:
+        yield from _READERS[format_of(path)](handle, columns, sizes)
+
+
+@contextmanager
+def read_errors(path: str) -> Iterator[None]:
+    """Arrow's errors about a data file, as errors of the engine.
+
+    Raises:
+        CorruptDataError: the file is damaged; names it.
+        StorageError: it cannot be read.
+    """
     file_format = format_of(path)
     try:
-        with io.open_input(path) as handle:
-            yield from _READERS[file_format](handle, columns, sizes)
+        yield
     except pa.ArrowInvalid as error:
         raise CorruptDataError(path, _unreadable(file_format, error)) from error
     except OSError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,8 +15,10 @@ from tablestore_engine.mergetree.merge.sequence import sequence_columns
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.metadata.manifests.data_file import DataFileMeta
 from tablestore_engine.operation.files.deletion_vectors import positions_in
-from tablestore_engine.operation.files.file_read import FileColumns, read_batches
+from tablestore_engine.operation.files.file_read import FileColumns, read_batches, read_rows_of_keys
+from tablestore_engine.operation.files.row_keys import RowKeys
 from tablestore_engine.operation.read.multiset_read import multiset_rows
+from tablestore_engine.operation.scan.key_lookup import keys_in
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
@@ -28,20 +31,28 @@ def output_schema(schema: TableSchema, names: tuple[str, ...]) -> pa.Schema:
     return pa.schema([(n, to_arrow_type(schema.field(n).type)) for n in names])
 
 
-def read_rows(state: TableState, plan: ScanPlan, names: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
-    """Merged rows of a plan, one batch per run in memory at a time."""
+def read_rows(
+    state: TableState, plan: ScanPlan, names: tuple[str, ...], keys: RowKeys | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Merged rows of a plan, one batch per run in memory at a time.
+
+    With `keys` only the rows of these; in a keyed table they are values of columns of the primary key, by which the
+    records of a row are all found.
+    """
     schema = plan.schema
     out = output_schema(schema, names)
 
     def batches(bucket: BucketScan, file: DataFileMeta, columns: FileColumns) -> Iterator[pa.RecordBatch]:
-        return read_batches(
-            state.io,
-            bucket.path_of(state.paths, file),
-            state.schemas.load(file.schema_id),
-            schema,
-            columns,
-            deleted=positions_in(state.io, bucket.deletions, file.file_name),
-        )
+        path, own = bucket.path_of(state.paths, file), state.schemas.load(file.schema_id)
+        deleted = positions_in(state.io, bucket.deletions, file.file_name)
+        if keys is None:
+            return read_batches(state.io, path, own, schema, columns, deleted=deleted)
+        return read_rows_of_keys(state.io, path, own, schema, columns, sought[bucket.id], deleted)
+
+    sought: dict[tuple[bytes, int], RowKeys] = {}
+    if keys is not None:
+        sought = {b.id: keys_in(b, keys, schema, state.schemas.load) for b in plan.buckets}
+        plan = replace(plan, buckets=tuple(b for b in plan.buckets if sought[b.id].values.num_rows))
 
     if not schema.primary_keys:
         for bucket in plan.buckets:
@@ -56,15 +67,15 @@ def read_rows(state: TableState, plan: ScanPlan, names: tuple[str, ...]) -> Iter
     order = sequence_columns(schema)
     wanted = (*names, *(c.name for c in order if c.name not in names))
     wanted = schema.merge_engine.columns_for(wanted)
-    keys = [key_field(f).name for f in schema.trimmed_key_fields]
-    reduce = reducer(keys, [*order, SortColumn(SEQUENCE_NUMBER.name)], schema.merge_engine.only(wanted))
+    by = [key_field(f).name for f in schema.trimmed_key_fields]
+    reduce = reducer(by, [*order, SortColumn(SEQUENCE_NUMBER.name)], schema.merge_engine.only(wanted))
     for bucket, section in plan.sections:
         runs = [
             itertools.chain.from_iterable(batches(bucket, f, FileColumns(wanted, system=True)) for f in run.files)
             for run in reversed(section.runs)
         ]
         settle = schema.merge_engine.settles_retractions and any(f.delete_row_count != 0 for f in section.files)
-        for table in merge_sorted(runs, keys, reduce, always=settle):
+        for table in merge_sorted(runs, by, reduce, always=settle):
             alive = pc.equal(pc.bit_wise_and(table.column(VALUE_KIND.name), 1), 0)
             for batch in table.filter(alive).select(list(names)).to_batches():
                 yield pa.RecordBatch.from_arrays(batch.columns, schema=out)

@@ -41,7 +41,7 @@ def skip_buckets(
         if scan.total_buckets not in chosen:
             chosen[scan.total_buckets] = buckets_for(predicate, schema, scan.total_buckets)
         wanted = chosen[scan.total_buckets]
-        if wanted is not None and scan.bucket not in wanted and _hashed_as_today(scan, schema, schemas):
+        if wanted is not None and scan.bucket not in wanted and hashed_as_today(scan, schema, schemas):
             continue
         files = _skip_files(scan, schema, predicate, schemas, indexes)
         if files:
@@ -49,7 +49,7 @@ def skip_buckets(
     return tuple(kept)
 
 
-def _hashed_as_today(scan: BucketScan, schema: TableSchema, schemas: Callable[[int], TableSchema] | None) -> bool:
+def hashed_as_today(scan: BucketScan, schema: TableSchema, schemas: Callable[[int], TableSchema] | None) -> bool:
     """Whether the rows of a bucket were put there by hashes of the present types of the bucket key."""
     if schemas is None:
         return True

@@ -1,4 +1,4 @@
-"""Looking up which keys of small files a predicate accepts, in this process.
+"""Keys: which of them small files hold that a predicate accepts, and which of some a bucket may hold.
 
 A point query on a table with fresh level-0 files needs no join: the keys of the small files are read here. They show
 that these files hold no such key, or which few of them they hold.
@@ -6,6 +6,8 @@ that these files hold no such key, or which few of them they hold.
 
 from __future__ import annotations
 
+import itertools
+import math
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,10 +15,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tablestore_engine.metadata.bucket import bucket_ids
 from tablestore_engine.metadata.manifests.data_file import DataFileMeta
 from tablestore_engine.operation.files.deletion_vectors import positions_in
 from tablestore_engine.operation.files.file_read import FileColumns, read_batches
-from tablestore_engine.operation.scan.prune import comparable
+from tablestore_engine.operation.files.row_keys import RowKeys
+from tablestore_engine.operation.scan.file_skipping import hashed_as_today
+from tablestore_engine.operation.scan.prune import comparable, equalities, key_value
 from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.schema.table.predicate import And, Compare, Constant, In, Or, Predicate
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -26,6 +31,7 @@ from tablestore_engine.table_state import TableState
 
 MAX_ROWS = 250_000
 MAX_FILES = 32
+_MOST_PINNED = 10_000
 _OPERATORS = {
     "=": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
@@ -125,3 +131,41 @@ def keys_of(
     numbered = [f"k{i}" for i in range(len(names))]
     distinct = keys.rename_columns(numbered).group_by(numbered).aggregate([])
     return distinct.select(numbered).rename_columns(list(names))
+
+
+def pinned_keys(predicate: Predicate | None, schema: TableSchema) -> RowKeys | None:
+    """The primary keys of which a predicate demands one; None when it leaves a column of the key open."""
+    if predicate is None:
+        return None
+    allowed = equalities(predicate)
+    columns: list[list[Any]] = []
+    for name in schema.primary_keys:
+        kind = schema.field(name).type
+        values = [key_value(value, kind) for value in allowed.get(name.lower(), (None,))]
+        if any(value is None for value in values):
+            return None
+        columns.append(values)
+    if math.prod(len(values) for values in columns) > _MOST_PINNED:
+        return None
+    rows = list(itertools.product(*columns))
+    kinds = [to_arrow_type(schema.field(name).type) for name in schema.primary_keys]
+    try:
+        arrays = [pa.array([row[i] for row in rows], kind) for i, kind in enumerate(kinds)]
+    except (pa.ArrowException, OverflowError):
+        return None
+    return RowKeys(pa.table(arrays, names=list(schema.primary_keys)))
+
+
+def keys_in(bucket: BucketScan, keys: RowKeys, schema: TableSchema, schemas: Callable[[int], TableSchema]) -> RowKeys:
+    """The keys that a bucket may hold, by its partition and its number."""
+    if len(bucket.partition) == len(schema.partition_keys):
+        for name, value in zip(schema.partition_keys, bucket.partition, strict=True):
+            if name in keys.names:
+                column = keys.values.column(name)
+                keys = keys.where(pc.equal(column, pa.scalar(value, column.type)))
+    whole = schema.bucket_keys and set(schema.bucket_keys) <= set(keys.names)
+    if not whole or bucket.total_buckets <= 1 or not hashed_as_today(bucket, schema, schemas):
+        return keys
+    columns = [keys.values.column(name) for name in schema.bucket_keys]
+    numbers = bucket_ids(columns, [f.type for f in schema.bucket_fields], bucket.total_buckets)
+    return keys.where(pa.array(numbers == bucket.bucket))

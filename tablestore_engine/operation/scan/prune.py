@@ -121,7 +121,7 @@ def buckets_for(predicate: Predicate | None, schema: TableSchema, num_buckets: i
     """The buckets that rows with the predicate's key values hash to; None means all."""
     if predicate is None or num_buckets <= 1 or not schema.bucket_keys:
         return None
-    allowed = _equalities(predicate)
+    allowed = equalities(predicate)
     choices: list[Sequence[Any]] = []
     for field in schema.bucket_fields:
         constants = allowed.get(field.name.lower())
@@ -154,7 +154,7 @@ def key_value(value: Any, data_type: DataType) -> Any:
     return converted
 
 
-def _equalities(predicate: Predicate) -> Mapping[str, tuple[Any, ...]]:
+def equalities(predicate: Predicate) -> Mapping[str, tuple[Any, ...]]:
     """Columns (lower case) that the predicate pins to a list of constants."""
     if isinstance(predicate, Compare) and predicate.op == "=":
         return {predicate.column.lower(): (predicate.value,)}
@@ -163,7 +163,7 @@ def _equalities(predicate: Predicate) -> Mapping[str, tuple[Any, ...]]:
     if isinstance(predicate, And):
         found: dict[str, tuple[Any, ...]] = {}
         for child in predicate.children:
-            for column, values in _equalities(child).items():
+            for column, values in equalities(child).items():
                 if column not in found or len(values) < len(found[column]):
                     found[column] = values
         return found

@@ -37,6 +37,11 @@ class BucketScan:
     deletions: Deletions = field(default_factory=dict, compare=False)
 
     @property
+    def id(self) -> tuple[bytes, int]:
+        """The bucket's id."""
+        return self.partition_row, self.bucket
+
+    @property
     def removals(self) -> list[ManifestEntry]:
         """The DELETE of each of its files."""
         return [

@@ -12,6 +12,7 @@ from itertools import count
 
 from tablestore_engine.errors import ColumnNotFound, SchemaError, did_you_mean
 from tablestore_engine.options import CoreOptions
+from tablestore_engine.schema.alter import computed
 from tablestore_engine.schema.alter.column_options import (
     check_nested_drop,
     nested_renamed_in_options,
@@ -44,6 +45,7 @@ from tablestore_engine.schema.alter.refusals import (
 )
 from tablestore_engine.schema.table.schema_changes import (
     AddColumn,
+    AddComputedColumn,
     ColumnChange,
     DropColumn,
     MoveColumn,
@@ -98,12 +100,13 @@ class Draft:
 
     @_change.register
     def _add(self, change: AddColumn) -> None:
-        path = (change.name,) if isinstance(change.name, str) else change.name
+        path = _path(change.name)
         parent = require_path(self.fields, path[:-1]) if len(path) > 1 else ()
         path = (*parent, path[-1])
         if change.if_not_exists and find_path(self.fields, path) is not None:
             return
         _check_not_in_key(self.fields, parent)
+        computed.check_not_computed(self.options, path)
         ids = count(self.highest_field_id + 1)
         number = next(ids)
         data_type = assign_field_ids(change.type, lambda: next(ids))
@@ -118,7 +121,15 @@ class Draft:
         self.highest_field_id = next(ids) - 1
 
     @_change.register
+    def _add_computed(self, change: AddComputedColumn) -> None:
+        self.options = computed.with_added(self.options, self.fields, change)
+
+    @_change.register
     def _drop(self, change: DropColumn) -> None:
+        found = computed.computed_at(self.options, _path(change.name))
+        if found is not None:
+            self.options = computed.without(self.options, found)
+            return
         if change.if_exists and find_path(self.fields, change.name) is None:
             return
         path = require_path(self.fields, change.name)
@@ -139,10 +150,20 @@ class Draft:
 
     @_change.register
     def _rename(self, change: RenameColumn) -> None:
+        found = computed.computed_at(self.options, _path(change.name))
+        if found is not None:
+            check_sibling_name((found.name,), change.new, self.fields)
+            if change.new.lower() != found.name.lower():
+                computed.check_not_computed(self.options, (change.new,))
+            self.options = computed.with_changed(self.options, replace(found, name=change.new))
+            return
         path = require_path(self.fields, change.name)
         check_not_key(self._keyed, path, "renamed")
         check_not_computed_from(self.options, path, "renamed")
         _check_not_in_key(self.fields, path[:-1])
+
+        if len(path) == 1:
+            computed.check_not_computed(self.options, (change.new,))
 
         def rename(siblings: Fields, at: int) -> Fields:
             check_sibling_name(path, change.new, (*siblings[:at], *siblings[at + 1 :]))
@@ -156,6 +177,7 @@ class Draft:
 
     @_change.register
     def _retype(self, change: RetypeColumn) -> None:
+        computed.check_not_computed(self.options, _path(change.name))
         path = require_path(self.fields, change.name)
         ids = count(self.highest_field_id + 1)
         _check_not_in_key(self.fields, path)
@@ -168,6 +190,7 @@ class Draft:
 
     @_change.register
     def _move(self, change: MoveColumn) -> None:
+        computed.check_not_computed(self.options, _path(change.name))
         path = require_path(self.fields, change.name)
         _check_not_in_key(self.fields, path[:-1])
 
@@ -182,6 +205,7 @@ class Draft:
 
     @_change.register
     def _set_nullability(self, change: SetNullability) -> None:
+        computed.check_not_computed(self.options, _path(change.name))
         path = require_path(self.fields, change.name)
         if change.nullable:
             check_nullability(self._schema, path)
@@ -191,6 +215,10 @@ class Draft:
 
     @_change.register
     def _comment(self, change: SetColumnComment) -> None:
+        found = computed.computed_at(self.options, _path(change.name))
+        if found is not None:
+            self.options = computed.with_changed(self.options, replace(found, comment=change.comment))
+            return
         path = require_path(self.fields, change.name)
 
         def comment(siblings: Fields, at: int) -> Fields:
@@ -200,6 +228,7 @@ class Draft:
 
     @_change.register
     def _default(self, change: SetColumnDefault) -> None:
+        computed.check_not_computed(self.options, _path(change.name))
         path = require_path(self.fields, change.name)
         if len(path) > 1:
             raise SchemaError(f"'{shown(path)}' is a part of a column, which has no default value of its own.")
@@ -214,6 +243,10 @@ class Draft:
         ids = _ids(self.fields, path)
         found = (_type_by_ids(one.fields, path, ids) for one in self._earlier)
         return list(dict.fromkeys(one for one in found if one is not None))
+
+
+def _path(name: str | Path) -> Path:
+    return (name,) if isinstance(name, str) else name
 
 
 def _target(siblings: Fields, path: Path, *, first: bool, after: str | None) -> int:

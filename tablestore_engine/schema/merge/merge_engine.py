@@ -30,7 +30,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from tablestore_engine.schema.merge.aggregate_functions import FUNCTIONS, FunctionRules, Order, RetractRule
-from tablestore_engine.schema.merge.engine_rules import EngineRules, Retraction, rules_of
+from tablestore_engine.schema.merge.engine_rules import EngineRules, Functions, Kept, Retraction, rules_of
 
 
 @dataclass(frozen=True)
@@ -179,6 +179,16 @@ class MergeEngine:
         """Whether records of kind -U are ignored, by option or because rows are removed by -D alone."""
         removes_only = self.removes_on_delete and self.rules.retraction is Retraction.REFUSED
         return self.ignores_updates_before or removes_only
+
+    @property
+    def takes_updates(self) -> bool:
+        """Whether a whole row that is written takes the place of the row of its key: columns are not added up.
+
+        A partial update keeps the value of a column where that of the new row is null.
+        """
+        if self.rules.kept is Kept.FOLD:
+            return self.rules.functions is Functions.LAST and not any(f.named for f in self.folds)
+        return self.rules.kept is Kept.NEWEST
 
     # -- the engine for some columns ----------------------------------------------------------------------
 

@@ -8,12 +8,14 @@ the watermark `schema.watermark.0.rowtime` and `.strategy.expr`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
+from tablestore_engine.errors import SchemaError
 from tablestore_engine.schema.types.sql_literals import quoted_name
 
+T = TypeVar("T")
 _KEY: Final = re.compile(r"schema\.(\d+)\.(name|expr|comment|data-type)")
 _WATERMARK: Final = re.compile(r"schema\.watermark\.(\d+)\.(rowtime|strategy\.expr|strategy\.data-type)")
 _QUOTED: Final = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
@@ -52,6 +54,14 @@ def computed_columns(options: Mapping[str, str]) -> tuple[ComputedColumn, ...]:
     )
 
 
+def in_places(stored: Sequence[T], columns: Iterable[ComputedColumn], shown: Callable[[ComputedColumn], T]) -> list[T]:
+    """What stands for the columns of a table: that of the stored ones, and of the computed ones at their places."""
+    found = list(stored)
+    for one in columns:
+        found.insert(min(one.index, len(found)), shown(one))
+    return found
+
+
 def watermark_of(options: Mapping[str, str]) -> Watermark | None:
     """The watermark of a table's options."""
     column, sql = options.get("schema.watermark.0.rowtime"), options.get("schema.watermark.0.strategy.expr")
@@ -76,6 +86,18 @@ def computed_options(columns: Iterable[ComputedColumn], watermark: Watermark | N
 def other_options(options: Mapping[str, str]) -> dict[str, str]:
     """The options without those of computed columns and watermarks."""
     return {k: v for k, v in options.items() if not _KEY.fullmatch(k) and not _WATERMARK.fullmatch(k)}
+
+
+def check_stored(options: Mapping[str, str], names: Iterable[str]) -> None:
+    """Raise a SchemaError for a computed column, which only Spark evaluates."""
+    computed = {one.name.lower(): one for one in computed_columns(options)}
+    for name in names:
+        found = computed.get(name.lower())
+        if found is not None:
+            raise SchemaError(
+                f"Column '{found.name}' is computed (AS {found.sql}), which needs Spark.",
+                hint="Read it by SQL or by TableStore.read, whose DataFrame has toArrow().",
+            )
 
 
 def reader_of(options: Mapping[str, str], column: str) -> str | None:

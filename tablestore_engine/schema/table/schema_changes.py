@@ -28,6 +28,19 @@ class AddColumn:
 
 
 @dataclass(frozen=True)
+class AddComputedColumn:
+    """Add a column that is evaluated when the table is read: SQL of other columns, and the text of its type."""
+
+    name: str
+    sql: str
+    type_text: str = ""
+    comment: str | None = None
+    first: bool = False
+    after: str | None = None
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True)
 class DropColumn:
     """Drop a column or field. Its values are no longer read; its id is never used again."""
 
@@ -123,6 +136,7 @@ class SetColumnDefault:
 
 ColumnChange = (
     AddColumn
+    | AddComputedColumn
     | DropColumn
     | RenameColumn
     | RetypeColumn

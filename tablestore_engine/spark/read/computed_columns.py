@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from tablestore_engine.schema.table.computed_columns import computed_columns
+from tablestore_engine.schema.table.computed_columns import computed_columns, in_places
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.sql_literals import quoted_name
 
@@ -14,7 +14,5 @@ def with_computed(frame: DataFrame, schema: TableSchema) -> DataFrame:
     found = computed_columns(schema.options)
     if not found:
         return frame
-    items = [quoted_name(name) for name in frame.columns]
-    for one in found:
-        items.insert(min(one.index, len(items)), f"({one.sql}) AS {quoted_name(one.name)}")
-    return frame.selectExpr(*items)
+    stored = [quoted_name(name) for name in frame.columns]
+    return frame.selectExpr(*in_places(stored, found, lambda one: f"({one.sql}) AS {quoted_name(one.name)}"))

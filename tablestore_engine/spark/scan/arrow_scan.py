@@ -51,13 +51,14 @@ class ArrowFile:
 
 def arrow_frame(spark: SparkSession, io: FileIO, files: Sequence[ArrowFile], fields: Sequence[DataField]) -> DataFrame:
     """Columns of files, null where a file has none, and the place of each row: file, number in it, size of the file."""
-    stored = pa.schema([(f.name, _type_for_spark(f.type)) for f in fields])
+    stored = pa.schema([(f.name, arrow_type_for_spark(f.type)) for f in fields])
     tasks = min(len(files), _MOST_TASKS)
     shape = T.StructType([*to_spark_schema(fields).fields, *_PLACE_FIELDS])
     return spark.range(0, len(files), 1, tasks).mapInArrow(_reader(io, tuple(files), stored), shape)
 
 
-def _type_for_spark(kind: DataType) -> pa.DataType:
+def arrow_type_for_spark(kind: DataType) -> pa.DataType:
+    """The Arrow type in which Spark takes values of a table type."""
     return to_arrow_type(_as_spark_has_it(kind))
 
 

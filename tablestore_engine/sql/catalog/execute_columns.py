@@ -8,6 +8,7 @@ from dataclasses import replace
 from tablestore_engine.errors import SqlError
 from tablestore_engine.schema.table.schema_changes import (
     AddColumn,
+    AddComputedColumn,
     AddPartitionField,
     DropColumn,
     DropPartitionField,
@@ -23,7 +24,7 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.default_values import Expression, parsed_default
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, done
-from tablestore_engine.sql.catalog.execute_table import column_of, defaults_of
+from tablestore_engine.sql.catalog.execute_table import column_of, defaults_of, type_text_of
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements import columns
 from tablestore_engine.sql.statements.columns import AlterColumns
@@ -64,6 +65,12 @@ def _changes(action: columns.ColumnAction, schema: TableSchema) -> Iterator[Sche
 def _added(
     column: ColumnDefinition, schema: TableSchema, parent: tuple[str, ...] = (), *, if_not_exists: bool = False
 ) -> Iterator[SchemaChange]:
+    if column.computed_sql is not None:
+        kind = type_text_of(column)
+        yield AddComputedColumn(
+            column.name, column.computed_sql, kind, column.comment, column.first, column.after, if_not_exists
+        )
+        return
     name, data_type, comment = column_of(column)
     yield AddColumn((*parent, name), data_type, comment, column.first, column.after, if_not_exists)
     if column.default_sql is not None and not (if_not_exists and schema.has_field(name)):
@@ -75,6 +82,28 @@ def _default(action: columns.SetDefault, schema: TableSchema) -> SetColumnDefaul
         return SetColumnDefault(action.column, action.default_sql)
     field = schema.field(action.column[0])
     return SetColumnDefault((field.name,), default_text(field.name, field.type, action.default_sql))
+
+
+def declared_columns(statement: Statement) -> list[ColumnDefinition]:
+    """The columns that CREATE TABLE or ADD COLUMN declares."""
+    if isinstance(statement, CreateTable):
+        return list(statement.columns)
+    if isinstance(statement, AlterColumns):
+        return [one.column for one in statement.actions if isinstance(one, columns.AddColumn) and not one.parent]
+    return []
+
+
+def with_columns(statement: Statement, declared: Sequence[ColumnDefinition]) -> Statement:
+    """The statement with other definitions of its `declared_columns`, of the same names."""
+    if isinstance(statement, CreateTable):
+        return replace(statement, columns=tuple(declared))
+    assert isinstance(statement, AlterColumns)
+    by_name = {one.name: one for one in declared}
+    actions = (
+        replace(one, column=by_name[one.column.name]) if isinstance(one, columns.AddColumn) and not one.parent else one
+        for one in statement.actions
+    )
+    return replace(statement, actions=tuple(actions))
 
 
 def declared_expressions(statement: Statement, context: CatalogContext) -> list[DataField]:

@@ -11,7 +11,7 @@ from tablestore_engine.errors import OptionError, SqlError, TableNotFound, Table
 from tablestore_engine.operation.changes.table_changes import replace_empty
 from tablestore_engine.options import validate
 from tablestore_engine.schema.table.computed_columns import ComputedColumn, computed_options
-from tablestore_engine.schema.table.creation import create_schema, with_defaults
+from tablestore_engine.schema.table.creation import check_names, create_schema, with_defaults
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.types import DataType
 from tablestore_engine.sql.catalog.execute_context import (
@@ -53,6 +53,7 @@ def create_table(statement: CreateTable, context: CatalogContext) -> StatementRe
         return done("CREATE TABLE")
     if statement.must_exist and not exists:
         _missing(statement, context)
+    check_names([one.name for one in statement.columns])
     schema = new_schema(
         [column_of(one) for one in statement.columns if one.computed_sql is None],
         statement.primary_key,
@@ -77,13 +78,14 @@ def _missing(statement: CreateTable, context: CatalogContext) -> NoReturn:
 def computed_of(statement: CreateTable) -> list[ComputedColumn]:
     """The computed columns that a statement declares."""
     return [
-        ComputedColumn(i, one.name, one.computed_sql, one.comment, _type_text(one))
+        ComputedColumn(i, one.name, one.computed_sql, one.comment, type_text_of(one))
         for i, one in enumerate(statement.columns)
         if one.computed_sql is not None
     ]
 
 
-def _type_text(column: ColumnDefinition) -> str:
+def type_text_of(column: ColumnDefinition) -> str:
+    """The text of the type that a computed column has; empty if it is not known."""
     return str(parse_sql_type(column.type_sql, column.name)) if column.type_sql else ""
 
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
-from tablestore_engine.errors import SchemaError, SqlError, did_you_mean
+from tablestore_engine.errors import NotFoundError, SchemaError, SqlError, did_you_mean
+from tablestore_engine.metadata.manifests.manifest import ManifestEntry
 from tablestore_engine.metadata.partition import PartitionFormat, value_from_text
 from tablestore_engine.operation.scan.partition_filter import PartitionFilter
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -15,6 +16,7 @@ from tablestore_engine.sql.statements.statement import PartitionSpec
 from tablestore_engine.sql.text.constants import constant_at
 from tablestore_engine.sql.text.cursor import string_value
 from tablestore_engine.sql.text.lexer import STRING, tokenize
+from tablestore_engine.table import Table
 
 
 def static_values(schema: TableSchema, spec: PartitionSpec) -> dict[str, Any]:
@@ -67,6 +69,22 @@ def live_partitions(schema: TableSchema, partitions: set[bytes], wanted: dict[st
         if all(values[name] == value for name, value in wanted.items()):
             found.append((partition_format.path_of(row), row))
     return sorted(found)
+
+
+def one_partition(table: Table, spec: PartitionSpec) -> tuple[str, dict[str, Any], list[ManifestEntry]]:
+    """Path, values and live files of the partition that a spec names in full. Raises SqlError, NotFoundError."""
+    schema = table.schema
+    wanted = static_values(schema, spec)
+    missing = [name for name in schema.partition_keys if name not in wanted]
+    if missing:
+        raise SqlError(f"PARTITION needs a value for {', '.join(missing)} too.")
+    entries = table.live_files()
+    found = live_partitions(schema, {one.partition for one in entries}, wanted)
+    if not found:
+        text = ", ".join(f"{name} = {value}" for name, value in wanted.items())
+        raise NotFoundError(f"Table {table.name} has no partition ({text}).")
+    path, row = found[0]
+    return path, wanted, [one for one in entries if one.partition == row]
 
 
 def chosen_partitions(schema: TableSchema, wanted: Sequence[Mapping[str, Any]]) -> PartitionFilter:

@@ -8,23 +8,28 @@ the table since it was read, and the statement runs again on the new state.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
 
 from tablestore_engine.errors import SqlError
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.files.row_keys import RowKeys
 from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.operation.scan.scan_plan import ScanPlan
 from tablestore_engine.schema.merge.engine_rules import Kept
-from tablestore_engine.schema.table.predicate import Predicate
+from tablestore_engine.schema.table.predicate import Predicate, conjunction
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.expressions.by_name import by_name_sql, has_named_fields
 from tablestore_engine.spark.expressions.char_text import filled_sql
 from tablestore_engine.spark.expressions.types import sql_type, to_spark_type
 from tablestore_engine.spark.read.computed_columns import with_computed
+from tablestore_engine.spark.read.key_rows import frame_of_rows, predicates_of, rows_of_keys
 from tablestore_engine.spark.read.reader import read_plan, read_positions
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome
@@ -53,6 +58,8 @@ class ChangeTarget:
     merging: bool = False
     intent: WriteIntent = PLAIN
     unread: bool = False
+    rows: pa.Table | None = None
+    """The rows that the statement may change, if they were looked up; they are few."""
 
     @property
     def keyed(self) -> bool:
@@ -103,10 +110,34 @@ class ChangeTarget:
             return [OLD_COLUMN, POSITION_COLUMN] if self.merging else [OLD_COLUMN]
         return [FILE_COLUMN, POSITION_COLUMN]
 
+    def of_keys(self, keys: RowKeys) -> ChangeTarget:
+        """The target with only the rows of some keys, which are looked up, unless they are too many (`rows` None)."""
+        known = [one for one in (self.predicate, *predicates_of(keys)) if one is not None]
+        plan = self.table.scan(self.snapshot, conjunction(known)) if self.snapshot else self.plan
+        rows = rows_of_keys(self.table, plan, keys)
+        return self if rows is None else replace(self, plan=plan, rows=rows)
+
+    def and_rows_of(self, other: ChangeTarget) -> ChangeTarget:
+        """The target with the rows that were looked up for it, and those of another one."""
+        if self.rows is None or other.rows is None:
+            raise AssertionError("rows were not looked up")
+        schema = self.table.schema
+        columns = list(dict.fromkeys((*schema.primary_keys, *schema.partition_keys)))
+        common = RowKeys(self.rows.select(columns)).places_in(other.rows)
+        new = np.setdiff1d(np.arange(other.rows.num_rows), common)
+        return replace(self, rows=pa.concat_tables([self.rows, other.rows.take(pa.array(new))]))
+
+    @property
+    def written_alias(self) -> str | None:
+        """The alias that the statement gives the table."""
+        return None if self.alias == self.table.identifier[1] else self.alias
+
     def register(self) -> str:
         """The temporary view of the target's rows, with `source_columns`."""
         spark = self.frames.spark
-        if self.is_multiset:
+        if self.rows is not None:
+            rows = frame_of_rows(spark, self.rows, self.table.schema)
+        elif self.is_multiset:
             found = read_plan(spark, self.table, self.plan, self.predicate)
             rows = with_old_rows(found, positions=self.merging)
         else:
@@ -115,7 +146,8 @@ class ChangeTarget:
 
     def apply(self, changes: DataFrame) -> WriteOutcome:
         """Write the changed rows."""
-        read = Read(self.table, self.snapshot, self.plan, self.frames.input_bytes, self.intent, self.unread)
+        size = self.frames.input_bytes if self.rows is None else 0
+        read = Read(self.table, self.snapshot, self.plan, size, self.intent, self.unread)
         return apply_changes(self.frames.spark, read, changes)
 
 
@@ -127,15 +159,21 @@ def check_engine(table: Table, verb: str, *, deletes: bool) -> None:
             f"{verb} cannot remove rows of table {table.name}: its option 'ignore-delete' ignores deletes.",
             hint="INSERT OVERWRITE replaces rows.",
         )
-    removes = engine.removes_on_delete or bool(engine.removing_groups)
-    if not (engine.rules.kept is Kept.NEWEST or engine.rules.is_multiset or (verb == "DELETE" and removes)):
-        way_out = f"{engine.rules.removal} makes a table that rows can be deleted from."
+    removes = engine.rules.kept is Kept.NEWEST or engine.removes_on_delete or bool(engine.removing_groups)
+    updates = verb == "DELETE" or engine.takes_updates
+    if engine.rules.is_multiset or (updates and (removes or not deletes)):
+        return
+    way_out = f"{engine.rules.removal} makes a table that rows can be deleted from."
+    if updates and verb == "MERGE":
         raise SqlError(
-            f"UPDATE, DELETE and MERGE are not supported with 'merge-engine' = '{engine.name}', "
-            f"which table {table.name} has.",
-            hint="INSERT rows: the merge engine folds them into those of the same key. INSERT OVERWRITE replaces them."
-            + (f" {way_out}" if engine.folds and verb == "DELETE" else ""),
+            f"MERGE cannot remove rows of table {table.name}: its merge engine is '{engine.name}'.", hint=way_out
         )
+    refused = f"{verb} is" if engine.takes_updates else "UPDATE, DELETE and MERGE are"
+    raise SqlError(
+        f"{refused} not supported with 'merge-engine' = '{engine.name}', which table {table.name} has.",
+        hint="INSERT rows: the merge engine folds them into those of the same key. INSERT OVERWRITE replaces them."
+        + (f" {way_out}" if engine.folds and verb == "DELETE" else ""),
+    )
 
 
 def predicate_on(table: Table, alias: str | None, condition_sql: str, *, alone: bool = True) -> Predicate | None:
@@ -143,6 +181,11 @@ def predicate_on(table: Table, alias: str | None, condition_sql: str, *, alone: 
 
     `alone`: no other relation is in scope, so a column without a qualifier is the table's.
     """
+    return condition_predicate(condition_sql, owner_of(table, alias, alone=alone))
+
+
+def owner_of(table: Table, alias: str | None, *, alone: bool = True) -> Callable[[tuple[str, ...]], str | None]:
+    """Which column of the table a dotted name is; None for another one's."""
     database, name = (part.lower() for part in table.identifier)
     called = [[alias.lower()]] if alias else [[name], [database, name]]
 
@@ -151,7 +194,7 @@ def predicate_on(table: Table, alias: str | None, condition_sql: str, *, alone: 
         own = [part.lower() for part in qualifier] in called if qualifier else alone
         return column if own else None
 
-    return condition_predicate(condition_sql, owner)
+    return owner
 
 
 def target_of(

@@ -14,6 +14,7 @@ from tablestore_engine.spark.verbs.keyed_changes import ACTION_COLUMN
 from tablestore_engine.sql.changes.aggregates import aggregates_refused, set_clauses
 from tablestore_engine.sql.changes.assignments import assigned_values
 from tablestore_engine.sql.changes.change_target import ChangeTarget, check_engine, predicate_on, target_of
+from tablestore_engine.sql.changes.looked_up import looked_up
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.rows.row_context import RowContext, result_of
 from tablestore_engine.sql.statements.row import Delete, Update
@@ -44,9 +45,10 @@ def deleted_rows(statement: Delete, context: RowContext) -> tuple[ChangeTarget, 
     check_engine(table, "DELETE", deletes=True)
     where = statement.where_sql
     target = _target(context, table, statement.alias, where)
-    items = [*_own_columns(target), f"{DELETE_KIND} AS {ACTION_COLUMN}"]
-    rows_sql = f"{target.register()} AS {quoted_name(target.alias)}"
     with aggregates_refused(target.frames, [] if where is None else [("WHERE", where)]):
+        target, where = looked_up(target, where)
+        items = [*_own_columns(target), f"{DELETE_KIND} AS {ACTION_COLUMN}"]
+        rows_sql = f"{target.register()} AS {quoted_name(target.alias)}"
         return target, _select(target, rows_sql, items, where)
 
 
@@ -61,10 +63,11 @@ def updated_rows(statement: Update, context: RowContext) -> tuple[ChangeTarget, 
     check_engine(table, "UPDATE", deletes=False)
     where = statement.where_sql
     target = _target(context, table, statement.alias, where)
-    rows_sql = f"{target.register()} AS {quoted_name(target.alias)}"
     clauses = [] if where is None else [("WHERE", where)]
     with aggregates_refused(target.frames, [*set_clauses(statement.assignments), *clauses]):
         _check_assignable(target, statement.assignments)
+        target, where = looked_up(target, where)
+        rows_sql = f"{target.register()} AS {quoted_name(target.alias)}"
         values = assigned_values(target, statement.assignments, target.expression, rows_sql)
         items = [
             f"CAST({values[n.lower()]} AS {target.sql_type(n)}) AS {quoted_name(n)}"

@@ -5,13 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import DuplicateKeyError, SchemaError, SqlError
 from tablestore_engine.operation.transaction.transaction import with_retry
-from tablestore_engine.schema.table.predicate import Predicate, conjunction, disjunction
 from tablestore_engine.schema.table.row_kind import DELETE_KIND
 from tablestore_engine.schema.types.sql_literals import literal, quoted_name
 from tablestore_engine.spark.expressions.by_name import by_name_sql
@@ -19,12 +16,7 @@ from tablestore_engine.spark.expressions.char_text import filled_sql
 from tablestore_engine.spark.expressions.default_value import default_sql
 from tablestore_engine.spark.expressions.types import columns_of, to_spark_type
 from tablestore_engine.spark.read.source_bounds import (
-    bounds_of,
     comparable_columns,
-    is_large,
-    kept,
-    rows_with_values_of,
-    with_own_plan,
 )
 from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome
 from tablestore_engine.spark.verbs.keyed_changes import ACTION_COLUMN
@@ -34,8 +26,6 @@ from tablestore_engine.sql.changes.assignments import assigned_values
 from tablestore_engine.sql.changes.change_target import (
     ChangeTarget,
     check_engine,
-    predicate_on,
-    target_of,
     unread_target_of,
 )
 from tablestore_engine.sql.changes.merge_clauses import (
@@ -46,7 +36,8 @@ from tablestore_engine.sql.changes.merge_clauses import (
     clause_rows,
     value_column,
 )
-from tablestore_engine.sql.query.merge_keys import equal_columns, upsert_keys
+from tablestore_engine.sql.changes.merge_source import SOURCE, Source, expressions_of, read_once
+from tablestore_engine.sql.query.merge_keys import upsert_keys
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.rows.frames import Frames
 from tablestore_engine.sql.rows.merge_schema import merged
@@ -58,7 +49,6 @@ from tablestore_engine.table import Table
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_SOURCE = "__tablestore_source"
 _IN_TARGET = "__tablestore_in_target"
 _IN_SOURCE = "__tablestore_in_source"
 _NUMBER = "__tablestore_number"
@@ -93,7 +83,7 @@ def merged_rows(statement: Merge, context: RowContext) -> Iterator[tuple[ChangeT
     if upsert is not None:
         yield upsert
         return
-    with _read_once(statement, context, table, source, frames) as (target, kept_source):
+    with read_once(statement, context, table, source, frames) as (target, kept_source):
         with aggregates_refused(frames, merge_expressions(statement)):
             changes = _merge_changes(statement, target, kept_source)
         yield target, _removed_once(statement, target, changes)
@@ -121,66 +111,13 @@ def _upsert(
     if not pairs or len(comparable_columns(pairs, schema, source)) < len(pairs):
         return None
     target = unread_target_of(frames, table, statement.target_alias, context.intent)
-    alias = quoted_name(statement.source_alias or _SOURCE)
-    from_sql = f"{quoted_name(frames.register(_SOURCE, source))} AS {alias}"
+    alias = quoted_name(statement.source_alias or SOURCE)
+    from_sql = f"{quoted_name(frames.register(SOURCE, source))} AS {alias}"
     (insert,) = statement.not_matched
-    values = _clause_values(insert, target, alias, source, _bound(statement, target), from_sql)
+    values = _clause_values(insert, target, alias, source, expressions_of(statement, target), from_sql)
     columns = [f"CAST({values[n.lower()]} AS {target.sql_type(n)}) AS {quoted_name(n)}" for n in schema.field_names]
     with aggregates_refused(frames, merge_expressions(statement)):
         return target, frames.run(f"SELECT {', '.join(columns)}, 0 AS {ACTION_COLUMN} FROM {from_sql}")
-
-
-@dataclass(frozen=True)
-class _Source:
-    """The source rows of a MERGE: their columns, and the view (quoted) to read them from.
-
-    `matching` is SQL of the rows of the target, a view (quoted), that some row of the source may match.
-    """
-
-    frame: DataFrame
-    view: str
-    matching: Callable[[str], str] = lambda target: target
-
-
-@contextmanager
-def _read_once(
-    statement: Merge, context: RowContext, table: Table, frame: DataFrame, frames: Frames
-) -> Iterator[tuple[ChangeTarget, _Source]]:
-    """The target, without files of which no row can change, and the source.
-
-    If the target is large, the source is computed first and kept, and its keys exclude more files.
-    """
-    others = [_of_unmatched(clause, table, statement) for clause in statement.not_matched_by_source]
-
-    def target_where(*conditions: Predicate | None) -> ChangeTarget:
-        matched = conjunction([c for c in conditions if c is not None])
-        looked_at = [matched, *others]
-        known = [p for p in looked_at if p is not None]
-        predicate = disjunction(known) if len(known) == len(looked_at) else None
-        return target_of(frames, table, statement.target_alias, predicate, context.intent, merging=True)
-
-    on = predicate_on(table, statement.target_alias, statement.on_sql, alone=False)
-    target = target_where(on)
-    pairs = []
-    if is_large(target.plan) and None not in others:
-        pairs = equal_columns(statement, table.schema.field_names, frame.columns)
-        pairs = comparable_columns(pairs, table.schema, frame)
-    if not pairs:
-        yield target, _Source(frame, quoted_name(frames.register(_SOURCE, frame)))
-        return
-    source = _Source(frame, quoted_name(frames.register(_SOURCE, with_own_plan(frame))))
-    with kept(frames.spark, source.view) as rows:
-        bounds = bounds_of(rows, pairs, table.schema)
-        if not others:
-            matching = partial(rows_with_values_of, source.view, pairs=pairs, bounds=bounds)
-            source = replace(source, matching=matching)
-        yield target_where(on, *bounds.predicates), source
-
-
-def _of_unmatched(clause: MergeClause, table: Table, statement: Merge) -> Predicate | None:
-    """The condition of a WHEN NOT MATCHED BY SOURCE clause on its rows."""
-    condition = clause.condition_sql
-    return None if condition is None else predicate_on(table, statement.target_alias, condition)
 
 
 def _removed_once(statement: Merge, target: ChangeTarget, changes: DataFrame) -> DataFrame:
@@ -194,13 +131,13 @@ def _removed_once(statement: Merge, target: ChangeTarget, changes: DataFrame) ->
     return numbered.dropDuplicates([*source_row, _NUMBER]).drop(_NUMBER)
 
 
-def _merge_changes(statement: Merge, target: ChangeTarget, read: _Source) -> DataFrame:
+def _merge_changes(statement: Merge, target: ChangeTarget, read: Source) -> DataFrame:
     """The rows that a MERGE puts or removes, each with its action."""
     frames = target.frames
     source = read.frame
     source_names = [c.lower() for c in source.columns]
-    alias = quoted_name(statement.source_alias or _SOURCE)
-    bound = _bound(statement, target)
+    alias = quoted_name(statement.source_alias or SOURCE)
+    bound = expressions_of(statement, target)
 
     def scope(state: str, clauses: tuple[MergeClause, ...], first: int, seen_sql: str) -> ClauseScope:
         conditions = [None if c.condition_sql is None else bound(c.condition_sql) for c in clauses]
@@ -235,18 +172,9 @@ def _merge_changes(statement: Merge, target: ChangeTarget, read: _Source) -> Dat
     return frames.run(f"SELECT {', '.join(columns)}, {action} FROM ({text}) WHERE {CLAUSE_COLUMN} IS NOT NULL")
 
 
-def _bound(statement: Merge, target: ChangeTarget) -> Callable[[str], str]:
-    """What binds the tables in an expression of the statement."""
-    frames = target.frames
-    qualifiers = dict(target.qualifiers)
-    if (name := statement.unaliased_source) is not None:
-        qualifiers[(name.database or frames.database).lower(), name.name.lower()] = name.name
-    return lambda sql: frames.expression(sql, qualifiers)
-
-
 def _source_alias(statement: Merge) -> str:
     if statement.source_alias is None:
-        return "" if statement.source_name else f" AS {_SOURCE}"
+        return "" if statement.source_name else f" AS {SOURCE}"
     columns = f"({', '.join(quoted_name(c) for c in statement.source_columns)})" if statement.source_columns else ""
     return f" AS {quoted_name(statement.source_alias)}{columns}"
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tablestore_engine.operation.transaction.transaction import with_retry
@@ -53,6 +54,7 @@ def replacing_rows(statement: InsertOverwrite, context: RowContext) -> Iterator[
         sql=statement.sql, table=statement.table, dynamic_options=statement.dynamic_options, where_sql=where
     )
     target, removed = deleted_rows(delete, context)
+    target = replace(target, rows=None)  # those of the query may be many
     schema = target.table.schema
     rows = align(
         target.frames.query(query_of(statement, schema), apart=True),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.sql.parse.parse_table import AFTER_TYPE, column_definition, column_type
+from tablestore_engine.sql.parse.parse_table import AFTER_TYPE, column_definition, column_type, computed_column
 from tablestore_engine.sql.statements.columns import (
     AddColumn,
     AddPartitionField,
@@ -137,7 +137,10 @@ def _add(cursor: Cursor, if_not_exists: bool) -> ColumnAction:
     while cursor.key_at(1) == ".":
         parent = (*parent, cursor.name("a column name"))
         cursor.expect(".")
-    return AddColumn(column_definition(cursor)[0], parent, if_not_exists)
+    column = computed_column(cursor, placed=True) or column_definition(cursor)[0]
+    if parent and column.computed_sql is not None:
+        raise cursor.error(f"The field {column.name} of a struct cannot be computed", kind=SqlError)
+    return AddColumn(column, parent, if_not_exists)
 
 
 def _rename(cursor: Cursor) -> ColumnAction:
@@ -157,6 +160,13 @@ def _replace(cursor: Cursor) -> ColumnAction:
     while cursor.accept(","):
         columns.append(column_definition(cursor)[0])
     cursor.expect(")")
+    for one in columns:
+        if one.computed_sql is not None:
+            raise cursor.error(
+                f"REPLACE COLUMNS cannot add the computed column {one.name}",
+                kind=SqlError,
+                hint="Add it by ADD COLUMN.",
+            )
     return ReplaceColumns(tuple(columns))
 
 
@@ -188,9 +198,10 @@ def _defined(cursor: Cursor, column: tuple[str, ...]) -> list[ColumnAction]:
     if not renamed:
         cursor.i -= 1  # the definition begins with the name of the column
     definition, _ = column_definition(cursor)
-    if definition.default_sql is not None:
+    if definition.default_sql is not None or definition.computed_sql is not None:
         cursor.i = start
-        raise cursor.error("A definition of a column that exists cannot have a DEFAULT", kind=SqlError)
+        what = "a DEFAULT" if definition.computed_sql is None else "an expression"
+        raise cursor.error(f"A definition of a column that exists cannot have {what}", kind=SqlError)
     altered = AlterColumn(
         column,
         definition.type_sql,

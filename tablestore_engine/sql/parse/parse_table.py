@@ -144,7 +144,7 @@ def _elements(cursor: Cursor, head: _Head, *, typed: bool) -> None:
                 if cursor.accept(","):
                     continue
                 break
-            computed = _computed_column(cursor) if typed else None
+            computed = computed_column(cursor) if typed else None
             column, is_key = (computed, False) if computed else column_definition(cursor, typed=typed)
             if column.first or column.after is not None:
                 raise cursor.error(
@@ -166,14 +166,17 @@ def _watermark(cursor: Cursor, head: _Head) -> None:
     head.options |= computed_options((), Watermark(column, cursor.until(",", what="an expression")))
 
 
-def _computed_column(cursor: Cursor) -> ColumnDefinition | None:
-    """``name AS expression [COMMENT '…']``; None for another column."""
+def computed_column(cursor: Cursor, *, placed: bool = False) -> ColumnDefinition | None:
+    """``name AS expression [COMMENT '…']``, with FIRST or AFTER where it is `placed`; None for another column."""
     if not (cursor.token.is_name and cursor.key_at(1) == "AS"):
         return None
     name = cursor.name("a column name")
     cursor.expect("AS")
-    sql = cursor.until(",", "COMMENT", what="an expression")
-    return ColumnDefinition(name, "", comment=cursor.string() if cursor.accept("COMMENT") else None, computed_sql=sql)
+    sql = cursor.until(",", "COMMENT", *(("FIRST", "AFTER") if placed else ()), what="an expression")
+    comment = cursor.string() if cursor.accept("COMMENT") else None
+    first = placed and cursor.accept("FIRST")
+    after = cursor.name("a column name") if placed and cursor.accept("AFTER") else None
+    return ColumnDefinition(name, "", comment=comment, computed_sql=sql, first=first, after=after)
 
 
 def _table_constraint(cursor: Cursor, head: _Head) -> bool:
@@ -218,6 +221,7 @@ def column_definition(cursor: Cursor, *, typed: bool = True) -> tuple[ColumnDefi
     nullable, is_key, first = True, False, False
     comment: str | None = None
     default: str | None = None
+    computed: str | None = None
     after: str | None = None
     while cursor.key not in (",", ")") and not cursor.at_end:
         if cursor.accept("NOT", "NULL") or cursor.accept("!", "NULL"):
@@ -239,13 +243,27 @@ def column_definition(cursor: Cursor, *, typed: bool = True) -> tuple[ColumnDefi
             cursor.i += 2
         elif cursor.key in ("UNIQUE", "CHECK", "REFERENCES", "FOREIGN"):
             raise _unkept(cursor)
-        elif cursor.key == "GENERATED":
-            raise cursor.error(
-                "Generated columns are not supported", kind=SqlError, hint="Compute the column in the query."
-            )
+        elif cursor.key == "GENERATED" and typed:
+            computed = _generated(cursor, type_sql)
         else:
             raise cursor.error(f"The definition of column {name} is not understood")
-    return ColumnDefinition(name, type_sql, nullable, comment, default, None, first, after), is_key
+    if computed is not None and (is_key or not nullable or default is not None):
+        raise cursor.error(
+            f"Column {name} is computed, so it has no DEFAULT, and is not NOT NULL or a key", kind=SqlError
+        )
+    return ColumnDefinition(name, type_sql, nullable, comment, default, computed, first, after), is_key
+
+
+def _generated(cursor: Cursor, type_sql: str) -> str:
+    """``GENERATED ALWAYS AS (expression)``: the expression as a value of the column's type."""
+    if not cursor.accept("GENERATED", "ALWAYS", "AS") or cursor.key != "(":
+        raise cursor.error(
+            "Identity columns are not supported", kind=SqlError, hint="Compute the numbers in the query."
+        )
+    cursor.expect("(")
+    sql = cursor.until(what="an expression")
+    cursor.expect(")")
+    return f"CAST({sql} AS {type_sql})"
 
 
 def column_type(cursor: Cursor, column: str) -> str:

@@ -13,25 +13,29 @@ from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.spark.expressions.default_value import default_sql
 from tablestore_engine.spark.expressions.types import sql_type
 from tablestore_engine.spark.run.errors import translated
-from tablestore_engine.sql.statements.statement import ColumnDefinition
-from tablestore_engine.sql.statements.table import CreateTable
+from tablestore_engine.sql.catalog.execute_columns import declared_columns, with_columns
+from tablestore_engine.sql.catalog.execute_context import CatalogContext
+from tablestore_engine.sql.statements.columns import AlterColumns
+from tablestore_engine.sql.statements.statement import ColumnDefinition, Statement
 from tablestore_engine.sql.types.types import parse_sql_type
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def with_computed_types(statement: CreateTable, spark: Callable[[], SparkSession]) -> CreateTable:
-    """The statement with the types that Spark gives to its computed columns.
+def with_computed_types(statement: Statement, context: CatalogContext, spark: Callable[[], SparkSession]) -> Statement:
+    """CREATE TABLE or ALTER TABLE with the types that Spark gives to the computed columns.
 
     Raises:
         SqlError: Spark cannot resolve an expression.
     """
-    columns = statement.columns
-    kinds = {one.name: parse_sql_type(one.type_sql, one.name) for one in columns if one.computed_sql is None}
+    columns = declared_columns(statement)
+    known = context.table(statement.table, "ALTER TABLE").schema.fields if isinstance(statement, AlterColumns) else ()
+    kinds = {one.name: one.type for one in known}
+    kinds |= {one.name: parse_sql_type(one.type_sql, one.name) for one in columns if one.computed_sql is None}
     items = ", ".join(f"CAST(NULL AS {sql_type(kind)}) AS {quoted_name(name)}" for name, kind in kinds.items())
-    typed = (one if one.computed_sql is None else _typed(one, items, spark()) for one in columns)
-    return replace(statement, columns=tuple(typed))
+    typed = [one if one.computed_sql is None else _typed(one, items, spark()) for one in columns]
+    return with_columns(statement, typed)
 
 
 def _typed(column: ColumnDefinition, items: str, spark: SparkSession) -> ColumnDefinition:

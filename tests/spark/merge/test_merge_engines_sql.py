@@ -196,6 +196,27 @@ def test_rows_are_replaced_by_overwriting(store):
     assert store.sql("SELECT * FROM t").collect() == []
 
 
+def test_rows_of_a_partial_update_are_updated_and_merged(store):
+    """As by Paimon's connector: the changed row is one more update, which leaves out what is null."""
+    store.execute(
+        "CREATE TABLE t (id INT, a INT, b STRING, PRIMARY KEY (id) NOT ENFORCED)"
+        " WITH ('merge-engine' = 'partial-update', 'bucket' = '1')"
+    )
+    store.execute("INSERT INTO t VALUES (1, 10, 'x'), (2, 20, NULL), (3, 30, 'z')")
+    assert store.execute("UPDATE t SET a = a + 1, b = coalesce(b, 'new') WHERE id < 3").rows_affected == 2
+    source = "(SELECT * FROM VALUES (2, 200), (3, 300), (4, 400) AS s(id, a)) s"
+    store.execute(
+        f"MERGE INTO t USING {source} ON t.id = s.id WHEN MATCHED AND t.a > 25 THEN UPDATE SET a = s.a, b = NULL"
+        " WHEN NOT MATCHED THEN INSERT (id, a) VALUES (s.id, s.a)"
+    )
+    expected = [(1, 11, "x"), (2, 21, "new"), (3, 300, "z"), (4, 400, None)]
+    assert store.sql("SELECT * FROM t ORDER BY id").collect() == expected
+    with pytest.raises(SqlError, match=r"MERGE cannot remove rows .*'partial-update'.*remove-record-on-delete"):
+        store.execute(f"MERGE INTO t USING {source} ON t.id = s.id WHEN MATCHED THEN DELETE")
+    with pytest.raises(SqlError, match=r"DELETE is not supported with 'merge-engine' = 'partial-update'"):
+        store.execute("DELETE FROM t WHERE id = 1")
+
+
 _REMOVING = "partial-update.remove-record-on-sequence-group"
 _GROUP = {"merge-engine": "partial-update", "fields.v.sequence-group": ""}
 

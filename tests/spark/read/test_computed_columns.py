@@ -41,3 +41,23 @@ def test_computed_columns(store, key):
             store.execute(f"ALTER TABLE t {change}")
     with pytest.raises(SqlError, match="'c' AS nope"):
         store.execute("CREATE TABLE u (id INT, c AS nope + 1)")
+    with pytest.raises(SqlError, match="'c' AS nope"):
+        store.execute("ALTER TABLE t ADD COLUMN c AS nope + 1")
+    store.execute(
+        "ALTER TABLE t ADD COLUMNS (n INT, half BIGINT GENERATED ALWAYS AS (n / 2) COMMENT 'h', nine AS id + n FIRST)"
+    )
+    store.execute("INSERT INTO t VALUES (8, 'x', NULL, 3)")
+    assert rows(store, "SELECT * FROM t WHERE half = 1") == [(11, 8, 16, "x", None, "X", 3, 1)]
+    found = [tuple(row) for row in store.sql("DESCRIBE t").collect()]
+    assert ("half", "bigint", "AS CAST(n / 2 AS BIGINT)") in found
+    names = ["nine", "id", "twice", "v", "at", "up", "n", "half"]
+    assert [row[0] for row in store.sql("SHOW COLUMNS IN t").collect()] == names
+    listed = "SELECT column_name FROM information_schema.columns WHERE table_name = 't' ORDER BY ordinal_position"
+    assert [row[0] for row in store.sql(listed).collect()] == names
+    assert ("expression", "upper(v)") in [tuple(row) for row in store.sql("DESCRIBE TABLE t up").collect()]
+    with pytest.raises(SchemaError, match="'half' is computed"):
+        store.table("t").to_arrow(["id", "half"])
+    assert set(store.table("t").to_arrow().column_names) == {"id", "v", "at", "n"}
+    store.execute("ALTER TABLE t DROP COLUMN nine, DROP COLUMN half, DROP COLUMN n")
+    store.execute("ALTER TABLE t RENAME COLUMN twice TO double")
+    assert rows(store, "SELECT * FROM t WHERE id = 8") == [(8, 16, "x", None, "X")]

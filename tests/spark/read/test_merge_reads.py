@@ -167,7 +167,7 @@ def test_the_same_with_and_without_a_look_at_the_source(days, monkeypatch):
 @pytest.mark.parametrize("days", ["keyed"], indirect=True)
 def test_a_small_target_is_joined_at_once(days, monkeypatch):
     monkeypatch.setattr(source_bounds, "LARGE_FILES", 13)
-    monkeypatch.setattr("tablestore_engine.sql.changes.execute_merge.bounds_of", lambda *given: pytest.fail("looked"))
+    monkeypatch.setattr("tablestore_engine.sql.changes.merge_source.bounds_of", lambda *given: pytest.fail("looked"))
     source = "(SELECT 'b' AS day, 12 AS id) s"
     merge = f"MERGE INTO t USING {source} ON t.day = s.day AND t.id = s.id WHEN MATCHED THEN DELETE"
     assert days.execute(merge).rows_affected == 1

@@ -101,8 +101,6 @@ def answer(frame: DataFrame) -> tuple[list[str], Counter[str]]:
 @pytest.fixture(scope="module")
 def both(spark, tmp_path_factory):
     sessions = [new_session(spark) for _ in range(2)]
-    for session in sessions:
-        session.conf.set("spark.sql.codegen.wholeStage", "false")
     own = sessions[1]
     try:
         yield Both(TableStore(tmp_path_factory.mktemp("door") / "warehouse", sessions[0]), own)

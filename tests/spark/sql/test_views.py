@@ -174,20 +174,20 @@ def test_columns_of_a_view_have_names_of_their_own(views, head):
 
 @pytest.mark.spark
 def test_a_condition_on_a_view_leaves_files_out(store, monkeypatch):
-    from tablestore_engine.sql.rows import frames
+    from tablestore_engine.sql.rows import table_frames
 
     store.execute("CREATE TABLE t (id INT, day STRING) PARTITIONED BY (day)")
     store.execute("INSERT INTO t SELECT id, day FROM range(2) CROSS JOIN VALUES ('a'), ('b'), ('c') AS d(day)")
     store.execute("CREATE VIEW renamed (n, d) AS SELECT id, day FROM t")
     store.execute("CREATE VIEW above AS SELECT d AS day, n FROM renamed WHERE d <> 'c'")
     store.execute("CREATE VIEW counted AS SELECT count(*) AS n, 'a' AS day FROM t")
-    read, real = [], frames.read_plan
+    read, real = [], table_frames.read_plan
 
     def noting(spark, table, plan, *rest):
         read.append("".join(sorted(b.partition[0] for b in plan.buckets)))
         return real(spark, table, plan, *rest)
 
-    monkeypatch.setattr(frames, "read_plan", noting)
+    monkeypatch.setattr(table_frames, "read_plan", noting)
     assert rows(store, "SELECT * FROM renamed WHERE d = 'b'") == [(0, "b"), (1, "b")]
     assert rows(store, "SELECT * FROM above WHERE day IN ('a', 'c')") == [("a", 0), ("a", 1)]
     assert rows(store, "SELECT * FROM counted WHERE day = 'a'") == [(6, "a")]

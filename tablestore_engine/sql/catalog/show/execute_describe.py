@@ -8,16 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tablestore_engine.catalog import View
-from tablestore_engine.errors import ColumnNotFound, NotFoundError, SqlError, did_you_mean
+from tablestore_engine.errors import ColumnNotFound, SqlError, did_you_mean
 from tablestore_engine.metadata.manifests.manifest import ManifestEntry
 from tablestore_engine.metadata.statistics import value_shown
-from tablestore_engine.schema.table.computed_columns import computed_columns
-from tablestore_engine.schema.types.default_values import declared_default
-from tablestore_engine.schema.types.sql_literals import spark_type
-from tablestore_engine.schema.types.types import DataField, parse_type
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, answer, utc
-from tablestore_engine.sql.catalog.partition_spec import live_partitions, static_values
-from tablestore_engine.sql.catalog.show.execute_show import fields_of
+from tablestore_engine.sql.catalog.partition_spec import one_partition
+from tablestore_engine.sql.catalog.show.describe_json import describe_json
+from tablestore_engine.sql.catalog.show.shown_columns import ShownColumn, columns_of, shown_columns, shown_fields
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.show import Describe, ShowTablePartition
 from tablestore_engine.sql.statements.statement import PartitionSpec
@@ -32,7 +29,7 @@ _COLUMNS = {"col_name": "string", "data_type": "string", "comment": "string"}
 def describe(statement: Describe, context: CatalogContext) -> StatementResult:
     """DESCRIBE [TABLE] [EXTENDED] name [PARTITION (…)] [column]."""
     if statement.as_json:
-        raise SqlError("DESCRIBE … AS JSON is not supported.", hint="Use DESCRIBE TABLE EXTENDED.")
+        return describe_json(statement, context)
     if statement.column is not None:
         _refuse_foreign(statement, statement.column, context)
         return _column(statement, statement.column, context)
@@ -40,22 +37,19 @@ def describe(statement: Describe, context: CatalogContext) -> StatementResult:
         view = context.catalog.load_view(*context.identifier(statement.table))
         if statement.partition:
             raise SqlError(f"{statement.table} is a view, so it has no partitions.")
-        rows = [_row(one) for one in view.columns]
+        rows = [_row(one) for one in shown_fields(view.columns)]
         if statement.extended:
             rows += _section("Detailed Table Information", _view_details(statement, view, context))
         return answer("DESCRIBE", _COLUMNS, rows)
     table = context.catalog.load_table(*context.identifier(statement.table))
-    rows = [_row(one) for one in table.schema.fields]
-    for one in computed_columns(table.schema.options):
-        kind = spark_type(parse_type(one.type_text)) if one.type_text and "<" not in one.type_text else one.type_text
-        rows.insert(min(one.index, len(rows)), (one.name, kind, f"AS {one.sql}"))
+    columns = shown_columns(table.schema)
+    rows = [_row(one) for one in columns]
     if table.schema.partition_keys:
         rows += [("# Partition Information", "", ""), ("# col_name", "data_type", "comment")]
-        rows += [_row(one) for one in table.schema.partition_fields]
-    defaults = [(f.name, spark_type(f.type), declared_default(f)) for f in table.schema.fields]
-    if any(text is not None for _, _, text in defaults):
-        rows += _section("Column Default Values", ())
-        rows += [one for one in defaults if one[2] is not None]
+        rows += [_row(one) for one in shown_fields(table.schema.partition_fields)]
+    defaults = [(one.name, one.type_text, one.default) for one in columns if one.default is not None]
+    if defaults:
+        rows += [*_section("Column Default Values", ()), *defaults]
     details = _partition_details(table, statement.partition) if statement.partition else []
     if statement.extended:
         if details:
@@ -83,8 +77,8 @@ def _refuse_foreign(statement: Describe, name: str, context: CatalogContext) -> 
         raise SqlError(f"DESCRIBE {word} is not supported.", hint=hints[word])
 
 
-def _row(column: DataField) -> Row:
-    return column.name, spark_type(column.type), column.description
+def _row(column: ShownColumn) -> Row:
+    return column.name, column.type_text, column.description
 
 
 def _section(title: str, details: Iterable[tuple[str, str]]) -> list[Row]:
@@ -92,34 +86,36 @@ def _section(title: str, details: Iterable[tuple[str, str]]) -> list[Row]:
 
 
 def _column(statement: Describe, column: str, context: CatalogContext) -> StatementResult:
-    found = {one.name.lower(): one for one in fields_of(statement.table, context)}
-    field = found.get(column.lower())
-    if field is None:
-        hint = did_you_mean(column, [one.name for one in found.values()])
+    columns = columns_of(context.catalog, *context.identifier(statement.table), context.kind(statement.table))
+    found = next((one for one in columns if one.name.lower() == column.lower()), None)
+    if found is None:
+        hint = did_you_mean(column, [one.name for one in columns])
         raise ColumnNotFound(f"{statement.table} has no column '{column}'.", hint=hint)
     rows = [
-        ("col_name", field.name),
-        ("data_type", spark_type(field.type)),
-        ("comment", "NULL" if field.description is None else field.description),
+        ("col_name", found.name),
+        ("data_type", found.type_text),
+        ("comment", "NULL" if found.comment is None else found.comment),
     ]
-    default = declared_default(field)
-    if default is not None:
-        rows.append(("default", default))
+    if found.default is not None:
+        rows.append(("default", found.default))
+    if found.computed_sql is not None:
+        rows.append(("expression", found.computed_sql))
     if statement.extended:
-        rows.append(("nullable", "true" if field.type.nullable else "false"))
-        rows += _column_statistics(statement, field, context)
+        rows.append(("nullable", "true" if found.nullable else "false"))
+        rows += _column_statistics(statement, found.name, context)
     return answer("DESCRIBE", {"info_name": "string", "info_value": "string"}, rows)
 
 
-def _column_statistics(statement: Describe, field: DataField, context: CatalogContext) -> list[tuple[str, str]]:
+def _column_statistics(statement: Describe, name: str, context: CatalogContext) -> list[tuple[str, str]]:
     """The statistics of ANALYZE TABLE for a column, by Spark's names."""
     if context.kind(statement.table) == "view":
         return []
     table = context.catalog.load_table(*context.identifier(statement.table))
     analyzed = table.statistics_of(table.latest_snapshot())
-    found = analyzed.columns.get(field.name) if analyzed else None
-    if found is None:
+    found = analyzed.columns.get(name) if analyzed else None
+    if found is None or not table.schema.has_field(name):
         return []
+    field = table.schema.field(name)
     known = {
         "min": value_shown(found.least, field.type),
         "max": value_shown(found.greatest, field.type),
@@ -189,25 +185,14 @@ def _table_details(table: Table) -> list[tuple[str, str]]:
 
 def _partition_details(table: Table, spec: PartitionSpec) -> list[tuple[str, str]]:
     """The rows of a partition; also checks that it exists."""
-    schema = table.schema
-    wanted = static_values(schema, spec)
-    missing = [name for name in schema.partition_keys if name not in wanted]
-    if missing:
-        raise SqlError(f"PARTITION needs a value for {', '.join(missing)} too.")
-    entries = table.live_files()
-    found = live_partitions(schema, {one.partition for one in entries}, wanted)
-    if not found:
-        text = ", ".join(f"{name} = {value}" for name, value in wanted.items())
-        raise NotFoundError(f"Table {table.name} has no partition ({text}).")
-    path, row = found[0]
-    files = [one.file for one in entries if one.partition == row]
-    counted = table.count_rows([one for one in entries if one.partition == row])
+    path, _, entries = one_partition(table, spec)
+    files, counted = [one.file for one in entries], table.count_rows(entries)
     return [
         ("Partition", path),
         ("partition", path),
         ("Location", table.paths.partition_dir(path)),
         ("file.path", table.paths.partition_dir(path)),
-        *([("Buckets", _bucket_text([e for e in entries if e.partition == row]))] if schema.bucket_keys else []),
+        *([("Buckets", _bucket_text(entries))] if table.schema.bucket_keys else []),
         ("Row Count", counted.text),
         ("Size", f"{sum(one.file_size for one in files)} bytes"),
         ("num-files", str(len(files))),

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping
 
 from tablestore_engine.errors import SqlError, TableStoreError
 from tablestore_engine.metadata.partition import PartitionFormat, escape
-from tablestore_engine.schema.types.sql_literals import spark_type
-from tablestore_engine.schema.types.types import DataField
 from tablestore_engine.sql.catalog.execute_context import CatalogContext, answer
 from tablestore_engine.sql.catalog.partition_spec import live_partitions, static_values
+from tablestore_engine.sql.catalog.show.shown_columns import ShownColumn, columns_of, shown_columns, shown_fields
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.show import (
     ShowColumns,
@@ -49,7 +48,7 @@ def _information(database: str, name: str, context: CatalogContext) -> str:
     if context.catalog.object_kind(database, name) == "view":
         view = context.catalog.load_view(database, name)
         lines += ["Type: VIEW", f"View Text: {view.sql}", *_comment(view.comment)]
-        return "\n".join([*lines, *_tree(view.columns), ""])
+        return "\n".join([*lines, *_tree(shown_fields(view.columns)), ""])
     try:
         table = context.catalog.load_table(database, name)
         found = table.statistics()
@@ -62,32 +61,22 @@ def _information(database: str, name: str, context: CatalogContext) -> str:
         lines.append(f"Primary Key: {', '.join(table.schema.primary_keys)}")
     if table.schema.partition_keys:
         lines.append(f"Partition Columns: {', '.join(table.schema.partition_keys)}")
-    return "\n".join([*lines, *_tree(table.schema.fields), ""])
+    return "\n".join([*lines, *_tree(shown_columns(table.schema)), ""])
 
 
 def _comment(text: str | None) -> list[str]:
     return [] if text is None else [f"Comment: {text}"]
 
 
-def _tree(columns: Iterable[DataField]) -> list[str]:
-    nullable = ((one, "true" if one.type.nullable else "false") for one in columns)
-    return [
-        "Schema: root",
-        *(f" |-- {one.name}: {spark_type(one.type)} (nullable = {null})" for one, null in nullable),
-    ]
-
-
-def fields_of(name: TableName, context: CatalogContext) -> tuple[DataField, ...]:
-    """The columns of a table, or those that a view had when it was created."""
-    identifier = context.identifier(name)
-    if context.kind(name) == "view":
-        return context.catalog.load_view(*identifier).columns
-    return context.catalog.load_table(*identifier).schema.fields
+def _tree(columns: Iterable[ShownColumn]) -> list[str]:
+    nullable = ((one, "true" if one.nullable else "false") for one in columns)
+    return ["Schema: root", *(f" |-- {one.name}: {one.type_text} (nullable = {null})" for one, null in nullable)]
 
 
 def show_columns(statement: ShowColumns, context: CatalogContext) -> StatementResult:
     """SHOW COLUMNS."""
-    rows = [(one.name,) for one in fields_of(statement.table, context)]
+    found = columns_of(context.catalog, *context.identifier(statement.table), context.kind(statement.table))
+    rows = [(one.name,) for one in found]
     return answer("SHOW COLUMNS", {"col_name": "string"}, rows)
 
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tablestore_engine.catalog import View
-from tablestore_engine.schema.table.computed_columns import computed_columns, other_options, watermark_of
+from tablestore_engine.schema.table.computed_columns import (
+    ComputedColumn,
+    computed_columns,
+    in_places,
+    other_options,
+    watermark_of,
+)
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.default_values import declared_default
 from tablestore_engine.schema.types.sql_literals import declared_column, quoted_name, quoted_text
@@ -27,10 +33,8 @@ def show_create_table(statement: ShowCreateTable, context: CatalogContext) -> St
 
 def create_table_text(database: str, name: str, schema: TableSchema) -> str:
     """The CREATE TABLE of a schema."""
-    elements = [declared_column(one, declared_default(one)) for one in schema.fields]
-    for one in computed_columns(schema.options):
-        comment = "" if one.comment is None else f" COMMENT {quoted_text(one.comment)}"
-        elements.insert(min(one.index, len(elements)), f"{quoted_name(one.name)} AS {one.sql}{comment}")
+    stored = [declared_column(one, declared_default(one)) for one in schema.fields]
+    elements = in_places(stored, computed_columns(schema.options), _computed)
     watermark = watermark_of(schema.options)
     if watermark is not None:
         elements.append(f"WATERMARK FOR {quoted_name(watermark.column)} AS {watermark.sql}")
@@ -43,6 +47,11 @@ def create_table_text(database: str, name: str, schema: TableSchema) -> str:
     clauses = [f"PARTITIONED BY ({_names(schema.partition_keys)})"] if schema.partition_keys else []
     clauses += _common(schema.comment, other_options(schema.options))
     return "\n".join(lines) + ")" + "".join(f"\n{one}" for one in clauses)
+
+
+def _computed(column: ComputedColumn) -> str:
+    comment = "" if column.comment is None else f" COMMENT {quoted_text(column.comment)}"
+    return f"{quoted_name(column.name)} AS {column.sql}{comment}"
 
 
 def create_view_text(database: str, name: str, view: View) -> str:

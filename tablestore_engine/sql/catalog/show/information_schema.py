@@ -10,8 +10,7 @@ from typing import Any, Final
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import TableNotFound, TableStoreError, did_you_mean
-from tablestore_engine.schema.types.sql_literals import spark_type
-from tablestore_engine.schema.types.types import DataField
+from tablestore_engine.sql.catalog.show.shown_columns import columns_of
 from tablestore_engine.sql.text.cursor import OWN_CATALOGS
 
 NAME: Final = "information_schema"
@@ -45,17 +44,12 @@ def _columns(catalog: Catalog) -> Rows:
     rows: Rows = []
     for database, name, kind in _relations(catalog):
         try:
-            fields: tuple[DataField, ...] = (
-                catalog.load_view(database, name).columns
-                if kind == "VIEW"
-                else catalog.load_table(database, name).schema.fields
-            )
+            found = columns_of(catalog, database, name, "view" if kind == "VIEW" else "table")
         except TableStoreError:
             continue  # dropped meanwhile, or another program's
-        for position, field in enumerate(fields, 1):
-            nullable = "YES" if field.type.nullable else "NO"
-            where = (_CATALOG, database, name)
-            rows.append((*where, field.name, position, nullable, spark_type(field.type), field.description))
+        for position, one in enumerate(found, 1):
+            nullable = "YES" if one.nullable else "NO"
+            rows.append((_CATALOG, database, name, one.name, position, nullable, one.type_text, one.comment))
     return rows
 
 

@@ -264,6 +264,17 @@ ALTER: list[tuple[str, type[Statement], dict[str, Any]]] = [
         AlterColumns,
         {"table": T, "actions": (AddColumn(ColumnDefinition("a", "decimal(10,2)"), if_not_exists=True),)},
     ),
+    (
+        "alter table t add columns (a as b * 2 comment 'x' first, c int generated always as (max(b, 1)) after d)",
+        AlterColumns,
+        {
+            "table": T,
+            "actions": (
+                AddColumn(ColumnDefinition("a", "", comment="x", computed_sql="b * 2", first=True)),
+                AddColumn(ColumnDefinition("c", "int", computed_sql="CAST(max(b, 1) AS int)", after="d")),
+            ),
+        },
+    ),
     ("alter table t add columns a int, b int", AlterColumns, {"table": T, "actions": (_added("a"), _added("b"))}),
     ("alter table t add a int", AlterColumns, {"table": T, "actions": (_added("a"),)}),
     ("alter table t add (a int, b int)", AlterColumns, {"table": T, "actions": (_added("a"), _added("b"))}),

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import date
-
 import pytest
-from support.execute_door import door  # noqa: F401
+from support.execute_door import door, partitioned  # noqa: F401
 
 from tablestore_engine.catalog import View
 from tablestore_engine.errors import ColumnNotFound, DatabaseNotFound, NotFoundError, SqlError, TableNotFound
@@ -98,15 +96,6 @@ def test_show_properties_and_columns(door):
         door.run("show columns in tt")
 
 
-@pytest.fixture
-def partitioned(door):
-    door.run("create table t (dt date, hr int, s string comment 'text') partitioned by (dt, hr)")
-    day = date(2024, 1, 1)
-    rows = [(day, 3, "a"), (day, 3, "b"), (day, 10, "c"), (date(2024, 1, 2), None, "d")]
-    door.insert("t", [dict(zip(("dt", "hr", "s"), row, strict=True)) for row in rows])
-    return door
-
-
 @pytest.mark.parametrize(
     ("spec", "found"),
     [
@@ -176,7 +165,7 @@ def test_describe_partition(partitioned):
         partitioned.run("describe t partition (dt = '2024-01-01')")
 
 
-def test_describe_column_view_and_json(partitioned):
+def test_describe_column_and_view(partitioned):
     assert partitioned.rows("describe t S") == [
         ("col_name", "s"),
         ("data_type", "string"),
@@ -191,7 +180,5 @@ def test_describe_column_view_and_json(partitioned):
     ]
     assert ("View Text", "select dt from t", "") in partitioned.rows("describe extended v")
     assert partitioned.rows("describe v dt")[1] == ("data_type", "date")
-    with pytest.raises(SqlError, match="JSON"):
-        partitioned.run("describe extended t as json")
     with pytest.raises(TableNotFound):
         partitioned.run("describe nope")

@@ -1,0 +1,151 @@
+"""The footer and the page index of a Parquet file: where the pages of its columns are, and what values they may hold.
+
+Rows are numbered from 0 in each row group.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tablestore_engine.operation.pages.thrift_compact import SPAN, ThriftReader
+
+Longs = npt.NDArray[np.int64]
+MAGIC = b"PAR1"
+_TAIL_BYTES = 1 << 16
+_INTEGERS = {1: np.dtype("<i4"), 2: np.dtype("<i8")}  # by Parquet's number of the physical type
+_BYTE_ARRAY = 6
+
+
+@dataclass(frozen=True)
+class Pages:
+    """Where the pages of a column are in one row group: the first row of each, and of the row group after it."""
+
+    first: Longs
+    offsets: Longs
+    sizes: Longs
+
+
+@dataclass(frozen=True)
+class PageBounds:
+    """The least and the greatest value of each page, and whether it has only nulls, and so no such values."""
+
+    lows: list[bytes]
+    highs: list[bytes]
+    empty: npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Sought:
+    """Values that a column is searched for, sorted, as Parquet's bounds have them: numbers, or texts as bytes."""
+
+    values: Any
+
+    def admitted_by(self, pages: PageBounds) -> npt.NDArray[np.bool_]:
+        """For each page whether its bounds admit one of the values."""
+        if isinstance(self.values, list):
+            bounds = zip(pages.lows, pages.highs, strict=True)
+            found = [bisect_left(self.values, low) < bisect_right(self.values, high) for low, high in bounds]
+            admitted: npt.NDArray[np.bool_] = np.array(found, np.bool_)
+        else:
+            kind = self.values.dtype
+            low, high = (
+                np.frombuffer(b"".join(one or bytes(kind.itemsize) for one in ends), kind)
+                for ends in (pages.lows, pages.highs)
+            )
+            admitted = np.searchsorted(self.values, low, "left") < np.searchsorted(self.values, high, "right")
+        return admitted & ~pages.empty
+
+
+class PageIndex:
+    """What the footer and the page index of a file say. It is read as it is needed."""
+
+    def __init__(self, handle: pa.NativeFile) -> None:
+        footer = _footer(handle)
+        meta = ThriftReader(footer).struct()
+        self.created_by = meta.get(6, b"")
+        self._groups = [(group[3], {_path(one): one for one in group[1]}) for group in meta[4]]
+        root, *elements = meta[2]
+        self.root_name = root[4]
+        self.elements = {
+            one[4].decode(): (one, footer[slice(*one[SPAN])]) for one in elements if 5 not in one and one.get(3) != 2
+        }
+        self._pages: dict[tuple[int, str], Pages | None] = {}
+        self._bounds: dict[tuple[int, str], PageBounds | None] = {}
+
+    @property
+    def group_rows(self) -> list[int]:
+        """The number of rows of each row group."""
+        return [rows for rows, _ in self._groups]
+
+    def chunk(self, group: int, column: str) -> dict[int, Any]:
+        """Parquet's ColumnMetaData."""
+        found: dict[int, Any] = self._groups[group][1][column][3]
+        return found
+
+    def pages(self, handle: pa.NativeFile, group: int, column: str) -> Pages | None:
+        """The pages of a column; None where that is not known."""
+        key = (group, column)
+        if key not in self._pages:
+            self._pages[key] = self._read_pages(handle, group, column)
+        return self._pages[key]
+
+    def _read_pages(self, handle: pa.NativeFile, group: int, column: str) -> Pages | None:
+        rows, chunks = self._groups[group]
+        chunk = chunks.get(column)
+        if chunk is None or column not in self.elements or not chunk.get(5):
+            return None
+        locations = ThriftReader(exactly(handle, chunk[4], chunk[5])).struct()[1]
+        places = np.array([(one[1], one[2], one[3]) for one in locations], np.int64).reshape(-1, 3)
+        first = np.append(places[:, 2], rows)
+        return Pages(first, places[:, 0], places[:, 1]) if len(locations) and first[0] == 0 else None
+
+    def bounds(self, handle: pa.NativeFile, group: int, column: str) -> PageBounds | None:
+        """The least and the greatest values of the pages of a column; None where they are not known."""
+        key = (group, column)
+        if key not in self._bounds:
+            chunk = self._groups[group][1][column]
+            index = ThriftReader(exactly(handle, chunk[6], chunk[7])).struct() if chunk.get(7) else None
+            self._bounds[key] = PageBounds(index[2], index[3], np.array(index[1], np.bool_)) if index else None
+        return self._bounds[key]
+
+    def sought(self, column: str, values: pa.Array) -> Sought | None:
+        """Values (no nulls) of the column's type as its bounds have them; None where bounds are not compared."""
+        element = self.elements[column][0] if column in self.elements else {}
+        kind = element.get(1)
+        if kind == _BYTE_ARRAY and pa.types.is_string(values.type):
+            return Sought(sorted(values.cast(pa.binary()).to_pylist()))
+        if kind not in _INTEGERS:
+            return None
+        if pa.types.is_date32(values.type):
+            values = values.cast(pa.int32())
+        if not pa.types.is_signed_integer(values.type):
+            return None
+        return Sought(np.sort(values.to_numpy(zero_copy_only=False).astype(_INTEGERS[kind])))
+
+
+def _footer(handle: pa.NativeFile) -> bytes:
+    size = handle.size()
+    tail = exactly(handle, max(size - _TAIL_BYTES, 0), min(_TAIL_BYTES, size))
+    length = int.from_bytes(tail[-8:-4], "little")
+    if tail[-4:] != MAGIC or length + 8 > size:
+        raise pa.ArrowInvalid("it has no footer")
+    return tail[-length - 8 : -8] if length + 8 <= len(tail) else exactly(handle, size - length - 8, length)
+
+
+def exactly(handle: pa.NativeFile, offset: int, size: int) -> bytes:
+    """Bytes of a file. Raises ArrowInvalid where it has fewer."""
+    found: bytes = handle.read_at(size, offset)
+    if len(found) != size:
+        raise pa.ArrowInvalid(f"it ends before byte {offset + size}")
+    return found
+
+
+def _path(chunk: Mapping[int, Any]) -> str:
+    return ".".join(part.decode() for part in chunk[3][3])

@@ -1,0 +1,237 @@
+"""Some rows of a Parquet file, of which only the pages are read that hold them.
+
+Arrow reads whole row groups. So the pages that are wanted, as the page index of the file says where they are, are put
+together into a small Parquet file in memory, and Arrow reads that. Columns whose pages begin at the same rows are
+in one such file. A column that has no page index, or is nested, is read by row groups.
+
+Rows are numbered from 0 in each row group; numbers are given in rising order. A file never changes, so what its page
+index says is kept for the next lookup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tablestore_engine.operation.pages.page_index import MAGIC, Longs, PageIndex, Pages, exactly
+from tablestore_engine.operation.pages.thrift_compact import BINARY, I32, I64, LIST, STRUCT, list_of, struct_bytes
+
+Portion = Sequence[tuple[int, Longs]]
+"""Row groups, and rows of each."""
+_GAP_BYTES = 1 << 14  # two pages so near to one another are read together
+_ROWS_AT_ONCE = 1_000_000
+_INDEXES = 128
+
+
+class PagedParquet:
+    """Reads rows of an open file."""
+
+    def __init__(self, handle: pa.NativeFile, index: PageIndex) -> None:
+        self._handle = handle
+        self.index = index
+
+    def candidates(self, group: int, sought: Mapping[str, pa.Array]) -> Longs:
+        """The rows of a row group that may hold one of the values of each column."""
+        rows = self.index.group_rows[group]
+        masks: dict[bytes, tuple[Longs, npt.NDArray[np.bool_]]] = {}
+        for column, values in sought.items():
+            pages = self.index.pages(self._handle, group, column)
+            test = self.index.sought(column, values) if pages is not None else None
+            bounds = self.index.bounds(self._handle, group, column) if test is not None else None
+            if pages is None or test is None or bounds is None:
+                continue
+            mask, key = test.admitted_by(bounds), pages.first.tobytes()
+            masks[key] = (pages.first, mask & masks[key][1] if key in masks else mask)
+            if not masks[key][1].any():
+                return np.empty(0, np.int64)
+        wanted = np.ones(rows, np.bool_)
+        for first, mask in masks.values():
+            wanted &= np.repeat(mask, np.diff(first))
+        return np.flatnonzero(wanted)
+
+    def read(self, portion: Portion, columns: Sequence[str]) -> pa.Table:
+        """Columns of rows, in order; without those that the file does not have."""
+        files: dict[bytes, _SmallFile] = {}
+        found: dict[str, pa.ChunkedArray] = {}
+        whole = []
+        for column in columns:
+            pages = [self.index.pages(self._handle, group, column) for group, _ in portion]
+            known = [one for one in pages if one is not None]
+            if len(known) < len(pages):
+                whole.append(column)
+                continue
+            key = b"|".join(one.first.tobytes() for one in known)
+            files.setdefault(key, _SmallFile(self._handle, self.index, portion)).add(column, known)
+        for file in files.values():
+            found |= file.read()
+        if whole:
+            found |= self._whole(portion, whole)
+        names = [column for column in columns if column in found]
+        return pa.table([found[name] for name in names], names=names)
+
+    def _whole(self, portion: Portion, columns: Sequence[str]) -> dict[str, pa.ChunkedArray]:
+        """Columns of rows, of which the row groups are read."""
+        file = pq.ParquetFile(self._handle)
+        top = set(file.schema_arrow.names)
+        there = [column for column in columns if column in top]
+        if not there:
+            return {}
+        parts = [
+            file.read_row_group(group, columns=there).select(there).take(pa.array(rows)) for group, rows in portion
+        ]
+        table = pa.concat_tables(parts)
+        return {name: table.column(name) for name in there}
+
+
+def look_up(
+    handle: pa.NativeFile,
+    path: str,
+    sought: Mapping[str, pa.Array],
+    places_in: Callable[[pa.Table], Longs],
+    columns: Sequence[str],
+) -> Iterator[tuple[Longs, pa.RecordBatch]]:
+    """Columns of the rows of a file that have values which are `sought`, with the positions of the rows in the file.
+
+    `places_in` says which of some rows, given with the sought columns, are wanted.
+    """
+    file = PagedParquet(handle, _index(path, handle))
+    begins = np.cumsum([0, *file.index.group_rows])
+    for portion in _portions(file, sought):
+        compared = file.read(portion, list(sought))
+        if compared.num_columns < len(sought):
+            return  # a column that the file does not have is null in all of its rows
+        wanted = _at(portion, places_in(compared))
+        if not wanted:
+            continue
+        positions = np.concatenate([begins[group] + rows for group, rows in wanted])
+        for batch in file.read(wanted, columns).combine_chunks().to_batches():
+            yield positions, batch
+
+
+def _portions(file: PagedParquet, sought: Mapping[str, pa.Array]) -> Iterator[Portion]:
+    """Rows that may be wanted, of some row groups each, so that they are not too many at a time."""
+    held: list[tuple[int, Longs]] = []
+    for group in range(len(file.index.group_rows)):
+        rows = file.candidates(group, sought)
+        if not len(rows):
+            continue
+        if held and sum(len(one) for _, one in held) + len(rows) > _ROWS_AT_ONCE:
+            yield held
+            held = []
+        held.append((group, rows))
+    if held:
+        yield held
+
+
+def _at(portion: Portion, places: Longs) -> Portion:
+    """The rows at some places of all rows of a portion."""
+    ends = np.cumsum([len(rows) for _, rows in portion])
+    split = np.split(places, np.searchsorted(places, ends[:-1]))
+    parts = zip(portion, split, [0, *ends[:-1]], strict=True)
+    return [(group, rows[at - begin]) for (group, rows), at, begin in parts if len(at)]
+
+
+def _index(path: str, handle: pa.NativeFile) -> PageIndex:
+    key = (path, handle.size())
+    found = _KEPT.pop(key, None) or PageIndex(handle)
+    _KEPT[key] = found
+    while len(_KEPT) > _INDEXES:
+        _KEPT.pop(next(iter(_KEPT)), None)
+    return found
+
+
+_KEPT: dict[tuple[str, int], PageIndex] = {}
+
+
+class _SmallFile:
+    """A Parquet file in memory, of the pages that hold some rows, for columns whose pages begin at the same rows."""
+
+    def __init__(self, handle: pa.NativeFile, index: PageIndex, portion: Portion) -> None:
+        self._handle, self._index, self._portion = handle, index, portion
+        self._columns: dict[str, list[Pages]] = {}
+
+    def add(self, column: str, pages: list[Pages]) -> None:
+        """Add a column, with its pages in each row group."""
+        self._columns[column] = pages
+
+    def read(self) -> dict[str, pa.ChunkedArray]:
+        """The wanted rows."""
+        (pages, *_) = self._columns.values()
+        chosen, places, rows_before, counts = [], [], 0, []
+        for (_, rows), one in zip(self._portion, pages, strict=True):
+            page_of = np.searchsorted(one.first, rows, "right") - 1
+            picked = np.unique(page_of)
+            lengths = np.diff(one.first)[picked]
+            begins = np.cumsum(lengths) - lengths
+            at = np.searchsorted(picked, page_of)
+            places.append(rows - one.first[page_of] + begins[at] + rows_before)
+            chosen.append(picked)
+            counts.append(int(lengths.sum()))
+            rows_before += counts[-1]
+        table = pq.ParquetFile(pa.BufferReader(self._bytes(chosen, counts))).read()
+        wanted = np.concatenate(places)
+        if len(wanted) < table.num_rows:
+            table = table.take(pa.array(wanted))
+        return {name: table.column(name) for name in self._columns}
+
+    def _bytes(self, chosen: list[Longs], counts: list[int]) -> bytes:
+        parts, size, groups = [MAGIC], len(MAGIC), []
+        for number, ((group, _), picked, rows) in enumerate(zip(self._portion, chosen, counts, strict=True)):
+            chunks, begin = [], size
+            for column, pages in self._columns.items():
+                dictionary, data = self._pages_of(group, column, pages[number], picked)
+                chunks.append(self._chunk(group, column, rows, size, len(dictionary), len(data)))
+                parts += [dictionary, data]
+                size += len(dictionary) + len(data)
+            groups.append(struct_bytes([(1, LIST, list_of(STRUCT, chunks)), (2, I64, size - begin), (3, I64, rows)]))
+        elements = [self._index.elements[column][1] for column in self._columns]
+        root = struct_bytes([(4, BINARY, self._index.root_name), (5, I32, len(elements))])
+        footer = struct_bytes(
+            [
+                (1, I32, 2),
+                (2, LIST, list_of(STRUCT, [root, *elements])),
+                (3, I64, sum(counts)),
+                (4, LIST, list_of(STRUCT, groups)),
+                (6, BINARY, self._index.created_by),
+            ]
+        )
+        return b"".join([*parts, footer, len(footer).to_bytes(4, "little"), MAGIC])
+
+    def _pages_of(self, group: int, column: str, pages: Pages, picked: Longs) -> tuple[bytes, bytes]:
+        """The bytes of the dictionary, if there is one, and of the chosen pages."""
+        chunk = self._index.chunk(group, column)
+        begin = min(chunk.get(11) or chunk[9], chunk[9])
+        first = int(pages.offsets[0])
+        dictionary = exactly(self._handle, begin, first - begin) if begin < first else b""
+        offsets, sizes = pages.offsets[picked], pages.sizes[picked]
+        ends = offsets + sizes
+        parts = []
+        apart = np.flatnonzero(offsets[1:] - ends[:-1] > _GAP_BYTES) + 1
+        for low, high in zip([0, *apart], [*apart, len(picked)], strict=True):
+            start = int(offsets[low])
+            data = exactly(self._handle, start, int(ends[high - 1]) - start)
+            if int(sizes[low:high].sum()) == len(data):
+                parts.append(data)
+            else:
+                places = zip((offsets[low:high] - start).tolist(), (ends[low:high] - start).tolist(), strict=True)
+                parts += [data[a:b] for a, b in places]
+        return dictionary, b"".join(parts)
+
+    def _chunk(self, group: int, column: str, rows: int, at: int, dictionary: int, data: int) -> bytes:
+        chunk = self._index.chunk(group, column)
+        meta = [
+            (1, I32, chunk[1]),
+            (2, LIST, list_of(I32, chunk[2])),
+            (3, LIST, list_of(BINARY, chunk[3])),
+            (4, I32, chunk[4]),
+            (5, I64, rows),
+            (6, I64, dictionary + data),
+            (7, I64, dictionary + data),
+            (9, I64, at + dictionary),
+            *([(11, I64, at)] if dictionary else []),
+        ]
+        return struct_bytes([(2, I64, at), (3, STRUCT, struct_bytes(meta))])

@@ -1,0 +1,79 @@
+"""What each incremental strategy, and a snapshot, reads of a large table when few rows change: the rows of their keys.
+
+Counted are files that Spark scans, and row groups and rows that are looked up.
+"""
+
+from __future__ import annotations
+
+import pytest
+from dbt.tests.util import patch_microbatch_end_time, relation_from_name, run_dbt
+from support.reads import recorded_reads
+
+ROWS = 20_000
+PAGE = 5_000
+ALL = f"select cast(id as int) as id, cast(id % 2 as int) as line, 'old' as name, id as v from range({ROWS})"
+FEW = "select id, line, 'new' as name, -1L as v from values (7, 1), (15000, 0), (15001, 1) as s(id, line)"
+MODEL = "{{{{ config(materialized='incremental', buckets=1, {config}) }}}} {{% if is_incremental() %}} {few} {{% else %}} {all} {{% endif %}}"
+CONFIGS = {
+    "upserted": "unique_key='id'",
+    "some_columns": "unique_key='id', merge_update_columns=['name']",
+    "other_columns": "unique_key='id', merge_exclude_columns=['name']",
+    "predicated": "unique_key=['id', 'line'], enforce_key=true, incremental_predicates=['DBT_INTERNAL_DEST.v >= 0']",
+    "replaced": "primary_key=['id', 'line'], unique_key='id', incremental_strategy='delete+insert'",
+}
+EVENTS = """
+{{ config(materialized='view', event_time='at') }}
+select cast(id as int) as id, timestamp'2024-01-01' + make_interval(0, 0, 0, cast(id div 2000 as int)) as at, id as v
+from range(20000) where id < 18000 or id > 18010
+"""
+BATCHED = """
+{{ config(materialized='incremental', incremental_strategy='microbatch', event_time='at', begin='2024-01-01',
+     batch_size='day', lookback=0, primary_key='id', buckets=1) }}
+select * from {{ ref('events') }}
+"""
+SNAPSHOT = """
+{{% snapshot taken %}}
+{{{{ config(target_schema=schema, unique_key='id', strategy='check', check_cols=['v'], buckets=1) }}}}
+select cast(id as int) as id, if(id in ({changed}), -1, id) as v from range({rows})
+{{% endsnapshot %}}
+"""
+
+
+class TestFewChangedRows:
+    @pytest.fixture(scope="class")
+    def models(self):
+        texts = {f"{name}.sql": MODEL.format(config=config, few=FEW, all=ALL) for name, config in CONFIGS.items()}
+        return {**texts, "events.sql": EVENTS, "batched.sql": BATCHED}
+
+    @pytest.fixture(scope="class")
+    def snapshots(self):
+        return {"taken.sql": SNAPSHOT.format(changed="-1", rows=ROWS)}
+
+    def count(self, project, name, where):
+        relation = relation_from_name(project.adapter, name)
+        return project.run_sql(f"select count(*) from {relation} where {where}", fetch="one")[0]
+
+    def test_only_rows_of_their_keys_are_read(self, project, monkeypatch):
+        with patch_microbatch_end_time("2024-01-10 23:00:00"):
+            run_dbt(["run", "--full-refresh"])
+            run_dbt(["snapshot"])
+            (project.project_root / "snapshots/taken.sql").write_text(SNAPSHOT.format(changed="7, 15000", rows=ROWS))
+            reads = recorded_reads(monkeypatch)
+            run_dbt(["run", "--threads", "1"])
+            run_dbt(["snapshot"])
+        monkeypatch.undo()
+        assert "upserted" not in reads, "an upsert reads nothing"
+        for name in ("some_columns", "other_columns", "predicated", "replaced"):
+            assert reads[name].scans == [], f"{name}: Spark scanned the table"
+            # Two pages hold the keys: their key columns, and then the other columns of three rows.
+            assert 0 < reads[name].groups <= 4, name
+            assert reads[name].rows <= 2 * PAGE + 6, name
+        assert self.count(project, "some_columns", "name = 'new' and v >= 0") == 3
+        assert self.count(project, "other_columns", "name = 'old' and v < 0") == 3
+        assert self.count(project, "predicated", "v = -1") == 3
+        assert self.count(project, "replaced", "name = 'new'") == 3
+        # Spark reads the columns that the window and the staging query name, once.
+        assert reads["batched"].scans == [1]
+        assert reads["batched"].rows < ROWS
+        assert len(reads["taken"].scans) == 1
+        assert self.count(project, "taken", "dbt_valid_to is not null") == 2

@@ -1,0 +1,132 @@
+"""Rows of Parquet files are found by values, and only the pages of these rows are read."""
+
+from __future__ import annotations
+
+import random
+from datetime import date
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tablestore_engine.operation.files.row_keys import RowKeys
+from tablestore_engine.operation.pages.page_lookup import look_up
+
+ROWS, PAGE, GROUP = 1_000, 50, 400
+
+
+def table(seed=0):
+    """Rows sorted by `id`, with values of most types, and nulls."""
+    chance = random.Random(seed)
+
+    def some(make):
+        return [None if chance.random() < 0.1 else make() for _ in range(ROWS)]
+
+    return pa.table(
+        {
+            "id": pa.array([i // 3 * 2 for i in range(ROWS)], pa.int64()),
+            "line": pa.array([i % 3 for i in range(ROWS)], pa.int8()),
+            "name": pa.array(sorted(some(lambda: f"n{chance.randrange(300):03}"), key=str)),
+            "wide": pa.array(some(lambda: "x" * chance.randrange(2_000))),
+            "day": pa.array(some(lambda: date(2024, 1, 1 + chance.randrange(31)))),
+            "price": pa.array(some(lambda: Decimal(chance.randrange(10**6)) / 100), pa.decimal128(9, 2)),
+            "big": pa.array(some(lambda: Decimal(chance.randrange(10**20))), pa.decimal128(30, 0)),
+            "at": pa.array(some(lambda: chance.randrange(10**15)), pa.timestamp("us", "UTC")),
+            "flag": pa.array(some(lambda: chance.random() < 0.5)),
+            "nothing": pa.nulls(ROWS, pa.int32()),
+            "items": pa.array(some(lambda: list(range(chance.randrange(4)))), pa.list_(pa.int32())),
+        }
+    )
+
+
+def written(path, rows, **more):
+    given = {"write_page_index": True, "max_rows_per_page": PAGE, "data_page_size": 20_000, "row_group_size": GROUP}
+    pq.write_table(rows, path, **{**given, **more})
+    return str(path)
+
+
+class Counted:
+    """A file that counts the bytes that are read of it."""
+
+    def __init__(self, path):
+        self._file, self.bytes = pa.OSFile(path), 0
+
+    def __getattr__(self, name):
+        return getattr(self._file, name)
+
+    def read_at(self, size, offset):
+        self.bytes += size
+        return self._file.read_at(size, offset)
+
+
+def found(handle, path, keys, columns):
+    parts = list(look_up(handle, path, dict(keys.distinct), keys.places_in, columns))
+    rows = [pa.Table.from_batches([batch]) for _, batch in parts]
+    return np.concatenate([places for places, _ in parts]).tolist() if parts else [], rows
+
+
+def expected(rows, keys):
+    sought = set(zip(*(keys.values.column(name).to_pylist() for name in keys.names), strict=True))
+    own = zip(*(rows.column(name).to_pylist() for name in keys.names), strict=True)
+    return [i for i, one in enumerate(own) if one in sought]
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {},
+        {"use_dictionary": False, "compression": "none"},
+        {"data_page_version": "2.0", "compression": "gzip"},
+        {"write_page_index": False},
+        {"use_dictionary": ["name"], "column_encoding": {"id": "DELTA_BINARY_PACKED"}, "dictionary_pagesize_limit": 99},
+    ],
+)
+def test_the_rows_of_keys(tmp_path, how):
+    rows = table()
+    path = written(tmp_path / "a.parquet", rows, **how)
+    chance = random.Random(1)
+    for names in (["id"], ["id", "line"], ["name"], ["line", "day"], ["price"], ["at"], ["nothing"]):
+        for count in (0, 1, 7, 200):
+            places = [chance.randrange(ROWS) for _ in range(count)]
+            values = rows.select(names).take(pa.array(places, pa.int64())).drop_null()
+            keys = RowKeys(values)
+            with pa.OSFile(path) as handle:
+                at, parts = found(handle, path, keys, rows.column_names)
+            wanted = expected(rows, keys)
+            assert at == wanted, (names, count)
+            if wanted:
+                given = pa.concat_tables(parts).cast(rows.schema)
+                assert given.equals(rows.take(pa.array(wanted))), (names, count)
+
+
+def test_keys_that_no_row_has(tmp_path):
+    path = written(tmp_path / "a.parquet", table())
+    for name, values in (("id", pa.array([-1, 1, 10**6], pa.int64())), ("name", pa.array(["", "zz"]))):
+        with pa.OSFile(path) as handle:
+            assert found(handle, path, RowKeys(pa.table({name: values})), ["id", "wide"]) == ([], [])
+
+
+def test_few_pages_are_read(tmp_path):
+    path = written(tmp_path / "a.parquet", table(), compression="none", use_dictionary=False)
+    size = (tmp_path / "a.parquet").stat().st_size
+    keys = RowKeys(pa.table({"id": pa.array([20, 500], pa.int64())}))
+    names = [name for name in table().column_names if name != "items"]
+    handle = Counted(path)
+    at, _ = found(handle, path, keys, names)
+    assert len(at) == 6
+    cold = handle.bytes
+    handle = Counted(path)
+    found(handle, path, keys, names)
+    assert handle.bytes < size / 5, "pages without the keys were read"
+    assert handle.bytes < cold, "the page index was read again"
+
+
+def test_a_file_that_is_cut_off(tmp_path):
+    path = written(tmp_path / "a.parquet", table())
+    keys = RowKeys(pa.table({"id": pa.array([20], pa.int64())}))
+    with open(path, "r+b") as file:
+        file.truncate(1_000)
+    with pa.OSFile(path) as handle, pytest.raises(pa.ArrowInvalid, match="no footer"):
+        found(handle, path, keys, ["id"])
