@@ -44,7 +44,7 @@ class Project:
         (folder / "models").mkdir(parents=True)
         for name, text in models.items():
             (folder / "models" / name).write_text(text)
-        (folder / "dbt_project.yml").write_text("name: p\nprofile: p\nversion: '1'\n")
+        (folder / "dbt_project.yml").write_text("name: p\nprofile: p\n")
         outputs = {"dev": {**PROFILE, "warehouse": str(folder / "warehouse"), **profile}}
         (folder / "profiles.yml").write_text(yaml.safe_dump({"p": {"target": "dev", "outputs": outputs}}))
         self.warehouse = outputs["dev"]["warehouse"]
