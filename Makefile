@@ -98,6 +98,25 @@ soak: $(VENV)/.dev  ## Fold random histories for half an hour against a dictiona
 races: $(VENV)/.dev  ## Change columns, write, compact and read in four processes for a minute
 	TABLESTORE_RACE=60 $(PY) -m pytest tests/fault/test_evolving_races.py $(PYTEST)
 
+.PHONY: chain
+chain: $(VENV)/.dev  ## Build a chain of models from 200 batches of changes, each run killed at a random storage step
+	@sh scripts/check_java.sh
+	TABLESTORE_CHAIN=200 $(PY) -m pytest tests/functional/test_model_chain.py -s $(PYTEST)
+
+.PHONY: chain-small
+chain-small: $(VENV)/.dev  ## The same with 5 batches
+	@sh scripts/check_java.sh
+	TABLESTORE_CHAIN=5 $(PY) -m pytest tests/functional/test_model_chain.py -s $(PYTEST)
+
+.PHONY: streams
+streams: $(VENV)/.dev  ## Kill a stream 20 times; each row arrives once
+	@sh scripts/check_java.sh
+	TABLESTORE_KILLS=$${TABLESTORE_KILLS:-20} $(PY) -m pytest tests/fault/test_killed_streams.py $(PYTEST)
+
+.PHONY: streams-small
+streams-small:  ## The same with 3 kills, in some two minutes
+	@TABLESTORE_KILLS=3 $(MAKE) --no-print-directory streams
+
 .PHONY: conformance
 conformance: $(VENV)/.dev  ## Run dbt's own adapter tests and write docs/conformance.md
 	@sh scripts/check_java.sh

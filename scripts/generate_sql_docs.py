@@ -54,8 +54,9 @@ HIDDEN_COLUMNS = """\
 
 Every table has columns that `*` leaves out, as in Paimon: `__paimon_file_path`, `__paimon_row_index` (the number of the
 row in its file), `__paimon_partition` (a struct) and `__paimon_bucket`. A query that names them gets them, for example
-`SELECT *, __paimon_bucket FROM t`. The first two exist only where no rows are merged: in a table without a key, or
-after a full compaction.
+`SELECT *, __paimon_bucket FROM t`; UPDATE, DELETE and MERGE may name them in their conditions and values. The first two
+exist only where no rows are merged: in a table without a key, or after a full compaction. No column of a table
+may have one of these names, or one that begins with `__tablestore_`.
 
 ## Statements about rows
 
@@ -70,7 +71,10 @@ after a full compaction.
 - `spark.sql.caseSensitive` applies to queries. Names of tables, and of columns to write to, never depend on case.
 """
 
-_DATA_COLUMNS = {"audit_log": "`rowkind string`, then those of the table"}
+_DATA_COLUMNS = {
+    "audit_log": "`rowkind string`, then those of the table",
+    "binlog": "`rowkind string`, then those of the table as arrays",
+}
 
 IN_DBT = frozenset(
     [

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tablestore_engine.catalog import DEFAULT_DATABASE, Catalog
-from tablestore_engine.errors import SchemaError, in_one_message
+from tablestore_engine.errors import in_one_message
 from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.schema.table.creation import create_schema
 from tablestore_engine.schema.types.types import DataType
@@ -42,6 +42,7 @@ from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
 
     from tablestore_engine.operation.history.change_range import Bound
 
@@ -313,7 +314,7 @@ class TableStore:
 
         table = self.table(name)
         mode = "changelog" if recorded else "auto"
-        return guarded(read_changes(self.spark, table, table.change_range(start, end), mode=mode))
+        return guarded(read_changes(self.spark, table, table.change_range(start, end, recorded=recorded), mode=mode))
 
     @in_one_message
     def write(
@@ -340,34 +341,64 @@ class TableStore:
             SchemaError: rows of another kind, or columns that do not fit. PrimaryKeyError: null or duplicate keys.
             ConflictError: others changed the table at every attempt.
         """
-        from tablestore_engine.operation.commit.identity import applied_before, chosen_identity
-        from tablestore_engine.operation.commit.replace import everything
-        from tablestore_engine.operation.transaction.transaction import with_retry
-        from tablestore_engine.spark.verbs.insert_overwrite import insert
-        from tablestore_engine.spark.verbs.insert_overwrite import overwrite as replace
-        from tablestore_engine.spark.write.align import align
-        from tablestore_engine.spark.write.writer import Rows
-        from tablestore_engine.sql.rows.merge_schema import incoming_columns, merged
+        from tablestore_engine.operation.commit.identity import chosen_identity
+        from tablestore_engine.sql.writes.write_frame import write_frame
 
-        _check_frame(frame)
-        texts = {key: _option_text(value) for key, value in (options or {}).items()}
         identity = chosen_identity(commit_user, commit_identifier)
         intent = WriteIntent(refuse_duplicates, properties=properties, identity=identity)
+        texts = {key: _option_text(value) for key, value in (options or {}).items()}
 
-        def attempt() -> int:
-            table = self.table(name).with_options(texts, "write")
-            if applied_before(table.snapshot_store, identity) is not None:
-                return 0
-            if table.options.write_merge_schema:
-                table = merged(table, incoming_columns(frame, table.schema))
-            else:
-                _check_complete(frame, table)
-            rows = Rows(align(frame, table.schema, by_name=True))
-            if overwrite:
-                return replace(self.spark, table, rows, everything, intent).rows
-            return insert(self.spark, table, rows, intent).rows
+        def load() -> Table:
+            return self.table(name).with_options(texts, "write")
 
-        return with_retry(attempt)
+        return write_frame(self.spark, load, frame, intent=intent, overwrite=overwrite)
+
+    @in_one_message
+    def read_stream(self, name: str, *, options: Mapping[str, str | float] | None = None) -> DataFrame:
+        """A table as a stream: first all of its rows, then what changes, for `writeStream` or `write_stream`.
+
+        The rows have the kind of change (`+I`, `-U`, `+U`, `-D`) in `_row_kind`, then the table's columns. `options`
+        are Paimon's: `scan.mode`, `scan.snapshot-id`, `scan.timestamp-millis`, `consumer-id`,
+        `consumer.ignore-progress`, `read.stream.maxFilesPerTrigger` and `read.stream.maxRowsPerTrigger`.
+
+        Raises:
+            OptionError: an option that is none of these, or a wrong value.
+        """
+        from tablestore_engine.spark.run.guarded import guarded
+        from tablestore_engine.spark.stream.stream_source import read_stream
+
+        texts = {key: _option_text(value) for key, value in (options or {}).items()}
+        return guarded(read_stream(self.spark, self.catalog, self.table(name), texts))
+
+    @in_one_message
+    def write_stream(
+        self,
+        name: str,
+        frame: DataFrame,
+        *,
+        checkpoint_location: str | os.PathLike[str] | None = None,
+        output_mode: str = "append",
+        query_name: str | None = None,
+        trigger: Mapping[str, Any] | None = None,
+        options: Mapping[str, str | float] | None = None,
+    ) -> StreamingQuery:
+        """Write a streaming DataFrame into a table, batch by batch, each exactly once. Returns the running query.
+
+        `append` and `update` append rows, or upsert them by key, and honour `_row_kind`; `complete` replaces all rows
+        by those of each batch. `trigger` are the arguments of Spark's trigger, such as `{"availableNow": True}`;
+        `options` are options of the table for these writes. A query that is started again with its checkpoint location
+        goes on where it was.
+
+        Raises:
+            OptionError: no checkpoint location, or an output mode that the table cannot take.
+            SchemaError: no streaming DataFrame, or columns that do not fit.
+        """
+        from tablestore_engine.sql.writes.write_stream import StreamWrite, start_stream
+
+        texts = {key: _option_text(value) for key, value in (options or {}).items()}
+        stream = StreamWrite(self.catalog, self.table(name).identifier, output_mode.lower(), texts)
+        where = None if checkpoint_location is None else os.fspath(checkpoint_location)
+        return start_stream(stream, frame, where, query_name, trigger)
 
     def stop(self) -> None:
         """Stop the Spark session, if this store started it."""
@@ -376,27 +407,6 @@ class TableStore:
         if self._spark is not None and self._session_factory is None:
             stop_session(self._spark)
             self._spark = None
-
-
-def _check_frame(rows: object) -> None:
-    from pyspark.sql import DataFrame
-
-    if not isinstance(rows, DataFrame):
-        raise SchemaError(
-            f"Rows must be a Spark DataFrame, and this is a {type(rows).__name__}.",
-            hint="`store.spark.createDataFrame(...)` creates one; `store.table(...).write(...)` takes Arrow tables.",
-        )
-
-
-def _check_complete(frame: DataFrame, table: Table) -> None:
-    """Refuse missing columns: they would be set to null in existing rows."""
-    given = {name.lower() for name in frame.columns}
-    missing = [f.name for f in table.schema.fields if f.name.lower() not in given and f.default_value is None]
-    if missing and not table.schema.merge_engine.folds:
-        raise SchemaError(
-            f"The rows do not fit the table: no column {', '.join(missing)}.",
-            hint=f"The table has: {', '.join(table.schema.field_names)}.",
-        )
 
 
 def _names(columns: str | Sequence[str]) -> Sequence[str]:

@@ -256,18 +256,18 @@ class Table:
             TagNotFound: no such tag. UserError: the range ends before it begins.
         """
         from tablestore_engine.operation.changelog.arrow_changes import read_changes, read_recorded
-        from tablestore_engine.operation.changelog.change_plan import changelog_plan, plan_changes
+        from tablestore_engine.operation.changelog.change_plan import changelog_plan, plan_changes, recorded_commits
 
-        between = self.change_range(start, end)
+        between = self.change_range(start, end, recorded=recorded)
         if recorded:
-            return read_recorded(self.state, changelog_plan(self.state, between))
+            return read_recorded(self.state, changelog_plan(self.state, recorded_commits(self.state, between)))
         return read_changes(self.state, plan_changes(self.state, between))
 
-    def change_range(self, start: Bound, end: Bound | None = None) -> ChangeRange:
+    def change_range(self, start: Bound, end: Bound | None = None, *, recorded: bool = False) -> ChangeRange:
         """The snapshots at both ends of a range of changes. Raises as `changes`."""
-        from tablestore_engine.operation.history.change_range import change_range
+        from tablestore_engine.operation.history.change_range import change_range, recorded_range
 
-        return change_range(self.state, start, end)
+        return (recorded_range if recorded else change_range)(self.state, start, end)
 
     def write(
         self,

@@ -14,6 +14,7 @@ from tablestore_engine.options import CoreOptions
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.paths import TablePaths
+from tablestore_engine.storage.stores.changelogs import ChangelogStore
 from tablestore_engine.storage.stores.manifests import ManifestStore
 from tablestore_engine.storage.stores.schemas import SchemaStore
 from tablestore_engine.storage.stores.snapshots import SnapshotStore
@@ -54,6 +55,11 @@ class TableState:
     def tags(self) -> TagStore:
         """The named snapshots."""
         return TagStore(self.io, self.paths)
+
+    @cached_property
+    def changelogs(self) -> ChangelogStore:
+        """The changelogs that outlive their snapshots."""
+        return ChangelogStore(self.io, self.paths)
 
     @cached_property
     def statistics(self) -> StatisticsStore:

@@ -8,6 +8,7 @@ than its errors.
 from __future__ import annotations
 
 from tablestore_engine.options.core_options import CoreOptions, validate
+from tablestore_engine.options.declarations.changelog_options import ChangelogOptions
 from tablestore_engine.options.declarations.commit_options import CommitOptions
 from tablestore_engine.options.declarations.file_options import FileOptions
 from tablestore_engine.options.declarations.layout_options import LayoutOptions
@@ -19,6 +20,7 @@ from tablestore_engine.options.option_type import parse_duration, parse_memory
 __all__ = [
     "DECLARED",
     "OPTIONS",
+    "ChangelogOptions",
     "ColumnOption",
     "CommitOptions",
     "CoreOptions",

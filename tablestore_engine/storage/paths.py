@@ -17,6 +17,7 @@ _TAG = "tag-"
 _TAG_SUCCESS = "tag-success-file"
 _CONSUMER = "consumer-"
 _SNAPSHOT = re.compile(r"snapshot-(\d+)")
+_CHANGELOG = re.compile(r"changelog-(\d+)")
 _SCHEMA = re.compile(r"schema-(\d+)")
 _SCHEME = re.compile(r"[A-Za-z][\w+.-]*://")
 _COMPACTION_NOTE = re.compile(r"(\d{17})\.([a-z]+)(?:\.(\d+))?")
@@ -41,6 +42,12 @@ def local_folder(warehouse: str) -> str:
 def snapshot_id_of(name: str) -> int | None:
     """The id in the name of a snapshot file, None for any other name."""
     match = _SNAPSHOT.fullmatch(name)
+    return int(match[1]) if match else None
+
+
+def changelog_id_of(name: str) -> int | None:
+    """The id in the name of a changelog that outlives its snapshot, None for any other name."""
+    match = _CHANGELOG.fullmatch(name)
     return int(match[1]) if match else None
 
 
@@ -83,6 +90,25 @@ class TablePaths:
     def earliest_hint(self) -> str:
         """The file that may hold the oldest snapshot's id."""
         return f"{self.root}/snapshot/EARLIEST"
+
+    @property
+    def changelog_dir(self) -> str:
+        """The directory of changelogs that outlive their snapshots."""
+        return f"{self.root}/changelog"
+
+    def changelog(self, snapshot_id: int) -> str:
+        """What is kept of an expired snapshot, for its changelog."""
+        return f"{self.root}/changelog/changelog-{snapshot_id}"
+
+    @property
+    def latest_changelog_hint(self) -> str:
+        """The file that holds the newest of their ids, for other readers."""
+        return f"{self.root}/changelog/LATEST"
+
+    @property
+    def earliest_changelog_hint(self) -> str:
+        """The file that holds the oldest of their ids, for other readers."""
+        return f"{self.root}/changelog/EARLIEST"
 
     @property
     def tag_dir(self) -> str:

@@ -308,7 +308,7 @@ SNAPSHOT_TABLES: dict[str, tuple[str, Callable[[Table, Snapshot | None], _Rows]]
 }
 """Those of one snapshot: columns as Spark declares them, and the rows."""
 
-DATA_TABLES = ("audit_log", "ro", "read_optimized")
+DATA_TABLES = ("audit_log", "binlog", "ro", "read_optimized")
 """Those whose rows are data: `spark.changes.system_frames` reads them."""
 
 
@@ -343,8 +343,9 @@ def system_rows(table: Table, name: str, snapshot: Snapshot | None, *, travels: 
 def columns_of(table: Table, name: str) -> list[tuple[str, str, str | None]]:
     """Names, types and comments of the columns of `table$name`; empty when there is no such system table."""
     if name in DATA_TABLES:
-        own = [(f.name, spark_type(f.type), f.description) for f in table.schema.fields]
-        return [("rowkind", "string", None), *own] if name == "audit_log" else own
+        listed = "array<{}>" if name == "binlog" else "{}"
+        own = [(f.name, listed.format(spark_type(f.type)), f.description) for f in table.schema.fields]
+        return [("rowkind", "string", None), *own] if name in ("audit_log", "binlog") else own
     texts = {known: schema for known, (schema, _) in (*SYSTEM_TABLES.items(), *SNAPSHOT_TABLES.items())}
     pairs = [one.split(" ") for one in texts[name].split(", ")] if name in texts else []
     return [(column, kind, None) for column, kind in pairs]

@@ -69,6 +69,27 @@ def expected(store):
     return {country: (n, amount) for country, n, amount in rows(store, sql)}
 
 
+class TestNamesWithDots:
+    @pytest.fixture(scope="class")
+    def models(self):
+        sources = "version: 2\nsources: [{name: shop, schema: odd.shop, tables: [{name: orders}]}]"
+        model = "{{ config(materialized='incremental', unique_key='id') }} select id, amount from"
+        source = " {{ changes(source('shop', 'orders')) }} where _row_kind <> '-U'"
+        return {"sources.yml": sources, "kept.sql": model + source}
+
+    def test_a_schema_with_a_dot(self, project):
+        store = TableStore(project.adapter.config.credentials.warehouse, database=project.test_schema)
+        store.execute("create schema if not exists `odd.shop`")
+        store.execute("create table `odd.shop`.orders (id int, amount int, primary key (id) not enforced)")
+        for values in ("(1, 1)", "(1, 2), (2, 2)"):
+            store.execute(f"insert into `odd.shop`.orders values {values}")
+            run_dbt(["run"])
+        assert sorted(rows(store, "select * from kept")) == [(1, 2), (2, 2)]
+        assert set(positions_of(store.table("kept").latest_snapshot())) == {"odd%2eshop.orders"}
+        _, out = run_dbt_and_capture(["run-operation", "tablestore_lag"])
+        assert "kept <- odd.shop.orders: up to date" in out
+
+
 class TestChain:
     def test_each_change_counts_once(self, project, store, monkeypatch):
         run_dbt(["run"])
@@ -112,6 +133,9 @@ class TestChain:
         _, out = run_dbt_and_capture(["run-operation", "tablestore_lag"])
         assert f"totals <- {project.test_schema}.enriched: up to date" in out
         assert f"enriched <- {project.test_schema}.orders: 1 commit behind" in out
+        docs = run_dbt(["docs", "generate"])
+        (lag,) = [n.stats["lag"].value for n in docs.nodes.values() if n.metadata.name == "enriched"]
+        assert lag.startswith(f"{project.test_schema}.orders: 1 commit behind")
 
     @staticmethod
     def dies(*args):

@@ -9,11 +9,12 @@ from decimal import Decimal
 
 import pytest
 from support.interop.java_paimon import multiset_of
-from support.interop.ours import OurTable, new_identity, rows_of_text
+from support.interop.ours import OurTable, new_identity, rows_of, rows_of_text
 
 from tablestore_engine.metadata.statistics import ColumnStatistics, Statistics, has_bounds, value_text
 from tablestore_engine.operation.commit.commit import Change, Committer
-from tablestore_engine.schema.types.types import AtomicType
+from tablestore_engine.schema.table.row_kind import KINDS
+from tablestore_engine.schema.types.types import ArrayType, AtomicType, DataField, RowType
 from tablestore_engine.storage.stores.statistics import StatisticsStore
 
 ID, TEXT = AtomicType("BIGINT"), AtomicType("STRING")
@@ -138,6 +139,60 @@ def test_java_reads_our_changelog(java, catalog, name, producer, kinds):
     assert found == Counter(json.dumps(list(row.values())) for row in ours)
     java.ask("expire", table.table.path, "1")
     assert same(java, table)
+
+
+def test_char_of_its_full_length(java, catalog, name):
+    """Also inside of other values; Java reads and compacts the texts as they are, and finds a row by one."""
+    char = AtomicType("CHAR", True, 6)
+    columns = {"id": ID, "c": char, "l": ArrayType(char), "s": RowType((DataField(0, "x", char),))}
+    table = OurTable.create(catalog, name, columns, key=["id"], options=OPTIONS)
+    for texts in (["ab", None], ["cd    ", "abcdef"]):
+        rows = [{"id": i, "c": text, "l": [text], "s": {"x": text}} for i, text in enumerate(texts)]
+        table.table.write(rows_of(table.table.schema, rows))
+    expected = Counter(json.dumps([i, text, [text], [text]]) for i, text in enumerate(["cd    ", "abcdef"]))
+    assert java.read(table.table.path)[1] == expected
+    assert java.ask("lookup", table.table.path, "c", "cd    ") == "1 1"
+    java.ask("compact", table.table.path)
+    assert java.read(table.table.path)[1] == expected
+    assert same(java, table)
+
+
+LONG_CHANGELOGS = {
+    **OPTIONS, "changelog-producer": "lookup", "snapshot.num-retained.min": "1", "snapshot.num-retained.max": "1",
+    "changelog.num-retained.min": "20", "changelog.num-retained.max": "20",
+}  # fmt: skip
+
+
+def test_java_streams_changelogs_of_ours_whose_snapshots_are_gone(java, catalog, name):
+    table = OurTable.create(catalog, name, COLUMNS, key=["id"], options=LONG_CHANGELOGS)
+    for text in "abc":
+        table.write(rows_of_text(range(3), text))
+    table.compact(full=True)
+    table.delete(rows_of_text([2], "c"))
+    table.table.expire_snapshots()
+    assert len(table.table.snapshots()) == 1
+    kinds = Counter(row["_row_kind"] for row in table.table.changes(0, recorded=True).to_pylist())
+    assert java.ask("stream", table.table.path, "1") == "3 6 6 1" == " ".join(str(kinds[one]) for one in KINDS)
+    assert java.ask("stream", table.table.path, "3") == "0 3 3 1"
+    assert java.ask("orphans", table.table.path) == "0"
+    assert same(java, table)
+
+
+def test_we_read_changelogs_of_java_whose_snapshots_are_gone(java, catalog, name):
+    source = OurTable.create(catalog, f"{name}_rows", COLUMNS, key=["id"], options=OPTIONS)
+    path = f"{source.table.path}_java"
+    java.create(path, {"id": "BIGINT NOT NULL", "text": "STRING"}, key=["id"], options=LONG_CHANGELOGS)
+    for text in "abc":
+        source.overwrite(rows_of_text(range(3), text))
+        java.ask("copy", path, source.table.path)
+        java.ask("compact", path)
+    table = catalog.load_table(source.table.identifier[0], path.rpartition("/")[2])
+    assert len(table.snapshots()) == 1
+    kinds = Counter(row["_row_kind"] for row in table.changes(0, recorded=True).to_pylist())
+    assert java.ask("stream", path, "1") == " ".join(str(kinds[one]) for one in KINDS)
+    assert table.remove_orphan_files(2**50, dry_run=True) == []
+    table.write(rows_of(table.schema, rows_of_text([9], "d")))
+    assert table.changes(0, recorded=True).num_rows == kinds.total() + 1
 
 
 @pytest.mark.parametrize("producer", ["input", "lookup", "full-compaction"])

@@ -12,6 +12,7 @@ import pytest
 from support import naive_sketches as naive
 from support.interop.java_paimon import multiset_of
 from support.interop.ours import OurTable, rows_of
+from support.roaring import bitmap_of, numbers_of
 
 from tablestore_engine.mergetree.merge.kernels import Groups, fold_values
 from tablestore_engine.operation.job.write_job import ROW_KIND_COLUMN
@@ -207,3 +208,36 @@ def test_sketches(catalog, java, name):
     assert by_java() == own
     table.compact(full=True)
     assert by_java() == _as_unions(table.read().to_pylist()) == own
+
+
+@pytest.mark.parametrize("function", ["rbm32", "rbm64"])
+def test_roaring_bitmaps(catalog, java, name, function):
+    """Unions of arrays, bits and runs, made here and by Java."""
+    columns = {"id": AtomicType("BIGINT"), "b": AtomicType("BYTES")}
+    options = {"bucket": "1", "merge-engine": "aggregation", "fields.b.aggregate-function": function}
+    table = OurTable.create(catalog, name, columns, key=["id"], options=options)
+    rng, expected = random.Random(4), {}
+
+    def write():
+        sets = {n: set(rng.sample(range(2**n), min(2**n, 9_000))) for n in (1, 8, 16, 31)}
+        sets[32] = {2**32 - 1, *range(rng.randrange(500), 70_000)}
+        if function == "rbm64":
+            sets[64] = {rng.getrandbits(rng.choice((20, 48, 64))) for _ in range(500)}
+        table.write([{"id": n, "b": bitmap_of(numbers, function)} for n, numbers in sets.items()])
+        for n, numbers in sets.items():
+            expected[n] = sorted({*expected.get(n, ()), *numbers})
+
+    def check():
+        rows = [json.loads(row) for row in java.read(table.table.path)[1]]
+        assert {n: numbers_of(bytes.fromhex(data), function) for n, data in rows} == expected
+        assert {row["id"]: numbers_of(row["b"], function) for row in table.read().to_pylist()} == expected
+
+    for _ in range(3):
+        write()
+    check()
+    java.ask("compact", table.table.path)
+    check()
+    write()
+    check()
+    table.compact(full=True)
+    check()

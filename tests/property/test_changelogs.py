@@ -1,11 +1,11 @@
-"""Random histories of tables with a changelog producer: what the changelog tells leads from each state to the next."""
+"""Random histories of tables with a changelog producer: what it records leads from each state to the next."""
 
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.histories import PROFILE
+from support.histories import EXAMPLES, PROFILE
 from support.past import comparable
 from support.tables import compact, compact_newest, make_table, new_job, read, scratch_directory, write
 
@@ -14,6 +14,12 @@ ENGINES = {
     "sequence": ({"sequence.field": "v"}, [0, 2, 3]),
     "sum": ({"merge-engine": "aggregation", "fields.v.aggregate-function": "sum"}, [0, 1, 2]),
     "partial-update": ({"merge-engine": "partial-update"}, [0]),
+    "partial-update with deletes": (
+        {"merge-engine": "partial-update", "partial-update.remove-record-on-delete": "true"},
+        [0, 0, 3],
+    ),
+    "sequence group": ({"merge-engine": "partial-update", "fields.v.sequence-group": "w"}, [0]),
+    "max": ({"merge-engine": "aggregation", "fields.v.aggregate-function": "max"}, [0]),
     "first-row": ({"merge-engine": "first-row"}, [0]),
 }
 _ROWS = st.lists(
@@ -35,16 +41,25 @@ _STEPS = st.lists(
 )
 
 
-@pytest.mark.parametrize("producer", ["lookup", "full-compaction"])
+FEWER = settings(PROFILE, max_examples=EXAMPLES // 2)
+"""For each of many producers and engines."""
+SHAPES = {
+    "partitioned": (["p", "id"], ["p"], ["1", "2", "-1"]),
+    "one partition": (["id"], [], ["1", "2", "-1"]),
+}
+
+
+@pytest.mark.parametrize("producer", ["none", "lookup", "full-compaction"])
 @pytest.mark.parametrize("engine", ENGINES)
-@PROFILE
-@given(steps=_STEPS, buckets=st.sampled_from(["1", "2", "-1"]))
-def test_the_changelog_leads_from_state_to_state(engine, producer, steps, buckets):
+@FEWER
+@given(steps=_STEPS, shape=st.sampled_from(sorted(SHAPES)), random=st.randoms(use_true_random=False))
+def test_changes_lead_from_state_to_state(engine, producer, steps, shape, random):
     options, kinds = ENGINES[engine]
-    more = {"changelog-producer": producer, "bucket": buckets, "num-sorted-run.compaction-trigger": "2"}
+    keys, partitions, buckets = SHAPES[shape]
+    more = {"changelog-producer": producer, "bucket": random.choice(buckets), "num-sorted-run.compaction-trigger": "2"}
     columns = {"p": "INT", "id": "INT", "v": "INT", "w": "STRING"}
     with scratch_directory("changelog-") as directory:
-        table = make_table(directory, columns, ["p", "id"], ["p"], {**options, **more})
+        table = make_table(directory, columns, keys, partitions, {**options, **more})
         for verb, rows in steps:
             if verb == "write":
                 write(table, [row for row, _ in rows], [kinds[kind % len(kinds)] for _, kind in rows])
@@ -54,7 +69,33 @@ def test_the_changelog_leads_from_state_to_state(engine, producer, steps, bucket
                 compact(table, full=verb == "full")
         if producer == "full-compaction":
             compact(table)
-        _replay(table, each=producer == "lookup")
+        if producer != "none":
+            _replay(table, each=producer == "lookup")
+        _between(table, random, recorded=producer == "lookup")
+
+
+def _between(table, random, *, recorded):
+    """The changes of a random range lead from its first state to its last; each change of the changelog is in it."""
+    ids = [0, *(one.id for one in table.snapshots())]
+    start, end = sorted(random.choice(ids) for _ in range(2))
+    before, after = (comparable(read(table, snapshot=table.snapshot(one)) if one else []) for one in (start, end))
+    changes = table.changes(start, end).to_pylist()
+    added, removed = _sides(changes)
+    assert before - removed + added == after, f"from {start} to {end}"
+    assert not added & removed, "what did not change is among them"
+    if recorded:
+        steps = table.changes(start, end, recorded=True).to_pylist()
+        each = [row for one in range(start, end) for row in table.changes(one, one + 1, recorded=True).to_pylist()]
+        assert comparable(steps) == comparable(each)
+
+
+def _sides(changes):
+    """What changes add, and what they take away."""
+    added = [row for row in changes if row["_row_kind"] in ("+I", "+U")]
+    removed = [row for row in changes if row["_row_kind"] in ("-U", "-D")]
+    for row in changes:
+        del row["_row_kind"]
+    return comparable(added), comparable(removed)
 
 
 def _replay(table, *, each):
@@ -64,13 +105,10 @@ def _replay(table, *, each):
     for snapshot in snapshots:
         changes = table.changes(snapshot.id - 1, snapshot.id, recorded=True).to_pylist()
         assert len(changes) == snapshot.changelog_record_count
-        added = [row for row in changes if row["_row_kind"] in ("+I", "+U")]
-        removed = [row for row in changes if row["_row_kind"] in ("-U", "-D")]
-        for row in changes:
-            del row["_row_kind"]
-        assert not comparable(removed) - found, f"snapshot {snapshot.id} takes back rows that were not there"
-        assert not comparable(added) & comparable(removed), f"snapshot {snapshot.id} tells what did not change"
-        found = found - comparable(removed) + comparable(added)
+        added, removed = _sides(changes)
+        assert not removed - found, f"snapshot {snapshot.id} takes back rows that were not there"
+        assert not added & removed, f"snapshot {snapshot.id} records what did not change"
+        found = found - removed + added
         if each or snapshot is snapshots[-1]:
             assert found == comparable(read(table, snapshot=snapshot)), f"after snapshot {snapshot.id}"
 
@@ -80,7 +118,7 @@ KINDS = ("+I", "-U", "+U", "-D")
 
 @PROFILE
 @given(steps=_STEPS, buckets=st.sampled_from(["1", "2", "-1"]))
-def test_the_producer_input_tells_the_rows_as_they_came(steps, buckets):
+def test_the_producer_input_records_the_rows_as_they_came(steps, buckets):
     columns = {"p": "INT", "id": "INT", "v": "INT", "w": "STRING"}
     options = {"changelog-producer": "input", "bucket": buckets}
     with scratch_directory("changelog-") as directory:
@@ -91,19 +129,19 @@ def test_the_producer_input_tells_the_rows_as_they_came(steps, buckets):
                 continue
             kinds = [kind % 4 for _, kind in rows]
             snapshot = write(table, [row for row, _ in rows], kinds)
-            told = table.changes(snapshot.id - 1, snapshot.id, recorded=True).to_pylist()
+            found = table.changes(snapshot.id - 1, snapshot.id, recorded=True).to_pylist()
             came = [{"_row_kind": KINDS[kind], **row} for (row, _), kind in zip(rows, kinds, strict=True)]
-            assert comparable(told) == comparable(came)
+            assert comparable(found) == comparable(came)
             assert snapshot.changelog_record_count == len(came)
-            of_keys = [(row["p"], row["id"]) for row in told]
+            of_keys = [(row["p"], row["id"]) for row in found]
             assert all(
-                [row for row in told if (row["p"], row["id"]) == key]
+                [row for row in found if (row["p"], row["id"]) == key]
                 == [row for row in came if (row["p"], row["id"]) == key]
                 for key in of_keys
             ), "rows of a key keep their order"
         before = table.latest_snapshot().id if table.latest_snapshot() else 0
         job = new_job(table, into_empty=True)
         snapshot = write(table, [{"p": 0, "id": 9}], kind="OVERWRITE", job=job, replaces=lambda entry: True)
-        assert table.changes(before, snapshot.id, recorded=True).num_rows == 0, "an overwrite tells no changes"
+        assert table.changes(before, snapshot.id, recorded=True).num_rows == 0, "an overwrite records no changes"
         assert not snapshot.changelog_manifest_list
         assert not table.remove_orphan_files(2**60, dry_run=True), "and leaves no files"

@@ -1,6 +1,6 @@
 """What changed between rows before and rows after, on Arrow tables.
 
-Rows are equal where GROUP BY makes one group of them (`row_ids`); maps are equal when they have the same entries.
+Rows are equal where GROUP BY makes one group of them (`row_ids`).
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tablestore_engine.mergetree.columns.row_ids import Numbers, first_rows, row_ids
-from tablestore_engine.mergetree.columns.values import codes, elements_of, one_array
+from tablestore_engine.mergetree.columns.values import one_array
 
 _INSERT, _BEFORE, _AFTER, _DELETE = range(4)
 
@@ -27,16 +26,20 @@ class RowChanges:
     kinds: npt.NDArray[np.int8]
 
 
-def keyed_changes(before: pa.Table, after: pa.Table, touched: pa.Table) -> RowChanges:
+def keyed_changes(
+    before: pa.Table, after: pa.Table, touched: pa.Table, compared: Sequence[str] | None = None
+) -> RowChanges:
     """The changes between two states that hold each key once, of the keys `touched`, a table of the key columns.
 
-    Both rows of an update follow each other.
+    A row has changed where one of the columns `compared` has (default: all); without any, wherever it is touched. Both
+    rows of an update follow each other.
     """
     both = pa.concat_tables([before, after])
     old, rows = before.num_rows, both.num_rows
     every = pa.concat_tables([both.select(touched.column_names), touched])
     key_of = _ids(every, touched.column_names)
-    row_of = _ids(both, both.column_names)
+    names = both.column_names if compared is None else compared
+    row_of = _ids(both, names) if names else np.arange(rows)
     count = int(key_of.max()) + 1 if len(key_of) else 0
     was, became, counts = np.full(count, -1), np.full(count, -1), np.zeros(count, bool)
     was[key_of[:old]] = np.arange(old)
@@ -65,32 +68,4 @@ def counted_changes(rows: pa.Table, counts: npt.NDArray[np.int64]) -> RowChanges
 
 
 def _ids(rows: pa.Table, names: Sequence[str]) -> Numbers:
-    return row_ids([_comparable(one_array(rows.column(name))) for name in names], rows.num_rows)
-
-
-def _comparable(values: pa.Array) -> pa.Array:
-    """Values that are equal where the given ones are, without maps: these become lists of entries in order."""
-    kind = values.type
-    if pa.types.is_map(kind):
-        owners, entries = elements_of(values)
-        keys, items = entries.flatten()
-        order = pa.array(np.lexsort([codes(keys), owners]))
-        pairs = pa.StructArray.from_arrays([keys.take(order), _comparable(items.take(order))], ["key", "value"])
-        return _listed(pairs, owners, values)
-    if pa.types.is_list(kind):
-        elements = _comparable(pc.list_flatten(values))
-        return _listed(elements, pc.list_parent_indices(values).to_numpy(), values)
-    if pa.types.is_struct(kind):
-        # `flatten` gives null fields to a null struct.
-        fields = [_comparable(one) for one in values.flatten()]
-        names = [kind.field(i).name for i in range(kind.num_fields)]
-        return pa.StructArray.from_arrays(fields, names, mask=values.is_null()) if names else values
-    return values
-
-
-def _listed(elements: pa.Array, owners: npt.NDArray[np.int64], like: pa.Array) -> pa.Array:
-    """Elements in the order of their owners as lists, null where `like` is."""
-    lengths = np.bincount(owners, minlength=len(like)) if len(owners) else np.zeros(len(like), np.int64)
-    offsets = np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)
-    missing = np.append(like.is_null().to_numpy(zero_copy_only=False), False)
-    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32(), mask=missing), elements)
+    return row_ids([one_array(rows.column(name)) for name in names], rows.num_rows)

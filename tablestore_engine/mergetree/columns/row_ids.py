@@ -1,8 +1,8 @@
 """Numbers for whole rows: equal rows have equal numbers, whatever the types of their columns.
 
 Equal is what GROUP BY makes one group of: null equals null, NaN equals NaN, 0.0 equals -0.0, and nested values are
-equal when their parts are. Nested columns are taken apart into flat ones, because Arrow groups by flat columns only;
-maps have no equality here.
+equal when their parts are; the entries of a map come in no order. Nested columns are taken apart into flat ones,
+because Arrow groups by flat columns only.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tablestore_engine.mergetree.columns.values import one_array
+from tablestore_engine.mergetree.columns.values import elements_of, one_array
 
 Numbers = npt.NDArray[np.int64]
 
@@ -54,16 +54,19 @@ def _parts(column: pa.Array) -> Iterator[pa.Array]:
         yield column.is_valid()
         for child in column.flatten():
             yield from _parts(child)
-    elif pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        # A list is the bytes of the numbers of its elements.
-        elements = pc.list_flatten(column)
-        ids = row_ids([elements], len(elements)).astype("<i8")
-        lengths = pc.list_value_length(column).fill_null(0).to_numpy(zero_copy_only=False)
-        ends = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64))) * 8
-        buffers = [None, pa.py_buffer(ends), pa.py_buffer(ids)]
+    elif pa.types.is_map(kind) or pa.types.is_list(kind) or pa.types.is_large_list(kind):
         yield column.is_valid()
-        yield pa.Array.from_buffers(pa.large_binary(), len(column), buffers)
-    elif pa.types.is_map(kind):
-        raise AssertionError("maps have no equality")
+        yield _numbers_of_elements(column)
     else:
         yield same_floats(column)
+
+
+def _numbers_of_elements(column: pa.Array) -> pa.Array:
+    """Each list, or map, as the bytes of the numbers of its elements; those of entries in ascending order."""
+    owners, elements = elements_of(column)
+    ids = row_ids([elements], len(elements))
+    if pa.types.is_map(column.type):
+        ids = ids[np.lexsort((ids, owners))]
+    ends = np.concatenate(([0], np.cumsum(np.bincount(owners, minlength=len(column)), dtype=np.int64))) * 8
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(ids.astype("<i8"))]
+    return pa.Array.from_buffers(pa.large_binary(), len(column), buffers)

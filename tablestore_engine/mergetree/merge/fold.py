@@ -183,7 +183,7 @@ def _with_sequence(table: pa.Table, index: int, given: Mask | None) -> pa.Array:
 
 def _winners(table: pa.Table, sequence: tuple[str, ...], groups: Groups, given: Mask) -> pa.Array:
     """For each group the row with the greatest sequence (of equal ones the last); null if no row has a sequence."""
-    number, group = "__row", "__group"
+    number, group = "__tablestore_row", "__tablestore_group"
     rows = table.select(list(sequence))
     rows = rows.append_column(number, pa.array(np.arange(table.num_rows)))
     rows = rows.append_column(group, pa.array(groups.ids)).filter(pa.array(given))

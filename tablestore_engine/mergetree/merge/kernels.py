@@ -32,6 +32,9 @@ from tablestore_engine.mergetree.columns.values import (
 from tablestore_engine.mergetree.sketch.sketches import fold_sketches
 from tablestore_engine.schema.merge.merge_engine import Fold
 
+_FACTOR_DIGITS = 18
+"""Products of two decimals of at most so many digits are decimals of 128 bits."""
+
 
 @dataclass(frozen=True)
 class Groups:
@@ -174,7 +177,7 @@ def _absolute_sum(values: pa.Array, groups: Groups) -> float:
 
 def _product(fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
     whole = pa.types.is_decimal(values.type)
-    if whole and values.type.scale:
+    if whole and (values.type.scale or values.type.precision > _FACTOR_DIGITS):
         return _rounded_product(values, groups)
     none = _none_valid(values, groups)
     if pa.types.is_floating(values.type):
@@ -210,12 +213,28 @@ def _rounded_product(values: pa.Array, groups: Groups) -> pa.Array:
         if going < len(state):
             done.append(state.slice(going))
             state = state.slice(0, going)
-        exact = pc.multiply(state, factors.take(pa.array(starts[:going] + step)))
+        exact = _multiplied(state, factors.take(pa.array(starts[:going] + step)))
         state = pc.round(exact, values.type.scale, "half_towards_infinity").cast(values.type)
     products = pa.concat_arrays([state, *reversed(done)])
     found = np.full(groups.count, -1)
     found[ids[starts]] = np.arange(len(starts))
     return products.take(pa.array(found, mask=found < 0))
+
+
+def _multiplied(left: pa.Array, right: pa.Array) -> pa.Array:
+    """Exact products of decimals of one type."""
+    kind = left.type
+    if kind.precision <= _FACTOR_DIGITS:
+        return pc.multiply(left, right)
+    # Arrow leaves room for one digit more than a product of two factors can have, and has none for that of two times
+    # 38: so the factors are called ones of 37 digits. The numbers have 256 bits all the same.
+    factors = (_called(one.cast(pa.decimal256(38, kind.scale)), 37, kind.scale) for one in (left, right))
+    return _called(pc.multiply(*factors), 76, 2 * kind.scale)
+
+
+def _called(values: pa.Array, digits: int, scale: int) -> pa.Array:
+    """The same numbers as decimals of 256 bits of so many digits."""
+    return pa.Array.from_buffers(pa.decimal256(digits, scale), len(values), values.buffers(), offset=values.offset)
 
 
 def _bool_and(_fold: Fold, values: pa.Array, groups: Groups) -> pa.Array:
@@ -364,4 +383,6 @@ _KERNELS: dict[str, Callable[[Fold, pa.Array, Groups], pa.Array]] = {
     "nested_update": _nested_update,
     "hll_sketch": _sketch,
     "theta_sketch": _sketch,
+    "rbm32": _sketch,
+    "rbm64": _sketch,
 }

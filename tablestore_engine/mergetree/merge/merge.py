@@ -123,7 +123,7 @@ class SortColumn:
 def sort_stable(table: pa.Table, columns: Sequence[SortColumn]) -> pa.Table:
     """Stable sort with nulls first: the order of Spark, of Paimon's keys and of its sequence fields."""
     # Arrow's sort is not stable for tables, so the row number decides between equals.
-    ordinal = "__ordinal"
+    ordinal = "__tablestore_ordinal"
     numbered = table.select([c.name for c in columns]).append_column(
         ordinal, pa.array(np.arange(table.num_rows, dtype=np.int64))
     )
@@ -132,7 +132,7 @@ def sort_stable(table: pa.Table, columns: Sequence[SortColumn]) -> pa.Table:
         direction = "descending" if column.descending else "ascending"
         if numbered.column(column.name).null_count:
             # Null placement holds for all columns of a sort, so validity becomes a column of its own.
-            flag = f"__valid_{column.name}"
+            flag = f"__tablestore_valid_{column.name}"
             numbered = numbered.append_column(flag, pc.is_valid(numbered.column(column.name)))
             sort_keys.append((flag, "ascending"))
         sort_keys.append((column.name, direction))

@@ -20,7 +20,7 @@ def sequence_columns(schema: TableSchema) -> list[SortColumn]:
 
 def ranks_of(table: pa.Table, sequence: Sequence[str]) -> Indices:
     """The rank of each row's sequence, equal for equal ones; -1 for a row without a sequence."""
-    number = "__row"
+    number = "__tablestore_row"
     rows = table.select(list(sequence)).append_column(number, pa.array(np.arange(table.num_rows)))
     ordered = sort_stable(rows, [SortColumn(name) for name in sequence])
     following = np.append(0, last_of_key_mask(ordered, sequence)[:-1])

@@ -36,7 +36,7 @@ from tablestore_engine.schema.merge.engine_rules import Retraction
 from tablestore_engine.schema.merge.merge_engine import MergeEngine
 from tablestore_engine.schema.table.row_kind import DELETE_KIND, UPDATE_BEFORE_KIND
 
-LAYER_COLUMN = "__layer"
+LAYER_COLUMN = "__tablestore_layer"
 MOST_LAYERS = 800
 """Most layers of one write to a bucket that has data: each is a file, and all are open until the write ends."""
 

@@ -1,4 +1,4 @@
-"""Folding columns of sketches: what the functions hll_sketch and theta_sketch make of binary values.
+"""Folding columns of sketches and bitmaps: what hll_sketch, theta_sketch, rbm32 and rbm64 make of them.
 
 One sketch of a group stays as it is, several are united by the module of their kind.
 """
@@ -14,6 +14,7 @@ import pyarrow as pa
 from tablestore_engine.errors import ExecutionError
 from tablestore_engine.mergetree.columns.values import Indices, Mask, valid_mask
 from tablestore_engine.mergetree.sketch import hll_sketch, theta_sketch
+from tablestore_engine.mergetree.sketch.roaring_bitmaps import FORMATS
 from tablestore_engine.schema.merge.merge_engine import Fold
 
 _SHOWN = 8
@@ -22,14 +23,36 @@ _SHOWN = 8
 @dataclass(frozen=True)
 class _Kind:
     name: str
-    made_by: str
+    hint: str
     are_sketches: Callable[[pa.Array], Mask]
     union: Callable[[pa.Array, Indices, int], pa.Array]
 
 
 _KINDS = {
-    "hll_sketch": _Kind("HLL", "hll_sketch_agg", hll_sketch.are_sketches, hll_sketch.union),
-    "theta_sketch": _Kind("Theta", "theta_sketch_agg", theta_sketch.are_sketches, theta_sketch.union),
+    "hll_sketch": _Kind(
+        "HLL sketches of Apache DataSketches",
+        "Spark's hll_sketch_agg makes them.",
+        hll_sketch.are_sketches,
+        hll_sketch.union,
+    ),
+    "theta_sketch": _Kind(
+        "Theta sketches of Apache DataSketches",
+        "Spark's theta_sketch_agg makes them.",
+        theta_sketch.are_sketches,
+        theta_sketch.union,
+    ),
+    "rbm32": _Kind(
+        "Roaring bitmaps of 32-bit numbers",
+        "RoaringBitmap of Java and BitMap of pyroaring serialize to them.",
+        FORMATS["rbm32"].are_bitmaps,
+        FORMATS["rbm32"].union,
+    ),
+    "rbm64": _Kind(
+        "Roaring bitmaps of 64-bit numbers",
+        "Roaring64Bitmap of Java serializes to them.",
+        FORMATS["rbm64"].are_bitmaps,
+        FORMATS["rbm64"].union,
+    ),
 }
 SKETCHES = tuple(_KINDS)
 
@@ -42,8 +65,8 @@ def check_sketches(fold: Fold, values: pa.Array) -> None:
         given = present[int(wrong[0])].as_py()
         shown = given[:_SHOWN].hex() + ("…" if len(given) > _SHOWN else "")
         raise ExecutionError(
-            f"Column '{fold.column}' takes {kind.name} sketches of Apache DataSketches, and X'{shown}' is none.",
-            hint=f"Spark's {kind.made_by} makes them.",
+            f"Column '{fold.column}' takes {kind.name}, and X'{shown}' is none.",
+            hint=kind.hint,
         )
 
 

@@ -30,27 +30,33 @@ def read_changes(state: TableState, plan: ChangePlan) -> pa.Table:
 
 def read_recorded(state: TableState, plan: ScanPlan) -> pa.Table:
     """The rows of changelog files: `_row_kind`, then the table's columns."""
-    names, parts = plan.schema.field_names, [output_schema(plan.schema, plan.schema.field_names).empty_table()]
-    kinds = [pa.array([], pa.int8())]
+    empty = output_schema(plan.schema, plan.schema.field_names).empty_table()
+    return pa.concat_tables([empty.add_column(0, ROW_KIND, pa.array([], pa.string())), *recorded_rows(state, plan)])
+
+
+def recorded_rows(state: TableState, plan: ScanPlan) -> Iterator[pa.Table]:
+    """The same, some at a time, in the order of the files of a bucket."""
+    names = plan.schema.field_names
+    schema = output_schema(plan.schema, names)
     for bucket in plan.buckets:
         for file in bucket.files:
             path, own = bucket.path_of(state.paths, file), state.schemas.load(file.schema_id)
             for batch in read_batches(state.io, path, own, state.schema, FileColumns(names, system=True)):
                 rows = pa.Table.from_batches([batch])
-                parts.append(rows.select(list(names)).cast(parts[0].schema))
-                kinds.append(batch.column(batch.schema.get_field_index(VALUE_KIND.name)).cast(pa.int8()))
-    return pa.concat_tables(parts).add_column(0, ROW_KIND, pa.array(KINDS).take(pa.concat_arrays(kinds)))
+                kinds = pa.array(KINDS).take(batch.column(batch.schema.get_field_index(VALUE_KIND.name)))
+                yield rows.select(list(names)).cast(schema).add_column(0, ROW_KIND, kinds)
 
 
-def row_changes(state: TableState, plan: ChangePlan) -> RowChanges:
-    """The changed rows, with the number of the kind of each."""
+def row_changes(state: TableState, plan: ChangePlan, compared: tuple[str, ...] | None = None) -> RowChanges:
+    """The changed rows, with the number of the kind of each. `compared`: the columns of which one must have changed in
+    an updated row (default: all)."""
     if isinstance(plan, AllRows):
         rows = _rows(state, plan.rows)
         return RowChanges(rows, np.zeros(rows.num_rows, np.int8))
     if isinstance(plan, SignedFiles):
         return _counted(state, plan)
     keys = _keys(state, plan.touched)
-    return keyed_changes(_rows(state, plan.before, keys), _rows(state, plan.after, keys), keys)
+    return keyed_changes(_rows(state, plan.before, keys), _rows(state, plan.after, keys), keys, compared)
 
 
 def streamed_rows(state: TableState, plan: ScanPlan) -> Iterator[pa.Table]:

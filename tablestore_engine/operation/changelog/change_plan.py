@@ -12,7 +12,7 @@ is read, and the answer is the same.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,7 +29,7 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.table_state import TableState
 
 BucketId = tuple[bytes, int]
-_NO_ROWS = ("COMPACT", "ANALYZE")
+NO_ROWS = ("COMPACT", "ANALYZE")
 """Kinds of commits that change no row."""
 
 
@@ -39,11 +39,13 @@ class ChangeRange:
 
     before: Snapshot | None
     after: Snapshot | None
+    expired: int = 0
+    """The snapshot before, where nothing is left of it but the changelogs of those after it."""
 
     @property
     def first_id(self) -> int:
         """The snapshot after which changes count; 0 for the empty table."""
-        return self.before.id if self.before else 0
+        return self.before.id if self.before else self.expired
 
     @property
     def is_empty(self) -> bool:
@@ -93,7 +95,7 @@ def plan_changes(state: TableState, between: ChangeRange, predicate: Predicate |
     if between.before is None:
         return AllRows(plan_scan(state, between.after, predicate))
     # The keys of a row are the same before and after; its other columns are not.
-    predicate = _of_keys(state, predicate)
+    asked, predicate = predicate, _of_keys(state, predicate)
     before, after = (plan_scan(state, one, predicate) for one in (between.before, between.after))
     if schema.core_options.deletion_vectors or schema.reads_files_alone:
         # Rows appear and disappear without a commit that says which: whole buckets are compared.
@@ -106,29 +108,61 @@ def plan_changes(state: TableState, between: ChangeRange, predicate: Predicate |
         return SignedFiles(skip.plan(entries, FileKind.ADD), skip.plan(entries, FileKind.DELETE))
     touched = skip.plan(entries)
     reach = Reach(touched)
-    return KeyedDiff(reach.within(before), reach.within(after), touched)
+    return _without(state, KeyedDiff(reach.within(before), reach.within(after), touched), asked)
 
 
-def appended_plan(state: TableState, between: ChangeRange, predicate: Predicate | None = None) -> ScanPlan:
-    """The files that appends of a range added (`incremental-between-scan-mode` = delta).
+def _without(state: TableState, diff: KeyedDiff, predicate: Predicate | None) -> KeyedDiff:
+    """The diff without the key ranges in which no file of either state holds a row that is asked for."""
+    if predicate is None:
+        return diff
+    together: dict[BucketId, BucketScan] = {}
+    plans = diff.before, diff.after, diff.touched
+    for scan in (one for plan in plans for one in plan.buckets):
+        known = together.setdefault((scan.partition_row, scan.bucket), scan)
+        names = {f.file_name for f in known.files}
+        files = (*known.files, *(f for f in scan.files if f.file_name not in names))
+        together[(scan.partition_row, scan.bucket)] = replace(known, files=files)
+    found = skip_buckets(list(together.values()), state.schema, predicate, state.schemas.load)
+    kept = {(b.partition_row, b.bucket): {f.file_name for f in b.files} for b in found}
+    return KeyedDiff(*(_only(plan, kept) for plan in plans))
 
-    Raises:
-        SnapshotNotFound: a commit of the range has expired.
-    """
-    found = _entries(state, _commits(state, between), lambda one: one.commit_kind == "APPEND")
+
+def _only(plan: ScanPlan, kept: Mapping[BucketId, Collection[str]]) -> ScanPlan:
+    buckets = []
+    for scan in plan.buckets:
+        names = kept.get((scan.partition_row, scan.bucket), ())
+        files = tuple(f for f in scan.files if f.file_name in names)
+        if files:
+            buckets.append(replace(scan, files=files, pruned=scan.pruned or len(files) < len(scan.files)))
+    return replace(plan, buckets=tuple(buckets))
+
+
+def committed_plan(state: TableState, commits: Sequence[Snapshot]) -> SignedFiles:
+    """The files that commits of a table without a key added and removed."""
+    entries, skip = merge_entries(commit_entries(state, commits)), _Skip(state, None)
+    return SignedFiles(skip.plan(entries, FileKind.ADD), skip.plan(entries, FileKind.DELETE))
+
+
+def appended_plan(state: TableState, commits: Sequence[Snapshot], predicate: Predicate | None = None) -> ScanPlan:
+    """The files that appends of a range added (`incremental-between-scan-mode` = delta)."""
+    found = commit_entries(state, [one for one in commits if one.commit_kind == "APPEND"])
     return _Skip(state, _of_keys(state, predicate)).plan(merge_entries(found), FileKind.ADD)
 
 
-def changelog_plan(state: TableState, between: ChangeRange, predicate: Predicate | None = None) -> ScanPlan:
-    """The changelog files of a range (`incremental-between-scan-mode` = changelog), by which no rows are hidden.
+def changelog_plan(state: TableState, commits: Sequence[Snapshot], predicate: Predicate | None = None) -> ScanPlan:
+    """The changelog files of commits (`incremental-between-scan-mode` = changelog), by which no rows are hidden."""
+    return _Skip(state, _of_keys(state, predicate)).plan(recorded_entries(state, commits))
 
-    Raises:
-        SnapshotNotFound: a commit of the range has expired.
-    """
-    lists = [one.changelog_manifest_list for one in _commits(state, between) if one.commit_kind != "OVERWRITE"]
-    metas = [meta for name in lists if name for meta in state.manifests.read_list(name)]
-    entries = [entry for meta in metas for entry in state.manifests.read_manifest(meta.file_name)]
-    return _Skip(state, _of_keys(state, predicate)).plan(entries)
+
+def recorded_commit(state: TableState, snapshot_id: int) -> Snapshot:
+    """A snapshot, or what is kept of it for its changelog. Raises SnapshotNotFound."""
+    try:
+        return state.snapshots.load(snapshot_id)
+    except SnapshotNotFound:
+        kept = state.changelogs.load(snapshot_id)
+        if kept is None:
+            raise
+        return kept
 
 
 def _of_keys(state: TableState, predicate: Predicate | None) -> Predicate | None:
@@ -137,26 +171,39 @@ def _of_keys(state: TableState, predicate: Predicate | None) -> Predicate | None
     return only_on(predicate, {*schema.primary_keys, *schema.partition_keys}) if schema.primary_keys else predicate
 
 
-def _commits(state: TableState, between: ChangeRange) -> list[Snapshot]:
+def commits_of(state: TableState, between: ChangeRange) -> list[Snapshot]:
+    """The commits of a range. Raises SnapshotNotFound: one has expired."""
     last = between.after.id if between.after else 0
     return [state.snapshots.load(number) for number in range(between.first_id + 1, last + 1)]
 
 
-def _entries(state: TableState, commits: Iterable[Snapshot], counts: Callable[[Snapshot], bool]) -> list[ManifestEntry]:
-    return [
-        entry
-        for one in commits
-        if counts(one)
-        for meta in state.manifests.read_list(one.delta_manifest_list)
-        for entry in state.manifests.read_manifest(meta.file_name)
-    ]
+def recorded_commits(state: TableState, between: ChangeRange) -> list[Snapshot]:
+    """The same for their changelogs, which may outlive them."""
+    last = between.after.id if between.after else 0
+    return [recorded_commit(state, number) for number in range(between.first_id + 1, last + 1)]
+
+
+def commit_entries(state: TableState, commits: Iterable[Snapshot]) -> list[ManifestEntry]:
+    """The files that those commits added and removed which write rows."""
+    lists = [one.delta_manifest_list for one in commits if one.commit_kind not in NO_ROWS]
+    return _entries(state, lists)
+
+
+def recorded_entries(state: TableState, commits: Iterable[Snapshot]) -> list[ManifestEntry]:
+    """The changelog files of commits."""
+    lists = [one.changelog_manifest_list for one in commits if one.commit_kind != "OVERWRITE"]
+    return _entries(state, [one for one in lists if one])
+
+
+def _entries(state: TableState, lists: Iterable[str]) -> list[ManifestEntry]:
+    metas = [meta for name in lists for meta in state.manifests.read_list(name)]
+    return [entry for meta in metas for entry in state.manifests.read_manifest(meta.file_name)]
 
 
 def _written_between(state: TableState, between: ChangeRange) -> list[ManifestEntry] | None:
     """The net effect on files of the commits that wrote rows; None where that is not known any more."""
     try:
-        found = _entries(state, _commits(state, between), lambda one: one.commit_kind not in _NO_ROWS)
-        return merge_entries(found)
+        return merge_entries(commit_entries(state, commits_of(state, between)))
     except (SnapshotNotFound, ValueError):
         return None
     except StorageError as error:

@@ -107,7 +107,7 @@ class Producer:
         number = max((f.max_sequence_number for f in keys.files), default=0)
         try:
             if before is not None:
-                _append(writer, schema, row_changes(self.state, plan), number)
+                _append(writer, schema, row_changes(self.state, plan, _compared(schema)), number)
             else:
                 # Nothing was there: the rows need not be held.
                 for rows in streamed_rows(self.state, plan.after):
@@ -117,6 +117,17 @@ class Producer:
             writer.abort()
             raise
         return [ManifestEntry(FileKind.ADD, keys.partition_row, keys.bucket, keys.total_buckets, f) for f in files]
+
+
+def _compared(schema: TableSchema) -> tuple[str, ...] | None:
+    """The columns of which one must have changed for an update to be recorded: none if every row counts that was
+    written again."""
+    options = schema.core_options
+    if not options.row_deduplicate:
+        return ()
+    ignored = set(options.row_deduplicate_ignore_fields)
+    # What a row without other columns is like says its key.
+    return tuple(name for name in schema.field_names if name not in ignored) or schema.primary_keys
 
 
 def _append(writer: RollingWriter, schema: TableSchema, changes: RowChanges, number: int) -> None:
@@ -130,14 +141,10 @@ def _append(writer: RollingWriter, schema: TableSchema, changes: RowChanges, num
     writer.write(rows.append_column(SEQUENCE_NUMBER.name, pa.repeat(pa.scalar(number, pa.int64()), rows.num_rows)))
 
 
-def producer_of(state: TableState, kind: str, tracked: bool | None = None) -> Producer | None:
-    """What makes the changelog of a commit of a kind (APPEND, COMPACT, …); None when it brings none.
-
-    `tracked`: whether the statement wants its changes to be recorded; None leaves it to the table.
-    """
+def producer_of(state: TableState, kind: str) -> Producer | None:
+    """What makes the changelog of a commit of a kind (APPEND, COMPACT, …); None when it brings none."""
     options, schema = state.options, state.schema
-    wanted = options.change_tracking if tracked is None else tracked
-    if not schema.primary_keys or kind not in ("APPEND", "COMPACT") or not wanted:
+    if not schema.primary_keys or kind not in ("APPEND", "COMPACT") or not options.change_tracking:
         return None
     if options.changelog_producer == "lookup":
         return Producer(state, write_target(state), 0) if kind == "APPEND" else None

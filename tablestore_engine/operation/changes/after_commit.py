@@ -18,8 +18,9 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.compact.auto_compaction import compact_written, execute_small
 from tablestore_engine.operation.compact.compact_task import Execute
 from tablestore_engine.operation.history.automatic_tags import create_automatic_tags
+from tablestore_engine.operation.history.changelog_expire import expire_changelogs
 from tablestore_engine.operation.history.partition_expire import expire_when_due
-from tablestore_engine.operation.history.snapshot_expire import Retention, expire_snapshots
+from tablestore_engine.operation.history.snapshot_expire import Retention, changelog_retention, expire_snapshots
 from tablestore_engine.operation.history.tags import expire_tags
 from tablestore_engine.operation.transaction.transaction import Committed
 from tablestore_engine.storage import clock
@@ -86,7 +87,10 @@ def _expire_snapshots(due: Due) -> None:
 
 
 def _expire_now(state: TableState) -> int:
-    return expire_snapshots(state, clock.now_millis(), Retention.of(state.options))
+    now, retention = clock.now_millis(), Retention.of(state.options)
+    expired = expire_snapshots(state, now, retention)
+    expire_changelogs(state, now, changelog_retention(state.options, retention))
+    return expired
 
 
 @lru_cache(1)

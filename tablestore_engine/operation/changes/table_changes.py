@@ -10,6 +10,7 @@ from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.commit.replace import everything, next_schema, replace_all
 from tablestore_engine.operation.files.entry_paths import EntryPaths
+from tablestore_engine.operation.history.changelog_expire import expire_changelogs
 from tablestore_engine.operation.history.partition_expire import PartitionRetention, drop, removal_of, remove_expired
 from tablestore_engine.operation.history.snapshot_expire import Retention, expire_snapshots
 from tablestore_engine.operation.history.tags import delete_tag
@@ -103,5 +104,8 @@ def purge(state: TableState, now_millis: int) -> None:
     if state.snapshots.latest() is None:
         return
     follow(publish_change(state, Change("OVERWRITE", replaces=everything)))
-    while expire_snapshots(state, now_millis, Retention(1, 1, 0, _EXPIRED_AT_ONCE)):
+    last_alone = Retention(1, 1, 0, _EXPIRED_AT_ONCE)
+    while expire_snapshots(state, now_millis, last_alone):
+        continue
+    while expire_changelogs(state, now_millis, last_alone):
         continue

@@ -2,7 +2,7 @@
 
 A write that uses the changes of a source says up to which snapshot of the source it did so. That becomes visible with
 its rows, by the same commit, so each change is used once, whatever fails and however often the write is sent. Commits
-that use no changes carry the properties on: compactions, and changes of rows by hand.
+that use no changes carry the properties on: compactions, and changes of rows by hand. So do the batches of streams.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.storage.stores.schemas import SchemaStore
 
 PREFIX = "tablestore.consumed."
+STREAM_PREFIX = "tablestore.stream."
+"""Of the streaming queries that write to the table: how many batches of each are in it, however old its commit is."""
 
 
 @dataclass(frozen=True)
@@ -45,27 +47,43 @@ class Consumed:
     """The changes of a source (`schema.table`) that a write uses: those after `before`, up to `after`.
 
     `before` None: the write does not go on from an earlier one, it replaces what that had used.
+    `streams`: the source is a streaming query, of which a position is the number of its batches.
     """
 
     source: str
     before: Position | None
     after: Position
+    streams: bool = False
+
+    @property
+    def key(self) -> str:
+        """The property that holds the position."""
+        return (STREAM_PREFIX if self.streams else PREFIX) + self.source.lower()
 
 
 def positions_of(snapshot: Snapshot | None) -> dict[str, Position]:
     """The position up to which each source's changes were used, by the source's name."""
     found: dict[str, Position] = {}
     for key, text in carried(snapshot).items():
-        position = Position.parse(text)
+        position = Position.parse(text) if key.startswith(PREFIX) else None
         if position is not None:
             found[key.removeprefix(PREFIX)] = position
     return found
+
+
+def batches_of(snapshot: Snapshot | None, query: str) -> int:
+    """How many batches of a streaming query are in a table."""
+    position = Position.parse(carried(snapshot).get(STREAM_PREFIX + query.lower(), ""))
+    return position.snapshot if position else 0
 
 
 def check_consumed(table: str, latest: Snapshot | None, consumed: Sequence[Consumed]) -> None:
     """Raise a ConsumedElsewhereError when another write used changes since this one read its sources."""
     now = positions_of(latest)
     for one in consumed:
+        if one.streams:
+            _check_batches(table, batches_of(latest, one.source), one)
+            continue
         found = now.get(one.source.lower())
         if one.before is not None and found != one.before:
             at = "none of them" if found is None else f"those up to its snapshot {found.snapshot}"
@@ -74,6 +92,15 @@ def check_consumed(table: str, latest: Snapshot | None, consumed: Sequence[Consu
                 f" meanwhile another write left it with {at}. Nothing was written.",
                 hint="Run the model again.",
             )
+
+
+def _check_batches(table: str, written: int, one: Consumed) -> None:
+    if one.before is not None and written != one.before.snapshot:
+        raise ConsumedElsewhereError(
+            f"Table {table} has {written} batches of the streaming query {one.source}: another process writes them,"
+            " too. Nothing was written.",
+            hint="Stop one of them: only one may run from a checkpoint location.",
+        )
 
 
 def keeps_rows(schemas: SchemaStore, latest: Snapshot | None, schema: TableSchema) -> bool:
@@ -88,11 +115,11 @@ def with_consumed(
     given: Mapping[str, str] | None, before: Snapshot | None, consumed: Sequence[Consumed]
 ) -> dict[str, str] | None:
     """The properties of the next snapshot. `before` is the one whose rows it keeps; None for a table that is new."""
-    added = {PREFIX + one.source.lower(): str(one.after) for one in consumed}
+    added = {one.key: str(one.after) for one in consumed}
     return {**carried(before), **(given or {}), **added} or (None if given is None else {})
 
 
 def carried(snapshot: Snapshot | None) -> dict[str, str]:
     """The properties by which a snapshot says what was consumed."""
     properties = (snapshot.properties if snapshot else None) or {}
-    return {key: text for key, text in properties.items() if key.startswith(PREFIX)}
+    return {key: text for key, text in properties.items() if key.startswith((PREFIX, STREAM_PREFIX))}

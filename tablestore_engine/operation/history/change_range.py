@@ -8,11 +8,12 @@ need not exist any more: the state of a table at its two ends is enough to compu
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from datetime import datetime
 
 from tablestore_engine.errors import ChangesNotFound, SnapshotNotFound, UserError
 from tablestore_engine.metadata.snapshot import Snapshot
-from tablestore_engine.operation.changelog.change_plan import ChangeRange
+from tablestore_engine.operation.changelog.change_plan import ChangeRange, recorded_commit
 from tablestore_engine.operation.history.history import load_living
 from tablestore_engine.storage.stores.tags import is_number
 from tablestore_engine.table_state import TableState
@@ -32,19 +33,43 @@ def change_range(state: TableState, start: Bound, end: Bound | None = None) -> C
     before = _snapshot_of(state, start)
     after = state.snapshots.latest() if end is None else _snapshot_of(state, end)
     found = ChangeRange(before, after)
-    if (after.id if after else 0) < found.first_id:
-        last = after.id if after else 0
-        raise UserError(
-            f"Changes from snapshot {found.first_id} to {last} of table {state.name}: the range ends before it begins.",
-            hint="Give the older bound first; it does not belong to the range, and the other one does.",
-        )
+    _check_order(state, found.first_id, after.id if after else 0)
     _check_lineage(state, found)
     return found
 
 
-def between_times(state: TableState, start_millis: int, end_millis: int) -> ChangeRange:
-    """The range between two times, in milliseconds since 1970. Raises as `change_range`."""
-    return change_range(state, datetime.fromtimestamp(start_millis / 1000), datetime.fromtimestamp(end_millis / 1000))
+def recorded_range(state: TableState, start: Bound, end: Bound | None = None) -> ChangeRange:
+    """The same where each commit of the range is asked for its changelog, which may outlive its snapshot: of the
+    snapshot before the range nothing need be there. Raises as `change_range`."""
+    kept, latest = state.changelogs.ids(), state.snapshots.latest_id() or 0
+    first = _recorded_id(state, start, kept)
+    last = latest if end is None else _recorded_id(state, end, kept)
+    _check_order(state, first, last)
+    if first == last:
+        return ChangeRange(None, None, first)
+    earliest = kept[0] if kept else state.snapshots.earliest_id() or 0
+    if first + 1 < earliest or last > latest:
+        raise ChangesNotFound(
+            f"Table {state.name} has not the changelogs of all snapshots from {first + 1} to {last}."
+            f" There are those of {earliest} to {latest}.",
+            hint=f"Begin at {earliest - 1}. 'changelog.num-retained.max' and 'changelog.time-retained' keep changelogs"
+            " longer than snapshots.",
+        )
+    before = recorded_commit(state, first) if first >= earliest else None
+    found = ChangeRange(before, recorded_commit(state, last), first)
+    _check_lineage(state, found)
+    return found
+
+
+def _recorded_id(state: TableState, bound: Bound, kept: Sequence[int]) -> int:
+    """The id of the commit of a bound."""
+    if isinstance(bound, datetime):
+        millis = int(bound.timestamp() * 1000)
+        older = (state.changelogs.load(one) for one in reversed(kept))
+        commits = (state.snapshots.at_or_before(millis), *older)
+        return next((one.id for one in commits if one and one.time_millis <= millis), 0)
+    text = str(bound).strip()
+    return int(text) if is_number(text) else load_living(state, text).id
 
 
 def _snapshot_of(state: TableState, bound: Bound) -> Snapshot | None:
@@ -65,6 +90,14 @@ def _snapshot_of(state: TableState, bound: Bound) -> Snapshot | None:
         raise ChangesNotFound(
             f"Table {state.name} has no snapshot {text} to compare with. {_what_is_there(state)}", hint=_HINT
         ) from None
+
+
+def _check_order(state: TableState, first: int, last: int) -> None:
+    if last < first:
+        raise UserError(
+            f"Changes from snapshot {first} to {last} of table {state.name}: the range ends before it begins.",
+            hint="Give the older bound first; it does not belong to the range, and the other one does.",
+        )
 
 
 def _at(state: TableState, millis: int) -> Snapshot | None:

@@ -55,10 +55,26 @@ def named_files(state: TableState) -> set[str]:
         except StorageError as error:
             if not error.missing or state.snapshots.exists(snapshot.id):
                 raise
+    for number in state.changelogs.ids():
+        named |= _names_of_changelog(state, number)
     for name, snapshot in state.tags.all().items():
         with reading_tag(state, name, snapshot):
             named |= _names_of(state, snapshot)
     return named
+
+
+def _names_of_changelog(state: TableState, snapshot_id: int) -> set[str]:
+    """The names of what a changelog needs that outlives its snapshot."""
+    kept = state.changelogs.load(snapshot_id)
+    if kept is None:
+        return set()
+    try:
+        manifests, files = changelog_of(state, kept)
+    except StorageError as error:
+        if not error.missing or state.changelogs.load(snapshot_id) is not None:
+            raise
+        return set()  # it expired meanwhile
+    return manifests | _names(files)
 
 
 def files_of_write(state: TableState, write_id: str) -> list[FileStatus]:

@@ -26,9 +26,6 @@ from tablestore_engine.options import CoreOptions
 from tablestore_engine.storage.stores.consumers import consumers
 from tablestore_engine.table_state import TableState
 
-# Directories of Paimon whose content also names files: other branches, and changelogs that outlive snapshots.
-_UNKNOWN = ("branch", "changelog")
-
 
 @dataclass(frozen=True)
 class Retention:
@@ -51,6 +48,22 @@ class Retention:
             options.snapshot_time_retained_millis,
             options.snapshot_expire_limit,
         )
+
+
+def changelogs_outlive(options: CoreOptions, snapshots: Retention) -> bool:
+    """Whether changelogs are kept longer than snapshots of a retention."""
+    own = changelog_retention(options, snapshots)
+    longer = own.least > snapshots.least or own.most > snapshots.most or own.millis > snapshots.millis
+    return longer and options.changelog_producer != "none"
+
+
+def changelog_retention(options: CoreOptions, snapshots: Retention) -> Retention:
+    """Which changelogs are kept, where snapshots have a retention: what the options do not say is as of snapshots."""
+    least, most = options.changelog_num_retained_min, options.changelog_num_retained_max
+    millis = options.changelog_time_retained_millis
+    least = snapshots.least if least is None else least
+    most = max(snapshots.most if most is None else most, least)
+    return Retention(least, most, snapshots.millis if millis is None else millis, snapshots.limit)
 
 
 @dataclass
@@ -100,6 +113,7 @@ def expire_snapshots(state: TableState, now_millis: int, retention: Retention) -
         return 0
     refuse_unknown(state)
     earliest = _drop_strays(state, latest)
+    outlive = changelogs_outlive(state.options, retention)
     try:
         end = end_of_expired(
             earliest,
@@ -111,7 +125,9 @@ def expire_snapshots(state: TableState, now_millis: int, retention: Retention) -
         )
         if end <= earliest:
             return 0
-        garbage = _garbage(state, earliest, end)
+        garbage = _garbage(state, earliest, end, changelogs=not outlive)
+        if outlive:
+            state.changelogs.keep(state.snapshots.load(one) for one in range(earliest, end))
     except SnapshotNotFound:
         return 0  # another process expires the same snapshots
     except StorageError as error:
@@ -124,7 +140,7 @@ def expire_snapshots(state: TableState, now_millis: int, retention: Retention) -
         state.io.delete(state.paths.snapshot(snapshot_id))
     # Read now, so that tags created meanwhile keep their files; tags created from now on find no snapshot.
     _keep_tagged(state, garbage, {n: one for n, one in state.tags.all().items() if earliest <= one.id < end})
-    _remove(state, garbage)
+    remove_garbage(state, garbage)
     return end - earliest
 
 
@@ -140,8 +156,12 @@ def refuse_unknown(state: TableState) -> None:
 
 
 def _unknown(state: TableState) -> str | None:
-    """A directory of the table with metadata that this engine does not read; None when there is none."""
-    return next((one for one in _UNKNOWN if state.io.list(f"{state.paths.root}/{one}")), None)
+    """The sort of files of the table that name others, and that this engine does not read; None when there is none."""
+    if state.io.list(f"{state.paths.root}/branch"):
+        return "branch"
+    # Without a producer the files of writes are the changelog: their life is that of Paimon's changelogs.
+    silent = state.options.changelog_producer == "none"
+    return "changelog" if silent and state.io.list(state.paths.changelog_dir) else None
 
 
 def _drop_strays(state: TableState, latest: int) -> int:
@@ -157,8 +177,8 @@ def _drop_strays(state: TableState, latest: int) -> int:
     return oldest
 
 
-def _garbage(state: TableState, begin: int, end: int) -> Garbage:
-    """What only the snapshots from `begin` to before `end` name."""
+def _garbage(state: TableState, begin: int, end: int, *, changelogs: bool) -> Garbage:
+    """What only the snapshots from `begin` to before `end` name, with their changelogs or without."""
     snapshots = {one: state.snapshots.load(one) for one in range(begin, end + 1)}
     tags = state.tags.all()
     garbage = Garbage()
@@ -167,7 +187,8 @@ def _garbage(state: TableState, begin: int, end: int) -> Garbage:
         garbage.data_files |= _removed(state, before, after)
     for snapshot_id in range(begin, end):
         garbage.manifests |= metadata_of(state, snapshots[snapshot_id])
-        _add_changelog(state, garbage, snapshots[snapshot_id])
+        if changelogs:
+            add_changelog(state, garbage, snapshots[snapshot_id])
         garbage.data_files |= _statistics(state, snapshots[snapshot_id])
     garbage.manifests -= metadata_of(state, snapshots[end])
     garbage.data_files -= _statistics(state, snapshots[end])
@@ -266,9 +287,9 @@ def metadata_of(state: TableState, snapshot: Snapshot) -> set[str]:
 
 
 def changelog_of(state: TableState, snapshot: Snapshot) -> tuple[set[str], list[ManifestEntry]]:
-    """Names of the manifest list and manifests of the changelog that another writer gave a snapshot, and its files.
+    """Names of the manifest list and manifests of the changelog of a snapshot, and its files.
 
-    They are removed with the snapshot: a tag keeps its rows, but no changelog.
+    They are removed with the snapshot, or later (`changelog_expire`): a tag keeps its rows, but no changelog.
     """
     name = snapshot.changelog_manifest_list
     if name is None:
@@ -277,7 +298,8 @@ def changelog_of(state: TableState, snapshot: Snapshot) -> tuple[set[str], list[
     return {name, *(m.file_name for m in metas)}, [e for m in metas for e in _entries(state, m)]
 
 
-def _add_changelog(state: TableState, garbage: Garbage, snapshot: Snapshot) -> None:
+def add_changelog(state: TableState, garbage: Garbage, snapshot: Snapshot) -> None:
+    """Add the files of a changelog to the garbage."""
     try:
         manifests, files = changelog_of(state, snapshot)
     except StorageError as error:
@@ -288,7 +310,8 @@ def _add_changelog(state: TableState, garbage: Garbage, snapshot: Snapshot) -> N
     garbage.data_files |= _paths(state, snapshot, files)
 
 
-def _remove(state: TableState, garbage: Garbage) -> None:
+def remove_garbage(state: TableState, garbage: Garbage) -> None:
+    """Remove files that nothing names any more; what cannot be removed is an orphan."""
     for path in garbage.data_files:
         with suppress(StorageError):
             state.io.delete(path)
@@ -320,4 +343,4 @@ def collect(state: TableState, tagged: Snapshot, tags: Mapping[str, Snapshot], o
     _keep_nearest(state, garbage, _after(tags, tagged.id))
     if oldest is not None:
         _keep(state, garbage, oldest)
-    _remove(state, garbage)
+    remove_garbage(state, garbage)

@@ -17,8 +17,6 @@ class WriteIntent:
         refuse_duplicates: a key that occurs twice in the rows is an error instead of an update.
         row_kinds: whether the rows of a new table must say their kind (`_row_kind`), or must not; None for either.
         properties: stored with the snapshot.
-        change_tracking: whether the commit writes the changes of the table (`changelog-producer`); None leaves that to
-            the table.
         identity: who commits; None for an identity that no other commit has.
         consumed: the changes of other tables that the rows were computed from.
     """
@@ -28,12 +26,16 @@ class WriteIntent:
     properties: Mapping[str, str] | None = None
     identity: CommitIdentity | None = None
     consumed: tuple[Consumed, ...] = ()
-    change_tracking: bool | None = None
 
     @property
     def commits_nothing(self) -> bool:
         """Whether a write without any rows needs no commit."""
-        return self.properties is None and not self.consumed
+        return self.properties is None and all(one.streams for one in self.consumed)
+
+    @property
+    def buffers(self) -> bool:
+        """Whether Spark's tasks collect rows in the write buffer, as those of a stream do, instead of Spark's sort."""
+        return any(one.streams for one in self.consumed)
 
     def of_statement(self, number: int) -> WriteIntent:
         """The intent of one of several statements, from 0: each commits under an identity of its own."""

@@ -22,9 +22,9 @@ from tablestore_engine.operation.job.dynamic_bucket import DynamicBuckets
 from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
 from tablestore_engine.schema.table.table_schema import TableSchema
 
-BUCKET_COLUMN = "__bucket"
-ROW_KIND_COLUMN = "__row_kind"
-ORDINAL_COLUMN = "__ordinal"
+BUCKET_COLUMN = "__tablestore_bucket"
+ROW_KIND_COLUMN = "__tablestore_row_kind"
+ORDINAL_COLUMN = "__tablestore_ordinal"
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,13 @@ from tablestore_engine.operation.pages.thrift_compact import SPAN, ThriftReader
 Longs = npt.NDArray[np.int64]
 MAGIC = b"PAR1"
 _TAIL_BYTES = 1 << 16
-_INTEGERS = {1: np.dtype("<i4"), 2: np.dtype("<i8")}  # by Parquet's number of the physical type
+_INTEGERS: dict[int, np.dtype[Any]] = {
+    1: np.dtype("<i4"),
+    2: np.dtype("<i8"),
+}  # by physical type
 _BYTE_ARRAY = 6
+_SCALE, _LOGICAL_TYPE, _TIMESTAMP = 7, 10, 8  # fields of Parquet's SchemaElement and LogicalType
+_UNITS = {"ms": 1, "us": 2, "ns": 3}
 
 
 @dataclass(frozen=True)
@@ -121,13 +126,28 @@ class PageIndex:
         kind = element.get(1)
         if kind == _BYTE_ARRAY and pa.types.is_string(values.type):
             return Sought(sorted(values.cast(pa.binary()).to_pylist()))
-        if kind not in _INTEGERS:
+        stored = None if kind is None else _INTEGERS.get(kind)
+        numbers = None if stored is None else _numbers(values, element)
+        return None if numbers is None else Sought(np.sort(numbers.astype(stored)))
+
+
+def _numbers(values: pa.Array, element: Mapping[int, Any]) -> Longs | None:
+    """Values as the integers in which a column stores them; None where it may store them otherwise."""
+    kind = values.type
+    if pa.types.is_decimal128(kind):
+        if element.get(_SCALE, 0) != kind.scale:
             return None
-        if pa.types.is_date32(values.type):
-            values = values.cast(pa.int32())
-        if not pa.types.is_signed_integer(values.type):
-            return None
-        return Sought(np.sort(values.to_numpy(zero_copy_only=False).astype(_INTEGERS[kind])))
+        words: Longs = np.frombuffer(values.buffers()[1], np.int64).reshape(-1, 2)
+        return words[values.offset : values.offset + len(values), 0]
+    if pa.types.is_timestamp(kind):
+        unit = element.get(_LOGICAL_TYPE, {}).get(_TIMESTAMP, {}).get(2, {})
+        same = _UNITS.get(kind.unit) in unit
+        values = values.cast(pa.int64()) if same else None
+    elif pa.types.is_date32(kind):
+        values = values.cast(pa.int32())
+    elif not pa.types.is_signed_integer(kind):
+        return None
+    return None if values is None else values.to_numpy(zero_copy_only=False).astype(np.int64)
 
 
 def _footer(handle: pa.NativeFile) -> bytes:

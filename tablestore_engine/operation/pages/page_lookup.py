@@ -10,6 +10,7 @@ index says is kept for the next lookup.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -137,14 +138,18 @@ def _at(portion: Portion, places: Longs) -> Portion:
 
 def _index(path: str, handle: pa.NativeFile) -> PageIndex:
     key = (path, handle.size())
-    found = _KEPT.pop(key, None) or PageIndex(handle)
-    _KEPT[key] = found
-    while len(_KEPT) > _INDEXES:
-        _KEPT.pop(next(iter(_KEPT)), None)
+    with _LOCK:
+        found = _KEPT.pop(key, None)
+    found = found or PageIndex(handle)
+    with _LOCK:
+        _KEPT[key] = found
+        while len(_KEPT) > _INDEXES:
+            del _KEPT[next(iter(_KEPT))]
     return found
 
 
 _KEPT: dict[tuple[str, int], PageIndex] = {}
+_LOCK = threading.Lock()
 
 
 class _SmallFile:

@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 from tablestore_engine.operation.scan.file_overlap import Values
-from tablestore_engine.schema.types.types import AtomicType, DataField, DataType
+from tablestore_engine.schema.types.types import AtomicType, DataField, DataType, has_map
 
 ENOUGH_BITS = 48.0
 """Enough columns are chosen when they could take 2 to this number of different values."""
@@ -26,7 +26,7 @@ _LONG_DIGITS = 18
 
 def discriminating_columns(fields: Iterable[DataField], known: Mapping[str, Values]) -> tuple[str, ...]:
     """The names of a few columns of numbers, dates and times in which rows differ; of all columns when these do not
-    suffice.
+    suffice, but for maps, which Spark does not hash.
 
     `known` are the values of columns in the rows that are looked for. Columns without nulls and of wide ranges come
     first.
@@ -44,7 +44,12 @@ def discriminating_columns(fields: Iterable[DataField], known: Mapping[str, Valu
             break
         chosen.append(name)
         total_bits -= bits
-    return tuple(chosen) if chosen and total_bits >= ENOUGH_BITS else tuple(f.name for f in fields)
+    return tuple(chosen) if chosen and total_bits >= ENOUGH_BITS else hashable_columns(fields)
+
+
+def hashable_columns(fields: Iterable[DataField]) -> tuple[str, ...]:
+    """The names of the columns without maps."""
+    return tuple(f.name for f in fields if not has_map(f.type))
 
 
 def _bits(values: Values, data_type: DataType) -> float:

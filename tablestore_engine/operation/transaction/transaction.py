@@ -156,7 +156,7 @@ def publish_change(
 def _commit(state: TableState, change: Change, intent: WriteIntent, publisher: Publisher | None) -> Snapshot:
     identity = intent.identity or new_identity(state.options)
     if change.changelog is None:
-        change = replace(change, changelog=producer_of(state, change.kind, intent.change_tracking))
+        change = replace(change, changelog=producer_of(state, change.kind))
     return Committer(state).commit(change, identity, intent.properties, new_schema=publisher)
 
 

@@ -49,7 +49,7 @@ from tablestore_engine.table_state import TableState
 MAX_ROWS = 4_000_000
 MAX_FILES = 10_000
 """Limits for reading files in this process; beyond them Spark reads."""
-LOCATION_COLUMN = "__location"
+LOCATION_COLUMN = "__tablestore_location"
 NOWHERE = -1
 
 _MAX_SOUGHT = 10_000  # more keys are in nearly all files anyway

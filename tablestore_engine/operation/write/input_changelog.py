@@ -20,9 +20,7 @@ from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND, k
 def records_input(job: WriteJob) -> bool:
     """Whether the rows of a write are its changelog."""
     options = job.schema.core_options
-    tracked = job.intent.change_tracking
-    wanted = options.change_tracking if tracked is None else tracked
-    return wanted and options.changelog_producer == "input" and job.schema.is_keyed and not job.settled
+    return options.change_tracking and options.changelog_producer == "input" and job.schema.is_keyed and not job.settled
 
 
 class InputChangelog:

@@ -6,11 +6,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tablestore_engine.errors import DuplicateKeyError, PrimaryKeyError, SchemaError
+from tablestore_engine.mergetree.columns.leaves import leaves_of
 from tablestore_engine.schema.table.table_schema import TableSchema
-from tablestore_engine.schema.types.types import AtomicType
+from tablestore_engine.schema.types.types import AtomicType, DataField, has_root
 
 SHOWN_KEYS = 5
 """The most keys that a message about duplicates names."""
+_SIZED = ("CHAR", "VARCHAR")
 _SHOWN = 40  # characters of a value in a message
 
 
@@ -48,15 +50,23 @@ def refuse_repeated(repeated: pa.Table, schema: TableSchema) -> None:
 def check_lengths(rows: pa.Table, schema: TableSchema) -> None:
     """Raise a SchemaError for a text that is longer than its column, of type CHAR or VARCHAR, allows."""
     for field in schema.fields:
-        if not isinstance(field.type, AtomicType) or field.type.root not in ("CHAR", "VARCHAR"):
-            continue
-        lengths = pc.utf8_length(rows.column(field.name))
-        longest = pc.max(lengths).as_py()
-        if longest is not None and longest > (field.type.precision or 1):
-            text = rows.column(field.name).filter(pc.equal(lengths, longest))[0].as_py()
-            shown = text if longest <= _SHOWN else text[:_SHOWN] + "…"
-            raise SchemaError(
-                f"Column '{field.name}' has the type {field.type.as_nullable(True)}, and a value has "
-                f"{longest} characters: '{shown}'.",
-                hint=f"Cut it, for example by left({field.name}, {field.type.precision}), or use a STRING.",
-            )
+        if has_root(field.type, _SIZED):
+            for chunk in rows.column(field.name).chunks:
+                for kind, texts in leaves_of(chunk, field.type):
+                    _check_length(field, kind, texts)
+
+
+def _check_length(field: DataField, kind: AtomicType, texts: pa.Array) -> None:
+    if kind.root not in _SIZED:
+        return
+    lengths = pc.utf8_length(texts)
+    longest = pc.max(lengths).as_py()
+    if longest is not None and longest > (kind.precision or 1):
+        text = texts.filter(pc.equal(lengths, longest))[0].as_py()
+        shown = text if longest <= _SHOWN else text[:_SHOWN] + "…"
+        inside = "" if field.type.is_atomic else " inside"
+        raise SchemaError(
+            f"Column '{field.name}' has the type {kind.as_nullable(True)}{inside}, and a value has "
+            f"{longest} characters: '{shown}'.",
+            hint=f"Cut it, for example by left({field.name}, {kind.precision}), or use a STRING.",
+        )

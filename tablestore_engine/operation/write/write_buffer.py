@@ -31,6 +31,7 @@ from tablestore_engine.operation.files.spill_file import SpilledRun, SpillFile
 from tablestore_engine.operation.formats.batch_size import rows_within
 from tablestore_engine.operation.job.write_job import (
     BUCKET_COLUMN,
+    ORDINAL_COLUMN,
     ROW_KIND_COLUMN,
     WriteJob,
     WriteResult,
@@ -45,6 +46,7 @@ from tablestore_engine.options import CoreOptions
 MOST_RUNS = 16
 """Runs that are merged at once; of more, neighbours are merged into one first and spilled again."""
 _BATCH_ROWS = 64_000
+_ORDER = "__tablestore_order"
 # Batches that the total size has room for. A merge holds one of each run, a sorted copy of what it compares, and a copy
 # of that where the merge engine folds: three quarters of the total.
 _BATCHES = 4 * MOST_RUNS
@@ -92,7 +94,11 @@ class WriteBuffer:
     """Takes the rows of one task of a write; `close()` writes them. On any failure call `abort()`."""
 
     def __init__(self, job: WriteJob, sizes: BufferSizes, columns: Sequence[str], task: str = "") -> None:
-        """`columns`: the names of the columns of all rows that will come."""
+        """`columns`: the names of the columns of all rows that will come.
+
+        Rows may have their bucket already (`BUCKET_COLUMN`), and a number that orders those of a key
+        (`ORDINAL_COLUMN`) when they do not come in their order.
+        """
         self._job = job.of_rows(columns)
         self._buckets = BucketStream(self._job)
         self._sizes = sizes
@@ -102,7 +108,8 @@ class WriteBuffer:
         self._partitions = PartitionFormat(job.schema)
         self._spill = SpillFile()
         self._keys = job.schema.trimmed_primary_keys
-        self._order = [*(SortColumn(name) for name in self._keys), *order_of_key(self._job)]
+        given_order = [SortColumn(_ORDER)] if ORDINAL_COLUMN in columns else []
+        self._order = [*(SortColumn(name) for name in self._keys), *order_of_key(self._job), *given_order]
         self._held = 0
         self.spilled_runs = 0
         self._flushes = _can_flush(self._job, columns)
@@ -119,7 +126,11 @@ class WriteBuffer:
         if rows.num_rows == 0:
             return
         check_not_null(rows, self._job.schema)
-        for key, part in self._parts(rows.append_column(BUCKET_COLUMN, pa.array(self._buckets.buckets(rows)))):
+        # Sorting numbers rows by a column of that name, too.
+        rows = rows.rename_columns([_ORDER if name == ORDINAL_COLUMN else name for name in rows.column_names])
+        if BUCKET_COLUMN not in rows.column_names:
+            rows = rows.append_column(BUCKET_COLUMN, pa.array(self._buckets.buckets(rows)))
+        for key, part in self._parts(rows):
             bucket = self._rows_by_bucket.setdefault(key, _BucketRows())
             bucket.tables.append(part)
             bucket.bytes += part.nbytes
@@ -130,7 +141,7 @@ class WriteBuffer:
         """Merge and write everything. On failure the files of this task are removed."""
         try:
             job = self._buckets.job
-            result = write_sorted(self._after_flushes(job), self._merged(), self._task)
+            result = write_sorted(self._after_flushes(job), map(_in_place, self._merged()), self._task)
             result.add_repaired(job)
             for one in self._flushed:
                 result.add(one)
@@ -170,7 +181,7 @@ class WriteBuffer:
         for index in to_spill([bucket.bytes for bucket in buckets], self._sizes):
             if buckets[index].bytes and self._flushes and len(self._flushed) < MOST_LAYERS:
                 rows, name = self._sorted(buckets[index]), f"{self._task}f{len(self._flushed)}-"
-                self._flushed.append(write_sorted(self._after_flushes(self._job, flush=True), [rows], name))
+                self._flushed.append(write_sorted(self._after_flushes(self._job, flush=True), [_in_place(rows)], name))
             elif buckets[index].bytes:
                 self._spill_bucket(buckets[index])
 
@@ -256,6 +267,11 @@ class WriteBuffer:
     def _in_order(self, window: pa.Table) -> pa.Table:
         # Runs come oldest first, and the sort is stable.
         return sort_stable(window, self._order)
+
+
+def _in_place(rows: pa.Table) -> pa.Table:
+    """Rows that are in order, without what ordered them."""
+    return rows.drop_columns([_ORDER]) if _ORDER in rows.column_names else rows
 
 
 def _can_flush(job: WriteJob, columns: Sequence[str]) -> bool:

@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tablestore_engine.errors import RowKindError, SchemaError
+from tablestore_engine.mergetree.columns.leaves import with_leaves
 from tablestore_engine.mergetree.columns.row_ids import same_floats
 from tablestore_engine.operation.job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.table.row_kind import (
@@ -18,7 +19,7 @@ from tablestore_engine.schema.table.row_kind import (
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.default_values import default_scalar
-from tablestore_engine.schema.types.types import AtomicType, DataField, DataType
+from tablestore_engine.schema.types.types import AtomicType, DataField, DataType, has_root
 
 
 def table_rows(rows: pa.Table, schema: TableSchema) -> pa.Table:
@@ -48,8 +49,7 @@ def table_rows(rows: pa.Table, schema: TableSchema) -> pa.Table:
         except pa.ArrowException as error:
             raise SchemaError(f"Column '{field.name}' cannot be written as {field.type}: {error}.") from error
         column = _filled(column, field.type)
-        # Equal keys must have equal bytes, which choose the bucket: 0.0 and -0.0 are the same key.
-        arrays.append(same_floats(column) if field.name in schema.primary_keys else column)
+        arrays.append(same_floats(column) if field.name in schema.bitwise_columns else column)
         names.append(field.name)
     if ROW_KIND_COLUMN in rows.column_names:
         arrays.append(rows.column(ROW_KIND_COLUMN).cast(pa.int8()))
@@ -62,13 +62,20 @@ def _defaults(field: DataField, number: int) -> pa.ChunkedArray:
 
 
 def _filled(column: pa.ChunkedArray, kind: DataType) -> pa.ChunkedArray:
-    """A CHAR of its full length; one that does not fit stays as it is, and is refused when it is written."""
-    if not (isinstance(kind, AtomicType) and kind.root == "CHAR"):
+    """A CHAR, also inside of a struct, list or map, of its full length; one that does not fit stays as it is, and is
+    refused when it is written."""
+    if not has_root(kind, ("CHAR",)):
         return column
+    return pa.chunked_array([with_leaves(chunk, kind, _padded) for chunk in column.chunks], column.type)
+
+
+def _padded(texts: pa.Array, kind: AtomicType) -> pa.Array:
+    if kind.root != "CHAR":
+        return texts
     length = kind.precision or 1
-    short = pc.utf8_rtrim(column, " ")
+    short = pc.utf8_rtrim(texts, " ")
     fits = pc.less_equal(pc.utf8_length(short), length)
-    return pc.if_else(fits, pc.utf8_rpad(short, length, " "), column)
+    return pc.if_else(fits, pc.utf8_rpad(short, length, " "), texts)
 
 
 def _cast(column: pa.ChunkedArray, target: pa.DataType) -> pa.ChunkedArray:

@@ -1,13 +1,13 @@
-"""Options of changelogs: the changes of a keyed table, which commits write to files of their own."""
+"""Options of changes: those of a keyed table, which commits write to files of their own, and how streams read."""
 
 from __future__ import annotations
 
 from tablestore_engine.options.option import Option
-from tablestore_engine.options.option_type import BOOLEAN, ENUM, FILE_NAME
+from tablestore_engine.options.option_type import BOOLEAN, COLUMNS, DURATION, ENUM, FILE_NAME, INT, TEXT
 
 
 class ChangelogOptions:
-    """Which changes are recorded, and how."""
+    """Which changes are recorded, and how streams read them."""
 
     __slots__ = ()
 
@@ -27,6 +27,64 @@ class ChangelogOptions:
         "Write the changes that `changelog-producer` asks for. In a hint of INSERT, for its rows alone.",
         ours=True,
     )
+    row_deduplicate = Option(
+        "changelog-producer.row-deduplicate",
+        BOOLEAN,
+        True,
+        "The producers lookup and full-compaction leave out rows that were written again as they were; Paimon's "
+        "default is false.",
+    )
+    row_deduplicate_ignore_fields = Option(
+        "changelog-producer.row-deduplicate-ignore-fields",
+        COLUMNS,
+        (),
+        "Columns in which such a row may differ: a change of them alone is not recorded.",
+    )
+    changelog_num_retained_min = Option(
+        "changelog.num-retained.min",
+        INT,
+        None,
+        "Number of commits whose changelog is always kept; when not set, as many as snapshots. A changelog that is "
+        "kept longer than its snapshot lives on in the folder changelog/.",
+        minimum=1,
+    )
+    changelog_num_retained_max = Option(
+        "changelog.num-retained.max",
+        INT,
+        None,
+        "Largest number of commits whose changelog is kept; when not set, as of snapshots.",
+        minimum=1,
+    )
+    changelog_time_retained_millis = Option(
+        "changelog.time-retained",
+        DURATION,
+        None,
+        "Age until which the changelog of a commit is kept; when not set, as of snapshots.",
+    )
     changelog_file_prefix = Option(
         "changelog-file.prefix", FILE_NAME, "changelog-", "First part of the names of changelog files."
+    )
+    consumer_id = Option(
+        "consumer-id",
+        TEXT,
+        None,
+        "Name under which the table notes how far a stream has read it: what it has not read does not expire, and a "
+        "new stream of that name goes on there. Better an option of the stream than of the table.",
+    )
+    consumer_ignore_progress = Option(
+        "consumer.ignore-progress",
+        BOOLEAN,
+        False,
+        "Begin a new stream as `scan.mode` says, even if its consumer has read before.",
+    )
+    read_stream_most_files = Option(
+        "read.stream.maxFilesPerTrigger", INT, None, "Files whose changes a batch of a stream reads at most.", minimum=1
+    )
+    read_stream_most_rows = Option(
+        "read.stream.maxRowsPerTrigger",
+        INT,
+        None,
+        "Rows in the files whose changes a batch of a stream reads at most; at least one file, or one bucket where "
+        "rows merge, is read.",
+        minimum=1,
     )

@@ -175,9 +175,9 @@ class FileOptions:
         "write-buffer-size",
         MEMORY,
         256 * _MB,
-        "Memory for the rows of one bucket in a writer without Spark; when it is full, the rows are sorted and spilled "
-        "to local disk. In Spark's tasks the buffer is Spark's own sort: it spills by itself, and one bucket is open "
-        "at a time.",
+        "Memory for the rows of one bucket in a writer that takes rows in any order: of record batches without Spark, "
+        "and in the tasks of a stream. When it is full, the rows are sorted and spilled to local disk. SQL and "
+        "DataFrames need no such buffer: Spark sorts their rows, spills by itself, and one bucket is open at a time.",
     )
     write_buffer_total_size = Option(
         "write-buffer-total-size",

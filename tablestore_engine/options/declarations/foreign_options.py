@@ -124,7 +124,6 @@ _LATER = tuple(
     for key, type_, default, description in (
         ("write-buffer-spill.max-disk-size", TEXT, None, "Disk space that spilling may use."),
         ("snapshot.clean-empty-directories", BOOLEAN, False, "Remove empty directories when snapshots expire."),
-        ("consumer.ignore-progress", BOOLEAN, False, "Progress of consumers."),
         ("partition.mark-done-action", TEXT, None, "What marks a partition as done."),
         ("partition.end-input-to-done", BOOLEAN, False, "Mark partitions as done at the end of input."),
     )

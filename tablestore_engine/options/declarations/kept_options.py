@@ -51,15 +51,13 @@ KEPT_OPTIONS: tuple[Option[Any], ...] = (
         "rocksdb.compaction.style rocksdb.compression.type rocksdb.log.dir rocksdb.log.level",
     ),
     *_group(
-        "Compaction that produces changelogs: here they need none of it. A changelog is kept as long as its snapshot.",
-        boolean="changelog-producer.lookup-wait changelog-producer.row-deduplicate changelog.precommit-compact "
+        "Compaction that produces changelogs: here they need none of it.",
+        boolean="changelog-producer.lookup-wait changelog.precommit-compact "
         "delete.force-produce-changelog force-lookup lookup-wait precommit-compact",
-        int="changelog.num-retained.max changelog.num-retained.min changelog.precommit-compact.thread-num "
-        "lookup-compact.max-interval",
+        int="changelog.precommit-compact.thread-num lookup-compact.max-interval",
         memory="changelog.precommit-compact.buffer-size",
-        duration="changelog-producer.compaction-interval changelog.time-retained",
-        text="changelog-file.compression changelog-file.stats-mode "
-        "changelog-producer.row-deduplicate-ignore-fields lookup-compact",
+        duration="changelog-producer.compaction-interval",
+        text="changelog-file.compression changelog-file.stats-mode lookup-compact",
     ),
     *_group(
         "How Flink plans and splits a read, and how often it looks for new snapshots.",
@@ -87,13 +85,12 @@ KEPT_OPTIONS: tuple[Option[Any], ...] = (
         duration="scan.plan-auto-tag-for-read.time-retained",
     ),
     *_group(
-        "Streaming reads of Flink and Spark.",
+        "Streaming reads of other engines.",
         boolean="consumer.changelog-only read.allow.fullScan read.changelog streaming-read-append-overwrite "
         "streaming-read-overwrite streaming-read.shuffle-bucket-with-partition",
-        int="read.stream.maxBytesPerTrigger read.stream.maxFilesPerTrigger read.stream.maxRowsPerTrigger "
-        "read.stream.maxTriggerDelayMs read.stream.minRowsPerTrigger",
+        int="read.stream.maxBytesPerTrigger read.stream.maxTriggerDelayMs read.stream.minRowsPerTrigger",
         duration="streaming.read.snapshot.delay",
-        text="consumer-id consumer.mode",
+        text="consumer.mode",
     ),
     *_group(
         "Batches and threads of readers.",

@@ -8,6 +8,7 @@ from tablestore_engine.options.option_type import BOOLEAN, COLUMNS, ENUM, INT, T
 AGGREGATE_FUNCTIONS = (
     "sum", "product", "max", "min", "last_value", "last_non_null_value", "first_value", "first_non_null_value",
     "count", "listagg", "bool_and", "bool_or", "collect", "merge_map", "nested_update", "hll_sketch", "theta_sketch",
+    "rbm32", "rbm64",
 )  # fmt: skip
 """The aggregate functions that this engine knows."""
 COUNT_ENGINE = "tablestore-count"

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tablestore_engine.errors import OptionError, SchemaError
-from tablestore_engine.options import CoreOptions, LayoutOptions
+from tablestore_engine.options import ChangelogOptions, CoreOptions, LayoutOptions
 from tablestore_engine.schema.alter.draft import Draft
 from tablestore_engine.schema.alter.fields import ELEMENT, VALUE, Path
 from tablestore_engine.schema.alter.option_changes import check_mutable
 from tablestore_engine.schema.alter.partition_fields import with_partition_keys
 from tablestore_engine.schema.merge.merge_options import merge_engine_of
-from tablestore_engine.schema.table.creation import check_names, check_values_of_levels
+from tablestore_engine.schema.table.creation import check_names, check_producer, check_values_of_levels
 from tablestore_engine.schema.table.file_indexes import indexed_columns
 from tablestore_engine.schema.table.layout import with_primary_key
 from tablestore_engine.schema.table.partition_time import check_expiration
@@ -106,6 +106,8 @@ def _check(
     if columns_changed or any(one.startswith("file") for one in new_options):
         indexed_columns(parsed, fields)
         check_values_of_levels(parsed)
+    if ChangelogOptions.changelog_producer.key in new_options:
+        check_producer(parsed, keyed=bool(primary_keys))
     if {one.name for one in fields} <= set(partition_keys):
         raise SchemaError("A table needs at least one column besides the partition columns.")
     if new_options or columns_changed:

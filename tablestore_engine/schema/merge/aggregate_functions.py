@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import TypeGuard
 
 from tablestore_engine.schema.types.types import (
     BINARY_ROOTS,
@@ -13,6 +14,7 @@ from tablestore_engine.schema.types.types import (
     DataType,
     MapType,
     RowType,
+    has_map,
 )
 
 DEFAULT_FUNCTION = "last_non_null_value"
@@ -71,21 +73,20 @@ FUNCTIONS = {
     "nested_update": FunctionRules(RetractRule.IN_ORDER, puts_late_first=True, settings=("nested-key", "count-limit")),
     "hll_sketch": _ANY_ORDER,
     "theta_sketch": _ANY_ORDER,
+    "rbm32": _ANY_ORDER,
+    "rbm64": _ANY_ORDER,
 }
 
 _NUMBERS = (*INTEGER_ROOTS, "FLOAT", "DOUBLE")
 _UNORDERED = (*BINARY_ROOTS, "VARIANT")
-_PRODUCT_DIGITS = 18  # two factors fit into Spark's and Arrow's widest decimal
+_PRODUCT_DIGITS = 18  # of so many each, the product of two factors is a decimal of Spark's
 
 
 def supports(function: str, data_type: DataType) -> bool:
     """Whether a function folds values of a type."""
     root = data_type.root if isinstance(data_type, AtomicType) else None
-    if function == "sum":
+    if function in ("sum", "product"):
         return root in _NUMBERS or root == "DECIMAL"
-    if function == "product":
-        digits = data_type.precision if isinstance(data_type, AtomicType) else None
-        return root in _NUMBERS or (root == "DECIMAL" and digits is not None and digits <= _PRODUCT_DIGITS)
     if function == "count":
         return root in ("INT", "BIGINT")
     if function in ("max", "min"):
@@ -95,10 +96,10 @@ def supports(function: str, data_type: DataType) -> bool:
     if function == "listagg":
         return root == "STRING"
     if function == "collect":
-        return isinstance(data_type, ArrayType) and not _holds_map(data_type.element)
+        return isinstance(data_type, ArrayType) and not has_map(data_type.element)
     if function == "merge_map":
-        return isinstance(data_type, MapType) and data_type.key.is_atomic and not _holds_map(data_type.value)
-    if function in ("hll_sketch", "theta_sketch"):
+        return isinstance(data_type, MapType) and data_type.key.is_atomic and not has_map(data_type.value)
+    if function in ("hll_sketch", "theta_sketch", "rbm32", "rbm64"):
         return root in ("BYTES", "VARBINARY")
     if function == "nested_update":
         element = data_type.element if isinstance(data_type, ArrayType) else None
@@ -115,9 +116,20 @@ def retract_rule_of(function: str, data_type: DataType, *, ignores: bool) -> Ret
         retract_rule = FUNCTIONS[function].retract
     if retract_rule is not RetractRule.NEGATE and not data_type.nullable:
         return RetractRule.REFUSE  # a key that has only retractions would have no value
+    if function == "product" and is_wide(data_type) and not ignores:
+        return RetractRule.REFUSE  # what such factors are divided by leaves more digits than there are
     if function == "collect" and not ignores and isinstance(data_type, ArrayType):
         return retract_rule if _has_equality(data_type.element) else RetractRule.REFUSE
     return retract_rule
+
+
+def is_wide(data_type: DataType) -> TypeGuard[AtomicType]:
+    """Whether a type is a DECIMAL of which Spark cannot multiply two values exactly."""
+    return (
+        isinstance(data_type, AtomicType)
+        and data_type.root == "DECIMAL"
+        and (data_type.precision or 0) > _PRODUCT_DIGITS
+    )
 
 
 def rounds(function: str, data_type: DataType) -> bool:
@@ -125,15 +137,6 @@ def rounds(function: str, data_type: DataType) -> bool:
     if function != "product" or not isinstance(data_type, AtomicType):
         return False
     return data_type.root == "DECIMAL" and bool(data_type.scale)
-
-
-def _holds_map(data_type: DataType) -> bool:
-    """Whether the type contains a map. Maps have no order, so records with maps cannot be sorted."""
-    if isinstance(data_type, ArrayType):
-        return _holds_map(data_type.element)
-    if isinstance(data_type, RowType):
-        return any(_holds_map(f.type) for f in data_type.fields)
-    return isinstance(data_type, MapType)
 
 
 def _has_equality(data_type: DataType) -> bool:

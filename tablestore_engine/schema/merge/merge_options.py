@@ -42,7 +42,7 @@ def merge_engine_of(
     name = options.merge_engine
     rules = rules_of(name)
     if rules.kept is Kept.EVERY:
-        check_engine(fields, keys, options.bucket_key, options.rowkind_field)
+        check_engine(fields, keys, options.rowkind_field)
     elif rules.needs_key and not keys:
         raise OptionError(f"Option 'merge-engine' = '{name}' needs a primary key.")
     _check_kind_column(fields, options.rowkind_field)

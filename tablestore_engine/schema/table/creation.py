@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import count
 
 from tablestore_engine.errors import ColumnNotFound, OptionError, SchemaError, did_you_mean
-from tablestore_engine.options import CoreOptions, FileOptions, LayoutOptions, Option
+from tablestore_engine.options import ChangelogOptions, CoreOptions, FileOptions, LayoutOptions, Option
 from tablestore_engine.schema.merge.merge_options import merge_engine_of
 from tablestore_engine.schema.table.file_indexes import indexed_columns
 from tablestore_engine.schema.table.partition_time import check_expiration
@@ -163,7 +163,8 @@ def _check_options(
     primary_keys: tuple[str, ...],
     partition_keys: tuple[str, ...],
 ) -> None:
-    for key, names in (("bucket-key", options.bucket_key), ("sequence.field", options.sequence_field)):
+    ignored = ChangelogOptions.row_deduplicate_ignore_fields.key, options.row_deduplicate_ignore_fields
+    for key, names in (("bucket-key", options.bucket_key), ("sequence.field", options.sequence_field), ignored):
         for name in names:
             if by_name.get(name.lower()) != name:
                 raise OptionError(
@@ -176,6 +177,7 @@ def _check_options(
             raise OptionError(f"Option 'bucket-key' cannot name '{name}'.", hint=f"It can name: {', '.join(allowed)}.")
     check_expiration(options, partition_keys)
     check_values_of_levels(options)
+    check_producer(options, keyed=bool(primary_keys))
     if options.sequence_field and primary_keys and not set(partition_keys) <= set(primary_keys):
         raise OptionError(
             "Option 'sequence.field' is not supported with a primary key that leaves a "
@@ -189,6 +191,15 @@ def _check_options(
         raise OptionError("A table without a primary key needs the option 'bucket-key' when 'bucket' is set.")
     if options.bucket < 0 and options.bucket_key:
         raise OptionError("Option 'bucket-key' needs the option 'bucket'.", hint="For example 'bucket' = '4'.")
+
+
+def check_producer(options: CoreOptions, *, keyed: bool) -> None:
+    """Raise an OptionError for a table without a key that is to write changelogs."""
+    if options.changelog_producer != "none" and not keyed:
+        raise OptionError(
+            f"Option 'changelog-producer' = '{options.changelog_producer}' needs a primary key.",
+            hint="Leave it out: the changes of a table without a key are read by table_changes(…).",
+        )
 
 
 _CODECS = FileOptions.file_compression.choices

@@ -18,13 +18,14 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 
 def check_retractable(schema: TableSchema, row: Mapping[str, Any]) -> None:
     """Raise a RowKindError unless a table without a key takes retractions. `row` is the first one, for the message."""
-    if schema.core_options.retractions == "refuse" and not schema.merge_engine.rules.is_multiset:
+    counted = schema.merge_engine.rules.is_multiset
+    if schema.core_options.retractions == "refuse" and not counted:
         raise RowKindError(
             f"A retraction (-U or -D) cannot be written to a table with no primary "
             f"key and 'retractions' = 'refuse': {row}.",
             hint="Write +I and +U rows only, or set the option to 'auto'.",
         )
-    bucket_columns = (*schema.partition_keys, *schema.bucket_keys)
+    bucket_columns = () if counted else (*schema.partition_keys, *schema.bucket_keys)
     reason = obstacle(schema.fields, bucket_columns, schema.core_options.rowkind_field)
     if schema.former_partitions:
         reason = "its partition columns were changed, so a row may be in another partition than its retraction"

@@ -95,6 +95,14 @@ class TableSchema:
         return self.core_options.bucket_key or self.trimmed_primary_keys
 
     @cached_property
+    def bitwise_columns(self) -> tuple[str, ...]:
+        """The columns in which equal values must have equal bytes, because these choose where a row lies: 0.0 and -0.0
+        are one value."""
+        if self.primary_keys or not self.merge_engine.rules.is_multiset:
+            return self.primary_keys
+        return (*self.partition_keys, *self.bucket_keys)
+
+    @cached_property
     def bucket_fields(self) -> tuple[DataField, ...]:
         """The columns of ``bucket_keys``."""
         return tuple(self.field(name) for name in self.bucket_keys)

@@ -13,6 +13,8 @@ from tablestore_engine.schema.types.types import AtomicType, DataField
 _INT_MAX = 2**31 - 1
 
 KEY_PREFIX = "_KEY_"
+OWN_PREFIX = "__tablestore_"
+"""Begins the names of columns that the engine adds to rows while it works on them; no file has one."""
 KEY_FIELD_ID_START = _INT_MAX // 2
 SEQUENCE_NUMBER = DataField(_INT_MAX - 1, "_SEQUENCE_NUMBER", AtomicType("BIGINT", nullable=False))
 VALUE_KIND = DataField(_INT_MAX - 2, "_VALUE_KIND", AtomicType("TINYINT", nullable=False))
@@ -33,7 +35,8 @@ _STRUCTURED_DEPTH_LIMIT = 1 << 10
 
 def is_system_name(name: str) -> bool:
     """Whether a column of that name would collide with the engine's own, in ours or another reader."""
-    return name.lower() in _SYSTEM_NAMES or name.upper().startswith(KEY_PREFIX)
+    lower = name.lower()
+    return lower in _SYSTEM_NAMES or lower.startswith((KEY_PREFIX.lower(), OWN_PREFIX))
 
 
 def key_field(field: DataField) -> DataField:

@@ -10,7 +10,7 @@ and must never change. Every field of a ROW has an id, and all ids of a table sh
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -238,6 +238,26 @@ def assign_field_ids(data_type: DataType, next_id: Callable[[], int]) -> DataTyp
             fields.append(replace(one, id=next_id(), type=inner))
         return replace(data_type, fields=tuple(fields))
     return data_type
+
+
+def has_root(data_type: DataType, roots: Collection[str]) -> bool:
+    """Whether a type, or one inside of it, is one of some atomic types."""
+    if isinstance(data_type, AtomicType):
+        return data_type.root in roots
+    if isinstance(data_type, ArrayType):
+        return has_root(data_type.element, roots)
+    if isinstance(data_type, MapType):
+        return has_root(data_type.key, roots) or has_root(data_type.value, roots)
+    return isinstance(data_type, RowType) and any(has_root(f.type, roots) for f in data_type.fields)
+
+
+def has_map(data_type: DataType) -> bool:
+    """Whether a type is a map, or one is inside of it."""
+    if isinstance(data_type, ArrayType):
+        return has_map(data_type.element)
+    if isinstance(data_type, RowType):
+        return any(has_map(f.type) for f in data_type.fields)
+    return isinstance(data_type, MapType)
 
 
 def nested_field_ids(data_type: DataType) -> list[int]:

@@ -33,6 +33,7 @@ from tablestore_engine.table import Table
 
 _INSERT, _BEFORE, _AFTER, _DELETE = (formatted_literal(kind) for kind in KINDS)
 _COUNT = "__tablestore_count"
+_ROW, _VALUE = "__tablestore_row", "__tablestore_value"
 
 
 def change_frame(spark: SparkSession, table: Table, plan: ChangePlan) -> DataFrame:
@@ -65,17 +66,17 @@ def _diff(spark: SparkSession, table: Table, plan: KeyedDiff) -> DataFrame:
         hint = "/*+ BROADCAST(t) */ " if few else ""
         touched = f"SELECT {chosen} FROM {{touched}}"
         semi = f"SELECT {hint}s.* FROM {{{name}}} s LEFT SEMI JOIN ({touched}) t ON {same}"
-        return f"SELECT {chosen}, {row} AS __row, {_comparable_row(schema)} AS __value FROM ({semi})"
+        return f"SELECT {chosen}, {row} AS {_ROW}, {_comparable_row(schema)} AS {_VALUE} FROM ({semi})"
 
     on = " AND ".join(f"b.{formatted(k)} <=> a.{formatted(k)}" for k in keys)
     changes = (
-        f"CASE WHEN b.__row IS NULL THEN array(named_struct('k', {_INSERT}, 'r', a.__row))"
-        f" WHEN a.__row IS NULL THEN array(named_struct('k', {_DELETE}, 'r', b.__row))"
-        f" WHEN b.__value <=> a.__value THEN array()"
-        f" ELSE array(named_struct('k', {_BEFORE}, 'r', b.__row), named_struct('k', {_AFTER}, 'r', a.__row)) END"
+        f"CASE WHEN b.{_ROW} IS NULL THEN array(named_struct('k', {_INSERT}, 'r', a.{_ROW}))"
+        f" WHEN a.{_ROW} IS NULL THEN array(named_struct('k', {_DELETE}, 'r', b.{_ROW}))"
+        f" WHEN b.{_VALUE} <=> a.{_VALUE} THEN array()"
+        f" ELSE array(named_struct('k', {_BEFORE}, 'r', b.{_ROW}), named_struct('k', {_AFTER}, 'r', a.{_ROW})) END"
     )
     # Only changed rows reach the lists: most rows of a state that was compacted are as they were.
-    differ = "b.__row IS NULL OR a.__row IS NULL OR NOT (b.__value <=> a.__value)"
+    differ = f"b.{_ROW} IS NULL OR a.{_ROW} IS NULL OR NOT (b.{_VALUE} <=> a.{_VALUE})"
     text = (
         f"SELECT k AS {ROW_KIND}, r.* FROM (SELECT inline({changes}) FROM"
         f" ({state('before')}) b FULL OUTER JOIN ({state('after')}) a ON {on} WHERE {differ})"

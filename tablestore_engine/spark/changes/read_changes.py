@@ -12,12 +12,19 @@ which files hold the changes:
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 
 from pyspark.sql import DataFrame, SparkSession
 
 from tablestore_engine.errors import OptionError
-from tablestore_engine.operation.changelog.change_plan import ChangeRange, appended_plan, changelog_plan, plan_changes
-from tablestore_engine.operation.history.change_range import between_times, change_range
+from tablestore_engine.operation.changelog.change_plan import (
+    ChangeRange,
+    appended_plan,
+    changelog_plan,
+    commits_of,
+    plan_changes,
+    recorded_commits,
+)
 from tablestore_engine.operation.job.write_job import ROW_KIND_COLUMN
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
@@ -27,6 +34,7 @@ from tablestore_engine.spark.changes.change_frame import change_frame
 from tablestore_engine.spark.expressions.char_text import typed
 from tablestore_engine.spark.read.reader import read_plan
 from tablestore_engine.spark.read.record_reader import RecordReader
+from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
 from tablestore_engine.spark.scan.file_scan import FileScans
 from tablestore_engine.table import Table
 
@@ -56,7 +64,7 @@ def read_changes(
     if mode == "delta":
         return _appended(spark, table, between, predicate)
     if mode == "changelog":
-        return _recorded(spark, table, between, predicate)
+        return read_recorded(spark, table, between, predicate)
     return change_frame(spark, table, plan_changes(table.state, between, predicate))
 
 
@@ -68,16 +76,26 @@ def read_incremental(
     Raises:
         OptionError: a range that cannot be read. ChangesNotFound, TagNotFound, UserError: as `change_range`.
     """
+    between, mode = asked_range(table, options)
+    changes = read_changes(spark, table, between, predicate, mode=mode)
+    return changes.where(f"{ROW_KIND} IN ('+I', '+U')").drop(ROW_KIND)
+
+
+def asked_range(table: Table, options: Mapping[str, str], *, auto: str = "auto") -> tuple[ChangeRange, str]:
+    """The range that the read options ask for, and the scan mode; `auto` is the one that takes the place of this one.
+
+    Raises as `read_incremental`.
+    """
     mode = options.get(SCAN_MODE, "auto").strip().lower()
     if mode not in SCAN_MODES:
         raise OptionError(
             f"'{mode}' is no value of option '{SCAN_MODE}'.", hint=f"It is one of: {', '.join(SCAN_MODES)}."
         )
-    changes = read_changes(spark, table, _range_of(table, options), predicate, mode=mode)
-    return changes.where(f"{ROW_KIND} IN ('+I', '+U')").drop(ROW_KIND)
+    mode = auto if mode == "auto" else mode
+    return _range_of(table, options, recorded=mode == "changelog"), mode
 
 
-def _range_of(table: Table, options: Mapping[str, str]) -> ChangeRange:
+def _range_of(table: Table, options: Mapping[str, str], *, recorded: bool) -> ChangeRange:
     key = next((one for one in (BETWEEN, BETWEEN_TIMES) if one in options), None)
     if key is None:
         raise OptionError(f"Option '{SCAN_MODE}' needs a range.", hint=f"Set '{BETWEEN}' = '3,7', too.")
@@ -89,27 +107,40 @@ def _range_of(table: Table, options: Mapping[str, str]) -> ChangeRange:
             f"'{options[key]}' is no value of option '{key}'.", hint=f"It is {what}, with a comma between them."
         )
     if key == BETWEEN:
-        return change_range(table.state, *bounds)
-    return between_times(table.state, int(bounds[0]), int(bounds[1]))
+        return table.change_range(bounds[0], bounds[1], recorded=recorded)
+    start, end = (datetime.fromtimestamp(int(part) / 1000) for part in bounds)
+    return table.change_range(start, end, recorded=recorded)
 
 
 def _appended(spark: SparkSession, table: Table, between: ChangeRange, predicate: Predicate | None) -> DataFrame:
-    plan = appended_plan(table.state, between, predicate)
+    plan = appended_plan(table.state, commits_of(table.state, between), predicate)
     if not plan.schema.primary_keys or not plan.buckets:
         return read_plan(spark, table, plan).selectExpr(f"{literal(KINDS[0])} AS {ROW_KIND}", "*")
     records = RecordReader(spark, table, plan, None).frame()
     return records.selectExpr(_kind_text(ROW_KIND_COLUMN), "*").drop(ROW_KIND_COLUMN)
 
 
-def _recorded(spark: SparkSession, table: Table, between: ChangeRange, predicate: Predicate | None) -> DataFrame:
-    """The changelog files of a range. Those of one key come in no order; of one commit, each holds a change once."""
-    plan = changelog_plan(table.state, between, predicate)
+def read_recorded(
+    spark: SparkSession,
+    table: Table,
+    between: ChangeRange,
+    predicate: Predicate | None = None,
+    *,
+    places: bool = False,
+) -> DataFrame:
+    """The changelog files of a range. Those of one key come in no order; of one commit, each holds a change once.
+
+    `places`: also with `FILE_COLUMN` and `POSITION_COLUMN`. In a file, both rows of an update follow each other.
+    """
+    plan = changelog_plan(table.state, recorded_commits(table.state, between), predicate)
     scans = FileScans(spark, table, plan.schema)
     files = [(b, f) for b in plan.buckets for f in b.files]
     if not files:
-        return scans.empty().selectExpr(f"{literal(KINDS[0])} AS {ROW_KIND}", "*")
+        return scans.empty(positions=places).selectExpr(f"{literal(KINDS[0])} AS {ROW_KIND}", "*")
     columns = [quoted_name(name) for name in plan.schema.field_names]
-    return typed(scans.scan(files, system=True).selectExpr(_kind_text(VALUE_KIND.name), *columns), plan.schema)
+    columns += [FILE_COLUMN, POSITION_COLUMN] if places else []
+    rows = scans.scan(files, system=True, positions=places)
+    return typed(rows.selectExpr(_kind_text(VALUE_KIND.name), *columns), plan.schema)
 
 
 def _kind_text(number: str) -> str:

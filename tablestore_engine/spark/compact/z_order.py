@@ -19,7 +19,8 @@ from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.compact.hilbert import hilbert_sql
 from tablestore_engine.spark.run.collect import collect_arrow
 
-Z_COLUMN = "__z"
+Z_COLUMN = "__tablestore_z"
+_BOUNDS, _RANK, _HILBERT = "__tablestore_b", "__tablestore_r", "__tablestore_h"
 MAX_COLUMNS = 16
 _SAMPLE_ROWS = 50_000
 _MOST_BITS = 8
@@ -39,7 +40,7 @@ def with_z_value(
         hilbert: order by the Hilbert curve.
     """
     bits = bits_of(len(columns))
-    values = [f"{quoted_name(name)} AS __z{i}" for i, name in enumerate(columns)]
+    values = [f"{quoted_name(name)} AS {Z_COLUMN}{i}" for i, name in enumerate(columns)]
     sample = frame.selectExpr(*values)
     if rows > _SAMPLE_ROWS:
         sample = sample.sample(fraction=_SAMPLE_ROWS / rows, seed=1)
@@ -49,20 +50,21 @@ def with_z_value(
         return frame.withColumn(Z_COLUMN, F.lit(0).cast("bigint"))
     types = [frame.schema[name].dataType.simpleString() for name in columns]
     lists = {
-        f"__b{i}": pa.ListArray.from_arrays(pa.array([0, len(one)], pa.int32()), one) for i, one in enumerate(bounds)
+        f"{_BOUNDS}{i}": pa.ListArray.from_arrays(pa.array([0, len(one)], pa.int32()), one)
+        for i, one in enumerate(bounds)
     }
-    casts = [f"cast(__b{i} AS array<{kind}>) AS __b{i}" for i, kind in enumerate(types)]
+    casts = [f"cast({_BOUNDS}{i} AS array<{kind}>) AS {_BOUNDS}{i}" for i, kind in enumerate(types)]
     one_row = spark.createDataFrame(pa.table(lists)).selectExpr(*casts)
     ranks = [
-        f"{rank_sql(f'__z{i}', f'__b{i}', bits)} AS __r{i}" if len(one) else f"0 AS __r{i}"
+        f"{rank_sql(f'{Z_COLUMN}{i}', f'{_BOUNDS}{i}', bits)} AS {_RANK}{i}" if len(one) else f"0 AS {_RANK}{i}"
         for i, one in enumerate(bounds)
     ]
     own = [quoted_name(name) for name in frame.columns]
     ranked = frame.selectExpr("*", *values).crossJoin(F.broadcast(one_row)).selectExpr(*own, *ranks)
-    names = [f"__r{i}" for i in range(len(columns))]
+    names = [f"{_RANK}{i}" for i in range(len(columns))]
     if hilbert:
-        ranked = ranked.selectExpr(*own, f"{hilbert_sql(names, bits)} AS __h")
-        names = [f"element_at(__h, {i + 1})" for i in range(len(columns))]
+        ranked = ranked.selectExpr(*own, f"{hilbert_sql(names, bits)} AS {_HILBERT}")
+        names = [f"element_at({_HILBERT}, {i + 1})" for i in range(len(columns))]
     z = interleaved_sql(names, bits)
     return ranked.selectExpr(*own, f"{z} AS {Z_COLUMN}")
 

@@ -22,7 +22,7 @@ from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.schema.types.types import INTEGER_ROOTS, AtomicType, DataField
 from tablestore_engine.spark.expressions.murmur import Word, murmur_sql
 
-HASH_COLUMN = "__hash"
+HASH_COLUMN = "__tablestore_hash"
 _EMPTY = "X''"
 _LOW_DIGITS = 0x0F0F0F0F0F0F0F0F
 _MAX_NATIVE_COLUMNS = 56  # more need a second word of null bits

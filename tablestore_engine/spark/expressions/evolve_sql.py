@@ -39,7 +39,7 @@ def evolved_sql(source: str, past: DataType, current: DataType, how: ColumnCast,
             )
             parts.append(f"{quoted_text(field.name)}, {value}")
         return f"CASE WHEN {source} IS NOT NULL THEN named_struct({', '.join(parts)}) END"
-    one = f"__e{depth}"
+    one = f"__tablestore_e{depth}"
     if isinstance(past, ArrayType) and isinstance(current, ArrayType):
         element = evolved_sql(one, past.element, current.element, how.at("element"), depth + 1)
         return f"transform({source}, {one} -> {element})"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from typing import Final
 
 from pyspark.sql import types as T
 
@@ -15,10 +17,13 @@ from tablestore_engine.schema.types.types import (
     DataType,
     MapType,
     RowType,
-    parse_type,
 )
-from tablestore_engine.spark.expressions.char_text import sized_type
 
+TYPE_KEY: Final = "__CHAR_VARCHAR_TYPE_STRING"
+"""The metadata of a column in which Spark keeps a type with CHAR or VARCHAR, as SQL."""
+
+_SIZED = re.compile(r"(char|varchar)\((\d+)\)")
+_NESTED: dict[type[T.DataType], str] = {T.ArrayType: "array<", T.MapType: "map<", T.StructType: "struct<"}
 _TO_SPARK: dict[str, T.DataType] = {
     "BOOLEAN": T.BooleanType(),
     "TINYINT": T.ByteType(),
@@ -95,6 +100,22 @@ def _written(kind: T.DataType) -> str:
     return "timestamp_ltz" if isinstance(kind, T.TimestampType) else kind.simpleString()
 
 
+def declared_type(data_type: DataType) -> str:
+    """The type as SQL declares it, with CHAR and VARCHAR, which Spark reads as texts.
+
+    Raises:
+        UnsupportedTypeError: Spark has none (TIME).
+    """
+    if isinstance(data_type, ArrayType):
+        return f"array<{declared_type(data_type.element)}>"
+    if isinstance(data_type, MapType):
+        return f"map<{declared_type(data_type.key)}, {declared_type(data_type.value)}>"
+    if isinstance(data_type, RowType):
+        return f"struct<{', '.join(f'{quoted_name(f.name)}: {declared_type(f.type)}' for f in data_type.fields)}>"
+    sized = isinstance(data_type, AtomicType) and data_type.root in ("CHAR", "VARCHAR")
+    return str(data_type.as_nullable(True)).lower() if sized else sql_type(data_type)
+
+
 def to_spark_schema(fields: Iterable[DataField]) -> T.StructType:
     """Columns as a Spark schema. All are nullable, because a file may lack a column."""
     return T.StructType([T.StructField(f.name, to_spark_type(f.type), True) for f in fields])
@@ -141,7 +162,20 @@ def columns_of(schema: T.StructType) -> list[tuple[str, DataType, str | None]]:
     columns = []
     for field in schema.fields:
         comment = (field.metadata or {}).get("comment")
-        kind = from_spark_type(field.dataType, field.name)
-        sized = sized_type(field)
-        columns.append((field.name, kind if sized is None else parse_type(sized.upper()), comment))
+        columns.append((field.name, from_spark_type(_as_declared(field), field.name), comment))
     return columns
+
+
+def sized_type(field: T.StructField) -> str | None:
+    """The type `char(n)` or `varchar(n)` of a query's column."""
+    text = (field.metadata or {}).get(TYPE_KEY)
+    return str(text) if text and isinstance(field.dataType, T.StringType) else None
+
+
+def _as_declared(field: T.StructField) -> T.DataType:
+    """The type of a query's column, with CHAR and VARCHAR where Spark knows of them."""
+    sized = _SIZED.fullmatch(sized_type(field) or "")
+    if sized:
+        return (T.CharType if sized[1] == "char" else T.VarcharType)(int(sized[2]))
+    text = str((field.metadata or {}).get(TYPE_KEY, ""))
+    return T.DataType.fromDDL(text) if text.startswith(_NESTED.get(type(field.dataType), " ")) else field.dataType

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from tablestore_engine.errors import ExecutionError
-from tablestore_engine.schema.merge.aggregate_functions import RetractRule
+from tablestore_engine.schema.merge.aggregate_functions import RetractRule, is_wide
 from tablestore_engine.schema.merge.merge_engine import Fold
 from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.schema.types.types import DataField
@@ -22,6 +22,7 @@ from tablestore_engine.spark.folds.fold_in_order_sql import (
     keyed_sql,
     limited_sql,
 )
+from tablestore_engine.spark.folds.session_folds import DECIMAL_PRODUCT, bitmap_union
 
 _NUMBER = SEQUENCE_NUMBER.name
 
@@ -108,12 +109,22 @@ def _plain(fold: Fold, field: DataField, records: Records, column: str) -> str:
     if fold.function not in _CAST:
         return _EXPRESSIONS[fold.function](fold, column, records)
     kind = to_spark_type(field.type).simpleString()
+    if fold.function == "product" and is_wide(field.type):
+        texts = f"transform({_in_order(column, records, f'({column}) IS NOT NULL')}, one -> cast(one as string))"
+        return f"cast({DECIMAL_PRODUCT}({texts}, {field.type.scale or 0}) as {kind})"
     if fold.function == "product":
         return f"cast({_product(column, records, kind)} as {kind})"
     return f"cast({_EXPRESSIONS[fold.function](fold, column, records)} as {kind})"
 
 
 _CAST = ("sum", "count", "product")
+
+
+def needs_session(fold: Fold, field: DataField) -> bool:
+    """Whether the SQL of a fold calls functions of `session_folds`."""
+    return fold.function in ("rbm32", "rbm64") or (fold.function == "product" and is_wide(field.type))
+
+
 _THETA_SINCE = (4, 1)
 
 
@@ -242,4 +253,8 @@ _EXPRESSIONS: dict[str, Callable[[Fold, str, Records], str]] = {
     # Sketches of several sizes have a union, too.
     "hll_sketch": lambda _f, column, _records: _sketch(f"hll_union_agg({column}, true)", column),
     "theta_sketch": lambda _f, column, _records: _sketch(f"theta_union_agg({column})", column),
+    **dict.fromkeys(
+        ("rbm32", "rbm64"),
+        lambda fold, column, _records: _sketch(f"{bitmap_union(fold.function)}(collect_list({column}))", column),
+    ),
 }

@@ -90,7 +90,7 @@ class JoinedKeys(_Join):
     frames: Mapping[str, DataFrame] = field(default_factory=dict)
 
     def _join(self, kind: str, columns: str) -> str:
-        names = [f"__key{i}" for i in range(len(self.keys))]
+        names = [f"__tablestore_key{i}" for i in range(len(self.keys))]
         selected = ", ".join(f"{key('u')} AS {name}" for key, name in zip(self.keys, names, strict=True))
         # Not DISTINCT: neither join minds keys that repeat, and to leave them out would shuffle all.
         changed = f"SELECT {selected} FROM {{upper}} u"

@@ -27,20 +27,29 @@ _PATH = f"url_decode(replace({FILE_COLUMN}, '+', '%2B'))"
 
 
 def read_with_hidden(
-    spark: SparkSession, table: Table, plan: ScanPlan, predicate: Predicate | None, names: Collection[str]
+    spark: SparkSession,
+    table: Table,
+    plan: ScanPlan,
+    predicate: Predicate | None,
+    names: Collection[str],
+    *,
+    places: bool = False,
 ) -> DataFrame:
     """The rows of a scan plan with some of the hidden columns behind their own.
+
+    `places`: also with `FILE_COLUMN` and `POSITION_COLUMN`, which are of no merged row.
 
     Raises:
         SqlError: files or positions of rows that have to be merged.
     """
-    positions = FILE_PATH in names or ROW_INDEX in names
+    positions = places or FILE_PATH in names or ROW_INDEX in names
     if positions:
         _check_unmerged(table, plan)
     groups: dict[int, list[BucketScan]] = {}
     for bucket in plan.buckets:
         groups.setdefault(bucket.bucket, []).append(bucket)
     own = [quoted_name(name) for name in plan.schema.field_names]
+    own += [FILE_COLUMN, POSITION_COLUMN] if places else []
     partition = ", ".join(f"{literal(name)}, {quoted_name(name)}" for name in plan.schema.partition_keys)
     parts = []
     for number, buckets in sorted(groups.items()) or [(0, [])]:

@@ -138,7 +138,7 @@ class _MultisetFrames:
         return f"SELECT {hint}{columns} FROM {{plain}} p LEFT {kind} JOIN ({hashes}) c ON {on}"
 
     def _discriminating(self, alias: str) -> str:
-        return ", ".join(f"{alias}.{formatted(name)}" for name in self._discriminating_columns)
+        return ", ".join(f"{alias}.{formatted(name)}" for name in self._discriminating_columns) or "0"
 
     @cached_property
     def _discriminating_columns(self) -> tuple[str, ...]:

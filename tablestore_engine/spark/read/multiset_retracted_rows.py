@@ -25,7 +25,7 @@ from tablestore_engine.mergetree.columns.values import one_array
 from tablestore_engine.mergetree.multiset.multiset import multiset_row_count
 from tablestore_engine.mergetree.multiset.retractions import taken_from
 from tablestore_engine.metadata.manifests.data_file import DataFileMeta
-from tablestore_engine.operation.scan.discriminating_columns import discriminating_columns, narrower
+from tablestore_engine.operation.scan.discriminating_columns import discriminating_columns, hashable_columns, narrower
 from tablestore_engine.operation.scan.file_overlap import Values, values_of
 from tablestore_engine.schema.types.system import COUNT
 from tablestore_engine.spark.expressions.names import formatted
@@ -39,7 +39,7 @@ HELD_BYTES = 16 << 20
 """Retractions are looked at here up to this many rows, and bytes of their files."""
 _SPARE_CANDIDATES = 20_000
 _CACHED_POSITIONS = 4_000_000
-_ROW_POSITION = "__row_position"
+_ROW_POSITION = "__tablestore_row_position"
 _LONG_BITS = 62
 
 
@@ -203,9 +203,10 @@ class RetractedRowsFinder:
         selected = f"{_of('p', schema.field_names)}, {positions.selected('p')}"
         where = _within(narrower(retractions, self._values(f for _, f in self._files.plain)), "p")
         found = _hashed_alike("{plain} p", few, selected) + where
-        if len(few) == len(schema.fields):
+        hashed = hashable_columns(schema.fields)
+        if few == hashed:
             return found
-        return _hashed_alike(f"({found}) p", schema.field_names, "p.*")
+        return _hashed_alike(f"({found}) p", hashed, "p.*")
 
     def _values(self, files: Iterable[DataFileMeta]) -> dict[str, Values]:
         return values_of(files, self._schema, self._scans.schema_of)
@@ -213,8 +214,8 @@ class RetractedRowsFinder:
 
 def _hashed_alike(rows: str, names: Sequence[str], selected: str) -> str:
     """Query for the `rows` (alias p) of which a retraction has the hash of some columns."""
-    hashes = f"SELECT xxhash64({_of('r', names)}) AS h FROM {{retractions}} r"
-    on = f"xxhash64({_of('p', names)}) = c.h"
+    hashes = f"SELECT xxhash64({_of('r', names) or 0}) AS h FROM {{retractions}} r"
+    on = f"xxhash64({_of('p', names) or 0}) = c.h"
     return f"SELECT /*+ BROADCAST(c) */ {selected} FROM {rows} LEFT SEMI JOIN ({hashes}) c ON {on}"
 
 

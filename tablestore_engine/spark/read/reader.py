@@ -31,9 +31,10 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.system import KEY_PREFIX, SEQUENCE_NUMBER, VALUE_KIND
 from tablestore_engine.spark.expressions.char_text import typed
 from tablestore_engine.spark.expressions.names import formatted
-from tablestore_engine.spark.folds.fold_sql import Records, check_theta, fold_sql
+from tablestore_engine.spark.folds.fold_sql import Records, check_theta, fold_sql, needs_session
 from tablestore_engine.spark.folds.late_records_sql import effect_columns, in_positions_sql, with_effects_sql
 from tablestore_engine.spark.folds.sequence_group_deletes_sql import apply_group_deletes_sql
+from tablestore_engine.spark.folds.session_folds import register_session_folds
 from tablestore_engine.spark.read.changed_keys import (
     BROADCAST_ROWS,
     BlockedKeys,
@@ -289,7 +290,7 @@ class TableReader:
         sort all rows, with all columns.
         """
         keys = join_keys(self._schema.primary_keys, self._key_ranges(merge.upper))
-        parts = [(key("u"), f"__key{i}") for i, key in enumerate(keys)]
+        parts = [(key("u"), f"__tablestore_key{i}") for i, key in enumerate(keys)]
         number, last = SEQUENCE_NUMBER.name, f"{KEY_PREFIX}last"
         several = (
             f"SELECT {', '.join(f'{key} AS {name}' for key, name in parts)}, max({number}) AS {last} FROM {{upper}} u"
@@ -308,6 +309,8 @@ class TableReader:
         for fold in folds.values():
             if fold.function == "theta_sketch":
                 check_theta(fold, self._spark.version)
+            elif needs_session(fold, self._schema.field(fold.column)):
+                register_session_folds(self._spark)
         records = Records("r", retractions, effects=effect_columns(engine.late_groups))
         if not self._by_position:
             records = replace(records, sequence=options.sequence_field, descending=options.sequence_field_descending)

@@ -1,4 +1,4 @@
-"""DataFrames that raise this engine's errors.
+"""DataFrames, and streaming queries, that raise this engine's errors.
 
 `TableStore.sql` and `read` return DataFrames of Spark. Spark runs them later, when the caller collects, shows or writes
 their rows; so their methods, and those of the frames, groups and writers that they return, are called within
@@ -19,7 +19,7 @@ T = TypeVar("T")
 _MODULES = ("pyspark.sql.",)
 _CLASSES = frozenset({
     "DataFrame", "DataFrameNaFunctions", "DataFrameStatFunctions", "DataFrameWriter", "DataFrameWriterV2",
-    "GroupedData", "MergeIntoWriter",
+    "DataStreamWriter", "GroupedData", "MergeIntoWriter", "StreamingQuery",
 })  # fmt: skip
 _OPERATORS = ("__getitem__", "__getattr__", "__repr__", "_repr_html_")
 

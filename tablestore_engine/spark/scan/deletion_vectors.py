@@ -18,7 +18,7 @@ from tablestore_engine.metadata.bitmaps.roaring import Positions
 from tablestore_engine.spark.expressions.names import formatted
 
 # Hidden columns of the scan, and the columns of the words.
-_FILE, _AT = "__deleted_file", "__deleted_at"
+_FILE, _AT = "__tablestore_deleted_file", "__tablestore_deleted_at"
 # More words are left to a shuffle, which has no bound.
 _BROADCAST_WORDS = 4_000_000
 # What Java leaves in the path of a URI as it is, apart from letters and digits; beyond ASCII it leaves everything.

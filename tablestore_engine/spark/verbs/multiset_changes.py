@@ -6,6 +6,8 @@ may be changed twice, as by MERGE, it also carries `POSITION_COLUMN`, a number o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -20,9 +22,10 @@ from tablestore_engine.spark.scan.arrow_scan import POSITION_COLUMN
 OLD_COLUMN = "__tablestore_old"
 
 
-def with_old_rows(rows: DataFrame, *, positions: bool) -> DataFrame:
-    """The rows of a table, each with itself in `OLD_COLUMN` and, if asked for, a number in `POSITION_COLUMN`."""
-    old = F.struct(*[F.col(quoted_name(name)) for name in rows.columns]).alias(OLD_COLUMN)
+def with_old_rows(rows: DataFrame, names: Sequence[str], *, positions: bool) -> DataFrame:
+    """The rows of a table, whose columns are `names`, each with itself in `OLD_COLUMN` and, if asked for, a number in
+    `POSITION_COLUMN`."""
+    old = F.struct(*[F.col(quoted_name(name)) for name in names]).alias(OLD_COLUMN)
     # With a number, Spark cannot push filters below it.
     numbers = [F.monotonically_increasing_id().alias(POSITION_COLUMN)] if positions else []
     return rows.select("*", old, *numbers)

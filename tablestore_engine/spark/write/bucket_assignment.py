@@ -38,8 +38,8 @@ from tablestore_engine.storage.stores.hash_index import read_hashes
 BROADCAST_HASHES = 2_000_000
 _CHUNK = 1 << 20
 _READERS = 64
-_PARTITION_NUMBER, _BOUNDS, _OPEN = "__partition_number", "__bounds", "__open"
-_KNOWN, _NUMBER, _KEYS = "__known", "__number", "__keys"
+_PARTITION_NUMBER, _BOUNDS, _OPEN = "__tablestore_partition_number", "__tablestore_bounds", "__tablestore_open"
+_KNOWN, _NUMBER, _KEYS = "__tablestore_known", "__tablestore_number", "__tablestore_keys"
 
 OPENING_TYPES = f"{_BOUNDS} array<int>, {_OPEN} array<int>"
 # SQL of the bucket of a new key, from the openings of its partition.
@@ -173,7 +173,7 @@ def join_lookup(spark: SparkSession, frame: DataFrame, schema: TableSchema, look
         (values,) = rows or [[None] * len(names)]
         literals = zip(names, types.split(", "), values, strict=True)
         return frame.withColumns({name: _literal(value, kind) for name, kind, value in literals})
-    keys = [f"__p{i}" for i in range(len(fields))]
+    keys = [f"__tablestore_p{i}" for i in range(len(fields))]
     arrays = [pa.array([row[i] for row in rows], to_arrow_type(field.type)) for i, field in enumerate(fields)]
     for at, name in enumerate(names, len(fields)):
         kind = pa.list_(pa.int32()) if f"{name} array" in types else pa.int32()

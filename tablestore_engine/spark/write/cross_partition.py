@@ -76,7 +76,8 @@ from tablestore_engine.spark.write.bucket_assignment import (
 from tablestore_engine.spark.write.writer import Rows, few_rows, small_rows, write_rows
 from tablestore_engine.table import Table
 
-_FILE, _LOCATION, _OLD_BUCKET, _HELD = "__file_name", "__location", "__old_bucket", "__held"
+_FILE, _LOCATION = "__tablestore_file_name", "__tablestore_location"
+_OLD_BUCKET, _HELD = "__tablestore_old_bucket", "__tablestore_held"
 
 
 @dataclass(frozen=True)
@@ -239,9 +240,9 @@ def _at_location(schema: TableSchema, rows: DataFrame) -> DataFrame:
 def _together(schema: TableSchema, rows: DataFrame) -> DataFrame:
     """Rows of a new key in the partition of the first of them."""
     names = [quoted_name(name) for name in schema.partition_keys]
-    first = F.min_by(F.struct(*names), F.col(ORDINAL_COLUMN)).alias("__first")
+    first = F.min_by(F.struct(*names), F.col(ORDINAL_COLUMN)).alias("__tablestore_first")
     found = rows.join(rows.groupBy(*_key(schema)).agg(first), list(schema.primary_keys))
-    return found.withColumns({n: F.col(f"__first.{quoted_name(n)}") for n in schema.partition_keys})
+    return found.withColumns({n: F.col(f"__tablestore_first.{quoted_name(n)}") for n in schema.partition_keys})
 
 
 def _opened(
@@ -259,7 +260,7 @@ def _opened(
 
 
 def _old(position: int) -> str:
-    return f"__old{position}"
+    return f"__tablestore_old{position}"
 
 
 def _with_locations(

@@ -2,8 +2,9 @@
 
 Two ways, one writer (`operation.write.write_table`). A small result is collected as Arrow and written in this process:
 one Spark job, no Python worker, no shuffle. Anything else is shuffled so that each bucket is one task's, sorted by
-Spark (which spills), and streamed through `mapInArrow` into files; a task returns the metadata of its files. Errors of
-the engine are returned as values, so that a wrong row does not become a stack trace.
+Spark, which spills, and streamed through `mapInArrow` into files; a task returns the metadata of its files. The batches
+of a stream are not sorted by Spark, but in the write buffer of each task. Errors of the engine are returned as values,
+so that a wrong row does not become a stack trace.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from tablestore_engine.operation.job.write_job import (
     order_of_key,
 )
 from tablestore_engine.operation.write.cleanup import remove_files
+from tablestore_engine.operation.write.write_buffer import BufferSizes, write_tables
 from tablestore_engine.operation.write.write_rows import table_rows
 from tablestore_engine.operation.write.write_table import with_bucket, write_sorted, write_table
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -102,8 +104,8 @@ def few_rows(rows: Rows, schema: TableSchema) -> pa.Table | None:
 
 
 def _with_same_keys(frame: DataFrame, schema: TableSchema) -> DataFrame:
-    """The rows with keys that are equal exactly when their bytes are, as `table_rows` makes them."""
-    kinds = {f.name: str(f.type.as_nullable(True)) for f in schema.fields if f.name in schema.primary_keys}
+    """The rows with `bitwise_columns` that are equal exactly when their bytes are, as `table_rows` makes them."""
+    kinds = {f.name: str(f.type.as_nullable(True)) for f in schema.fields if f.name in schema.bitwise_columns}
     floats = {name: kind for name, kind in kinds.items() if kind in ("FLOAT", "DOUBLE")}
     if not floats:
         return frame
@@ -204,11 +206,16 @@ def _run(job: WriteJob, frame: DataFrame, *, stop_at_duplicates: bool = False) -
         # Each task has one bucket, which follows from its first row: rows need no column for it.
         frame = frame.repartition(job.total_buckets, task_column(schema.bucket_fields, job.total_buckets))
     order = [*columns, *_order(job)]
-    if order:
+    if order and not _buffers(job):
         frame = frame.sortWithinPartitions(*order)
     # The task drops the columns that only order the rows: here that would copy every row.
     payloads = collect_arrow(frame.mapInArrow(_task(job, stop_at_duplicates), "payload binary"))
     return _gather(payloads)
+
+
+def _buffers(job: WriteJob) -> bool:
+    """Whether tasks bring rows into order by the write buffer. It finds no keys in other partitions."""
+    return job.intent.buffers and not job.schema.crosses_partitions
 
 
 def _order(job: WriteJob) -> list[Column]:
@@ -245,14 +252,17 @@ def _task(job: WriteJob, stop_at_duplicates: bool) -> Callable[[Iterable[pa.Reco
         for rows in _chunked(batches):
             if stop_at_duplicates and job.target.io.exists(stop):
                 raise DuplicateKeyError("Another task of this write found a duplicate key.")
-            yield with_bucket(job, rows)
+            yield rows if _buffers(job) else with_bucket(job, rows)
 
     def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         # A retried task writes under another name: files of a lost attempt are orphans, never duplicates.
         task = f"{uuid.uuid4().hex[:8]}-"
         outcome: Any
         try:
-            outcome = write_sorted(job, tables(batches), task)
+            if _buffers(job):
+                outcome = write_tables(job, tables(batches), BufferSizes.of(job.schema.core_options), task)
+            else:
+                outcome = write_sorted(job, tables(batches), task)
         except TableStoreError as error:
             if stop_at_duplicates and isinstance(error, DuplicateKeyError):
                 job.target.io.create(stop, b"")

@@ -15,28 +15,19 @@ from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.sql.rows.frames import Frames
 from tablestore_engine.sql.statements.row import Merge, MergeClause
 from tablestore_engine.sql.statements.statement import Assignment
-from tablestore_engine.sql.text.lexer import behind, tokenize
+from tablestore_engine.sql.text.lexer import behind, outside_queries, tokenize
 
 Clause = tuple[str, str]
 """The word of a clause, such as SET, and its text."""
 
-_QUERY: Final = ("SELECT", "WITH", "FROM", "VALUES", "TABLE")
 _AGGREGATES: Final = ".aggregate."  # in the names of Spark's classes
 
 
 def called_functions(sql: str) -> list[str]:
     """The functions that an expression calls, without those in its subqueries and those over a window."""
     tokens = tokenize(sql)
-    found, i = [], 0
-    while i < len(tokens) - 1:
-        token, after = tokens[i], tokens[i + 1]
-        if token.key == "(" and after.key in _QUERY:
-            i = behind(tokens, i)
-            continue
-        if token.is_name and after.key == "(" and tokens[min(behind(tokens, i + 1), len(tokens) - 1)].key != "OVER":
-            found.append(token.name)
-        i += 1
-    return found
+    calls = (i for i in outside_queries(tokens) if tokens[i].is_name and tokens[i + 1].key == "(")
+    return [tokens[i].name for i in calls if tokens[min(behind(tokens, i + 1), len(tokens) - 1)].key != "OVER"]
 
 
 def set_clauses(assignments: Iterable[Assignment]) -> list[Clause]:

@@ -29,6 +29,7 @@ from tablestore_engine.spark.expressions.by_name import by_name_sql, has_named_f
 from tablestore_engine.spark.expressions.char_text import filled_sql
 from tablestore_engine.spark.expressions.types import sql_type, to_spark_type
 from tablestore_engine.spark.read.computed_columns import with_computed
+from tablestore_engine.spark.read.hidden_columns import read_with_hidden
 from tablestore_engine.spark.read.key_rows import frame_of_rows, predicates_of, rows_of_keys
 from tablestore_engine.spark.read.reader import read_plan, read_positions
 from tablestore_engine.spark.scan.arrow_scan import FILE_COLUMN, POSITION_COLUMN
@@ -41,13 +42,14 @@ from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from pyspark.sql import types as T
 
 _TARGET = "__tablestore_target"
 
 
 @dataclass(frozen=True)
 class ChangeTarget:
-    """The table that a statement changes, read at one snapshot."""
+    """The table that a statement changes, read at one snapshot; `hidden` are the hidden columns that it names."""
 
     table: Table
     alias: str
@@ -58,6 +60,7 @@ class ChangeTarget:
     merging: bool = False
     intent: WriteIntent = PLAIN
     unread: bool = False
+    hidden: tuple[str, ...] = ()
     rows: pa.Table | None = None
     """The rows that the statement may change, if they were looked up; they are few."""
 
@@ -89,18 +92,22 @@ class ChangeTarget:
 
         `from_sql` is the FROM clause in which they are read: Spark says what types they have.
         """
-        values = {n: filled_sql(value, field) for n, (field, value) in given_values.items()}
+        values = {n: value for n, (_, value) in given_values.items()}
         kinds = {n: to_spark_type(field.type) for n, (field, _) in given_values.items()}
+        values |= self._ordered(values, kinds, from_sql)
+        return {n: filled_sql(values[n], field) for n, (field, _) in given_values.items()}
+
+    def _ordered(self, values: Mapping[str, str], kinds: Mapping[str, T.DataType], from_sql: str) -> dict[str, str]:
+        """The values with structs, with the fields in the order of these types."""
         nested = [n for n in values if has_named_fields(kinds[n])]
         if not nested:
-            return values
+            return {}
         items = ", ".join(f"{values[n]} AS {quoted_name(n)}" for n in nested)
         given = self.frames.run(f"SELECT {items} FROM {from_sql}").schema
-        found = {
+        return {
             name: by_name_sql(f"({values[name]})", field.dataType, kinds[name], name)
             for name, field in zip(nested, given.fields, strict=True)
         }
-        return {**values, **found}
 
     def source_columns(self) -> list[str]:
         """Columns of the target's view that identify the row of a change."""
@@ -134,15 +141,22 @@ class ChangeTarget:
 
     def register(self) -> str:
         """The temporary view of the target's rows, with `source_columns`."""
-        spark = self.frames.spark
         if self.rows is not None:
-            rows = frame_of_rows(spark, self.rows, self.table.schema)
+            rows = frame_of_rows(self.frames.spark, self.rows, self.table.schema)
         elif self.is_multiset:
-            found = read_plan(spark, self.table, self.plan, self.predicate)
-            rows = with_old_rows(found, positions=self.merging)
+            rows = with_old_rows(self._rows(), self.table.schema.field_names, positions=self.merging)
         else:
-            rows = (read_plan if self.keyed else read_positions)(spark, self.table, self.plan)
+            rows = self._rows()
         return quoted_name(self.frames.register(_TARGET, with_computed(rows, self.table.schema)))
+
+    def _rows(self) -> DataFrame:
+        spark, places = self.frames.spark, not self.keyed and not self.is_multiset
+        predicate = self.predicate if self.is_multiset else None
+        if self.hidden:
+            return read_with_hidden(spark, self.table, self.plan, predicate, self.hidden, places=places)
+        if places:
+            return read_positions(spark, self.table, self.plan)
+        return read_plan(spark, self.table, self.plan, predicate)
 
     def apply(self, changes: DataFrame) -> WriteOutcome:
         """Write the changed rows."""
@@ -205,11 +219,13 @@ def target_of(
     intent: WriteIntent,
     *,
     merging: bool = False,
+    hidden: tuple[str, ...] = (),
 ) -> ChangeTarget:
     """The target, without files in which the predicate is true for no row. `intent` is what the caller asks for."""
     snapshot = frames.pin(table)
     plan = table.scan(snapshot, predicate) if snapshot else ScanPlan(None, table.schema, ())
-    return ChangeTarget(table, alias or table.identifier[1], snapshot, plan, frames, predicate, merging, intent)
+    name = alias or table.identifier[1]
+    return ChangeTarget(table, name, snapshot, plan, frames, predicate, merging, intent, hidden=hidden)
 
 
 def unread_target_of(frames: Frames, table: Table, alias: str | None, intent: WriteIntent) -> ChangeTarget:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import PrimaryKeyError
@@ -15,6 +15,7 @@ from tablestore_engine.sql.changes.aggregates import aggregates_refused, set_cla
 from tablestore_engine.sql.changes.assignments import assigned_values
 from tablestore_engine.sql.changes.change_target import ChangeTarget, check_engine, predicate_on, target_of
 from tablestore_engine.sql.changes.looked_up import looked_up
+from tablestore_engine.sql.query.hidden_columns import hidden_names
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.rows.row_context import RowContext, result_of
 from tablestore_engine.sql.statements.row import Delete, Update
@@ -25,10 +26,13 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def _target(context: RowContext, table: Table, alias: str | None, where_sql: str | None) -> ChangeTarget:
-    """The target, without files in which WHERE is true for no row."""
+def _target(
+    context: RowContext, table: Table, alias: str | None, where_sql: str | None, values: Iterable[str] = ()
+) -> ChangeTarget:
+    """The target, without files in which WHERE is true for no row. `values` are the other expressions on its rows."""
     predicate = predicate_on(table, alias, where_sql) if where_sql else None
-    return target_of(context.frames(), table, alias, predicate, context.intent)
+    hidden = hidden_names([where_sql, *values])
+    return target_of(context.frames(), table, alias, predicate, context.intent, hidden=hidden)
 
 
 def execute_delete(statement: Delete, context: RowContext) -> StatementResult:
@@ -62,7 +66,7 @@ def updated_rows(statement: Update, context: RowContext) -> tuple[ChangeTarget, 
     table = context.table(statement.table)
     check_engine(table, "UPDATE", deletes=False)
     where = statement.where_sql
-    target = _target(context, table, statement.alias, where)
+    target = _target(context, table, statement.alias, where, [one.value_sql for one in statement.assignments])
     clauses = [] if where is None else [("WHERE", where)]
     with aggregates_refused(target.frames, [*set_clauses(statement.assignments), *clauses]):
         _check_assignable(target, statement.assignments)

@@ -155,7 +155,7 @@ def _merge_changes(statement: Merge, target: ChangeTarget, read: Source) -> Data
             f"{_join_kind(statement)} JOIN (SELECT *, true AS {_IN_SOURCE} FROM {read.view}) AS {alias} "
             f"ON {bound(statement.on_sql)}"
         ),
-        target=Side(quoted_name(target.alias), _IN_TARGET, tuple(f.name for f in fields)),
+        target=Side(quoted_name(target.alias), _IN_TARGET, tuple(f.name for f in fields), target.hidden),
         source=Side(alias, _IN_SOURCE, tuple(n for n in source.columns if source_names.count(n.lower()) == 1)),
         types=tuple(target.sql_type(f.name) for f in fields),
         extra=tuple(target.source_columns()),

@@ -2,7 +2,7 @@
 
 Finding them takes a few columns: none of the table where the condition gives the keys (`key IN (SELECT …)`, constants),
 else those of the condition and of the key. Only then are the other columns read, of these rows alone. A condition that
-holds for too many rows is left to the query that changes them.
+holds for too many rows, or names hidden columns, is left to the query that changes them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def looked_up(target: ChangeTarget, where_sql: str | None) -> tuple[ChangeTarget
     Raises:
         TableStoreError: the condition cannot be evaluated.
     """
-    if where_sql is None or target.frames.explaining or not target.keyed or not is_large(target.plan):
+    if where_sql is None or target.frames.explaining or target.hidden or not target.keyed or not is_large(target.plan):
         return target, where_sql
     pinned = pinned_keys(target.predicate, target.table.schema)
     if pinned is not None:

@@ -19,23 +19,31 @@ CLAUSE_COLUMN: Final = "__tablestore_clause"
 
 @dataclass(frozen=True)
 class Side:
-    """One side of the join: its quoted alias, the column that is true on its rows, and the columns that clauses see."""
+    """One side of the join: its quoted alias, the column that is true on its rows, and the columns that clauses see.
+
+    `hidden_columns` are seen, too, and are none of the table's own.
+    """
 
     alias: str
     flag: str
     columns: tuple[str, ...]
+    hidden_columns: tuple[str, ...] = ()
 
     def carried(self) -> list[str]:
         """Items that pass the side's columns through the selects between the join and its scope."""
-        return [f"{self.alias}.{quoted_name(n)} AS {self._hidden(i)}" for i, n in enumerate(self.columns)]
+        return [f"{self.alias}.{quoted_name(n)} AS {self._hidden(i)}" for i, n in enumerate(self._seen)]
 
     def shown(self) -> list[str]:
         """Items that restore the names of passed columns."""
-        return [f"{self._hidden(i)} AS {quoted_name(n)}" for i, n in enumerate(self.columns)]
+        return [f"{self._hidden(i)} AS {quoted_name(n)}" for i, n in enumerate(self._seen)]
 
     def hidden(self) -> list[str]:
         """The temporary names of passed columns."""
-        return [self._hidden(i) for i in range(len(self.columns))]
+        return [self._hidden(i) for i in range(len(self._seen))]
+
+    @property
+    def _seen(self) -> tuple[str, ...]:
+        return (*self.columns, *self.hidden_columns)
 
     def _hidden(self, index: int) -> str:
         return f"{self.flag}_{index}"

@@ -28,8 +28,10 @@ from tablestore_engine.spark.read.source_bounds import (
     with_own_plan,
 )
 from tablestore_engine.spark.write.writer import Rows, few_rows
+from tablestore_engine.sql.changes.aggregates import merge_expressions
 from tablestore_engine.sql.changes.change_target import ChangeTarget, predicate_on, target_of
 from tablestore_engine.sql.changes.looked_up import rows_in, rows_where
+from tablestore_engine.sql.query.hidden_columns import hidden_names
 from tablestore_engine.sql.query.merge_keys import Pairs, equal_columns
 from tablestore_engine.sql.rows.frames import Frames
 from tablestore_engine.sql.rows.row_context import RowContext
@@ -64,13 +66,15 @@ class Source:
 
 @dataclass(frozen=True)
 class _Merge:
-    """A MERGE into a table; `others` are the predicates of its WHEN NOT MATCHED BY SOURCE clauses."""
+    """A MERGE into a table; `others` are the predicates of its WHEN NOT MATCHED BY SOURCE clauses, and `hidden` the
+    hidden columns that it names."""
 
     statement: Merge
     context: RowContext
     table: Table
     frames: Frames
     others: tuple[Predicate | None, ...]
+    hidden: tuple[str, ...]
 
     def target(self, matched: Sequence[Predicate | None], others: Sequence[Predicate | None]) -> ChangeTarget:
         """The target, without files that hold neither rows which fulfil all of `matched`, nor one of the others."""
@@ -89,7 +93,8 @@ class _Merge:
 
     def _target(self, predicate: Predicate | None) -> ChangeTarget:
         alias = self.statement.target_alias
-        return target_of(self.frames, self.table, alias, predicate, self.context.intent, merging=True)
+        intent = self.context.intent
+        return target_of(self.frames, self.table, alias, predicate, intent, merging=True, hidden=self.hidden)
 
 
 @contextmanager
@@ -98,7 +103,8 @@ def read_once(
 ) -> Iterator[tuple[ChangeTarget, Source]]:
     """The target, without rows or files of which no row can change, and the source."""
     others = tuple(_of_unmatched(clause, table, statement) for clause in statement.not_matched_by_source)
-    merge = _Merge(statement, context, table, frames, others)
+    hidden = hidden_names([statement.on_sql, *(sql for _, sql in merge_expressions(statement))])
+    merge = _Merge(statement, context, table, frames, others, hidden)
     on = merge.on()
     target = merge.target((on,), others)
     pairs: Pairs = []
@@ -109,7 +115,8 @@ def read_once(
         yield target, Source(frame, quoted_name(frames.register(SOURCE, frame)), frame)
         return
     with _computed(frame, frames, table) as source:
-        found = None if frames.explaining or not table.schema.primary_keys else _looked_up(merge, source, pairs)
+        looks = table.schema.primary_keys and not (frames.explaining or hidden)
+        found = _looked_up(merge, source, pairs) if looks else None
         if found is not None:
             yield found, source
             return

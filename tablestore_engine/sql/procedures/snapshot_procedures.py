@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 
 from tablestore_engine.errors import SqlError
-from tablestore_engine.operation.history.snapshot_expire import Retention
+from tablestore_engine.operation.history.changelog_expire import expire_changelogs
+from tablestore_engine.operation.history.snapshot_expire import Retention, changelog_retention
 from tablestore_engine.sql.procedures.database_procedures import table_or_database
 from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, count, flag, millis, text
 from tablestore_engine.sql.rows.row_context import RowContext
@@ -21,18 +22,27 @@ def _expire(table: Table, arguments: Arguments, context: RowContext) -> Rows:
     The newest `retain_min` snapshots are kept, and others that were the newest after `older_than`, but at most
     `retain_max`. Defaults are the table's options.
     """
-    usual = Retention.of(table.options)
+    now = context.now_millis()
+    return [(table.expire_snapshots(_retention(arguments, Retention.of(table.options), now), now),)]
+
+
+def _expire_changelogs(table: Table, arguments: Arguments, context: RowContext) -> Rows:
+    """Removes old changelogs whose snapshots have expired, by the same rules; defaults are the table's options."""
+    now = context.now_millis()
+    usual = changelog_retention(table.options, Retention.of(table.options))
+    return [(expire_changelogs(table.state, now, _retention(arguments, usual, now)),)]
+
+
+def _retention(arguments: Arguments, usual: Retention, now: int) -> Retention:
     most = count("retain_max", arguments, usual.most)
     least = count("retain_min", arguments, min(usual.least, most))
     if least > most:
         raise SqlError(
             f"retain_min ({least}) is greater than retain_max ({most}).", hint="Lower one or raise the other."
         )
-    now = context.now_millis()
     older_than = millis("older_than", arguments)
     kept = usual.millis if older_than is None else max(now - older_than, 0)
-    limit = count("max_deletes", arguments, usual.limit)
-    return [(table.expire_snapshots(Retention(least, most, kept, limit), now),)]
+    return Retention(least, most, kept, count("max_deletes", arguments, usual.limit))
 
 
 def _roll_back(table: Table, arguments: Arguments, context: RowContext) -> Rows:
@@ -104,6 +114,13 @@ PROCEDURES: dict[str, Procedure] = {
         1,
         {"deleted_snapshots_count": "bigint"},
         "CALL sys.expire_snapshots(table => 'db.t', retain_max => 5, older_than => '2024-01-01 00:00:00').",
+    ),
+    "expire_changelogs": Procedure(
+        _expire_changelogs,
+        ("table", "retain_max", "retain_min", "older_than", "max_deletes"),
+        1,
+        {"deleted_changelogs_count": "bigint"},
+        "CALL sys.expire_changelogs(table => 'db.t', retain_max => 5).",
     ),
     "rollback": Procedure(
         _roll_back,

@@ -6,11 +6,11 @@ a view, so the views have them as plain columns, and ``*`` becomes ``* EXCEPT (â
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from tablestore_engine.schema.types.system import HIDDEN_COLUMNS
 from tablestore_engine.sql.structure.structure import Relation, Select, Structure
-from tablestore_engine.sql.text.lexer import Token, top_level
+from tablestore_engine.sql.text.lexer import Token, outside_queries, tokenize, top_level
 
 _BEFORE_STAR = ("SELECT", "DISTINCT", "ALL", ",")
 
@@ -33,6 +33,13 @@ def hidden_columns(structure: Structure, tokens: Sequence[Token]) -> dict[Relati
         if wanted and table.select.items is not None and not table.select.opaque and (alone or not natural):
             found[table] = tuple(name for name in HIDDEN_COLUMNS if name in wanted)
     return found
+
+
+def hidden_names(texts: Iterable[str | None]) -> tuple[str, ...]:
+    """The hidden columns that some expressions name outside of their subqueries."""
+    read = [tokenize(text) for text in texts if text]
+    named = {tokens[i].name.lower() for tokens in read for i in outside_queries(tokens) if tokens[i].is_name}
+    return tuple(name for name in HIDDEN_COLUMNS if name in named)
 
 
 def stars(select: Select, tokens: Sequence[Token]) -> Iterator[int]:

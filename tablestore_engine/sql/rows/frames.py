@@ -17,8 +17,9 @@ from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.warehouse.function import SQL, Function
 from tablestore_engine.schema.table.predicate import Predicate
 from tablestore_engine.schema.types.sql_literals import quoted_name
-from tablestore_engine.spark.changes.read_changes import read_changes
+from tablestore_engine.spark.changes.read_changes import READ_OPTIONS, read_changes, read_incremental
 from tablestore_engine.spark.changes.system_frames import system_table
+from tablestore_engine.spark.read.computed_columns import with_computed
 from tablestore_engine.spark.run.errors import translated
 from tablestore_engine.spark.run.messages import excerpt
 from tablestore_engine.spark.run.session_functions import is_session_function, session_function
@@ -314,7 +315,9 @@ class Frames:
         elif suffix:
             travel = reference.time_travel
             snapshot = self.pin(table) if travel is None else self._travel(table, travel)
-            rows = system_table(self.spark, table, suffix, snapshot, travels=travel is not None)
+            rows = system_table(
+                self.spark, table, suffix, snapshot, travels=travel is not None, options=dict(reference.options)
+            )
             self._unknown = self._unknown or suffix in DATA_TABLES
             view = self.register(f"{table.name}${suffix}", rows)
         else:
@@ -326,12 +329,23 @@ class Frames:
 
     def _read(self, table: Table, reference: TableReference) -> tuple[DataFrame, int]:
         """A table's rows, and the bytes of the files that they come from."""
+        asked = {key: value for key, value in reference.options if key in READ_OPTIONS}
+        if asked:
+            return self._incremental(table, reference, asked), 0
         table = table.with_options(dict(reference.options), "query")
         table.options.refuse_unsupported(for_write=False)
         if reference.time_travel is None:
             return self._frame_of(TableRead(table, self.pin(table), table.schema, reference))
         snapshot = self._travel(table, reference.time_travel)
         return self._frame_of(TableRead(table, snapshot, table.schema_of(snapshot), reference))
+
+    def _incremental(self, table: Table, reference: TableReference, asked: Mapping[str, str]) -> DataFrame:
+        """The rows that a range of snapshots added or changed."""
+        self._unknown = True
+        others = {key: value for key, value in reference.options if key not in asked}
+        table = table.with_options(others, "query")
+        frame = read_incremental(self.spark, table, asked, reference.predicate)
+        return with_computed(frame, table.schema)
 
     def _frame_of(self, read: TableRead) -> tuple[DataFrame, int]:
         if self.explaining:

@@ -89,6 +89,7 @@ _NEVER_BEHIND_CASE: Final = frozenset(
      *("||", "|>", "|", "&", "^", "::", "->", "=>", ":=")]
 )  # fmt: skip
 _BEHIND_OPERAND: Final = frozenset(["WHEN", "IS", "LIKE", "RLIKE", "ILIKE", "IN", "BETWEEN", "NOT", "AND", "OR", "DIV"])
+_QUERY: Final = frozenset(["SELECT", "WITH", "FROM", "VALUES", "TABLE"])
 _KINDS = {"raw": STRING, "string": STRING, "dollar": STRING, "quoted": QUOTED, "number": NUMBER, "bad": BAD}
 
 
@@ -219,6 +220,17 @@ def _is_operand(tokens: list[Token], i: int) -> bool:
 def behind(tokens: Sequence[Token], i: int) -> int:
     """The index after token ``i``, or after the whole group if it opens one."""
     return max(tokens[i].partner, i) + 1
+
+
+def outside_queries(tokens: Sequence[Token]) -> Iterator[int]:
+    """The indexes of the tokens of an expression that are in none of its subqueries."""
+    i = 0
+    while i < len(tokens) - 1:
+        if tokens[i].key == "(" and tokens[i + 1].key in _QUERY:
+            i = behind(tokens, i)
+        else:
+            yield i
+            i += 1
 
 
 def top_level(tokens: Sequence[Token], start: int, end: int) -> Iterator[int]:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
 from tablestore_engine.errors import CorruptMetadataError, StorageError
 from tablestore_engine.storage.file_io import FileIO
 from tablestore_engine.storage.paths import TablePaths, check_name
+
+_POSITION = "position"
 
 
 def consumers(io: FileIO, paths: TablePaths) -> dict[str, int]:
@@ -33,10 +37,33 @@ def expire_consumers(io: FileIO, paths: TablePaths, before_millis: int) -> list[
     return [name for name, path in old if io.delete(path)]
 
 
-def set_consumer(io: FileIO, paths: TablePaths, name: str, next_snapshot: int) -> None:
-    """Note which snapshot a consumer wants next. Raises UserError for a name that cannot be one of a file."""
+def consumer_progress(io: FileIO, paths: TablePaths, name: str) -> tuple[int, Any] | None:
+    """The next snapshot of a consumer, and its position if a stream of this engine noted one; None for a new consumer.
+
+    Raises CorruptMetadataError.
+    """
     path = paths.consumer(check_name("consumer", name))
-    io.write(path, json.dumps({"nextSnapshot": next_snapshot}).encode())
+    try:
+        data = json.loads(io.read(path))
+        return int(data["nextSnapshot"]), data.get(_POSITION)
+    except StorageError as error:
+        if error.missing:
+            return None
+        raise
+    except (ValueError, KeyError, TypeError) as error:
+        raise CorruptMetadataError(path, str(error)) from None
+
+
+def set_consumer(
+    io: FileIO, paths: TablePaths, name: str, next_snapshot: int, position: Mapping[str, Any] | None = None
+) -> None:
+    """Note which snapshot a consumer wants next, and the exact position of a stream, which other readers ignore.
+
+    Raises UserError for a name that cannot be one of a file.
+    """
+    path = paths.consumer(check_name("consumer", name))
+    noted = {"nextSnapshot": next_snapshot, **({} if position is None else {_POSITION: position})}
+    io.write(path, json.dumps(noted).encode())
 
 
 def delete_consumer(io: FileIO, paths: TablePaths, name: str) -> bool:

@@ -1,6 +1,8 @@
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Paths;
+import java.util.HashMap;
+import java.util.Map;
 import org.apache.paimon.data.InternalRow;
 import org.apache.paimon.fs.Path;
 import org.apache.paimon.fs.local.LocalFileIO;
@@ -15,6 +17,7 @@ import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.ObjectMap
 import org.apache.paimon.table.FileStoreTable;
 import org.apache.paimon.table.FileStoreTableFactory;
 import org.apache.paimon.table.source.ReadBuilder;
+import org.apache.paimon.table.source.StreamTableScan;
 import org.apache.paimon.types.DataType;
 import org.apache.paimon.types.DataTypeJsonParser;
 import org.apache.paimon.types.RowType;
@@ -35,6 +38,8 @@ import org.apache.paimon.utils.TypeUtils;
  *   rollback path  snapshot
  *   lookup   path  column value      reads by column = value, and says how many rows came and how many fit
  *   orphans  path                    removes all orphans, however young; says how many
+ *   stream   path  snapshot          reads the changes from the commit of a snapshot on, as a stream does, up to the
+ *                                    newest; says how many rows there are of each kind, in their order
  * </pre>
  */
 public final class TableKeeper {
@@ -77,6 +82,8 @@ public final class TableKeeper {
             case "orphans":
                 return "" + new LocalOrphanFilesClean(table, System.currentTimeMillis() + 60_000).clean()
                         .getDeletedFileCount();
+            case "stream":
+                return stream(table, command[2]);
             default:
                 throw new IllegalArgumentException("unknown command " + command[0]);
         }
@@ -96,6 +103,26 @@ public final class TableKeeper {
             });
         }
         return counts[0] + " " + counts[1];
+    }
+
+    private static String stream(FileStoreTable table, String snapshot) throws Exception {
+        Map<String, String> options = new HashMap<>();
+        options.put("scan.mode", "from-snapshot");
+        options.put("scan.snapshot-id", snapshot);
+        ReadBuilder builder = table.copy(options).newReadBuilder();
+        StreamTableScan scan = builder.newStreamScan();
+        long latest = table.latestSnapshot().get().id();
+        int[] counts = new int[4];
+        // The first plan may only say where the stream begins.
+        for (int plans = 0; plans == 0 || (scan.checkpoint() != null && scan.checkpoint() <= latest); plans++) {
+            if (plans > 10 * latest) {
+                throw new IllegalStateException("the stream waits for commit " + scan.checkpoint());
+            }
+            try (RecordReader<InternalRow> rows = builder.newRead().createReader(scan.plan().splits())) {
+                rows.forEachRemaining(row -> counts[row.getRowKind().toByteValue()]++);
+            }
+        }
+        return counts[0] + " " + counts[1] + " " + counts[2] + " " + counts[3];
     }
 
     private static SchemaChange change(String[] command) throws Exception {

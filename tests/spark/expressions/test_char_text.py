@@ -111,3 +111,24 @@ def test_a_partition(store):
     assert sorted(map(tuple, store.sql("SELECT id, c FROM t").collect())) == expected
     store.execute("TRUNCATE TABLE t PARTITION (c = 'ab')")
     assert [tuple(row) for row in store.sql("SELECT id FROM t WHERE c = 'cd'").collect()] == [(5,)]
+
+
+def test_a_char_inside_of_other_values(store):
+    kind = "STRUCT<c: CHAR(6), v: VARCHAR(4)>"
+    store.execute(f"CREATE TABLE t (id INT, s {kind}, l ARRAY<CHAR(3)>, m MAP<STRING, CHAR(3)>)")
+    store.execute("INSERT INTO t VALUES (1, named_struct('c', 'ab', 'v', 'x'), array('a', NULL), map('k', 'v'))")
+    full = {"id": 1, "s": {"c": "ab    ", "v": "x"}, "l": ["a  ", None], "m": [("k", "v  ")]}
+    assert stored(store) == [full]
+    store.execute("UPDATE t SET s.c = 'cd', l = array('bcd ')")
+    assert stored(store) == [{**full, "s": {"c": "cd    ", "v": "x"}, "l": ["bcd"]}]
+    store.execute("UPDATE t SET s = named_struct('v', 'y', 'c', 'ef'), m = NULL")
+    assert stored(store) == [{"id": 1, "s": {"c": "ef    ", "v": "y"}, "l": ["bcd"], "m": None}]
+    source = "(SELECT 2 AS id, named_struct('v', 'z', 'c', 'gh') AS s, array('i') AS l, map('k', 'j') AS m)"
+    store.execute(f"MERGE INTO t USING {source} q ON t.id = q.id WHEN NOT MATCHED THEN INSERT *")
+    items = "length(s.c), length(l[0]), length(m['k'])"
+    assert [tuple(row) for row in store.sql(f"SELECT {items} FROM t WHERE id = 2").collect()] == [(6, 3, 3)]
+    with pytest.raises(SchemaError, match=r"VARCHAR\(4\) inside"):
+        store.execute("UPDATE t SET s.v = 'abcde'")
+    store.execute("CREATE TABLE copied AS SELECT * FROM t")
+    types = [str(f.type) for f in store.table("t").schema.fields]
+    assert [str(f.type) for f in store.table("copied").schema.fields] == types

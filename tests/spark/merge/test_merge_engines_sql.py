@@ -237,7 +237,7 @@ _GROUP = {"merge-engine": "partial-update", "fields.v.sequence-group": ""}
         ("INT", {"sequence.field": "w"}, r"sequence\.field.*'w'"),
         ("INT", {"fields.v.distinct": "true"}, "needs the function listagg or collect"),
         ("STRING", {"merge-engine": "first-row", "fields.v.list-agg-delimiter": ";"}, "needs 'merge-engine'"),
-        ("STRING", {"fields.v.aggregate-function": "rbm32"}, "one of sum, "),
+        ("STRING", {"fields.v.aggregate-function": "rbm65"}, "one of sum, "),
         ("STRING", {"fields.v.aggregate-function": "hll_sketch"}, "'hll_sketch' does not support STRING"),
         ("STRING", {"fields.v.aggregate-function": "count"}, "'count' does not support STRING"),
         ("DECIMAL(20, 2)", {"fields.v.aggregate-function": "product"}, "does not support DECIMAL"),

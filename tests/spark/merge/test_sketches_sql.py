@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pyarrow as pa
 import pytest
+from support.roaring import bitmap_of, numbers_of
 
-from tablestore_engine.errors import ExecutionError
+from tablestore_engine.errors import ExecutionError, RowKindError
 from tablestore_engine.schema.merge.merge_engine import Fold
 from tablestore_engine.spark.folds.fold_sql import check_theta
 
@@ -76,3 +79,34 @@ def test_values_that_are_no_sketches(store):
     with pytest.raises(ExecutionError, match="Column 'v' takes HLL sketches"):
         store.table("t").write(pa.table({"id": pa.array([1], pa.int32()), "v": pa.array([b"text"], pa.binary())}))
     assert store.sql("SELECT * FROM t").collect() == []
+
+
+@pytest.mark.parametrize("function", ["rbm32", "rbm64"])
+def test_roaring_bitmaps(store, function):
+    """Spark has no union of them: a function of the session makes it."""
+    store.execute(
+        "CREATE TABLE r (id INT, who BINARY, PRIMARY KEY (id) NOT ENFORCED) WITH ('merge-engine' = 'aggregation',"
+        f" 'fields.who.aggregate-function' = '{function}', 'write-only' = 'true')"
+    )
+    for numbers in ([1, 2], [2, 70_000], [5]):
+        rows = pa.table({"id": pa.array([1, numbers[0] + 9], pa.int32()), "who": [bitmap_of(numbers, function)] * 2})
+        store.table("r").write(rows)
+    expected = {1: [1, 2, 5, 70_000], 10: [1, 2], 11: [2, 70_000], 14: [5]}
+    assert {row.id: numbers_of(bytes(row.who), function) for row in store.sql("SELECT * FROM r").collect()} == expected
+    assert {row["id"]: numbers_of(row["who"], function) for row in store.table("r").to_arrow().to_pylist()} == expected
+    with pytest.raises(ExecutionError, match="takes Roaring bitmaps"):
+        store.execute("INSERT INTO r VALUES (1, X'0102')")
+
+
+def test_products_of_wide_decimals(store):
+    store.execute(
+        "CREATE TABLE w (id INT, v DECIMAL(38, 10), n DECIMAL(30, 0), PRIMARY KEY (id) NOT ENFORCED) WITH"
+        " ('merge-engine' = 'aggregation', 'fields.default-aggregate-function' = 'product', 'write-only' = 'true')"
+    )
+    for values in ("(1, 1.5, 3), (2, NULL, 1)", "(1, 0.0000000055, 10000000000000000000)", "(1, -7, NULL)"):
+        store.execute(f"INSERT INTO w VALUES {values}")
+    expected = [(1, Decimal("-0.0000000581"), 3 * 10**19), (2, None, 1)]
+    assert sorted(tuple(row) for row in store.sql("SELECT * FROM w").collect()) == expected
+    assert sorted(tuple(row.values()) for row in store.table("w").to_arrow().to_pylist()) == expected
+    with pytest.raises(RowKindError):
+        store.execute("INSERT INTO w (_row_kind, id, v, n) VALUES ('-D', 1, 1, 1)")

@@ -57,3 +57,40 @@ def test_where_there_are_none(store):
         store.sql("SELECT __paimon_bucket FROM range(3)")
     with pytest.raises(SchemaError, match="reserved"):
         store.sql("CREATE TABLE u (__paimon_bucket INT)")
+
+
+def test_statements_that_change_rows(store):
+    store.sql("CREATE TABLE t (id INT, v INT, p INT) PARTITIONED BY (p)")
+    store.sql("INSERT INTO t VALUES (1, 1, 1), (2, 2, 1), (3, 3, 2)")
+    store.sql("UPDATE t SET v = 10 + __paimon_row_index WHERE __paimon_partition.p = 1 AND t.__paimon_row_index = 1")
+    store.sql("DELETE FROM t AS x WHERE x.__paimon_bucket = 0 AND x.__paimon_partition.p = 2")
+    query = "SELECT * FROM t ORDER BY id"
+    assert answers(store, query) == [(1, 1, 1), (2, 11, 1)]
+    store.sql(
+        "MERGE INTO t USING (SELECT 1 AS id) s ON t.id = s.id AND t.__paimon_bucket = 0"
+        " WHEN MATCHED THEN UPDATE SET v = -1 WHEN NOT MATCHED BY SOURCE AND __paimon_partition.p = 1 THEN DELETE"
+    )
+    assert answers(store, query) == [(1, -1, 1)]
+    store.sql("ALTER TABLE t SET TBLPROPERTIES ('retractions' = 'auto')")
+    store.sql("INSERT INTO t (_row_kind, id, v, p) VALUES ('+I', 5, 5, 1), ('-D', 1, -1, 1)")
+    store.sql("UPDATE t SET v = 6 WHERE __paimon_bucket = 0")
+    assert answers(store, query) == [(5, 6, 1)]
+    store.sql("CREATE TABLE k (id INT, v INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '3')")
+    store.sql("INSERT INTO k SELECT id, 0 FROM range(9)")
+    first = answers(store, "SELECT id FROM k WHERE __paimon_bucket = 1 ORDER BY id")
+    store.sql("UPDATE k SET v = 1 WHERE __paimon_bucket = 1")
+    assert answers(store, "SELECT id FROM k WHERE v = 1 ORDER BY id") == first != []
+    with pytest.raises(SqlError, match="merged from several files"):
+        store.sql("DELETE FROM k WHERE __paimon_row_index = 0")
+
+
+def test_names_of_the_engine_are_reserved(store):
+    for name in ("__tablestore_file", "__TABLESTORE_x"):
+        with pytest.raises(SchemaError, match="reserved"):
+            store.sql(f"CREATE TABLE u (id INT, {name} INT)")
+    store.sql("CREATE TABLE u (id INT, __bucket INT, __row_kind INT, __row INT, PRIMARY KEY (id) NOT ENFORCED)")
+    store.sql("INSERT INTO u VALUES (1, 1, 1, 1), (2, 2, 2, 2)")
+    store.sql("UPDATE u SET __bucket = 7, __row = 7 WHERE id = 2")
+    assert answers(store, "SELECT * FROM u ORDER BY id") == [(1, 1, 1, 1), (2, 7, 2, 7)]
+    found = answers(store, "SELECT _row_kind, id, __row FROM table_changes('u', 1) ORDER BY __row")
+    assert found == [("-U", 2, 2), ("+U", 2, 7)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.spark_rows import rows
 
-from tablestore_engine.errors import OptionError, SnapshotNotFound, TagNotFound
+from tablestore_engine.errors import OptionError, SnapshotNotFound, TagNotFound, UserError
 
 pytestmark = pytest.mark.spark
 
@@ -24,6 +24,8 @@ def test_hints_at_tables(store):
         ("'scan.timestamp' = '2999-01-01'", [(1,), (2,), (3,)]),
         ("'scan.mode' = 'latest-full'", [(1,), (2,), (3,)]),
         ("'file-index.read.enabled' = 'false'", [(1,), (2,), (3,)]),
+        ("'incremental-between' = '1,2'", [(2,)]),
+        ("'incremental-between' = 'first,3', 'file-index.read.enabled' = 'false'", [(2,), (3,)]),
     ):
         assert rows(store, f"SELECT * FROM t /*+ OPTIONS({hint}) */") == wanted, hint
     both = "SELECT a.id, t.id FROM t /*+ OPTIONS('scan.snapshot-id' = '1') */ JOIN t AS a ON true"
@@ -33,7 +35,8 @@ def test_hints_at_tables(store):
     for hint, error in (
         ("'scan.snapshot-id' = '99'", SnapshotNotFound),
         ("'scan.tag-name' = 'nope'", TagNotFound),
-        ("'incremental-between' = '1,2'", OptionError),
+        ("'incremental-between' = '2,1'", UserError),
+        ("'incremental-between' = '1'", OptionError),
         ("'bucket' = '2'", OptionError),
         ("'scan.snapshot-idd' = '2'", OptionError),
     ):

@@ -9,7 +9,7 @@ from datetime import datetime
 import pytest
 from support.spark_rows import answers, rows
 
-from tablestore_engine.errors import SqlError, TableNotFound
+from tablestore_engine.errors import ChangesNotFound, OptionError, SqlError, TableNotFound
 from tablestore_engine.system.system_tables import columns_of, names
 
 pytestmark = pytest.mark.spark
@@ -124,6 +124,49 @@ def test_audit_log(ask, store):
     assert ask("SELECT rowkind, v FROM t$audit_log WHERE id = 4") == [("+U", 44)]
     store.execute("ALTER TABLE t COMPACT")
     assert [row[2] for row in ask(kinds)] == [2, 3, 4], "a compaction drops what says that a row is deleted"
+
+
+@pytest.mark.parametrize("producer", ["none", "lookup"])
+def test_changes_of_a_range_in_logs(store, producer):
+    """With a producer they show each change, without one what differs."""
+    store.sql(
+        f"CREATE TABLE c (id INT, v INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('changelog-producer' = '{producer}')"
+    )
+    for statement in (
+        "INSERT INTO c VALUES (1, 1), (2, 2)",
+        "INSERT INTO c VALUES (1, 5)",
+        "UPDATE c SET v = 6 WHERE id = 1",
+        "DELETE FROM c WHERE id = 2",
+    ):
+        store.sql(statement)
+    hint = "/*+ OPTIONS('incremental-between' = '1,4') */"
+    recorded = producer == "lookup"
+    steps = [(1, 5), (5, 6)] if recorded else [(1, 6)]
+    log = [("-U", 1, a) for a, _ in steps] + [("+U", 1, b) for _, b in steps] + [("-D", 2, 2)]
+    assert sorted(rows(store, f"SELECT * FROM c$audit_log {hint}")) == sorted(log)
+    found = store.sql(f"SELECT * FROM c$binlog {hint} WHERE rowkind <> '-D' ORDER BY v[0]").collect()
+    assert [tuple(row) for row in found] == [("+U", [1, 1], [a, b]) for a, b in steps]
+    assert tuple(store.sql(f"SELECT * FROM c$binlog {hint} WHERE rowkind = '-D'").first()) == ("-D", [2], [2])
+    assert [tuple(row)[1:] for row in store.sql("SELECT * FROM c$binlog WHERE id[0] = 1").collect()] == [([1], [6])]
+    with pytest.raises(OptionError, match=r"'scan.plan' has no effect on the system table '.*c\$audit_log'"):
+        store.sql("SELECT * FROM c$audit_log /*+ OPTIONS('scan.plan' = '1') */")
+
+
+def test_logs_of_changelogs_whose_snapshots_are_gone(store):
+    options = (
+        "'changelog-producer' = 'input', 'write-only' = 'true', 'changelog.num-retained.max' = '9',"
+        " 'snapshot.num-retained.min' = '1'"
+    )
+    store.execute(f"CREATE TABLE c (id INT, PRIMARY KEY (id) NOT ENFORCED) WITH ({options})")
+    for number in range(3):
+        store.execute(f"INSERT INTO c VALUES ({number})")
+    assert answers(store, "CALL sys.expire_snapshots(table => 'c', retain_max => 1)") == [(2,)]
+    log = "SELECT * FROM c$audit_log /*+ OPTIONS('incremental-between' = '{},3') */"
+    assert rows(store, log.format(0)) == [("+I", 0), ("+I", 1), ("+I", 2)]
+    assert answers(store, "CALL sys.expire_changelogs(table => 'c', retain_max => 2)") == [(1,)]
+    assert rows(store, log.format(1)) == [("+I", 1), ("+I", 2)]
+    with pytest.raises(ChangesNotFound, match="There are those of 2 to 3"):
+        store.sql(log.format(0))
 
 
 def test_audit_log_of_other_tables(store):

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from dbt.adapters.base import BaseRelation
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.tablestore.relation.lag import Lag, lags_of, shown, source_name, source_of, why_lost
 from dbt.adapters.tablestore.relation.relation import schema_of
-from tablestore_engine.errors import SnapshotNotFound, TableNotFound
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.commit.consumed import Consumed, Position, positions_of
 from tablestore_engine.schema.types.sql_literals import quoted_text
@@ -39,28 +39,6 @@ class _Run:
     snapshots: dict[str, Snapshot | None] = field(default_factory=dict)
     consumed: dict[str, Consumed] = field(default_factory=dict)
     lost: str | None = None
-
-
-@dataclass(frozen=True)
-class Lag:
-    """How far a model is behind a source: commits, and milliseconds between the snapshots; None when it is not known
-    because snapshots have expired or the source was rebuilt."""
-
-    source: str
-    consumed: int
-    latest: int
-    millis: int | None
-
-    def __str__(self) -> str:
-        if self.millis is None:
-            return f"{self.source}: cannot go on after snapshot {self.consumed}; run the model with --full-refresh"
-        if self.consumed == self.latest:
-            return f"{self.source}: up to date (snapshot {self.latest})"
-        commits = self.latest - self.consumed
-        return (
-            f"{self.source}: {commits:,} commit{'' if commits == 1 else 's'} behind, {self.millis / 1000:,.1f} s"
-            f" (snapshot {self.consumed} of {self.latest})"
-        )
 
 
 class ModelChanges:
@@ -120,27 +98,10 @@ class ModelChanges:
 
     def _lost(self, this: BaseRelation) -> str:
         for name, position in positions_of(self._table(this).latest_snapshot()).items():
-            reason = self._why_lost(name, position)
+            reason = why_lost(self._catalog, name, position)
             if reason:
-                return f"{this.render()} cannot go on with the changes of {name}: {reason}."
+                return f"{this.render()} cannot go on with the changes of {shown(name)}: {reason}."
         return ""
-
-    def _why_lost(self, name: str, position: Position) -> str:
-        try:
-            source = self._source(name)
-        except TableNotFound:
-            return ""  # the model may no longer read it; its query says so if it does
-        if position.snapshot == 0:
-            return ""
-        try:
-            snapshot = source.snapshot(position.snapshot)
-        except SnapshotNotFound:
-            latest = source.latest_snapshot()
-            rebuilt = latest is None or latest.id < position.snapshot
-            return "it was built anew" if rebuilt else f"its snapshot {position.snapshot} has expired"
-        latest = source.latest_snapshot()
-        same_rows = latest is None or source.schemas.descends(latest.schema_id, snapshot.schema_id)
-        return "" if Position.of(snapshot) == position and same_rows else "it was built anew"
 
     def consumed_by(self, model: str) -> tuple[Consumed, ...]:
         """What the statement that writes the rows of a model uses, unless its sources have nothing new."""
@@ -152,29 +113,12 @@ class ModelChanges:
         run = self._runs.pop(model, _Run())
         for name, one in run.consumed.items():
             if one.after.snapshot:
-                source = self._source(name)
+                source = source_of(self._catalog, name)
                 set_consumer(source.io, source.paths, f"dbt-{model}"[-200:], one.after.snapshot)
 
     def lags(self, this: BaseRelation) -> list[Lag]:
         """How far a model is behind each of its sources."""
-        found = []
-        for name, position in sorted(positions_of(self._table(this).latest_snapshot()).items()):
-            try:
-                source = self._source(name)
-            except TableNotFound:
-                continue
-            latest = source.latest_snapshot()
-            millis = None
-            if latest is not None and not self._why_lost(name, position):
-                at = source.snapshot(position.snapshot).time_millis if position.snapshot else latest.time_millis
-                millis = max(latest.time_millis - at, 0)
-            found.append(Lag(name, position.snapshot, latest.id if latest else 0, millis))
-        return found
-
-    def _source(self, name: str) -> Table:
-        """The table of a source's name, see `_name`."""
-        database, _, table = name.partition(".")
-        return self._catalog.load_table(database, table)
+        return lags_of(self._catalog, self._table(this))
 
     def _table(self, relation: BaseRelation) -> Table:
         return self._catalog.load_table(schema_of(relation), str(relation.identifier))
@@ -190,4 +134,4 @@ def on_expired_of(config: Mapping[str, object]) -> str:
 
 
 def _name(relation: BaseRelation) -> str:
-    return f"{schema_of(relation)}.{relation.identifier}".lower()
+    return source_name(schema_of(relation), str(relation.identifier))

@@ -43,7 +43,7 @@ def run(frame: DataFrame, *, is_small: bool = False) -> None:
 
 def types_of(frame: DataFrame) -> list[str]:
     """The columns' types as Spark writes them. Analyses the query, does not run it."""
-    from tablestore_engine.spark.expressions.char_text import sized_type
+    from tablestore_engine.spark.expressions.types import sized_type
 
     return [sized_type(one) or one.dataType.simpleString() for one in frame.schema.fields]
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.contracts.relation import RelationType
 
 from dbt.adapters.tablestore.relation.column import TableStoreColumn
+from dbt.adapters.tablestore.relation.lag import lags_of
 from dbt.adapters.tablestore.relation.relation import TableStoreRelation
 from tablestore_engine.schema.types.sql_literals import spark_type
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from tablestore_engine.catalog import Catalog
 
-STATS = ("row_count", "bytes", "last_modified", "files", "snapshots", "primary_key", "partitions", "buckets")
+STATS = ("row_count", "bytes", "last_modified", "files", "snapshots", "primary_key", "partitions", "buckets", "lag")
 """The ids of the statistics that `dbt docs` shows of a table."""
 
 _LABELS = {
@@ -39,6 +40,7 @@ _LABELS = {
     "primary_key": ("Primary Key", "Columns that identify a row"),
     "partitions": ("Partitions", "Partition columns and the number of partitions"),
     "buckets": ("Buckets", "Number of buckets in each partition"),
+    "lag": ("Lag", "How far the table is behind the tables whose changes it was computed from"),
 }
 _COLUMNS = ("table_database", "table_schema", "table_name", "table_type", "table_comment", "table_owner",
             "column_name", "column_index", "column_type", "column_comment")  # fmt: skip
@@ -111,6 +113,7 @@ def describe(catalog: Catalog, schema: str, name: str) -> Description | None:
         "primary_key": ", ".join(table.schema.primary_keys) or None,
         "partitions": _partition_text(table.schema.partition_keys, found.partitions),
         "buckets": found.buckets if table.schema.is_keyed else None,
+        "lag": "; ".join(map(str, lags_of(catalog, table))) or None,
     }
     return Description(schema, name, "table", table.schema.comment, columns, stats)
 

@@ -10,6 +10,7 @@ from tablestore_engine.mergetree.columns.row_ids import first_rows, row_ids
 from tablestore_engine.mergetree.columns.values import how_often_before
 
 NAN = float("nan")
+MAP = pa.map_(pa.string(), pa.float64())
 STRUCT = pa.struct([("a", pa.float64()), ("b", pa.list_(pa.int32()))])
 
 
@@ -22,6 +23,8 @@ STRUCT = pa.struct([("a", pa.float64()), ("b", pa.list_(pa.int32()))])
         ([0.0, -0.0, NAN, -NAN, None], pa.float32(), [0, 0, 1, 1, 2]),
         ([[], None, [None], [1, 2], [1], [1, 2], []], pa.list_(pa.int32()), [0, 1, 2, 3, 4, 3, 0]),
         ([[[1], [2]], [[1, 2]], [[1], [2]], [[], [1]]], pa.list_(pa.list_(pa.int8())), [0, 1, 0, 2]),
+        ([[("a", 0.0), ("b", NAN)], [("b", -NAN), ("a", -0.0)], None, [], [("a", 0.0)], []], MAP, [0, 0, 1, 2, 3, 2]),
+        ([[[("a", 1.0), ("b", None)]], [[("b", None), ("a", 1.0)]], [None], None], pa.list_(MAP), [0, 0, 1, 2]),
         (
             [
                 {"a": 0.0, "b": [1]},

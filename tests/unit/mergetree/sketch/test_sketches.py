@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import naive_sketches as naive
+from support.roaring import bitmap_of
 
 from tablestore_engine.errors import ExecutionError
 from tablestore_engine.mergetree.merge.kernels import Groups, fold_values
@@ -165,8 +166,9 @@ def test_seeds_that_differ():
     ids=lambda one: one.hex()[:16],
 )
 def test_what_is_no_sketch(function, value):
-    good = {"hll_sketch": naive.hll([(1, 1)]), "theta_sketch": naive.theta([1, 2])}[function]
+    good = {"hll_sketch": naive.hll([(1, 1)]), "theta_sketch": naive.theta([1, 2])}
+    good |= {name: bitmap_of([1], name) for name in ("rbm32", "rbm64")}
     fold = Fold("v", function)
-    check_sketches(fold, pa.array([good, None], pa.binary()))
-    with pytest.raises(ExecutionError, match=r"Column 'v' takes \w+ sketches.*X'.*is none"):
-        check_sketches(fold, pa.array([good, None, value], pa.binary()))
+    check_sketches(fold, pa.array([good[function], None], pa.binary()))
+    with pytest.raises(ExecutionError, match=r"Column 'v' takes (\w+ sketches|Roaring bitmaps).*X'.*is none"):
+        check_sketches(fold, pa.array([good[function], None, value], pa.binary()))

@@ -50,8 +50,20 @@ def test_buckets_and_partitions_without_changes_are_not_read(tmp_path):
     only_a = planned(table, first, predicate=Compare("p", "=", "a"))
     assert not only_a.touched.files
     assert not only_a.before.files
-    by_value = planned(table, first, predicate=Compare("v", "=", 99))
-    assert names(by_value.after) == names(plan.after), "the other side of an update may have the value"
+    for side in (0, 5):
+        by_value = planned(table, first, predicate=Compare("v", "=", side))
+        assert names(by_value.after) == names(plan.after), "one side of the update has the value"
+        assert names(by_value.touched) == names(plan.touched)
+    neither = planned(table, first, predicate=Compare("v", "=", 99))
+    assert not (neither.touched.files or neither.before.files or neither.after.files)
+
+
+def test_a_value_that_is_folded_is_looked_for_in_all_files(tmp_path):
+    options = {"bucket": "1", "merge-engine": "aggregation", "fields.v.aggregate-function": "sum"}
+    table = keyed_table(tmp_path, options)
+    first = write(table, rows([1], v=40)).id
+    write(table, rows([1], v=59))
+    assert len(planned(table, first, predicate=Compare("v", "=", 99)).after.files) == 2
 
 
 def test_signed_files(tmp_path):

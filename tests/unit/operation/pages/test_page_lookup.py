@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from tablestore_engine.operation.files.row_keys import RowKeys
-from tablestore_engine.operation.pages.page_lookup import look_up
+from tablestore_engine.operation.pages.page_index import PageIndex
+from tablestore_engine.operation.pages.page_lookup import PagedParquet, look_up
 
 ROWS, PAGE, GROUP = 1_000, 50, 400
 
@@ -121,6 +122,28 @@ def test_few_pages_are_read(tmp_path):
     found(handle, path, keys, names)
     assert handle.bytes < size / 5, "pages without the keys were read"
     assert handle.bytes < cold, "the page index was read again"
+
+
+@pytest.mark.parametrize("name", ["id", "small", "name", "day", "price", "at", "millis"])
+def test_pages_are_skipped_by_bounds_of_every_kind(tmp_path, name):
+    rows = pa.table(
+        {
+            "id": pa.array(range(-500, 500), pa.int64()),
+            "small": pa.array([i // 8 for i in range(-500, 500)], pa.int8()),
+            "name": pa.array([f"n{i:04}" for i in range(ROWS)]),
+            "day": pa.array(range(-500, 500), pa.int32()).cast(pa.date32()),
+            "price": pa.array([Decimal(i) / 100 for i in range(-500, 500)], pa.decimal128(9, 2)),
+            "at": pa.array(range(-500, 500), pa.timestamp("us")),
+            "millis": pa.array(range(-500, 500), pa.timestamp("ms", "UTC")),
+        }
+    )
+    path = written(tmp_path / "a.parquet", rows, row_group_size=ROWS, store_decimal_as_integer=True)
+    values = rows.column(name).take([3, 700]).combine_chunks()
+    with pa.OSFile(path) as handle:
+        file = PagedParquet(handle, PageIndex(handle))
+        assert len(file.candidates(0, {name: values})) == 2 * PAGE
+        at, _ = found(handle, path, RowKeys(pa.table({name: values})), ["id"])
+    assert {3, 700} <= set(at)
 
 
 def test_a_file_that_is_cut_off(tmp_path):

@@ -11,7 +11,7 @@ from support.tables import schema_of
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.operation.scan import key_lookup
-from tablestore_engine.operation.scan.key_lookup import key_condition, matching_keys
+from tablestore_engine.operation.scan.key_lookup import key_condition, matching_keys, pinned_keys
 from tablestore_engine.schema.table.predicate import And, Compare, In, IsNotNull, Or
 
 KINDS = {"id": "INT", "name": "STRING", "amount": "DECIMAL(6, 2)", "day": "DATE", "v": "INT"}
@@ -101,3 +101,21 @@ def test_many_rows_are_not_read(table, monkeypatch):
     assert look_up(table, Compare("id", "=", 2)).num_rows == 1
     monkeypatch.setattr(key_lookup, "MAX_FILES", 1)
     assert look_up(table, Compare("id", "=", 2)) is None
+
+
+@pytest.mark.parametrize(
+    ("predicate", "expected"),
+    [
+        (And((In("ID", (1, 2)), Compare("name", "=", "a"))), [(1, "a"), (2, "a")]),
+        (And((Compare("id", "=", 1), In("name", ("a", "b")), Compare("v", ">", 1))), [(1, "a"), (1, "b")]),
+        (Compare("id", "=", 1), None),
+        (And((Compare("id", "=", 1), Compare("name", ">", "a"))), None),
+        (And((Compare("id", "=", 2**40), Compare("name", "=", "a"))), None),
+        (Or((And((Compare("id", "=", 1), Compare("name", "=", "a"))), Compare("id", "=", 2))), None),
+        (None, None),
+    ],
+)
+def test_keys_that_a_condition_pins(predicate, expected):
+    found = pinned_keys(predicate, schema_of(KINDS, ["id", "name"]))
+    rows = None if found is None else [tuple(row.values()) for row in found.values.to_pylist()]
+    assert rows == expected

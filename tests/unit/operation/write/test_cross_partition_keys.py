@@ -75,11 +75,11 @@ def test_rows_stay_leave_and_come(tmp_path):
     schema = table_of(tmp_path, **{"dynamic-bucket.target-row-num": "2"}).schema
     buckets = [scan("a", 3), scan(None, 0)]
     rows = rows_of(("a", 1, 1), ("b", 2, 2), (None, 3, 3), ("b", 4, 4), ("b", 5, 5))
-    rows = rows.set_column(3, "__row_kind", pa.array([0, 0, 0, 0, DELETE_KIND], pa.int8()))
+    rows = rows.set_column(3, "__tablestore_row_kind", pa.array([0, 0, 0, 0, DELETE_KIND], pa.int8()))
     routed = route(
         rows, locations_of(rows, records_of((1, 0, 1, 0), (2, 0, 1, 0), (3, 1, 1, 0)), schema), buckets, schema
     )
-    found = {(r["dt"], r["id"], r["__row_kind"], r["__bucket"]) for r in routed.to_pylist()}
+    found = {(r["dt"], r["id"], r["__tablestore_row_kind"], r["__tablestore_bucket"]) for r in routed.to_pylist()}
     assert found == {
         ("a", 1, 0, 3), ("a", 2, DELETE_KIND, 3), ("b", 2, 0, 0), (None, 3, 0, 0), ("b", 4, 0, 0)
     }  # fmt: skip
@@ -90,7 +90,7 @@ def test_first_rows_stay_and_new_keys_of_a_fold_stay_together(tmp_path):
     rows = rows_of(("z", 1, 1), ("b", 2, 2), ("c", 2, 3))
     schema = table_of(tmp_path / "fold", **{"merge-engine": "partial-update"}).schema
     routed = route(rows, locations_of(rows, records_of((1, 0, 1, 0)), schema), buckets, schema).to_pylist()
-    assert [(r["dt"], r["id"], r["v"], r["__bucket"]) for r in routed] == [
+    assert [(r["dt"], r["id"], r["v"], r["__tablestore_bucket"]) for r in routed] == [
         ("a", 1, 1, 3),
         ("b", 2, 2, 0),
         ("b", 2, 3, 0),

@@ -107,7 +107,10 @@ def test_the_last_records_with_which_a_key_exists(engine, live):
 
 
 def test_changes_delete_a_key_before_they_add_it_again():
-    assert [(c.name, c.descending) for c in row_order(False)] == [("__ordinal", False)]
-    assert [(c.name, c.descending) for c in row_order(True)] == [("__row_kind", True), ("__ordinal", False)]
+    assert [(c.name, c.descending) for c in row_order(False)] == [("__tablestore_ordinal", False)]
+    assert [(c.name, c.descending) for c in row_order(True)] == [
+        ("__tablestore_row_kind", True),
+        ("__tablestore_ordinal", False),
+    ]
     assert [KINDS[kind] for kind in unique_kinds(True)] == ["+I"]
     assert len(unique_kinds(False)) == len(KINDS)

@@ -18,6 +18,7 @@ from support.tables import arrow_rows, compact, identity, make_table, new_job, r
 from tablestore_engine.errors import DuplicateKeyError, PrimaryKeyError, StorageError
 from tablestore_engine.mergetree.merge.merge import merge_sorted
 from tablestore_engine.operation.commit.commit import Change, Committer
+from tablestore_engine.operation.job.write_job import BUCKET_COLUMN, ORDINAL_COLUMN
 from tablestore_engine.operation.write.write_buffer import (
     MOST_RUNS,
     BufferSizes,
@@ -152,6 +153,21 @@ def test_retractions_take_back_the_same(tmp_path_factory, options, before, batch
     assert sorted(read(buffered), key=str) == sorted(read(at_once), key=str)
 
 
+def test_rows_with_a_bucket_and_a_number_of_their_own(tmp_path):
+    """As the tasks of a stream have them: rows of a key do not come in their order."""
+    table = make_table(tmp_path, COLUMNS, ["p", "id"], ["p"], {"bucket": "2"})
+    job = new_job(table)
+    tables = [
+        arrow_rows(table.schema, [{"p": "a", "id": n, "v": str(v)} for n in range(9)])
+        .append_column(ORDINAL_COLUMN, pa.array([10 * n + v for n in range(9)], pa.int64()))
+        .append_column(BUCKET_COLUMN, pa.array([n % 2 for n in range(9)], pa.int32()))
+        for v in (1, 2, 0)
+    ]
+    commit(table, write_tables(job, tables, BufferSizes(bucket=300, total=1000)))
+    assert sorted(row["v"] for row in read(table)) == ["2"] * 9
+    assert {entry.bucket for entry in table.live_files()} == {0, 1}
+
+
 MEBI = 1 << 20
 
 
@@ -184,6 +200,8 @@ def test_memory_stays_within_its_bound(tmp_path, partitions, width):
     with arrow_memory() as closing:
         result = buffer.close()
     assert result.rows_out == len(range(0, rows, step)) * step
+    # Runs are merged before files are written: these are as few as a bulk load makes.
+    assert len(result.entries) <= max(partitions, 12)
     # A row group is copied into one piece before it is encoded.
     assert closing.max_memory() < 2 * sizes.total + 2 * MEBI
     commit(table, result)

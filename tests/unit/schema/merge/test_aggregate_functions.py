@@ -13,10 +13,10 @@ TYPES = [
     "array<struct<a: map<int, int>>>", "map<string, int>", "map<int, array<map<int, int>>>", "map<struct<a: int>, int>",
     "struct<a: int>",
 ]  # fmt: skip
-NUMBERS = {"tinyint", "int", "bigint", "double", "decimal(18, 2)"}
-ORDERED = NUMBERS | {"decimal(19, 2)", "string", "varchar(3)", "date", "timestamp"}
+NUMBERS = {"tinyint", "int", "bigint", "double", "decimal(18, 2)", "decimal(19, 2)"}
+ORDERED = NUMBERS | {"string", "varchar(3)", "date", "timestamp"}
 FOLDED = {
-    "sum": NUMBERS | {"decimal(19, 2)"},
+    "sum": NUMBERS,
     "product": NUMBERS,
     "count": {"int", "bigint"},
     "max": ORDERED | {"boolean"},
@@ -29,6 +29,8 @@ FOLDED = {
     "nested_update": {"array<struct<a: int>>"},
     "hll_sketch": {"binary"},
     "theta_sketch": {"binary"},
+    "rbm32": {"binary"},
+    "rbm64": {"binary"},
 }
 
 

@@ -16,6 +16,7 @@ TYPES = {
     "listagg": STRING, "collect": ArrayType(INT), "merge_map": MapType(AtomicType("STRING", False), INT),
     "nested_update": ROWS, "bool_and": AtomicType("BOOLEAN"), "bool_or": AtomicType("BOOLEAN"),
     "hll_sketch": AtomicType("BYTES"), "theta_sketch": AtomicType("BYTES"),
+    "rbm32": AtomicType("BYTES"), "rbm64": AtomicType("BYTES"),
 }  # fmt: skip
 GROUP = {"merge-engine": "partial-update", "fields.at.sequence-group": "v"}
 

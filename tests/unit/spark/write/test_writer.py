@@ -25,7 +25,7 @@ def sorted_batches(rows, partitions, width):
             "p": pa.array([i * partitions // rows for i in ids], pa.int32()),
             "id": pa.array(ids, pa.int32()),
             "v": pa.array([f"{text}{i}" for i in ids]),
-            "__bucket": pa.array([0] * ROWS_PER_BATCH, pa.int32()),
+            "__tablestore_bucket": pa.array([0] * ROWS_PER_BATCH, pa.int32()),
         })  # fmt: skip
 
 

@@ -1,0 +1,95 @@
+"""How far a table that was computed from the changes of others is behind them: its *sources*.
+
+The snapshots of the table say up to which snapshot of each source it was computed (`operation.commit.consumed`), by the
+*name of the source*: schema and table, of which a dot in either is written as `%2e`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tablestore_engine.errors import SnapshotNotFound, TableNotFound
+from tablestore_engine.operation.commit.consumed import Position, positions_of
+
+if TYPE_CHECKING:
+    from tablestore_engine.catalog import Catalog
+    from tablestore_engine.table import Table
+
+
+@dataclass(frozen=True)
+class Lag:
+    """How far a model is behind a source: commits, and milliseconds between the snapshots; None when it is not known
+    because snapshots have expired or the source was rebuilt."""
+
+    source: str
+    consumed: int
+    latest: int
+    millis: int | None
+
+    def __str__(self) -> str:
+        if self.millis is None:
+            return f"{self.source}: cannot go on after snapshot {self.consumed}; run the model with --full-refresh"
+        if self.consumed == self.latest:
+            return f"{self.source}: up to date (snapshot {self.latest})"
+        commits = self.latest - self.consumed
+        return (
+            f"{self.source}: {commits:,} commit{'' if commits == 1 else 's'} behind, {self.millis / 1000:,.1f} s"
+            f" (snapshot {self.consumed} of {self.latest})"
+        )
+
+
+def source_name(schema: str, table: str) -> str:
+    """The name of a source."""
+    return ".".join(part.lower().replace("%", "%25").replace(".", "%2e") for part in (schema, table))
+
+
+def source_of(catalog: Catalog, name: str) -> Table:
+    """The table of a source's name. Raises TableNotFound."""
+    schema, _, table = name.partition(".")
+    return catalog.load_table(_plain(schema), _plain(table))
+
+
+def shown(name: str) -> str:
+    """The name of a source for users."""
+    return _plain(name)
+
+
+def lags_of(catalog: Catalog, table: Table) -> list[Lag]:
+    """How far a table is behind each of its sources; nothing for a table that has none."""
+    found = []
+    for name, position in sorted(positions_of(table.latest_snapshot()).items()):
+        try:
+            source = source_of(catalog, name)
+        except TableNotFound:
+            continue
+        latest = source.latest_snapshot()
+        millis = None
+        if latest is not None and not why_lost(catalog, name, position):
+            at = source.snapshot(position.snapshot).time_millis if position.snapshot else latest.time_millis
+            millis = max(latest.time_millis - at, 0)
+        found.append(Lag(shown(name), position.snapshot, latest.id if latest else 0, millis))
+    return found
+
+
+def why_lost(catalog: Catalog, name: str, position: Position) -> str:
+    """Why the changes of a source after a position cannot be read; empty when they can."""
+    try:
+        source = source_of(catalog, name)
+    except TableNotFound:
+        return ""  # the model may no longer read it; its query says so if it does
+    if position.snapshot == 0:
+        return ""
+    try:
+        snapshot = source.snapshot(position.snapshot)
+    except SnapshotNotFound:
+        latest = source.latest_snapshot()
+        rebuilt = latest is None or latest.id < position.snapshot
+        return "it was built anew" if rebuilt else f"its snapshot {position.snapshot} has expired"
+    latest = source.latest_snapshot()
+    same_rows = latest is None or source.schemas.descends(latest.schema_id, snapshot.schema_id)
+    return "" if Position.of(snapshot) == position and same_rows else "it was built anew"
+
+
+def _plain(part: str) -> str:
+    return part.replace("%2e", ".").replace("%25", "%")

@@ -1,0 +1,128 @@
+"""The pieces of a change plan: parts that tasks read independently of each other, in a fixed order.
+
+A key, and all copies of a row of a table without a key, are in one bucket. So the changes of a bucket do not depend on
+other buckets, and a bucket is a piece; rows of which nothing is to be merged are cut further, into sections and files.
+Tasks read several small pieces each (`packed`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from tablestore_engine.mergetree.multiset.multiset import is_retraction
+from tablestore_engine.metadata.manifests.data_file import DataFileMeta
+from tablestore_engine.operation.changelog.arrow_changes import read_changes, recorded_rows, streamed_rows
+from tablestore_engine.operation.changelog.change_plan import AllRows, ChangePlan, KeyedDiff, SignedFiles
+from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan, sections_of
+from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
+from tablestore_engine.table_state import TableState
+
+TASK_BYTES = 64 << 20
+"""Bytes of files that a task reads, unless a piece is larger."""
+BucketId = tuple[bytes, int]
+
+
+@dataclass(frozen=True)
+class RecordedChanges:
+    """The changes that changelog files hold."""
+
+    files: ScanPlan
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of a plan, and the number, rows and bytes of the files that hold what has changed."""
+
+    plan: ChangePlan | RecordedChanges
+    files: int
+    rows: int
+    bytes: int
+
+
+def pieces_of(plan: ChangePlan | RecordedChanges) -> list[Piece]:
+    """The pieces of a plan, in order."""
+    if isinstance(plan, AllRows):
+        return [piece for bucket in _by_id(plan.rows).values() for piece in _pieces_of_rows(plan.rows, bucket)]
+    if isinstance(plan, SignedFiles):
+        return _pieces_of_signed(plan)
+    if isinstance(plan, RecordedChanges):
+        return [_piece(RecordedChanges(_only(plan.files, one)), one.files) for one in _by_id(plan.files).values()]
+    before, after = _by_id(plan.before), _by_id(plan.after)
+    return [
+        _piece(KeyedDiff(_found(plan.before, before, key), _found(plan.after, after, key), _only(plan.touched, one)),
+               one.files)
+        for key, one in _by_id(plan.touched).items()
+    ]  # fmt: skip
+
+
+def packed(pieces: Iterable[Piece]) -> list[tuple[Piece, ...]]:
+    """Neighbouring pieces together, as a task reads them."""
+    tasks: list[list[Piece]] = []
+    size = TASK_BYTES
+    for piece in pieces:
+        if size + piece.bytes > TASK_BYTES:
+            tasks.append([])
+            size = 0
+        tasks[-1].append(piece)
+        size += piece.bytes
+    return [tuple(task) for task in tasks]
+
+
+def rows_of(state: TableState, piece: Piece) -> Iterator[pa.Table]:
+    """The changed rows of a piece, some at a time: `_row_kind`, then the table's columns."""
+    if isinstance(piece.plan, AllRows):
+        for rows in streamed_rows(state, piece.plan.rows):
+            yield rows.add_column(0, ROW_KIND, pa.repeat(pa.scalar(KINDS[0]), rows.num_rows))
+    elif isinstance(piece.plan, RecordedChanges):
+        yield from recorded_rows(state, piece.plan.files)
+    else:
+        yield read_changes(state, piece.plan)
+
+
+def _pieces_of_rows(plan: ScanPlan, bucket: BucketScan) -> Iterator[Piece]:
+    """The rows of a bucket: by section, by file, or all together where counts have to be added up."""
+    if plan.schema.primary_keys:
+        parts: Iterable[Sequence[DataFileMeta]] = [one.files for one in sections_of(bucket.files, plan.schema)]
+    elif any(is_retraction(f) for f in bucket.files):
+        parts = [bucket.files]
+    else:
+        parts = [(f,) for f in bucket.files]
+    for files in parts:
+        one = replace(bucket, files=tuple(files))
+        yield _piece(AllRows(_only(plan, one)), one.files)
+
+
+def _pieces_of_signed(plan: SignedFiles) -> list[Piece]:
+    added, removed = _by_id(plan.added), _by_id(plan.removed)
+    pieces: list[Piece] = []
+    for key in sorted({*added, *removed}):
+        if key not in removed and not any(is_retraction(f) for f in added[key].files):
+            pieces += _pieces_of_rows(plan.added, added[key])
+            continue
+        signed = SignedFiles(_found(plan.added, added, key), _found(plan.removed, removed, key))
+        pieces.append(_piece(signed, [*signed.added.files, *signed.removed.files]))
+    return pieces
+
+
+def _by_id(plan: ScanPlan) -> dict[BucketId, BucketScan]:
+    return {(one.partition_row, one.bucket): one for one in sorted(plan.buckets, key=_id)}
+
+
+def _id(bucket: BucketScan) -> BucketId:
+    return bucket.partition_row, bucket.bucket
+
+
+def _only(plan: ScanPlan, bucket: BucketScan) -> ScanPlan:
+    # Without the snapshot, which tasks do not need.
+    return ScanPlan(None, plan.schema, (bucket,))
+
+
+def _found(plan: ScanPlan, buckets: Mapping[BucketId, BucketScan], key: BucketId) -> ScanPlan:
+    return ScanPlan(None, plan.schema, (buckets[key],) if key in buckets else ())
+
+
+def _piece(plan: ChangePlan | RecordedChanges, files: Sequence[DataFileMeta]) -> Piece:
+    return Piece(plan, len(files), sum(f.row_count for f in files), sum(f.file_size for f in files))

@@ -1,0 +1,156 @@
+"""A table as a streaming source, by Spark's Python data sources.
+
+Spark calls the reader in a Python process next to the driver: it says up to where the next batch goes, as the JSON of a
+position, and which tasks read it. The tasks run in Spark's Python workers and give Arrow batches. Spark before 4.2 asks
+for the newest position only, so that it cannot limit batches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import types as T
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+
+from tablestore_engine.catalog import Catalog
+from tablestore_engine.errors import OptionError, SchemaError
+from tablestore_engine.operation.stream.pieces import Piece, packed, rows_of
+from tablestore_engine.operation.stream.position import StreamPosition
+from tablestore_engine.operation.stream.stream_options import OPTIONS, Limits, StreamOptions
+from tablestore_engine.operation.stream.stream_plan import StreamPlanner
+from tablestore_engine.schema.table.row_kind import ROW_KIND
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.spark.expressions.char_text import typed
+from tablestore_engine.spark.expressions.types import to_spark_schema
+from tablestore_engine.spark.scan.arrow_scan import arrow_type_for_spark
+from tablestore_engine.spark.stream.admission import AvailableNow, limit_of, limited, supports_limits
+from tablestore_engine.table import Table
+
+FORMAT = "tablestore"
+_WAREHOUSE, _DATABASE, _TABLE = "tablestore.warehouse", "tablestore.database", "tablestore.table"
+
+
+def read_stream(spark: SparkSession, catalog: Catalog, table: Table, options: Mapping[str, str]) -> DataFrame:
+    """The rows and changes of a table as a stream: `_row_kind`, then its columns.
+
+    Raises:
+        OptionError: an option that is none of a streaming read, or that the table or this Spark does not allow.
+        SchemaError: the table has a column of the row kind's name.
+    """
+    table.options.refuse_unsupported(for_write=False)
+    if table.schema.has_field(ROW_KIND):
+        raise SchemaError(
+            f"Table {table.name} has a column '{ROW_KIND}', which in a stream says what happened to a row.",
+            hint="Rename the column: ALTER TABLE … RENAME COLUMN.",
+        )
+    asked = StreamOptions.parse(options, table.options)
+    if not asked.limits.unlimited and not supports_limits():
+        raise OptionError("This version of PySpark cannot limit the batches of a stream.", hint="It takes PySpark 4.2.")
+    database, name = table.identifier
+    # Spark looks for formats in the active session of the thread, which is from now on the given one.
+    spark.createDataFrame([(0,)], "x int")
+    spark.dataSource.register(TableStream)
+    reader = spark.readStream.format(FORMAT).options(**dict(options))
+    place = {_WAREHOUSE: catalog.warehouse, _DATABASE: database, _TABLE: name}
+    return typed(reader.options(**place).load(), table.schema)
+
+
+class TableStream(DataSource):
+    """A streaming source. It keeps the columns that the table had when the stream was made."""
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        super().__init__(dict(options))
+        self._table = Catalog(options[_WAREHOUSE]).load_table(options[_DATABASE], options[_TABLE])
+        given = {key: options[key] for key in OPTIONS if options.get(key) is not None}
+        self._options = StreamOptions.parse(given, self._table.options)
+
+    @classmethod
+    def name(cls) -> str:
+        """The name of the format."""
+        return FORMAT
+
+    def schema(self) -> T.StructType:
+        """The row kind, and the table's columns."""
+        columns = to_spark_schema(self._table.schema.fields)
+        return T.StructType([T.StructField(ROW_KIND, T.StringType()), *columns.fields])
+
+    def streamReader(self, schema: T.StructType) -> TableStreamReader:  # noqa: N802 - Spark's name
+        """The reader of one query."""
+        return TableStreamReader(self._table, self._options)
+
+
+@dataclass
+class _Task(InputPartition):
+    """What a task reads."""
+
+    pieces: tuple[Piece, ...]
+
+
+class TableStreamReader(AvailableNow, DataSourceStreamReader):
+    """Says what the batches of one query read, and reads them."""
+
+    def __init__(self, table: Table, options: StreamOptions) -> None:
+        self._planner = StreamPlanner(table.state)
+        self._options = options
+        self._last: int | None = None  # the newest snapshot that is read, when the query reads what is there and ends
+        self._kept: StreamPosition | None = None
+
+    def initialOffset(self) -> dict[str, Any]:  # noqa: N802 - Spark's name
+        """Where a new query begins."""
+        position = self._planner.begin(self._options)
+        self._keep(position)
+        return position.to_dict()
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802 - Spark's name
+        """From now on nothing counts that is committed later."""
+        latest = self._planner.state.snapshots.latest_id()
+        self._last = latest or 0
+
+    def getDefaultReadLimit(self) -> Any:  # noqa: N802 - Spark's name
+        """Tells Spark whether there are limits."""
+        return limit_of(self._options.limits)
+
+    def latestOffset(self, start: dict[str, Any] | None = None, limit: Any = None) -> dict[str, Any]:  # noqa: N802
+        """Up to where the next batch goes."""
+        if start is None:
+            return StreamPosition.after(self._planner.state.snapshots.latest()).to_dict()
+        position = StreamPosition.from_dict(start)
+        self._keep(position)
+        limits = self._options.limits if limited(limit) else Limits()
+        return self._planner.following(position, limits, self._last).to_dict()
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
+        """The tasks of a batch."""
+        pieces = self._planner.pieces(StreamPosition.from_dict(start), StreamPosition.from_dict(end))
+        return [_Task(pieces) for pieces in packed(pieces)]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """The rows of a task."""
+        assert isinstance(partition, _Task)
+        state = self._planner.state
+        schema = _arrow_schema(state.schema)
+        for piece in partition.pieces:
+            for rows in rows_of(state, piece):
+                columns = [
+                    column.cast(field.type, safe=False) for column, field in zip(rows.columns, schema, strict=True)
+                ]
+                yield from pa.Table.from_arrays(columns, schema=schema).to_batches()
+
+    def commit(self, end: dict[str, Any]) -> None:
+        """A batch is done."""
+        self._keep(StreamPosition.from_dict(end))
+
+    def _keep(self, position: StreamPosition) -> None:
+        if self._options.consumer is not None and position != self._kept:
+            self._planner.keep(self._options.consumer, position)
+            self._kept = position
+
+
+def _arrow_schema(schema: TableSchema) -> pa.Schema:
+    """The types in which Spark takes the rows."""
+    columns = [(field.name, arrow_type_for_spark(field.type)) for field in schema.fields]
+    return pa.schema([(ROW_KIND, pa.string()), *columns])

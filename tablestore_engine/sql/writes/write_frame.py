@@ -1,0 +1,72 @@
+"""Writing a DataFrame by the names of its columns: `TableStore.write`, and the batches of a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pyspark.sql import DataFrame, SparkSession
+
+from tablestore_engine.errors import SchemaError
+from tablestore_engine.operation.commit.identity import applied_before
+from tablestore_engine.operation.commit.replace import everything
+from tablestore_engine.operation.job.write_intent import WriteIntent
+from tablestore_engine.operation.transaction.transaction import with_retry
+from tablestore_engine.spark.verbs.insert_overwrite import insert
+from tablestore_engine.spark.verbs.insert_overwrite import overwrite as replace_rows
+from tablestore_engine.spark.write.align import align
+from tablestore_engine.spark.write.writer import Rows
+from tablestore_engine.sql.rows.merge_schema import incoming_columns, merged
+from tablestore_engine.table import Table
+
+
+def write_frame(
+    spark: SparkSession, load: Callable[[], Table], frame: DataFrame, *, intent: WriteIntent, overwrite: bool = False
+) -> int:
+    """Append a DataFrame, upsert it by key, or replace all rows by it. Returns the number of rows given; 0 when they
+    were sent before.
+
+    `load` finds the table at each attempt.
+
+    Raises:
+        CommitIdentityError, SchemaError, PrimaryKeyError, ConflictError: as `TableStore.write`.
+    """
+    check_frame(frame, streams=False)
+
+    def attempt() -> int:
+        table = load()
+        if applied_before(table.snapshot_store, intent.identity) is not None:
+            return 0
+        if table.options.write_merge_schema:
+            table = merged(table, incoming_columns(frame, table.schema))
+        else:
+            check_complete(frame, table)
+        rows = Rows(align(frame, table.schema, by_name=True))
+        if overwrite:
+            return replace_rows(spark, table, rows, everything, intent).rows
+        return insert(spark, table, rows, intent).rows
+
+    return with_retry(attempt)
+
+
+def check_frame(rows: object, *, streams: bool) -> None:
+    """Refuse what is no DataFrame, or is a stream where none is wanted, or none where one is."""
+    if not hasattr(rows, "isStreaming"):
+        raise SchemaError(
+            f"Rows must be a Spark DataFrame, and this is a {type(rows).__name__}.",
+            hint="`store.spark.createDataFrame(...)` creates one; `store.table(...).write(...)` takes Arrow tables.",
+        )
+    if streams and not rows.isStreaming:
+        raise SchemaError("This DataFrame is no stream.", hint="`store.write(...)` writes its rows.")
+    if rows.isStreaming and not streams:
+        raise SchemaError("This DataFrame is a stream.", hint="`store.write_stream(...)` writes it batch by batch.")
+
+
+def check_complete(frame: DataFrame, table: Table) -> None:
+    """Refuse missing columns: they would be set to null in existing rows."""
+    given = {name.lower() for name in frame.columns}
+    missing = [f.name for f in table.schema.fields if f.name.lower() not in given and f.default_value is None]
+    if missing and not table.schema.merge_engine.folds:
+        raise SchemaError(
+            f"The rows do not fit the table: no column {', '.join(missing)}.",
+            hint=f"The table has: {', '.join(table.schema.field_names)}.",
+        )

@@ -1,0 +1,150 @@
+"""Streams from tables and into tables: what arrives, how often, and what is refused."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from tablestore_engine.errors import OptionError, PrimaryKeyError, SchemaError
+from tablestore_engine.operation.commit.consumed import batches_of
+
+pytestmark = pytest.mark.spark
+
+NOW = {"availableNow": True}
+COLUMNS = (
+    "id INT, c CHAR(4), d DECIMAL(10, 2), ts TIMESTAMP, tz TIMESTAMP_LTZ, b BINARY, l ARRAY<INT>, m MAP<STRING, INT>,"
+    " s STRUCT<a: INT, b: STRING>"
+)
+FULL = (
+    "(1, 'a', 1.5, timestamp_ntz'1960-01-01 00:00:01.5', timestamp'2020-01-01 00:00:00', x'00ff', array(1, null),"
+    " map('x', 1), named_struct('a', 1, 'b', 'q'))"
+)
+
+
+def rows(store, query):
+    return sorted((tuple(row) for row in store.sql(query).collect()), key=repr)
+
+
+def run(store, target, frame, checkpoint, mode="append"):
+    """Write a stream until nothing is new. Returns the rows that it read, batch by batch."""
+    query = store.write_stream(target, frame, checkpoint_location=checkpoint, output_mode=mode, trigger=NOW)
+    query.awaitTermination()
+    return [one.numInputRows for one in query.recentProgress if one.numInputRows]
+
+
+def test_a_copy_of_a_keyed_table_follows_it(store, tmp_path):
+    for name in ("source", "copy"):
+        store.execute(f"CREATE TABLE {name} ({COLUMNS}, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '2')")
+    store.execute(f"INSERT INTO source VALUES {FULL}, (2, null, null, null, null, null, null, null, null)")
+
+    def follow():
+        read = run(store, "copy", store.read_stream("source"), tmp_path / "checkpoint")
+        assert store.table("copy").to_arrow().sort_by("id").equals(store.table("source").to_arrow().sort_by("id"))
+        return read
+
+    assert follow() == [2]
+    store.execute("UPDATE source SET c = 'zz' WHERE id = 2")
+    store.execute("DELETE FROM source WHERE id = 1")
+    store.execute("INSERT INTO source (id) VALUES (7)")
+    assert follow() == [4], "+U and -U, -D, +I"
+    before = store.table("copy").latest_snapshot()
+    assert follow() == []
+    store.execute("CALL sys.compact('copy')")
+    latest = store.table("copy").latest_snapshot()
+    assert latest.id > before.id
+    assert before.commit_identifier == 1, "the number of the batch"
+    assert batches_of(latest, before.commit_user) == 2, "known by every later commit"
+
+
+def test_aggregates_limits_and_consumers(store, tmp_path):
+    store.execute("CREATE TABLE events (id INT)")
+    for number in range(3):
+        store.execute(f"INSERT INTO events VALUES ({number})")
+    store.execute("CREATE TABLE counts (v INT, n BIGINT, PRIMARY KEY (v) NOT ENFORCED)")
+    store.execute("CREATE TABLE whole (v INT, n BIGINT)")
+    options = {"read.stream.maxFilesPerTrigger": 1, "consumer-id": "counter"}
+    frame = store.read_stream("events", options=options).selectExpr("id % 2 AS v").groupBy("v").count()
+    frame = frame.withColumnRenamed("count", "n")
+    assert run(store, "counts", frame, tmp_path / "update", "update") == [1, 1, 1], "one file at a time"
+    assert rows(store, "SELECT * FROM counts") == [(0, 2), (1, 1)]
+    assert rows(store, "SELECT * FROM events$consumers") == [("counter", 4)]
+    again = store.read_stream("events", options={"consumer.ignore-progress": True, **options})
+    again = again.selectExpr("id % 2 AS v").groupBy("v").count().withColumnRenamed("count", "n")
+    assert run(store, "whole", again, tmp_path / "complete", "complete") == [1, 1, 1]
+    assert rows(store, "SELECT * FROM whole") == [(0, 2), (1, 1)], "each batch replaced the one before"
+    assert store.table("whole").latest_snapshot().id == 3
+
+
+def test_a_stream_writer_and_overwrites_at_the_same_time(store, tmp_path):
+    """Appends of a stream never fail by others; an overwrite of what a stream does not write loses nothing."""
+    store.execute("CREATE TABLE source (p STRING, id INT)")
+    store.execute("CREATE TABLE both (p STRING, id INT, PRIMARY KEY (p, id) NOT ENFORCED) PARTITIONED BY (p)")
+    frame = store.read_stream("source", options={"read.stream.maxFilesPerTrigger": 1}).drop("_row_kind")
+    for number in range(4):
+        store.execute(f"INSERT INTO source VALUES ('live', {number})")
+    failures = []
+
+    def overwrite():
+        try:
+            for number in range(4):
+                store.execute(f"INSERT OVERWRITE both PARTITION (p = 'past') VALUES ({number})")
+            store.execute("CALL sys.compact('both')")
+        except Exception as error:
+            failures.append(error)
+
+    other = threading.Thread(target=overwrite)
+    other.start()
+    assert run(store, "both", frame, tmp_path / "checkpoint") == [1] * 4
+    other.join()
+    assert failures == []
+    assert rows(store, "SELECT * FROM both") == [*(("live", n) for n in range(4)), ("past", 3)]
+
+
+def test_large_batches_go_through_the_write_buffer(store, tmp_path, monkeypatch):
+    """Also with row kinds, several changes of a key, and a buffer that holds some rows only."""
+    monkeypatch.setattr("tablestore_engine.spark.write.writer.SMALL_INPUT_BYTES", -1)
+    columns, key = "p INT, id INT, v INT", "PRIMARY KEY (p, id) NOT ENFORCED"
+    store.execute(
+        f"CREATE TABLE source ({columns}, {key}) PARTITIONED BY (p)"
+        " WITH ('bucket' = '1', 'changelog-producer' = 'lookup')"
+    )
+    for number in range(3):
+        store.execute(f"INSERT INTO source SELECT id % 5, id, {number} FROM range(2000) WHERE id % 3 >= {number}")
+    store.execute("DELETE FROM source WHERE id % 7 = 0")
+    store.execute(
+        f"CREATE TABLE copy ({columns}, {key}) PARTITIONED BY (p) WITH ('bucket' = '1', 'write-buffer-size' = '1 kb')"
+    )
+    frame = store.read_stream("source", options={"scan.mode": "from-snapshot", "scan.snapshot-id": 1})
+    assert run(store, "copy", frame, tmp_path / "c") == [2000 + 2 * (1333 + 666) + 286]
+    both = [store.table(name).to_arrow().sort_by("id") for name in ("source", "copy")]
+    assert both[0].equals(both[1])
+    assert len(store.table("copy").live_files()) == 5, "one for each partition"
+
+
+def test_what_is_refused(store, tmp_path):
+    store.execute("CREATE TABLE t (id INT)")
+    stream = store.read_stream("t")
+    with pytest.raises(OptionError, match=r"no checkpoint location.*Give checkpoint_location"):
+        store.write_stream("t", stream)
+    with pytest.raises(OptionError, match="no primary key"):
+        store.write_stream("t", stream, checkpoint_location=tmp_path / "c", output_mode="update")
+    with pytest.raises(OptionError, match="append, update, complete"):
+        store.write_stream("t", stream, checkpoint_location=tmp_path / "c", output_mode="replace")
+    with pytest.raises(SchemaError, match="no column id"):
+        store.write_stream("t", stream.selectExpr("id AS x"), checkpoint_location=tmp_path / "c")
+    with pytest.raises(SchemaError, match="no stream"):
+        store.write_stream("t", store.read("t"), checkpoint_location=tmp_path / "c")
+    with pytest.raises(SchemaError, match="write_stream"):
+        store.write("t", stream)
+    with pytest.raises(OptionError, match=r"Did you mean 'scan.mode'"):
+        store.read_stream("t", options={"scan.mod": "latest"})
+    assert not (tmp_path / "c").exists()
+
+
+def test_a_batch_that_fails_says_why(store, tmp_path):
+    store.execute("CREATE TABLE t (id INT)")
+    store.execute("INSERT INTO t VALUES (null)")
+    store.execute("CREATE TABLE k (id INT, PRIMARY KEY (id) NOT ENFORCED)")
+    with pytest.raises(PrimaryKeyError, match="'id' has 1 null"):
+        run(store, "k", store.read_stream("t"), tmp_path / "c")

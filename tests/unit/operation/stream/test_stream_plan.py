@@ -1,0 +1,180 @@
+"""A stream that reads batch by batch has what the table has, whatever it begins with and whatever limits it has."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+from support.tables import PUT, compact, keyed_table, make_table, reload, rows, write
+
+from tablestore_engine.errors import ChangesNotFound
+from tablestore_engine.operation.changes.alter_table import alter_table
+from tablestore_engine.operation.history.snapshot_expire import Retention
+from tablestore_engine.operation.stream.pieces import packed, rows_of
+from tablestore_engine.operation.stream.position import StreamPosition
+from tablestore_engine.operation.stream.stream_options import Limits, StreamOptions
+from tablestore_engine.operation.stream.stream_plan import ChangeSource, StreamPlanner
+from tablestore_engine.schema.table.schema_changes import AddColumn
+from tablestore_engine.schema.types.types import parse_type
+from tablestore_engine.storage.stores.consumers import consumers
+
+NEWEST = Retention(1, 1, 0, 100)
+DELETE = 3
+
+
+NO_LIMITS = Limits()
+
+
+def batches(planner, position, limits=NO_LIMITS):
+    """What a stream reads until nothing is new: the positions after its batches, and the rows of each."""
+    found = []
+    while (following := planner.following(position, limits)) != position:
+        pieces = planner.pieces(position, following)
+        again = planner.pieces(StreamPosition.from_dict(position.to_dict()), following)
+        assert again == pieces, "a batch that is read again has the same rows"
+        tables = [table for task in packed(pieces) for piece in task for table in rows_of(planner.state, piece)]
+        found.append((following, [row for table in tables for row in table.to_pylist()]))
+        position = following
+    return found
+
+
+def apply(state, changes):
+    """A multiset of rows with changes applied."""
+    for row in changes:
+        kind = row.pop("_row_kind")
+        state[tuple(row.items())] += 1 if kind in ("+I", "+U") else -1
+    return +state if min(state.values(), default=0) >= 0 else pytest.fail(f"taken back before it was there: {state}")
+
+
+def content(table):
+    return Counter(tuple(row.items()) for row in table.to_arrow().to_pylist())
+
+
+def history(table, keyed, dice):
+    """One more commit of some kind."""
+    choice = dice.random()
+    if choice < 0.15:
+        compact(table)
+    elif choice < 0.25 and not keyed:
+        write(table, rows([dice.randrange(9)], v=dice.randrange(3)), kind="OVERWRITE", replaces=lambda entry: True)
+    else:
+        ids = dice.sample(range(9), 3)
+        kinds = [dice.choice([PUT, PUT, DELETE]) for _ in ids] if keyed else None
+        write(table, rows(ids, v=dice.randrange(3)), kinds)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("kind", ["keyed", "lookup", "append", "buckets"])
+def test_any_stream_arrives_at_the_table(tmp_path, kind, seed):
+    dice = random.Random(seed)
+    keyed = kind in ("keyed", "lookup")
+    options = {"changelog-producer": "lookup"} if kind == "lookup" else {}
+    if keyed:
+        table = keyed_table(tmp_path, {"bucket": "2", **options})
+    else:
+        more = {"bucket": "2", "bucket-key": "id"} if kind == "buckets" else {}
+        table = make_table(tmp_path, {"id": "INT", "v": "INT"}, options=more)
+    limits = dice.choice([Limits(), Limits(files=1), Limits(rows=2), Limits(files=3, rows=7)])
+    for _ in range(dice.randrange(4)):
+        history(table, keyed, dice)
+    planner = StreamPlanner(table.state)
+    assert planner.source is {"keyed": ChangeSource.STATES, "lookup": ChangeSource.RECORDED}.get(
+        kind, ChangeSource.FILES
+    )
+    latest = dice.random() < 0.5
+    state = content(table) if latest else Counter()
+    position = planner.begin(StreamOptions("latest" if latest else "latest-full"))
+    for _ in range(5):
+        for _ in range(dice.randrange(1, 4)):
+            history(table, keyed, dice)
+        for reached, changes in batches(planner, position, limits):
+            position, state = reached, apply(state, changes)
+        assert state == content(table)
+
+
+def test_limits_cut_the_rows_of_a_snapshot_and_the_commits_after_it(tmp_path):
+    table = make_table(tmp_path, {"id": "INT", "v": "INT"})
+    for number in range(3):
+        write(table, rows([number, number]))
+    planner = StreamPlanner(table.state)
+    position = planner.begin(StreamOptions())
+    for number in range(3, 7):
+        write(table, rows([number]))
+    found = batches(planner, position, Limits(files=2))
+    assert [(one.snapshot, one.pieces, one.whole) for one, _ in found] == [
+        (3, 2, True), (3, -1, False), (5, -1, False), (7, -1, False),
+    ]  # fmt: skip
+    assert [len(changes) for _, changes in found] == [4, 2, 2, 2]
+    assert [len(changes) for _, changes in batches(planner, position, Limits(rows=1))] == [2, 2, 2, 1, 1, 1, 1]
+    assert len(batches(planner, position)) == 2, "all rows, then all changes"
+    assert planner.following(position, Limits(), last=3).snapshot == 3
+
+
+def test_begin(tmp_path):
+    table = keyed_table(tmp_path)
+    planner = StreamPlanner(table.state)
+    assert planner.begin(StreamOptions()) == planner.begin(StreamOptions("latest")) == StreamPosition(0)
+    one, two = write(table, rows([1])), write(table, rows([2]))
+    write(table, rows([3]))
+
+    def begun(**options):
+        return planner.begin(StreamOptions(**options))
+
+    assert begun(mode="from-snapshot", snapshot=1) == StreamPosition(0)
+    assert begun(mode="from-snapshot", snapshot=3) == StreamPosition.after(two)
+    assert begun(mode="from-snapshot", snapshot=4).snapshot == 3, "the next one to come"
+    assert begun(mode="from-timestamp", millis=one.time_millis) == StreamPosition(0), "its commit is among the changes"
+    assert begun(mode="from-timestamp", millis=2**50).snapshot == 3
+    for wrong in (5, 99):
+        with pytest.raises(ChangesNotFound, match=rf"no snapshot {wrong} .* snapshots 1 to 3"):
+            begun(mode="from-snapshot", snapshot=wrong)
+
+
+def test_a_consumer_keeps_what_it_needs_and_goes_on_there(tmp_path):
+    keyed, plain = keyed_table(tmp_path), make_table(tmp_path, {"id": "INT", "v": "INT"}, name="p")
+    for table, needs in ((keyed, 1), (plain, 2)):
+        write(table, rows([1]))
+        planner = StreamPlanner(table.state)
+        planner.keep("me", planner.begin(StreamOptions("latest")))
+        assert consumers(table.io, table.paths) == {"me": needs}
+        for number in (2, 3):
+            write(table, rows([number]))
+        table.expire_snapshots(NEWEST)
+        assert table.snapshots()[0].id == needs
+        position = planner.begin(StreamOptions(consumer="me"))
+        ((_, changes),) = batches(planner, position)
+        assert sorted(row["id"] for row in changes) == [2, 3]
+        assert planner.begin(StreamOptions(consumer="me", ignore_progress=True)).whole
+        planner.keep("half", StreamPosition.within(table.latest_snapshot(), 0, whole=True))
+        assert planner.begin(StreamOptions(consumer="half")).whole, "in the middle of a snapshot's rows"
+
+
+def test_what_is_lost_is_said(tmp_path):
+    table = keyed_table(tmp_path)
+    for number in range(3):
+        write(table, rows([number]))
+    planner = StreamPlanner(table.state)
+    first = StreamPosition.after(table.snapshot(1))
+    table.expire_snapshots(NEWEST)
+    with pytest.raises(ChangesNotFound, match=r"no snapshot 2 any more.*snapshots 3 to 3.*consumer-id"):
+        planner.following(first, Limits())
+    with pytest.raises(ChangesNotFound, match="built anew"):
+        planner.following(StreamPosition(3, "another"), Limits())
+    with pytest.raises(ChangesNotFound, match="built anew"):
+        planner.following(StreamPosition(4), Limits())
+
+
+def test_changed_columns_end_a_stream_that_goes_on_when_it_is_started_again(tmp_path):
+    table = keyed_table(tmp_path)
+    write(table, rows([1]))
+    planner = StreamPlanner(table.state)
+    position = planner.begin(StreamOptions("latest"))
+    changed = alter_table(table.state, [AddColumn("w", parse_type("INT"))], 0)
+    table = reload(table)
+    assert changed.schema.field_names == ("id", "v", "w")
+    write(table, [{"id": 2, "v": 1, "w": 5}])
+    with pytest.raises(ChangesNotFound, match=r"columns of table default.t were changed.*same checkpoint"):
+        planner.following(position, Limits())
+    ((_, changes),) = batches(StreamPlanner(table.state), position)
+    assert changes == [{"_row_kind": "+I", "id": 2, "v": 1, "w": 5}]
