@@ -41,16 +41,12 @@ class TempViews:
 
     def add(self, name: str, frame: DataFrame) -> str:
         """Make a temporary view of a frame, named after the table. Returns the view's name, unquoted."""
-        view = self.new_name(name)
+        view = f"{name}#{next(_numbers)}"
         frame.createOrReplaceTempView(quoted_name(view))
         if not self._lasting:
             for old in self._remember(view):
                 self._spark.catalog.dropTempView(old)
         return view
-
-    def new_name(self, name: str) -> str:
-        """A name of a view, named after the table, that no other one of the process has."""
-        return f"{name}#{next(_numbers)}"
 
     def _remember(self, view: str) -> list[str]:
         """Remember a view. Returns the views that are to be dropped now."""

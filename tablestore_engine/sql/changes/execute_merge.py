@@ -77,7 +77,7 @@ def merged_rows(statement: Merge, context: RowContext) -> Iterator[tuple[ChangeT
     clauses = (*statement.matched, *statement.not_matched_by_source)
     check_engine(table, "MERGE", deletes=any(c.action == "DELETE" for c in clauses))
     frames = context.frames()
-    source = frames.query(f"SELECT * FROM {statement.source_sql}" + _source_alias(statement), apart=True)
+    source = frames.query(f"SELECT * FROM {statement.source_sql}" + _source_alias(statement))
     table = _evolved(table, statement, source)
     upsert = _upsert(statement, context, table, source, frames)
     if upsert is not None:

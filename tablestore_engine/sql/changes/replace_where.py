@@ -56,12 +56,7 @@ def replacing_rows(statement: InsertOverwrite, context: RowContext) -> Iterator[
     target, removed = deleted_rows(delete, context)
     target = replace(target, rows=None)  # those of the query may be many
     schema = target.table.schema
-    rows = align(
-        target.frames.query(query_of(statement, schema), apart=True),
-        schema,
-        statement.columns,
-        by_name=statement.by_name,
-    )
+    rows = align(target.frames.query(query_of(statement, schema)), schema, statement.columns, by_name=statement.by_name)
     put = _checked(target, rows, str(where))
     if not target.keyed:
         yield target, removed.unionByName(put, allowMissingColumns=True)

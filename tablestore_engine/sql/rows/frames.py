@@ -28,10 +28,9 @@ from tablestore_engine.spark.run.uncompiled import SMALL_BYTES
 from tablestore_engine.sql.catalog.show import information_schema
 from tablestore_engine.sql.query.bind import Binding, BoundQuery, TableReference, bind, bind_expression, edited
 from tablestore_engine.sql.query.function_calls import body_with, function_calls, inlined
-from tablestore_engine.sql.query.view_columns import references_of_view
+from tablestore_engine.sql.query.view_columns import positions, references_of_view
 from tablestore_engine.sql.rows.table_frames import TableRead, cached_rows
 from tablestore_engine.sql.rows.time_travel import bound_of, millis_query, snapshot_of
-from tablestore_engine.sql.rows.view_rows import columns_of_view, text_of_view, with_views
 from tablestore_engine.sql.statements.script import QueriesInside
 from tablestore_engine.sql.structure.structure import TimeTravel
 from tablestore_engine.sql.text.cursor import Cursor
@@ -45,10 +44,6 @@ _FILES = re.compile(r"\b(parquet|orc|csv|json|text|avro|delta|binaryfile)\s*\.\s
 _GROWS = re.compile(r"\b(sequence|array_repeat|repeat|recursive)\b", re.IGNORECASE)
 _MAX_VIEW_DEPTH = 100
 _MAX_INLINED = 100
-
-
-class _ReadApart(Exception):
-    """A view cannot be a part of the query's text."""
 
 
 class Frames:
@@ -69,8 +64,6 @@ class Frames:
         self._unresolved: list[tuple[str, str, str]] = []  # database, name, and how Spark quotes it
         self.explaining = False  # no plan is taken from a cache, and `scans` says what each table's leaves out
         self.scans: list[str] = []
-        self._texts: dict[str, str] | None = None  # of the views of a query that is bound as one text, by their names
-        self._met_view = False
         self._bytes = 0
         self._unknown = False
         self._grows = False
@@ -100,29 +93,9 @@ class Frames:
         """Whether what was bound so far reads the table, or a temporary view, which may."""
         return table.identifier in self._pinned or bool(self.temporaries)
 
-    def query(self, sql: str, *, apart: bool = False) -> DataFrame:
-        """The rows of a query. Raises the engine's errors for Spark's.
-
-        Its views are parts of its text, unless they are to be read `apart`, or this does not succeed.
-        """
-        rows = None if apart else self._with_views(sql)
-        return self.run(self.bound(sql, self.database)) if rows is None else rows
-
-    def _with_views(self, sql: str) -> DataFrame | None:
-        """The rows of a query with its views in its text; None when a view cannot be in it, or is broken."""
-        self._texts, self._met_view = {}, False
-        try:
-            bound = self.bound(sql, self.database)
-            if not self._texts:
-                return self.run(bound)
-            with translated():
-                return self.spark.sql(with_views(self._texts, bound.text))
-        except (TableStoreError, _ReadApart):
-            if not self._met_view:
-                raise
-            return None
-        finally:
-            self._texts = None
+    def query(self, sql: str) -> DataFrame:
+        """The rows of a query. Raises the engine's errors for Spark's."""
+        return self.run(self.bound(sql, self.database))
 
     def bound(self, sql: str, database: str | None = None, known: Sequence[TableReference] = ()) -> BoundQuery:
         """The query with its tables bound to temporary views. `known` are its references, with additional predicates on
@@ -218,13 +191,6 @@ class Frames:
 
     def _session_function(self, function: Function) -> str:
         """The name under which the session knows a function; the tables and functions of its body are bound."""
-        texts, self._texts = self._texts, None  # the body is not a part of the query's text
-        try:
-            return self._made_function(function)
-        finally:
-            self._texts = texts
-
-    def _made_function(self, function: Function) -> str:
         body, full = function.body, f"{function.full_name}()"
         if function.is_inlined:
             nulls = ["NULL"] * len(function.parameters)
@@ -385,10 +351,9 @@ class Frames:
         return table
 
     def _bind_view(self, database: str, name: str, predicate: Predicate | None) -> str:
-        key = (database, name.lower(), "view" if self._texts is None else "text", repr(predicate))
+        key = (database, name.lower(), "view", repr(predicate))
         if key in self._views:
             return self._views[key]
-        self._met_view = True
         full = f"{database}.{name.lower()}"
         if full in self._depth:
             circle = " → ".join([*self._depth[self._depth.index(full) :], full])
@@ -404,11 +369,7 @@ class Frames:
         self._depth.append(full)
         try:
             known = references_of_view(view, predicate)
-            bound = self.bound(view.sql, view.database, known)
-            if self._texts is None:
-                named = self.register(full, columns_of_view(view, full, self.run(bound)))
-            else:
-                named = self._in_text(view, full, bound.text)
+            frame = self.run(self.bound(view.sql, view.database, known))
         except BrokenViewError:
             raise  # names the broken view, not the views that read it
         except TableStoreError as error:
@@ -418,20 +379,27 @@ class Frames:
         finally:
             self._depth.pop()
         self._read_views.add((database, name.lower()))
-        self._views[key] = named
-        return named
-
-    def _in_text(self, view: View, full: str, sql: str) -> str:
-        """The name under which a view is a part of the query's text."""
-        text = text_of_view(view, sql)
-        if text is None or self._texts is None:
-            raise _ReadApart
-        name = self._temp_views.new_name(full)
-        self._texts[name] = text
-        return name
+        self._views[key] = self.register(full, _columns_of_view(view, full, frame))
+        return self._views[key]
 
     def _travel(self, table: Table, travel: TimeTravel) -> Snapshot:
         return snapshot_of(table, travel, self._evaluated)
+
+
+def _columns_of_view(view: View, full: str, frame: DataFrame) -> DataFrame:
+    """The rows of a view's query with the view's columns. Raises BrokenViewError when the query lost one."""
+    names = [c.name for c in view.columns]
+    if view.query_columns:
+        chosen = positions(full, view.query_columns, frame.columns)
+        if chosen != tuple(range(len(frame.columns))):
+            numbered = frame.toDF(*map(str, range(len(frame.columns))))
+            return numbered.select(*[quoted_name(str(i)) for i in chosen]).toDF(*names)
+    if not names or [n.lower() for n in names] == [n.lower() for n in frame.columns]:
+        return frame
+    if len(names) == len(frame.columns):
+        return frame.toDF(*names)
+    by_name = {c.lower() for c in frame.columns}
+    return frame.select(*map(quoted_name, names)) if all(n.lower() in by_name for n in names) else frame
 
 
 def _position(bound: BoundQuery, offset: int) -> str:

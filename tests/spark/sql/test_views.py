@@ -9,7 +9,6 @@ from support.spark_rows import rows
 
 from tablestore_engine.catalog import View
 from tablestore_engine.errors import BrokenViewError, ReadOnlyError, SchemaError, SqlError
-from tablestore_engine.spark.run.temp_views import TempViews
 
 
 @pytest.fixture
@@ -194,29 +193,3 @@ def test_a_condition_on_a_view_leaves_files_out(store, monkeypatch):
     joined = "SELECT * FROM renamed x LEFT JOIN renamed y ON x.n = y.n AND y.d = 'a' WHERE x.d = 'b'"
     assert len(rows(store, joined)) == 2
     assert read == ["b", "ac", "a"], "what was read before is not planned again"
-
-
-@pytest.mark.spark
-def test_views_are_parts_of_the_text_that_reads_them(views, monkeypatch):
-    """However deep they are nested and however often they are named; only tables are registered."""
-    views.sql("CREATE VIEW twice (k, w) AS SELECT a.id, concat(a.v, b.v) FROM outer_one a JOIN seen b ON a.id = b.id")
-    added = []
-    add = TempViews.add
-    monkeypatch.setattr(TempViews, "add", lambda self, name, frame: added.append(name) or add(self, name, frame))
-    found = views.sql("SELECT t.k, u.w FROM twice t JOIN Twice u ON t.k = u.k WHERE t.k IN (SELECT id FROM seen) -- so")
-    assert added == ["default.t"]
-    assert [tuple(row) for row in found.collect()] == [(1, "aa")]
-    assert found.alias("a").join(found.alias("b"), "k").count() == 1, "a frame of such a text joins itself"
-    views.sql("CREATE TABLE copied AS SELECT * FROM twice")
-    assert rows(views, "SELECT * FROM copied") == [(1, "aa")]
-
-
-@pytest.mark.spark
-def test_views_of_rows_by_chance_are_read_apart(views, monkeypatch):
-    """A common table expression that is named twice would be computed once, and written aside for that."""
-    views.sql("CREATE VIEW chance AS SELECT id, rand() AS r FROM seen")
-    added = []
-    add = TempViews.add
-    monkeypatch.setattr(TempViews, "add", lambda self, name, frame: added.append(name) or add(self, name, frame))
-    assert rows(views, "SELECT count(*) FROM chance a JOIN chance b USING (id)") == [(1,)]
-    assert "default.chance" in added
