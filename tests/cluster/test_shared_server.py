@@ -102,7 +102,7 @@ def test_processes_and_projects_share_one_server(project, cache, tmp_path):
     (first,) = project.servers()
     assert not first.in_use, "dbt has ended"
     other = Project(
-        tmp_path / "two", cache, {"mine.sql": "{{ config(materialized='table') }} select * from {{ source('dev', 'upserted') }}", "s.yml": SOURCE},
+        tmp_path / "two", cache, {"mine.sql": MINE, "s.yml": SOURCE},
         warehouse=project.warehouse, schema="prod",
     )  # fmt: skip
     both = [project.start("build"), other.start("run")]
@@ -126,6 +126,7 @@ def test_processes_and_projects_share_one_server(project, cache, tmp_path):
     assert "authentication token" in refused.stderr
 
 
+MINE = "{{ config(materialized='table') }} select * from {{ source('dev', 'upserted') }}"
 SOURCE = "{version: 2, sources: [{name: dev, tables: [{name: upserted}]}]}"
 WITHOUT_TOKEN = """
 import sys
