@@ -1,12 +1,10 @@
-"""`session: shared`: processes find one Spark server, and nothing is lost when it, or one of them, is killed."""
+"""`session: shared`: processes and projects find one Spark server, which wants its token."""
 
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
-import time
 
 import pytest
 import yaml
@@ -27,13 +25,6 @@ PROFILE = {
     "spark_config": {"spark.sql.shuffle.partitions": 2, "spark.driver.memory": "1500m"},
 }
 UPSERTED = "{{ config(materialized='incremental', unique_key='id') }} select id, id * 2 as v from range(1000)"
-# Takes eight seconds; its first row makes a file, which shows that a Spark task is running.
-SLOW = """
-{{ config(materialized='table') }}
-select id, java_method('java.lang.Thread', 'sleep', 1000L) as slept,
-  if(id = 0, java_method('java.io.File', 'createTempFile', 'slow', '.running'), '') as started
-from range(0, 8, 1, 1)
-"""
 
 
 class Project:
@@ -90,13 +81,6 @@ def project(cache, tmp_path):
     )
 
 
-def wait_for(what, condition, seconds=120):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"{what} did not come within {seconds} seconds"
-        time.sleep(0.05)
-
-
 def test_processes_and_projects_share_one_server(project, cache, tmp_path):
     project.run("run")
     (first,) = project.servers()
@@ -133,46 +117,6 @@ import sys
 from pyspark.sql import SparkSession
 SparkSession.builder.remote(f"sc://localhost:{sys.argv[1]}").create().sql("select 1").collect()
 """
-
-
-class TestKills:
-    """One test, because each server takes seconds to start."""
-
-    @pytest.fixture
-    def scratch(self, tmp_path):
-        """Where Java makes its temporary files."""
-        (tmp_path / "scratch").mkdir()
-        return tmp_path / "scratch"
-
-    @pytest.fixture
-    def project(self, cache, tmp_path, scratch):
-        config = {**PROFILE["spark_config"], "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={scratch}"}
-        return Project(
-            tmp_path / "slow", cache, {"upserted.sql": UPSERTED, "slow.sql": SLOW}, spark_config=config,
-            session_idle_minutes=0.05,
-        )  # fmt: skip
-
-    def started(self, scratch):
-        return len(list(scratch.rglob("slow*.running")))
-
-    def test_kills(self, project, scratch):
-        client = project.start("run", "--select", "slow")
-        wait_for("the slow model", lambda: self.started(scratch) == 1)
-        (first,) = project.servers()
-        client.send_signal(signal.SIGKILL)
-        client.communicate()
-        assert not Catalog(project.warehouse).table_exists("dev", "slow")
-
-        wait_for("the end of an idle server", lambda: not project.servers(), 60)
-        client = project.start("run")
-        wait_for("the slow model", lambda: self.started(scratch) == 2)
-        (second,) = project.servers()
-        assert second.record.pid != first.record.pid
-        os.kill(second.record.pid, signal.SIGKILL)
-        output = project.ended(client)
-        assert "sent again" in output
-        assert (project.rows("slow"), project.rows("upserted")) == (8, 1000)
-        wait_for("the end of an idle server", lambda: not project.servers(), 60)
 
 
 # Materializations, seeds, snapshots, tests, upserts and a model in Python, and the message of a model that fails.
