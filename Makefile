@@ -156,6 +156,24 @@ interop-java-small: $(VENV)/.dev  ## The same with random tables only, in some t
 	  $(PY) -m pytest tests/interop/test_java_engines.py tests/interop/test_java_random.py \
 	    tests/interop/test_java_file_formats.py $(PYTEST)
 
+KAFKA := $(INTEROP)-kafka-4.3.1
+
+$(KAFKA)/.made: tests/kafka/pom.xml
+	@echo "Fetching a Kafka broker into $(@D) (45 megabytes) …"
+	@mvn --quiet --batch-mode -f tests/kafka/pom.xml dependency:copy-dependencies \
+	  -DincludeScope=runtime -DoutputDirectory='$(abspath $(@D))'
+	@touch $@
+
+.PHONY: kafka
+kafka: $(VENV)/.dev  ## Publish tables to a real Kafka broker and take changes from it; skipped without Maven
+	@command -v mvn >/dev/null || { echo 'Skipped: the Kafka broker is fetched by Maven, which was not found.'; exit 0; }; \
+	  sh scripts/check_java.sh && $(MAKE) --no-print-directory '$(KAFKA)/.made' && \
+	  KAFKA_JARS='$(abspath $(KAFKA))' $(PY) -m pytest tests/kafka $(PYTEST)
+
+.PHONY: kafka-small
+kafka-small: $(VENV)/.dev  ## The same without the tests of minutes
+	@$(MAKE) --no-print-directory kafka PYTEST="-m 'not slow' $(PYTEST)"
+
 .PHONY: floors
 floors:  ## Run the unit tests on the lowest Python that is found and the lowest dependencies allowed
 	@$(MAKE) --no-print-directory VENV='$(VENV)-floors' PYTHON='$(or $(PYTHON),$(shell sh scripts/pythons.sh lowest))' \

@@ -36,7 +36,7 @@ class RowChangesBenchmark:
         paths = {size: self._changes(size) for size in (FEW, many)}
         few, more = (f"parquet.{quoted_name(paths[size])}" for size in (FEW, many))
         insert_few, insert_many = f"insert into {{t}} select * from {few}", f"insert into {{t}} select * from {more}"
-        merge = f"merge into {{t}} t using {{s}} s on {_ON} {{c}}"
+        merge = f"merge into {{t}} t using (select * from {{s}}) s on {_ON} {{c}}"
         keys = f"(select {', '.join(KEYS)} from {few})"
         statements = {
             f"MERGE star / star of {many:,} rows": (merge.replace("{s}", more).replace("{c}", _STAR), insert_many, 1.3),

@@ -137,8 +137,12 @@ class Table:
         return self.schema.core_options
 
     def latest_snapshot(self) -> Snapshot | None:
-        """The newest snapshot; None for a table that was never written."""
-        return self.snapshot_store.latest()
+        """The newest snapshot; None for a table that was never written. Raises CorruptMetadataError: its schema is
+        lost."""
+        found = self.snapshot_store.latest()
+        if found is not None and found.schema_id > self.schema.id:
+            self.schemas.load(found.schema_id)
+        return found
 
     def snapshots(self) -> list[Snapshot]:
         """All snapshots, oldest first. Raises CorruptMetadataError: the newest is lost."""
@@ -262,6 +266,24 @@ class Table:
         if recorded:
             return read_recorded(self.state, changelog_plan(self.state, recorded_commits(self.state, between)))
         return read_changes(self.state, plan_changes(self.state, between))
+
+    def read_log(
+        self, scan: str | None = None, *, millis: int | None = None, follow: bool = False, normalize: bool = False
+    ) -> Iterator[pa.RecordBatch]:
+        """The table through its log: its rows, then the changes of the topic; `_row_kind`, then the table's columns.
+
+        `scan` is full, latest or from-timestamp (with `millis` since 1970); None is what the table says (`log.scan`).
+        It ends where the topic ends now; with `follow` it never does, and an empty batch comes when nothing happens.
+        In the mode upsert a changed row comes as `+U`; with `normalize` as `+I`, or as `-U` and `+U`, for which the
+        reader holds the rows of the table in memory.
+
+        Raises:
+            LogError: the table has no log, or the brokers do not answer. OptionError: another `scan`, or no time.
+        """
+        from tablestore_engine.operation.log_store.read_log import read_log, start_of
+
+        start = start_of(self.state, scan, millis)
+        return (one.rows for one in read_log(self.state, start, follow=follow, normalize=normalize))
 
     def change_range(self, start: Bound, end: Bound | None = None, *, recorded: bool = False) -> ChangeRange:
         """The snapshots at both ends of a range of changes. Raises as `changes`."""

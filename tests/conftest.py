@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import settings
+from support.scratch import memory_folder
 from support.spark_settings import FEW_ROWS
 
 # A deadline is an assertion on time, which a busy machine breaks.
 settings.register_profile("tests", settings.default, deadline=None)
 settings.load_profile("tests")
+
+ROOM = 4 << 30
+"""More than all tests together leave in their folders."""
+
+
+def pytest_configure(config):
+    """Puts the folders of tests into memory."""
+    folder = memory_folder(ROOM)
+    if folder:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", folder)
 
 
 @pytest.fixture(autouse=True)

@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from tablestore_engine.catalog.builds import Workshop, begin, completed_or_dropped, settle_abandoned
 from tablestore_engine.catalog.functions import FunctionStore
+from tablestore_engine.catalog.log_topics import begin_log, drop_log, new_log, with_topic
 from tablestore_engine.catalog.views import ViewStore
 from tablestore_engine.errors import (
     CorruptMetadataError,
@@ -25,9 +26,11 @@ from tablestore_engine.errors import (
     StorageError,
     TableAlreadyExists,
     TableNotFound,
+    TableStoreError,
     did_you_mean,
     nearest,
 )
+from tablestore_engine.log.settings import LogSettings, settings_of
 from tablestore_engine.metadata.warehouse.view import View
 from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.schema.table.schema_changes import SchemaChange
@@ -46,6 +49,10 @@ DEFAULT_DATABASE = "default"
 
 T = TypeVar("T")
 Guard = Callable[[], None] | None
+
+
+class _NameTaken(Exception):
+    """Another process made a table of the name meanwhile."""
 
 
 class Catalog:
@@ -145,8 +152,11 @@ class Catalog:
                 )
         removed = f"{self.warehouse}/.{found}.{self._new_id()}"
         directory = self.paths.database_dir(found)
+        logs = [self._log_of(found, one) for one in self.list_tables(found)]
         if self.io.exists(directory) and self.io.rename(directory, removed):
             self.io.delete_tree(removed)
+            for log in logs:
+                drop_log(log)
 
     def _files_of_others(self, directory: str) -> list[str]:
         """Paths of other files in the folder of a database without tables; empty folders are ignored."""
@@ -240,12 +250,16 @@ class Catalog:
         found = self.require_database(database)
         if self._in_the_way(found, name, if_not_exists):
             return self.load_table(found, name)
-        staged = self.stage_table(found, name, schema)
-        if not self.publish(staged, found, name):
-            self.io.delete_tree(staged.path)
-            if if_not_exists:
-                return self.load_table(found, name)
-            raise TableAlreadyExists(f"Table '{found}.{name}' exists already.")
+        schema = with_topic(schema, (found, name.lower()))
+        try:
+            with new_log(schema, lambda: self.table_exists(found, name)):
+                staged = self.stage_table(found, name, schema)
+                if not self.publish(staged, found, name):
+                    self.io.delete_tree(staged.path)
+                    raise TableAlreadyExists(f"Table '{found}.{name}' exists already.")
+        except TableAlreadyExists:
+            if not if_not_exists:
+                raise
         return self.load_table(found, name)
 
     def _in_the_way(self, database: str, name: str, if_not_exists: bool) -> bool:
@@ -274,7 +288,9 @@ class Catalog:
 
     def _stage(self, path: str, stored: tuple[str, str], schema: TableSchema) -> Table:
         SchemaStore(self.io, TablePaths(path)).try_create(schema)
-        return self._open(path, stored)
+        staged = self._open(path, stored)
+        begin_log(staged.state)
+        return staged
 
     @property
     def _workshop(self) -> Workshop:
@@ -292,11 +308,22 @@ class Catalog:
             identity: that of the commit by which it is filled.
             fill: writes and commits the rows; the commit calls the guard.
         """
-        level, stored = schema.core_options.ctas_atomicity, (self.require_database(database), name.lower())
+        stored = (self.require_database(database), name.lower())
+        schema = with_topic(schema, stored)
+        try:
+            with new_log(schema, lambda: self.table_exists(*stored)):
+                return self._create_filled(stored, schema, identity, fill)
+        except _NameTaken:
+            return None
+
+    def _create_filled(
+        self, stored: tuple[str, str], schema: TableSchema, identity: CommitIdentity, fill: Callable[[Table, Guard], T]
+    ) -> T:
+        level = schema.core_options.ctas_atomicity
         if level == "rollback":
             build = begin(self._workshop, stored, identity, lambda path: self._stage(path, stored, schema))
             if build is None:
-                return None
+                raise _NameTaken
             with completed_or_dropped(build):
                 return fill(build.table, build.check)
         staged = self.stage_table(*stored, schema)
@@ -309,7 +336,7 @@ class Catalog:
             raise
         if not shown:
             self.io.delete_tree(staged.path)
-            return None
+            raise _NameTaken
         return filled if level == "atomic" else fill(self.load_table(*stored), None)
 
     def publish(self, staged: Table, database: str, name: str) -> bool:
@@ -325,6 +352,7 @@ class Catalog:
         path = self._table_dir(database, name)
         assert path is not None
         found = self.require_database(database)
+        log = self._log_of(found, name)
         removed = self.paths.hidden_table_dir(found, os.path.basename(path), self._new_id())
         try:
             moved = self.io.rename(path, removed)
@@ -334,6 +362,14 @@ class Catalog:
             raise
         if moved:
             self.io.delete_tree(removed)
+            drop_log(log)
+
+    def _log_of(self, database: str, name: str) -> LogSettings | None:
+        """The log of a table; None also for a table that cannot be read, and that may be dropped."""
+        try:
+            return settings_of(self.load_table(database, name).schema)
+        except TableStoreError:
+            return None
 
     def rename_table(self, database: str, name: str, new_database: str, new_name: str) -> None:
         """Rename a table or view. Raises TableNotFound, TableAlreadyExists, DatabaseNotFound."""

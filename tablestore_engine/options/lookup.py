@@ -18,11 +18,14 @@ from tablestore_engine.options.declarations.compaction_options import Compaction
 from tablestore_engine.options.declarations.file_options import FileOptions
 from tablestore_engine.options.declarations.foreign_options import FOREIGN_OPTIONS
 from tablestore_engine.options.declarations.layout_options import LayoutOptions
+from tablestore_engine.options.declarations.log_options import LogOptions
 from tablestore_engine.options.declarations.merge_options import MergeOptions
 from tablestore_engine.options.option import ColumnOption, Effect, TableOption, declared_on
 
 
-class Declarations(LayoutOptions, FileOptions, MergeOptions, CompactionOptions, CommitOptions, ChangelogOptions):
+class Declarations(
+    LayoutOptions, FileOptions, MergeOptions, CompactionOptions, CommitOptions, ChangelogOptions, LogOptions
+):
     """The options that have a value in every table: all that this engine acts on."""
 
     __slots__ = ()

@@ -40,7 +40,12 @@ from tablestore_engine.sql.rows.execute_analyze import execute_analyze
 from tablestore_engine.sql.rows.execute_create_as import execute_create_as
 from tablestore_engine.sql.rows.execute_insert import execute_insert, execute_overwrite, execute_truncate
 from tablestore_engine.sql.rows.execute_layout import execute_add_primary_key, execute_cluster
-from tablestore_engine.sql.rows.row_context import RowContext, was_sent_before, with_dynamic_options
+from tablestore_engine.sql.rows.row_context import (
+    RowContext,
+    was_sent_before,
+    with_dynamic_options,
+    with_session_identity,
+)
 from tablestore_engine.sql.statements.function import CreateFunction, DescribeFunction, DropFunction, ShowFunctions
 from tablestore_engine.sql.statements.layout import AddPrimaryKey, AnalyzeTable, ClusterTable, Compact
 from tablestore_engine.sql.statements.row import Delete, InsertInto, InsertOverwrite, Merge, RowChange, Update
@@ -86,6 +91,8 @@ def _run(statement: Statement, context: RowContext) -> StatementResult:
     """Run a statement on managed tables, unless its identity says that it was run before."""
     if isinstance(statement, RowChange):
         context = with_dynamic_options(statement, context)
+    elif isinstance(statement, (CreateTableAs, Truncate)):
+        context = with_session_identity(statement.table, context)
     if isinstance(statement, (RowChange, CreateTableAs, Truncate)) and was_sent_before(statement.table, context):
         return StatementResult("ALREADY APPLIED", 0)
     return _RUNNERS[type(statement)](statement, context)

@@ -215,6 +215,11 @@ class TablePaths:
         return self.side_file(f"build-{build_id}")
 
     @property
+    def log_position(self) -> str:
+        """The file that says how far the log of the table is."""
+        return self.side_file("log-position")
+
+    @property
     def compaction_dir(self) -> str:
         """The directory of the timeline of scheduled compactions."""
         return self.side_file("compaction")
@@ -278,6 +283,11 @@ class WarehousePaths:
         if is_hidden(directory_name) or not directory_name.endswith(DATABASE_SUFFIX):
             return None
         return directory_name[: -len(DATABASE_SUFFIX)] or None
+
+
+def is_row_folder(name: str) -> bool:
+    """Whether a directory of this name below a table is that of a bucket or a partition."""
+    return name.startswith("bucket-") or "=" in name
 
 
 def is_hidden(name: str) -> bool:

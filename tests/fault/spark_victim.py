@@ -1,5 +1,4 @@
-"""An application that is killed: `python spark_victim.py <warehouse> <statement> …`; says `ready` before the last
-one."""
+"""An application that is killed: `python spark_victim.py <warehouse> <statement>`; says `ready` before it begins."""
 
 from __future__ import annotations
 
@@ -17,8 +16,6 @@ if __name__ == "__main__":
         "spark.ui.enabled": "false",
     }
     store = TableStore(sys.argv[1], start_session(SessionConfig(master="local[2]", spark_config=settings)))
-    for statement in sys.argv[2:-1]:
-        store.execute(statement)
     print("ready", flush=True)
-    store.execute(sys.argv[-1])
+    store.execute(sys.argv[2])
     print("done", flush=True)

@@ -2,11 +2,45 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 import pytest
+from dbt.artifacts.schemas import base as artifacts
+from dbt.parser.manifest import ManifestLoader
 from dbt.tests.fixtures.project import *
+from dbt_common.behavior_flags import BehaviorFlagRendered
+from dbt_common.utils.encoding import JSONEncoder
 from support.spark_settings import FEW_ROWS
+
+
+def write_json(path, data):
+    """What dbt's own function writes, by Python's fast encoder instead of the slow one."""
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(json.dumps(data, cls=JSONEncoder))
+    return True
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_commands():
+    """Spares the many commands of these tests what takes dbt long and is the same each time."""
+    load_macros, known = ManifestLoader.load_macros, {}
+
+    def load_once(config, hook, base_macros_only=False):
+        """The macros of dbt and of the adapter, by which fixtures make and drop schemas."""
+        if not base_macros_only:
+            return load_macros(config, hook)
+        if config.project_name not in known:
+            known[config.project_name] = load_macros(config, hook, base_macros_only=True)
+        return known[config.project_name]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(artifacts, "write_json", write_json)
+        patch.setattr(ManifestLoader, "load_macros", load_once)
+        # Walks through the stack and all modules, to name the module that asks.
+        patch.setattr(BehaviorFlagRendered, "_default_source", staticmethod(lambda: "dbt.adapters.base.impl"))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.histories import EXAMPLES, PROFILE
 from support.past import comparable
-from support.tables import compact, compact_newest, make_table, new_job, read, scratch_directory, write
+from support.scratch import scratch_directory
+from support.tables import compact, compact_newest, make_table, new_job, read, write
 
 ENGINES = {
     "deduplicate": ({}, [0, 2, 3]),

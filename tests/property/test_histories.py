@@ -13,7 +13,7 @@ from __future__ import annotations
 from hypothesis import given
 from support.histories import PROFILE, histories, made, shown
 from support.player import play
-from support.tables import scratch_directory
+from support.scratch import scratch_directory
 
 
 def deduplicated(keys, options):

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from support.files import data_files, kept_manifests, live_paths
 from support.histories import PROFILE
 from support.invariants import check_invariants
-from support.tables import DELETE, PUT, compact, make_table, read, scratch_directory, write
+from support.scratch import scratch_directory
+from support.tables import DELETE, PUT, compact, make_table, read, write
 
 from tablestore_engine.errors import SnapshotNotFound
 from tablestore_engine.metadata.partition import PartitionFormat

@@ -32,7 +32,8 @@ from support.merge_engine_histories import (
 )
 from support.player import WRITES, Player
 from support.player import play as played
-from support.tables import compact, make_table, read, scratch_directory, write
+from support.scratch import scratch_directory
+from support.tables import compact, make_table, read, write
 
 from tablestore_engine.operation.compact import compact as compaction
 from tablestore_engine.operation.write import write_table as writing

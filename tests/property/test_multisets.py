@@ -23,7 +23,8 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from support.histories import MANY, THOROUGH
 from support.past import Past
-from support.tables import arrow_rows, compact, identity, make_table, read, scratch_directory
+from support.scratch import scratch_directory
+from support.tables import arrow_rows, compact, identity, make_table, read
 
 from tablestore_engine.catalog import Catalog
 from tablestore_engine.errors import NegativeCountError

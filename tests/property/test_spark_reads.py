@@ -1,7 +1,8 @@
 """What Spark reads of tables with random histories is what Arrow reads: several runs, row kinds, all types.
 
-The other tests here compare Arrow's reads with folds. Spark's take longer, so there are fewer of them, at the end of
-a history only. Keys that cross partitions are written by Spark alone, hence a few histories by seed.
+The other tests here compare Arrow's reads with folds. Spark's take longer, so one query reads many histories: each
+partition of a table has its own, and each key where keys cross partitions. Those are written by Spark alone, hence by
+seed.
 """
 
 from __future__ import annotations
@@ -12,24 +13,47 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.histories import EXAMPLES, PROFILE, made
-from support.histories import histories as histories_of_keys
+from support.histories import EXAMPLES, KINDS, MANY, THOROUGH, TYPES, bucket_options, rows_of, tables
 from support.histories import shown as shown_rows
 from support.invariants import check_invariants
-from support.merge_engine_histories import FOLDS, PLAIN, engine_options, histories
+from support.merge_engine_histories import FOLDS, PLAIN, engine_options
 from support.player import Player
-from support.tables import compact, compact_newest, make_table, scratch_directory
+from support.scratch import scratch_directory
+from support.tables import compact, compact_newest, make_table
 
 from tablestore_engine.spark.session.session import new_session
 from tablestore_engine.store import TableStore
 
 pytestmark = pytest.mark.spark
 
-FEW = settings(PROFILE, max_examples=max(5, EXAMPLES // 20))
+SIDE_BY_SIDE = 50
+"""Histories in one table, which a query of Spark reads at once."""
+SEVERAL = settings(THOROUGH, max_examples=-(-MANY // SIDE_BY_SIDE))
+SEEDS = st.integers(0, 2**32 - 1)
 
 
 def by_spark(spark, directory):
     return TableStore(directory, new_session(spark)).sql("SELECT * FROM t").toArrow().to_pylist()
+
+
+def play_side_by_side(table, rows, kinds, random):
+    """Play a history of its own in each partition `h` of a table: its writes, and its compactions of newest runs.
+
+    The records of a write are those of `rows`, with the keys of others of them.
+    """
+    player, keys = Player(table, pieces=random.randint(1, 9)), table.schema.primary_keys
+    for _ in range(random.randint(2, 5)):
+        batch = [
+            ({**random.choice(rows), **{key: row[key] for key in keys if key in row}, "h": h}, random.choice(kinds))
+            for h in range(SIDE_BY_SIDE)
+            if random.randrange(4)
+            for row in random.choices(rows, k=random.randint(1, 5))
+        ]
+        player.take(random.choice(["write", "buffer", "begin"]), batch)
+        if random.randrange(2):
+            player.take("end", 0)
+        compact_newest(table, lambda runs: random.choice([0, 0, 2, 3, len(runs)]))
+    player.take("end", 0)
 
 
 def comparable(value):
@@ -40,62 +64,70 @@ def comparable(value):
     return sorted(value, key=repr) if entries else value
 
 
-@FEW
-@given(history=histories_of_keys(keyed=True))
-def test_rows_of_all_types(spark, history):
-    (columns, *_), steps, _ = history
+@SEVERAL
+@given(data=st.data(), seed=SEEDS)
+def test_rows_of_all_types(spark, data, seed):
+    columns, keys, partition, options = data.draw(tables(keyed=True))
+    rows = data.draw(st.lists(rows_of(columns, set(keys)), min_size=3, max_size=5))
+    typed = {"h": "INT", **{name: TYPES.get(kind, kind) for name, kind in columns.items()}}
+    shown = shown_rows(columns)
     with scratch_directory("history-") as directory:
-        player = made(directory, history)
-        for step in steps:
-            player.take(*step)
-        shown = shown_rows(columns)
-        assert shown(by_spark(spark, directory)) == shown(player.table.to_arrow().to_pylist())
+        table = make_table(directory, typed, ["h", *keys], ["h", *partition], options)
+        play_side_by_side(table, rows, KINDS, random.Random(seed))
+        assert shown(by_spark(spark, directory)) == shown(table.to_arrow().to_pylist())
 
 
-@FEW
-@given(data=st.data(), folds=st.sampled_from([FOLDS, PLAIN]))
-def test_folded_rows(spark, data, folds):
-    chosen = data.draw(st.lists(st.sampled_from(folds), min_size=2, max_size=6), label="folds")
-    retractable = folds is PLAIN
-    kinds = [0, 2, 1, 3] if retractable else [0, 2]
-    more, steps, piece = data.draw(histories({f"v{i}": one[2] for i, one in enumerate(chosen)}, kinds))
-    columns = {"p": "INT", "id": "INT", **{f"v{i}": one[1] for i, one in enumerate(chosen)}}
-    options = {**more, **engine_options(chosen, [False] * len(chosen))}
+@st.composite
+def folds(draw, among, **more):
+    """Columns with a function each, of those `among` which they are chosen, and rows with four keys for them."""
+    chosen = draw(st.lists(st.sampled_from(among), min_size=2, max_size=6))
+    values = {**more, **{f"v{i}": one[2] for i, one in enumerate(chosen)}}
+    row = st.fixed_dictionaries({"id": st.integers(0, 3), **{name: st.none() | one for name, one in values.items()}})
+    options = {
+        **draw(bucket_options()),
+        "target-file-size": draw(st.sampled_from(["1 b", "2 kb", "128 mb"])),
+        **engine_options(chosen, [False] * len(chosen)),
+    }
+    return chosen, draw(st.lists(row, min_size=8, max_size=16)), options
+
+
+def check_folded(spark, columns, rows, options, kinds, seed):
+    columns = {"h": "INT", "id": "INT", **columns}
     with scratch_directory("history-") as directory:
-        table = make_table(directory, columns, ["p", "id"], ["p"], options)
-        player = Player(table, pieces=piece)
-        for step in steps:
-            player.take(*step)
+        table = make_table(directory, columns, ["h", "id"], ["h"], options)
+        play_side_by_side(table, rows, kinds, random.Random(seed))
         assert shown_folds(by_spark(spark, directory)) == shown_folds(table.to_arrow().to_pylist())
 
 
-@FEW
-@given(data=st.data(), groups=st.booleans())
-def test_rows_that_columns_order(spark, data, groups):
+@SEVERAL
+@given(data=st.data(), retracts=st.booleans(), seed=SEEDS)
+def test_folded_rows(spark, data, retracts, seed):
+    chosen, rows, options = data.draw(folds(PLAIN if retracts else FOLDS))
+    columns = {f"v{i}": one[1] for i, one in enumerate(chosen)}
+    check_folded(spark, columns, rows, options, [0, 2, 1, 3] if retracts else [0, 2], seed)
+
+
+ORDERED = [one for one in FOLDS if one[0] not in ("count", "theta_sketch")]
+
+
+@SEVERAL
+@given(data=st.data(), groups=st.booleans(), seed=SEEDS)
+def test_rows_that_columns_order(spark, data, groups, seed):
     """Late records with every function, by `sequence.field` or in a sequence group: Spark folds them as Arrow does."""
-    ordered = [one for one in FOLDS if one[0] not in ("count", "theta_sketch")]
-    chosen = data.draw(st.lists(st.sampled_from(ordered), min_size=2, max_size=6), label="folds")
-    values = {"at": st.integers(0, 3), **{f"v{i}": one[2] for i, one in enumerate(chosen)}}
-    more, steps, piece = data.draw(histories(values, [0, 2]))
-    columns = {"p": "INT", "id": "INT", "at": "INT", **{f"v{i}": one[1] for i, one in enumerate(chosen)}}
-    options = {**more, **engine_options(chosen, [False] * len(chosen))}
+    chosen, rows, options = data.draw(folds(ORDERED, at=st.integers(0, 3)))
+    columns = {"at": "INT", **{f"v{i}": one[1] for i, one in enumerate(chosen)}}
     if groups:
         members = ",".join(f"v{i}" for i in range(len(chosen)))
         options |= {"merge-engine": "partial-update", "fields.at.sequence-group": members}
     else:
         options |= {"sequence.field": "at"}
         options["sequence.field.sort-order"] = data.draw(st.sampled_from(["ascending", "descending"]))
-    with scratch_directory("history-") as directory:
-        table = make_table(directory, columns, ["p", "id"], ["p"], options)
-        player = Player(table, pieces=piece)
-        for step in steps:
-            player.take(*step)
-        assert shown_folds(by_spark(spark, directory)) == shown_folds(table.to_arrow().to_pylist())
+    check_folded(spark, columns, rows, options, [0, 2], seed)
 
 
 def shown_folds(rows):
     plain = [{name: comparable(value) for name, value in row.items()} for row in rows]
-    return sorted(plain, key=lambda row: (row["p"], row["id"]))
+    return sorted(plain, key=lambda row: (row["h"], row["id"]))
 
 
 ENGINES = {
@@ -122,7 +154,7 @@ def folded(engine, records):
 def test_keys_that_cross_partitions(spark, tmp_path, engine, seed):
     """A key is in one partition at a time, whatever was merged when: that of its last row, or of its first."""
     rng = random.Random(seed)
-    options = {"bucket": "-1", "dynamic-bucket.target-row-num": "2", "merge-engine": engine, "write-only": "true"}
+    options = {"bucket": "-1", "dynamic-bucket.target-row-num": "15", "merge-engine": engine, "write-only": "true"}
     columns = {"p": "INT", "id": "INT", "v": "INT", "w": "STRING"}
     make_table(tmp_path, columns, ["id"], ["p"], {**options, **ENGINES[engine]})
     store, records = TableStore(tmp_path, new_session(spark)), {}
@@ -130,10 +162,10 @@ def test_keys_that_cross_partitions(spark, tmp_path, engine, seed):
     for _ in range(2 if EXAMPLES < 500 else 6):
         batch = [
             {
-                "p": rng.choice([None, 0, 1]), "id": rng.randrange(6), "v": rng.choice([None, 1, 2, 3]),
+                "p": rng.choice([None, 0, 1]), "id": rng.randrange(SIDE_BY_SIDE), "v": rng.choice([None, 1, 2, 3]),
                 "w": rng.choice([None, "a", "b"]), "_row_kind": rng.choice(kinds),
             }
-            for _ in range(7)
+            for _ in range(SIDE_BY_SIDE + SIDE_BY_SIDE // 5)
         ]  # fmt: skip
         types = [("p", pa.int32()), ("id", pa.int32()), ("v", pa.int32()), ("w", pa.string())]
         given_rows = pa.Table.from_pylist(batch, pa.schema([*types, ("_row_kind", pa.string())]))

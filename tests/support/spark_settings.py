@@ -12,8 +12,7 @@ FEW_ROWS = {
     # What sorts, aggregates or is broadcast takes a page, of 32 MB for this heap if Spark chose: full collections took
     # an eighth of the time.
     "spark.buffer.pageSize": "1m",
-    # Queries of a few rows run for less time than Spark compiles them, and Java what Spark runs.
+    # Queries of a few rows run for less time than Spark compiles them, and than Java's second compiler takes.
     "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
 }

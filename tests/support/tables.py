@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import itertools
 import os
-import shutil
-import tempfile
 import uuid
-from contextlib import contextmanager
 from dataclasses import replace
 
 import pyarrow as pa
@@ -34,18 +31,6 @@ from tablestore_engine.schema.types.types import MapType, parse_type
 
 PUT, DELETE = 0, 3
 _ids = itertools.count(1)
-_MEMORY = "/dev/shm"
-
-
-@contextmanager
-def scratch_directory(prefix):
-    """A directory that is removed at the end; in memory if the system can, because that is faster."""
-    in_memory = os.path.isdir(_MEMORY) and os.access(_MEMORY, os.W_OK)
-    directory = tempfile.mkdtemp(prefix=prefix, dir=_MEMORY if in_memory else None)
-    try:
-        yield directory
-    finally:
-        shutil.rmtree(directory)
 
 
 def schema_of(columns, primary_keys=(), partition_keys=(), options=None, **kwargs):
@@ -143,13 +128,17 @@ def compact(table, *, full=True):
 
 
 def compact_newest(table, count):
-    """Merge the newest runs of each bucket, or what a strategy would take with them. Returns the snapshot, if any."""
+    """Merge the newest runs of each bucket, or what a strategy would take with them. Returns the snapshot, if any.
+
+    `count` is their number, or a function that gives it for the runs of a bucket: 0 leaves them as they are.
+    """
     target, options = table.write_target(), universal_options(table.schema)
     tasks = []
     for bucket in table.scan().buckets:
         runs = sorted_runs(bucket.files)
-        unit = unit_of(runs, min(count, len(runs)), options)
-        if len(unit.runs) >= 2:
+        chosen = min(count(runs) if callable(count) else count, len(runs))
+        unit = unit_of(runs, chosen, options)
+        if chosen and len(unit.runs) >= 2:
             tasks.append(task_of(bucket, unit, target, table.schemas))
     return run_and_commit(table.state, tasks, execute_here) if tasks else None
 

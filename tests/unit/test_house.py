@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
+from functools import cache
 
 import pytest
 from support.repository import ROOT
@@ -32,9 +33,14 @@ def _name(room):
     return str(room.relative_to(ROOT))
 
 
+@cache
+def _tree(file):
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
 def _statements(file):
     """What a module does besides saying what it is."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
+    tree = _tree(file)
     return tree.body[1:] if ast.get_docstring(tree) else tree.body
 
 
@@ -48,7 +54,7 @@ def test_a_room_is_small(room):
 def test_a_room_says_what_lives_in_it(room):
     opening = room / "__init__.py"
     assert opening.exists(), f"{_name(room)} has no __init__.py"
-    assert ast.get_docstring(ast.parse(opening.read_text(encoding="utf-8"))), f"{_name(room)}/__init__.py says nothing"
+    assert ast.get_docstring(_tree(opening)), f"{_name(room)}/__init__.py says nothing"
 
 
 @pytest.mark.parametrize("room", SUB_ROOMS, ids=_name)
@@ -83,7 +89,7 @@ def test_only_the_transaction_commits():
         _name(file)
         for file in _modules()
         if _name(file.parent) not in may
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        for node in ast.walk(_tree(file))
         if (isinstance(node, ast.alias) and node.name == "Committer")
         or (isinstance(node, ast.Attribute) and node.attr in ("Committer", "committer"))
     }
@@ -95,7 +101,7 @@ def test_a_commit_is_followed_by_what_follows_commits():
     maintenance = {"transaction", "compact", "history"}
     found = set()
     for file in _modules():
-        calls = [node for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+        calls = [node for node in ast.walk(_tree(file)) if isinstance(node, ast.Call)]
         followed = {id(call.args[0]) for call in calls if getattr(call.func, "id", "") == "follow" and call.args}
         published = [one for one in calls if getattr(one.func, "id", "") in ("publish", "publish_change")]
         if file.parent.name not in maintenance and any(id(one) not in followed for one in published):
@@ -121,7 +127,7 @@ def test_what_several_tests_need_is_written_once():
     """Helpers, fixtures and scenarios of several files are in tests/support, or in the conftest of a folder."""
     files = defaultdict(set)
     for file in sorted((ROOT / "tests").rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in ast.walk(_tree(file)):
             if isinstance(node, ast.FunctionDef):
                 shape, statements = _shape(node)
                 if statements >= MOST_REPEATED:
@@ -146,7 +152,7 @@ def test_names_and_values_become_sql_in_one_module():
         f"{_name(file)}:{node.lineno}"
         for file in _modules()
         if _name(file) not in forms and "dbt" not in file.relative_to(ROOT).parts[0]
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        for node in ast.walk(_tree(file))
         if isinstance(node, ast.JoinedStr) and _hand_made(node)
     ]
     assert not found, f"quote by `quoted_name` and `literal` in {', '.join(found)}"

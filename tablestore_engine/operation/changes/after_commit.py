@@ -1,7 +1,7 @@
-"""What follows a commit: one list. Later systems (changelogs, a log store, consumers) add their step to it.
+"""What follows a commit: one list, from the publication of its changes to the expiration of old snapshots.
 
 Invariant: the commit has succeeded, so a failure here is not its failure. It is logged, and the next commit tries
-again.
+again. Only a table that wants to know (`log.on-failure` = fail) gets an error, after everything else.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TypeVar
 
-from tablestore_engine.errors import TableStoreError
+from tablestore_engine.errors import LogBehindError, TableStoreError
+from tablestore_engine.log.settings import has_log
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.operation.compact.auto_compaction import compact_written, execute_small
 from tablestore_engine.operation.compact.compact_task import Execute
 from tablestore_engine.operation.history.automatic_tags import create_automatic_tags
 from tablestore_engine.operation.history.changelog_expire import expire_changelogs
+from tablestore_engine.operation.history.partition_done import mark_done
 from tablestore_engine.operation.history.partition_expire import expire_when_due
 from tablestore_engine.operation.history.snapshot_expire import Retention, changelog_retention, expire_snapshots
 from tablestore_engine.operation.history.tags import expire_tags
@@ -52,6 +54,13 @@ class FollowUp:
     step: Callable[[Due], object]
 
 
+def _publish(due: Due) -> None:
+    if has_log(due.state.options):
+        from tablestore_engine.operation.log_store.publish import publish_after_commit  # only where there is a log
+
+        publish_after_commit(due.state)
+
+
 def _compact(due: Due) -> None:
     compact_written(due.state, due.buckets, due.execute)
 
@@ -59,6 +68,11 @@ def _compact(due: Due) -> None:
 def _expire_partitions(due: Due) -> None:
     if not due.state.options.write_only:
         expire_when_due(due.state, clock.now_millis())
+
+
+def _mark_partitions(due: Due) -> None:
+    if due.state.options.partition_end_input_to_done and due.state.schema.partition_keys:
+        mark_done(due.state, {partition for partition, _ in due.buckets}, clock.now_millis())
 
 
 def _create_tags(due: Due) -> None:
@@ -103,33 +117,43 @@ _NOT_EXPIRED = "Old snapshots of table {table} were not removed after a commit"
 
 
 FOLLOW_UPS = (
+    FollowUp("Table {table} was written to, but its log lacks the changes", _publish),
     FollowUp("Table {table} was written to, but not compacted", _compact),
     FollowUp("Old partitions of table {table} were not removed after a commit", _expire_partitions),
+    FollowUp("Partitions of table {table} were not marked as done after a write", _mark_partitions),
     FollowUp("Automatic tags of table {table} were not made after a commit", _create_tags),
     FollowUp("Old tags of table {table} were not removed after a commit", _expire_tags),
     FollowUp("Old consumers of table {table} were not removed after a commit", _expire_consumers),
     FollowUp(_NOT_EXPIRED, _expire_snapshots),
 )
-"""In this order: files that a compaction replaces may expire at once."""
+"""In this order: snapshots expire when their changes are published, and files that a compaction replaces at once."""
 
 
 def follow(done: Committed, execute: Execute = execute_small) -> Snapshot:
     """Do what follows a commit, with the schema that came with it. Returns the snapshot of the commit.
 
-    Never raises an `Exception`: it warns. A compaction is itself what follows a write, so nothing follows it.
+    Failures are warnings. A compaction is itself what follows a write, so nothing follows it.
 
     Args:
         done: the commit.
         execute: runs the compactions that are due; by default in this process, those that are small.
+
+    Raises:
+        LogBehindError: the changes are not in the log, and the table has `log.on-failure` = fail.
     """
     if done.snapshot.commit_kind == "COMPACT":
         return done.snapshot
     name = done.state.name
     state = warned_of(f"Table {name} was not looked after when it had been written to", lambda: _as_committed(done))
     if state is not None:
-        due = Due(state, done.buckets, execute)
+        due, behind = Due(state, done.buckets, execute), None
         for one in FOLLOW_UPS:
-            warned_of(one.failure.format(table=name), partial(one.step, due))
+            try:
+                warned_of(one.failure.format(table=name), partial(one.step, due))
+            except LogBehindError as error:
+                behind = error
+        if behind is not None:
+            raise behind
     return done.snapshot
 
 
@@ -142,10 +166,13 @@ def warned_of(failure: str, step: Callable[[], T]) -> T | None:
     """Run a step that never fails its caller; None when it failed. Errors are logged, with `failure` as what was not
     done.
 
-    A process logs the same warning once. Conflicts are not logged: the next commit tries again.
+    A LogBehindError is no warning. A process logs the same warning once. Conflicts are not logged: the next commit
+    tries again.
     """
     try:
         return step()
+    except LogBehindError:
+        raise
     except Exception as error:
         if isinstance(error, TableStoreError) and error.retryable:
             _log.info("%s: %s", failure, error)

@@ -23,6 +23,12 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 READ_SNAPSHOT = "tablestore.read-snapshot"  # property of a snapshot: what its row-level change was computed from
 
 
+UNTRACKED = "tablestore.untracked"  # property of a snapshot whose changes its statement did not want in the log
+
+
+LOG_SENT = "tablestore.log-sent"  # property of a snapshot whose rows a log had before: the offsets in front of them
+
+
 class Changelog(Protocol):
     """Makes the files that record what a commit changes (`operation.changelog.produce`)."""
 

@@ -46,7 +46,8 @@ class Position:
 class Consumed:
     """The changes of a source (`schema.table`) that a write uses: those after `before`, up to `after`.
 
-    `before` None: the write does not go on from an earlier one, it replaces what that had used.
+    `before` None: the write does not go on from an earlier one, it replaces what that had used; with `first`, no write
+    may have used any.
     `streams`: the source is a streaming query, of which a position is the number of its batches.
     """
 
@@ -54,6 +55,7 @@ class Consumed:
     before: Position | None
     after: Position
     streams: bool = False
+    first: bool = False
 
     @property
     def key(self) -> str:
@@ -85,12 +87,13 @@ def check_consumed(table: str, latest: Snapshot | None, consumed: Sequence[Consu
             _check_batches(table, batches_of(latest, one.source), one)
             continue
         found = now.get(one.source.lower())
-        if one.before is not None and found != one.before:
+        if (one.before is not None or one.first) and found != one.before:
             at = "none of them" if found is None else f"those up to its snapshot {found.snapshot}"
+            after = f"snapshot {one.before.snapshot}" if one.before else "none"
             raise ConsumedElsewhereError(
-                f"Table {table} was to take the changes of {one.source} after snapshot {one.before.snapshot}, but"
-                f" meanwhile another write left it with {at}. Nothing was written.",
-                hint="Run the model again.",
+                f"Table {table} was to take the changes of {one.source} after {after}, but meanwhile another write left"
+                f" it with {at}. Nothing was written.",
+                hint="Run it again.",
             )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,6 +14,7 @@ import pyarrow.compute as pc
 
 Longs = npt.NDArray[np.int64]
 _ORDINAL = "ordinal"
+_MOST_NUMBERS = 1 << 62
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,9 +48,32 @@ class RowKeys:
         places = np.flatnonzero(found.to_numpy(zero_copy_only=False))
         if len(self.names) == 1 or not len(places):
             return places
+        near = rows.select(list(self.names)).take(pa.array(places))
+        numbers, sought = self._numbers(near), self._sought
+        found = self._joined(near) if numbers is None or sought is None else np.isin(numbers, sought)
+        return places[found]
+
+    @cached_property
+    def _sought(self) -> Longs | None:
+        return self._numbers(self.values)
+
+    def _numbers(self, rows: pa.Table) -> Longs | None:
+        """One number for each combination of values that rows of the columns have, -1 where one value is not looked
+        for; None when there are too many combinations."""
+        if math.prod(len(values) for values in self.distinct.values()) >= _MOST_NUMBERS:
+            return None
+        numbers, known = np.zeros(rows.num_rows, np.int64), np.ones(rows.num_rows, np.bool_)
+        for name, values in self.distinct.items():
+            found = pc.fill_null(pc.index_in(rows.column(name), value_set=values), -1)
+            at = found.to_numpy(zero_copy_only=False).astype(np.int64)
+            numbers, known = numbers * len(values) + at, known & (at >= 0)
+        return np.where(known, numbers, -1)
+
+    def _joined(self, rows: pa.Table) -> npt.NDArray[np.bool_]:
         # Arrow takes a name with dots for a path.
         numbered = [f"k{i}" for i in range(len(self.names))]
-        left = rows.select(list(self.names)).take(pa.array(places)).rename_columns(numbered)
-        left = left.append_column(_ORDINAL, pa.array(places))
+        left = rows.rename_columns(numbered).append_column(_ORDINAL, pa.array(np.arange(rows.num_rows)))
         both = left.join(self.values.rename_columns(numbered), numbered, join_type="left semi")
-        return np.sort(both.column(_ORDINAL).to_numpy())
+        kept = np.zeros(rows.num_rows, np.bool_)
+        kept[both.column(_ORDINAL).to_numpy()] = True
+        return kept

@@ -13,7 +13,7 @@ from tablestore_engine.operation.formats.column_stats import ColumnStats
 from tablestore_engine.operation.formats.file_format import BatchSizes, FileLayout
 from tablestore_engine.operation.formats.footer_stats import column_stats, leaves_with_stats
 
-PAGE_ROWS = 5_000  # readers that look for a few keys skip pages; the fewer rows in each, the less they read
+PAGE_ROWS = 2_000  # readers that look for a few keys skip pages; the fewer rows in each, the less they read
 _OFFSET = 4  # bytes of the offset of a value of variable width
 
 

@@ -6,7 +6,7 @@ Rows are numbered from 0 in each row group.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tablestore_engine.operation.pages.thrift_compact import SPAN, ThriftReader
+from tablestore_engine.operation.pages.thrift_compact import I32, I64, SPAN, STRUCT, ThriftReader, plain_structs
 
 Longs = npt.NDArray[np.int64]
 MAGIC = b"PAR1"
@@ -24,7 +24,10 @@ _INTEGERS: dict[int, np.dtype[Any]] = {
     2: np.dtype("<i8"),
 }  # by physical type
 _BYTE_ARRAY = 6
+_REPEATED = 2
 _SCALE, _LOGICAL_TYPE, _TIMESTAMP = 7, 10, 8  # fields of Parquet's SchemaElement and LogicalType
+_ENCODING_STATS = 13  # of ColumnMetaData
+_DICTIONARY_PAGE, _DICTIONARY_ENCODINGS = 2, (2, 8)
 _UNITS = {"ms": 1, "us": 2, "ns": 3}
 
 
@@ -76,11 +79,13 @@ class PageIndex:
         meta = ThriftReader(footer).struct()
         self.created_by = meta.get(6, b"")
         self._groups = [(group[3], {_path(one): one for one in group[1]}) for group in meta[4]]
+        self.group_bytes: list[int] = [group[2] for group in meta[4]]
+        """The size of each row group before compression."""
         root, *elements = meta[2]
         self.root_name = root[4]
-        self.elements = {
-            one[4].decode(): (one, footer[slice(*one[SPAN])]) for one in elements if 5 not in one and one.get(3) != 2
-        }
+        # Plain columns: those with fields of their own, or repeated values, are read otherwise.
+        plain = [one for one in _top_level(elements) if 5 not in one and one.get(3) != _REPEATED]
+        self.elements = {one[4].decode(): (one, footer[slice(*one[SPAN])]) for one in plain}
         self._pages: dict[tuple[int, str], Pages | None] = {}
         self._bounds: dict[tuple[int, str], PageBounds | None] = {}
 
@@ -94,6 +99,12 @@ class PageIndex:
         found: dict[int, Any] = self._groups[group][1][column][3]
         return found
 
+    def is_dictionary(self, group: int, column: str) -> bool:
+        """Whether a column of texts is stored as numbers of a dictionary, in all of its pages."""
+        chunk = self.chunk(group, column)
+        data = [one for one in chunk.get(_ENCODING_STATS, ()) if one.get(1) != _DICTIONARY_PAGE]
+        return chunk[1] == _BYTE_ARRAY and bool(data) and all(one.get(2) in _DICTIONARY_ENCODINGS for one in data)
+
     def pages(self, handle: pa.NativeFile, group: int, column: str) -> Pages | None:
         """The pages of a column; None where that is not known."""
         key = (group, column)
@@ -106,10 +117,9 @@ class PageIndex:
         chunk = chunks.get(column)
         if chunk is None or column not in self.elements or not chunk.get(5):
             return None
-        locations = ThriftReader(exactly(handle, chunk[4], chunk[5])).struct()[1]
-        places = np.array([(one[1], one[2], one[3]) for one in locations], np.int64).reshape(-1, 3)
+        places = _locations(exactly(handle, chunk[4], chunk[5]))
         first = np.append(places[:, 2], rows)
-        return Pages(first, places[:, 0], places[:, 1]) if len(locations) and first[0] == 0 else None
+        return Pages(first, places[:, 0], places[:, 1]) if len(places) and first[0] == 0 else None
 
     def bounds(self, handle: pa.NativeFile, group: int, column: str) -> PageBounds | None:
         """The least and the greatest values of the pages of a column; None where they are not known."""
@@ -148,6 +158,29 @@ def _numbers(values: pa.Array, element: Mapping[int, Any]) -> Longs | None:
     elif not pa.types.is_signed_integer(kind):
         return None
     return None if values is None else values.to_numpy(zero_copy_only=False).astype(np.int64)
+
+
+def _top_level(elements: list[dict[int, Any]]) -> Iterator[dict[int, Any]]:
+    """The elements of a schema that are columns; the fields of each follow it."""
+    at = 0
+    while at < len(elements):
+        yield elements[at]
+        waiting = 1
+        while waiting and at < len(elements):
+            waiting += elements[at].get(5, 0) - 1
+            at += 1
+
+
+def _locations(offset_index: bytes) -> Longs:
+    """Offset, size and first row of each page."""
+    reader = ThriftReader(offset_index)
+    size = reader.list_size(1, STRUCT)
+    if size is not None:
+        found = plain_structs(offset_index, reader.at, size, (I64, I32, I64))
+        if found is not None:
+            return found
+    locations = ThriftReader(offset_index).struct()[1]
+    return np.array([(one[1], one[2], one[3]) for one in locations], np.int64).reshape(-1, 3)
 
 
 def _footer(handle: pa.NativeFile) -> bytes:

@@ -24,7 +24,7 @@ from tablestore_engine.operation.pages.thrift_compact import BINARY, I32, I64, L
 Portion = Sequence[tuple[int, Longs]]
 """Row groups, and rows of each."""
 _GAP_BYTES = 1 << 14  # two pages so near to one another are read together
-_ROWS_AT_ONCE = 1_000_000
+_ROWS_AT_ONCE, _BYTES_AT_ONCE = 1_000_000, 128 << 20
 _INDEXES = 128
 
 
@@ -109,21 +109,26 @@ def look_up(
         if not wanted:
             continue
         positions = np.concatenate([begins[group] + rows for group, rows in wanted])
+        start = 0
         for batch in file.read(wanted, columns).combine_chunks().to_batches():
-            yield positions, batch
+            yield positions[start : start + batch.num_rows], batch
+            start += batch.num_rows
 
 
 def _portions(file: PagedParquet, sought: Mapping[str, pa.Array]) -> Iterator[Portion]:
-    """Rows that may be wanted, of some row groups each, so that they are not too many at a time."""
+    """Rows that may be wanted, of some row groups each, so that they are not too many at a time, nor too large."""
     held: list[tuple[int, Longs]] = []
-    for group in range(len(file.index.group_rows)):
+    count = size = 0
+    for group, whole in enumerate(file.index.group_bytes):
         rows = file.candidates(group, sought)
         if not len(rows):
             continue
-        if held and sum(len(one) for _, one in held) + len(rows) > _ROWS_AT_ONCE:
+        more = whole * len(rows) // file.index.group_rows[group]
+        if held and (count + len(rows) > _ROWS_AT_ONCE or size + more > _BYTES_AT_ONCE):
             yield held
-            held = []
+            held, count, size = [], 0, 0
         held.append((group, rows))
+        count, size = count + len(rows), size + more
     if held:
         yield held
 
@@ -177,11 +182,18 @@ class _SmallFile:
             chosen.append(picked)
             counts.append(int(lengths.sum()))
             rows_before += counts[-1]
-        table = pq.ParquetFile(pa.BufferReader(self._bytes(chosen, counts))).read()
+        # Texts stay numbers of their dictionary until only the wanted ones are left.
+        numbers = [name for name in self._columns if self._is_dictionary(name)]
+        file = pq.ParquetFile(pa.BufferReader(self._bytes(chosen, counts)), read_dictionary=numbers)
+        table = file.read()
         wanted = np.concatenate(places)
         if len(wanted) < table.num_rows:
             table = table.take(pa.array(wanted))
-        return {name: table.column(name) for name in self._columns}
+        columns = {name: table.column(name) for name in self._columns}
+        return columns | {name: columns[name].cast(columns[name].type.value_type) for name in numbers}
+
+    def _is_dictionary(self, column: str) -> bool:
+        return all(self._index.is_dictionary(group, column) for group, _ in self._portion)
 
     def _bytes(self, chosen: list[Longs], counts: list[int]) -> bytes:
         parts, size, groups = [MAGIC], len(MAGIC), []

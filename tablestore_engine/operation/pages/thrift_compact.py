@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 I32, I64, BINARY, LIST, STRUCT = 5, 6, 8, 9, 12
 SPAN = 0
 """The key under which a struct has the bytes where it begins and ends; no field has this number."""
 _TRUE, _FALSE, _BYTE, _DOUBLE, _SET, _MAP = 1, 2, 3, 7, 10, 11
 
+Longs = npt.NDArray[np.int64]
 Field = tuple[int, int, Any]
 """Number, type and value of a field to write; the items of a list of structs are written ones (bytes)."""
 
@@ -33,6 +37,14 @@ class ThriftReader:
                 return found
             number = number + (head >> 4) if head >> 4 else self._integer()
             found[number] = self._value(head & 15)
+
+    def list_size(self, number: int, kind: int) -> int | None:
+        """The size of the list with which a struct begins here, and move to its first item; None if it does not."""
+        if self._data[self.at] != number << 4 | LIST or self._data[self.at + 1] & 15 != kind:
+            return None
+        self.at += 2
+        size = self._data[self.at - 1] >> 4
+        return self._varint() if size == 15 else size
 
     def _varint(self) -> int:
         data, at = self._data, self.at
@@ -82,6 +94,31 @@ class ThriftReader:
         if kind in (_TRUE, _FALSE):
             return [one == _TRUE for one in self._bytes(size)]
         return [self._value(kind) for _ in range(size)]
+
+
+def plain_structs(data: bytes, at: int, count: int, kinds: Sequence[int]) -> Longs | None:
+    """The values of structs that follow one another, whose fields 1, 2, … are integers of some kinds: one row each.
+
+    None where they are written otherwise. All are read at once: a large file has some hundred thousand of them.
+    """
+    every = 2 * len(kinds) + 1
+    bytes_ = np.frombuffer(data, np.uint8)[at:]
+    ends = np.flatnonzero(bytes_ < 128)[: every * count]
+    if len(ends) < every * count:
+        return None
+    starts = np.append(0, ends[:-1] + 1)
+    values = np.zeros(len(ends), np.uint64)
+    for place in range(int((ends - starts).max(initial=-1)) + 1):
+        here = starts + place <= ends
+        part = bytes_[np.where(here, starts + place, 0)].astype(np.uint64) & np.uint64(127)
+        values |= np.where(here, part << np.uint64(7 * place), np.uint64(0))
+    rows = values.reshape(count, every)
+    heads = np.array([*(1 << 4 | kind for kind in kinds), 0], np.uint64)
+    if not (rows[:, 0::2] == heads).all():
+        return None
+    found = rows[:, 1::2]
+    # Zigzag: the last bit is the sign.
+    return (found >> np.uint64(1)).astype(np.int64) ^ -(found & np.uint64(1)).astype(np.int64)
 
 
 def struct_bytes(fields: Sequence[Field]) -> bytes:

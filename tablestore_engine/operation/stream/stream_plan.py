@@ -28,6 +28,7 @@ from tablestore_engine.operation.changelog.change_plan import (
     commit_entries,
     committed_plan,
     plan_changes,
+    recorded_commit,
     recorded_entries,
 )
 from tablestore_engine.operation.scan.scan import plan_scan
@@ -97,8 +98,10 @@ class StreamPlanner:
     def _before(self, snapshot_id: int, latest: Snapshot | None) -> StreamPosition:
         """The position before the changes of a snapshot, which may be the next one to come."""
         following = (latest.id if latest else 0) + 1
-        if snapshot_id > following or (snapshot_id < following and not self.state.snapshots.exists(snapshot_id)):
+        if snapshot_id > following:
             raise self._lost(f"has no snapshot {snapshot_id} to begin with")
+        if snapshot_id < following:
+            self._load(snapshot_id)
         try:
             return StreamPosition.after(self.state.snapshots.load(snapshot_id - 1) if snapshot_id > 1 else None)
         except SnapshotNotFound:
@@ -125,7 +128,7 @@ class StreamPlanner:
 
     def _rest(self, start: StreamPosition, limits: Limits) -> StreamPosition:
         """The position after the rest of a unit, or after as much of it as the limits hold."""
-        snapshot = self._load(start.snapshot)
+        snapshot = self._load(start.snapshot, whole=start.whole)
         rest = self._unit(snapshot, start)[start.pieces :]
         taken = limits.first(rest)
         if taken == len(rest):
@@ -157,10 +160,10 @@ class StreamPlanner:
         if start == end:
             return []
         if start.is_within and start.same_unit(end):
-            return self._unit(self._load(start.snapshot), start)[start.pieces : end.pieces]
+            return self._unit(self._load(start.snapshot, whole=start.whole), start)[start.pieces : end.pieces]
         found: list[Piece] = []
         if start.is_within:
-            found += self._unit(self._load(start.snapshot), start)[start.pieces :]
+            found += self._unit(self._load(start.snapshot, whole=start.whole), start)[start.pieces :]
         complete = end.snapshot - 1 if end.is_within else end.snapshot
         if complete > start.snapshot:
             found += pieces_of(self._changes(start.snapshot, self._load(complete)))
@@ -205,11 +208,14 @@ class StreamPlanner:
     def _commits(self, first: int, last: int) -> list[Snapshot]:
         return [self._load(number) for number in range(first + 1, last + 1)]
 
-    def _load(self, snapshot_id: int) -> Snapshot:
+    def _load(self, snapshot_id: int, *, whole: bool = False) -> Snapshot:
+        """A snapshot; of recorded changes, unless all of its rows are wanted, what is kept of it for its changelog."""
         try:
+            if self.source is ChangeSource.RECORDED and not whole:
+                return recorded_commit(self.state, snapshot_id)
             return self.state.snapshots.load(snapshot_id)
         except SnapshotNotFound:
-            raise self._lost(f"has no snapshot {snapshot_id} any more, from which a stream was to go on") from None
+            raise self._lost(f"has no snapshot {snapshot_id} any more, which a stream was to read") from None
 
     def _latest(self, position: StreamPosition) -> int:
         """The id of the latest snapshot, if the table is still the one that a position is in, with its columns."""

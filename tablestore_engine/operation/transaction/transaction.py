@@ -18,9 +18,12 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from tablestore_engine.errors import CommitTimeoutError, ConflictError, ConsumedElsewhereError
+from tablestore_engine.log.settings import has_log
 from tablestore_engine.metadata.manifests.manifest import ManifestEntry
 from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.operation.changelog.early_log import send_before_commit
 from tablestore_engine.operation.changelog.produce import Input, producer_of
+from tablestore_engine.operation.commit.change import UNTRACKED
 from tablestore_engine.operation.commit.commit import Change, Committer
 from tablestore_engine.operation.commit.identity import new_identity
 from tablestore_engine.operation.commit.multiset_enable import Publisher, enables_retractions, schema_to_commit
@@ -118,7 +121,10 @@ def publish(state: TableState, job: WriteJob, result: WriteResult, change: Chang
     )
     with removed_unless_committed(job.target, result):
         schema, publisher = _schema_to_commit(state, job.schema, result.entries)
-        snapshot = _commit(state.with_schema(schema), whole, job.intent, publisher)
+        sent = send_before_commit(state.with_schema(schema), change.kind, result.entries)
+        properties = {**(job.intent.properties or {}), **sent} if sent else job.intent.properties
+        intent = replace(job.intent, properties=properties)
+        snapshot = _commit(state.with_schema(schema), whole, intent, publisher)
     if job.intent.identity is not None and job.intent.identity.check_duplicate:
         _remove_if_sent_before(state, job, result, snapshot)
     if changelog is None and result.changelog:
@@ -157,7 +163,10 @@ def _commit(state: TableState, change: Change, intent: WriteIntent, publisher: P
     identity = intent.identity or new_identity(state.options)
     if change.changelog is None:
         change = replace(change, changelog=producer_of(state, change.kind))
-    return Committer(state).commit(change, identity, intent.properties, new_schema=publisher)
+    properties = intent.properties
+    if has_log(state.options) and not state.options.change_tracking:
+        properties = {**(properties or {}), UNTRACKED: "true"}
+    return Committer(state).commit(change, identity, properties, new_schema=publisher)
 
 
 def _schema_to_commit(

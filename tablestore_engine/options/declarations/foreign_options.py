@@ -71,7 +71,6 @@ _REFUSED = (
         "default",
         "Part of the table that is read.",
         accepted=("default", "latest", "latest-full", "full"),
-        fallback_keys=("log.scan",),
     ),
     *(
         _refused_reads(key, TEXT, None, "Past state of the table that is read.")
@@ -81,19 +80,13 @@ _REFUSED = (
             "scan.version",
             "scan.watermark",
             "scan.timestamp",
+            "scan.timestamp-millis",
             "scan.creation-time-millis",
             "scan.file-creation-time-millis",
             "incremental-between",
             "incremental-between-timestamp",
             "incremental-to-auto-tag",
         )
-    ),
-    _refused_reads(
-        "scan.timestamp-millis",
-        TEXT,
-        None,
-        "Past state of the table that is read.",
-        fallback_keys=("log.scan.timestamp-millis",),
     ),
     _refused_reads("scan.bucket", INT, None, "The only bucket that is read."),
     _refused_reads(
@@ -118,15 +111,4 @@ _REFUSED = (
     _refused_reads("fields.*.map.storage-layout", ENUM, "default", "How a map is stored."),
 )
 
-# The engine will act on these.
-_LATER = tuple(
-    _kept(key, type_, default, description)
-    for key, type_, default, description in (
-        ("write-buffer-spill.max-disk-size", TEXT, None, "Disk space that spilling may use."),
-        ("snapshot.clean-empty-directories", BOOLEAN, False, "Remove empty directories when snapshots expire."),
-        ("partition.mark-done-action", TEXT, None, "What marks a partition as done."),
-        ("partition.end-input-to-done", BOOLEAN, False, "Mark partitions as done at the end of input."),
-    )
-)
-
-FOREIGN_OPTIONS: tuple[Option[Any], ...] = (*_OURS, *_REFUSED, *_LATER, *KEPT_OPTIONS)
+FOREIGN_OPTIONS: tuple[Option[Any], ...] = (*_OURS, *_REFUSED, *KEPT_OPTIONS)

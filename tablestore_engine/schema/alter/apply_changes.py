@@ -101,6 +101,11 @@ def _check(
     CoreOptions.parse(new_options, keyed=bool(primary_keys))
     columns_changed = _shape(fields) != _shape(schema.fields)
     parsed = CoreOptions.parse(options, strict=False)
+    if key and parsed.log_system != "none":
+        raise OptionError(
+            "A table with a log gets no primary key afterwards: the messages of its topic have no keys.",
+            hint="Create a new table with it and copy the rows.",
+        )
     if partition_keys != schema.partition_keys or any(one.startswith("partition.") for one in new_options):
         check_expiration(parsed, partition_keys)
     if columns_changed or any(one.startswith("file") for one in new_options):

@@ -13,6 +13,11 @@ def check_mutable(schema: TableSchema, key: str, value: str | None, has_data: bo
     if option is None or not option.immutable:
         return
     if option.key == "bucket" and _both_fixed(schema, value):
+        if schema.core_options.log_system != "none":
+            raise OptionError(
+                "The number of buckets of a table with a log cannot be changed: its topic has a partition for each.",
+                hint="Create a new table with it and copy the rows.",
+            )
         return  # each partition keeps its own number until it is rewritten
     columns = key[len("fields.") :].rpartition(".")[0] if option.is_pattern and key.startswith("fields.") else ""
     if columns and not any(schema.has_field(name.strip()) for name in columns.split(",")):
@@ -27,6 +32,11 @@ def check_mutable(schema: TableSchema, key: str, value: str | None, has_data: bo
                 hint="Use ALTER TABLE … ADD PRIMARY KEY (…) NOT ENFORCED, which rewrites the rows.",
             )
         return
+    if before != after and option.key.startswith("log."):
+        raise OptionError(
+            f"Option '{key}' cannot be changed: the topic of a log is made with its table.",
+            hint="Use CREATE OR REPLACE TABLE, or create a new table with it and copy the rows.",
+        )
     if before != after and (has_data or option.key in ("primary-key", "partition")):
         raise OptionError(
             f"Option '{key}' cannot be changed on a table that has data.",

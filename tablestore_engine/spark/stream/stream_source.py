@@ -39,7 +39,7 @@ def read_stream(spark: SparkSession, catalog: Catalog, table: Table, options: Ma
 
     Raises:
         OptionError: an option that is none of a streaming read, or that the table or this Spark does not allow.
-        SchemaError: the table has a column of the row kind's name.
+        SchemaError: the table has a column of the row kind's name. UnsupportedTypeError: one that Spark cannot read.
     """
     table.options.refuse_unsupported(for_write=False)
     if table.schema.has_field(ROW_KIND):
@@ -50,6 +50,7 @@ def read_stream(spark: SparkSession, catalog: Catalog, table: Table, options: Ma
     asked = StreamOptions.parse(options, table.options)
     if not asked.limits.unlimited and not supports_limits():
         raise OptionError("This version of PySpark cannot limit the batches of a stream.", hint="It takes PySpark 4.2.")
+    to_spark_schema(table.schema.fields)
     database, name = table.identifier
     # Spark looks for formats in the active session of the thread, which is from now on the given one.
     spark.createDataFrame([(0,)], "x int")

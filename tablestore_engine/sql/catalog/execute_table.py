@@ -7,6 +7,7 @@ from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from typing import NoReturn
 
+from tablestore_engine.catalog.log_topics import TOPIC, replaced_log
 from tablestore_engine.errors import OptionError, SqlError, TableNotFound, TableStoreError
 from tablestore_engine.operation.changes.table_changes import replace_empty
 from tablestore_engine.options import validate
@@ -64,7 +65,9 @@ def create_table(statement: CreateTable, context: CatalogContext) -> StatementRe
     )
     schema = replace(schema, fields=tuple(with_defaults(schema.fields, defaults_of(statement.columns))))
     if exists and statement.replace:
-        replace_empty(context.catalog.load_table(database, name).state, schema)
+        state = context.catalog.load_table(database, name).state
+        with replaced_log(state, schema) as wanted:
+            replace_empty(state, wanted)
         return done("REPLACE TABLE")
     context.catalog.create_table(database, name, schema, statement.if_not_exists)
     return done("CREATE TABLE")
@@ -157,7 +160,7 @@ def create_table_like(statement: CreateTableLike, context: CatalogContext) -> St
         [(one.name, one.type, one.description) for one in source.fields],
         source.primary_keys,
         source.partition_keys,
-        {**source.options, **statement.options},
+        {**{key: text for key, text in source.options.items() if key != TOPIC}, **statement.options},
         statement.comment or (source.comment if "comment" not in statement.options else None),
         context,
     )

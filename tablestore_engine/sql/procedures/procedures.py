@@ -16,6 +16,7 @@ from tablestore_engine.sql.procedures import (
     database_procedures,
     file_procedures,
     index_procedures,
+    log_procedures,
     partition_procedures,
     snapshot_procedures,
     tag_procedures,
@@ -69,5 +70,6 @@ PROCEDURES: dict[str, Procedure] = {
     **file_procedures.PROCEDURES,
     **index_procedures.PROCEDURES,
     **database_procedures.PROCEDURES,
+    **log_procedures.PROCEDURES,
 }
 """Every procedure by its name."""

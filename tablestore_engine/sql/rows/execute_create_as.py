@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tablestore_engine.catalog.catalog import Guard
+from tablestore_engine.catalog.log_topics import replaced_log
 from tablestore_engine.errors import (
     RowKindError,
     SchemaError,
@@ -159,8 +160,9 @@ def _create(context: RowContext, database: str, name: str, schema: TableSchema, 
 def _replace(context: RowContext, database: str, name: str, wanted: TableSchema, rows: Rows) -> StatementResult:
     """Swap the contents by one snapshot; a changed schema becomes visible with it."""
     table = context.catalog.load_table(database, name)
-    schema = next_schema(table.schema, wanted, table.schemas.list_ids()[-1])
-    job = begin(table.state, context.intent, table.latest_snapshot(), removes=everything, schema=schema)
-    result = write_files(context.spark(), table, None, job, rows)
-    outcome = finish(context.spark(), table, job, result, replace_all(table.schema, schema), result.rows_kept)
+    with replaced_log(table.state, wanted) as logged:
+        schema = next_schema(table.schema, logged, table.schemas.list_ids()[-1])
+        job = begin(table.state, context.intent, table.latest_snapshot(), removes=everything, schema=schema)
+        result = write_files(context.spark(), table, None, job, rows)
+        outcome = finish(context.spark(), table, job, result, replace_all(table.schema, schema), result.rows_kept)
     return result_of("CREATE TABLE", outcome)

@@ -6,6 +6,7 @@ import glob
 from pathlib import Path
 
 import dbt.version
+import psutil
 import pytest
 import yaml
 from support.dbt_process import ROOT, run_dbt_process
@@ -19,7 +20,10 @@ def folder(tmp_path):
     for name in ("work", "cache", "packages"):
         (tmp_path / name).mkdir()
     install(tmp_path / "packages")
-    return tmp_path
+    yield tmp_path
+    for process in psutil.process_iter(["cmdline"]):  # nobody waits for the classes that a JVM leaves
+        if any(str(tmp_path / "cache") in word for word in process.info["cmdline"] or ()):
+            process.kill()
 
 
 def install(packages):

@@ -49,7 +49,6 @@ def test_a_copy_of_a_keyed_table_follows_it(store, tmp_path):
     store.execute("INSERT INTO source (id) VALUES (7)")
     assert follow() == [4], "+U and -U, -D, +I"
     before = store.table("copy").latest_snapshot()
-    assert follow() == []
     store.execute("CALL sys.compact('copy')")
     latest = store.table("copy").latest_snapshot()
     assert latest.id > before.id
@@ -59,21 +58,19 @@ def test_a_copy_of_a_keyed_table_follows_it(store, tmp_path):
 
 def test_aggregates_limits_and_consumers(store, tmp_path):
     store.execute("CREATE TABLE events (id INT)")
-    for number in range(3):
-        store.execute(f"INSERT INTO events VALUES ({number})")
-    store.execute("CREATE TABLE counts (v INT, n BIGINT, PRIMARY KEY (v) NOT ENFORCED)")
-    store.execute("CREATE TABLE whole (v INT, n BIGINT)")
+    for number in range(2):
+        store.execute(f"INSERT INTO events VALUES ({number}), ({number})")
+    store.execute("CREATE TABLE counts (id INT, count BIGINT, PRIMARY KEY (id) NOT ENFORCED)")
+    store.execute("CREATE TABLE whole (id INT, count BIGINT)")
+    store.execute("INSERT INTO whole VALUES (7, 7)")
     options = {"read.stream.maxFilesPerTrigger": 1, "consumer-id": "counter"}
-    frame = store.read_stream("events", options=options).selectExpr("id % 2 AS v").groupBy("v").count()
-    frame = frame.withColumnRenamed("count", "n")
-    assert run(store, "counts", frame, tmp_path / "update", "update") == [1, 1, 1], "one file at a time"
-    assert rows(store, "SELECT * FROM counts") == [(0, 2), (1, 1)]
-    assert rows(store, "SELECT * FROM events$consumers") == [("counter", 4)]
-    again = store.read_stream("events", options={"consumer.ignore-progress": True, **options})
-    again = again.selectExpr("id % 2 AS v").groupBy("v").count().withColumnRenamed("count", "n")
-    assert run(store, "whole", again, tmp_path / "complete", "complete") == [1, 1, 1]
-    assert rows(store, "SELECT * FROM whole") == [(0, 2), (1, 1)], "each batch replaced the one before"
-    assert store.table("whole").latest_snapshot().id == 3
+    counted = store.read_stream("events", options=options).groupBy("id").count()
+    assert run(store, "counts", counted, tmp_path / "update", "update") == [2, 2], "one file at a time"
+    assert rows(store, "SELECT * FROM counts") == [(0, 2), (1, 2)]
+    assert rows(store, "SELECT * FROM events$consumers") == [("counter", 3)]
+    counted = store.read_stream("events").groupBy("id").count()
+    assert run(store, "whole", counted, tmp_path / "complete", "complete") == [4]
+    assert rows(store, "SELECT * FROM whole") == [(0, 2), (1, 2)], "what was there is replaced"
 
 
 def test_a_stream_writer_and_overwrites_at_the_same_time(store, tmp_path):
@@ -81,7 +78,7 @@ def test_a_stream_writer_and_overwrites_at_the_same_time(store, tmp_path):
     store.execute("CREATE TABLE source (p STRING, id INT)")
     store.execute("CREATE TABLE both (p STRING, id INT, PRIMARY KEY (p, id) NOT ENFORCED) PARTITIONED BY (p)")
     frame = store.read_stream("source", options={"read.stream.maxFilesPerTrigger": 1}).drop("_row_kind")
-    for number in range(4):
+    for number in range(3):
         store.execute(f"INSERT INTO source VALUES ('live', {number})")
     failures = []
 
@@ -95,10 +92,10 @@ def test_a_stream_writer_and_overwrites_at_the_same_time(store, tmp_path):
 
     other = threading.Thread(target=overwrite)
     other.start()
-    assert run(store, "both", frame, tmp_path / "checkpoint") == [1] * 4
+    assert run(store, "both", frame, tmp_path / "checkpoint") == [1] * 3
     other.join()
     assert failures == []
-    assert rows(store, "SELECT * FROM both") == [*(("live", n) for n in range(4)), ("past", 3)]
+    assert rows(store, "SELECT * FROM both") == [*(("live", n) for n in range(3)), ("past", 3)]
 
 
 def test_large_batches_go_through_the_write_buffer(store, tmp_path, monkeypatch):

@@ -129,6 +129,22 @@ def test_begin(tmp_path):
     for wrong in (5, 99):
         with pytest.raises(ChangesNotFound, match=rf"no snapshot {wrong} .* snapshots 1 to 3"):
             begun(mode="from-snapshot", snapshot=wrong)
+    table.expire_snapshots(NEWEST)
+    with pytest.raises(ChangesNotFound, match=r"no snapshot 2 any more.*snapshots 3 to 3"):
+        begun(mode="from-snapshot", snapshot=2)
+
+
+def test_recorded_changes_outlive_their_snapshots(tmp_path):
+    kept = {"changelog.num-retained.min": "10", "changelog.num-retained.max": "10"}
+    table = keyed_table(tmp_path, {"changelog-producer": "lookup", **kept})
+    for number in range(4):
+        write(table, rows([number]))
+    table.expire_snapshots(NEWEST)
+    assert [one.id for one in table.snapshots()] == [4]
+    planner = StreamPlanner(table.state)
+    position = planner.begin(StreamOptions("from-snapshot", snapshot=2))
+    ((_, changes),) = batches(planner, position)
+    assert [row["id"] for row in changes] == [1, 2, 3]
 
 
 def test_a_consumer_keeps_what_it_needs_and_goes_on_there(tmp_path):

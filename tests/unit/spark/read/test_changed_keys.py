@@ -67,7 +67,7 @@ def test_the_join():
     keys = JoinedKeys((lambda alias: f"{alias}.`k`",), broadcast=True)
     assert keys.without("c", "b.x = 1") == (
         "SELECT /*+ BROADCAST(c) */ c FROM {bottom} b LEFT ANTI JOIN"
-        " (SELECT u.`k` AS __key0 FROM {upper} u) c ON b.`k` = c.__key0 WHERE b.x = 1"
+        " (SELECT u.`k` AS __tablestore_key0 FROM {upper} u) c ON b.`k` = c.__tablestore_key0 WHERE b.x = 1"
     )
     assert "SEMI" in keys.only("c")
     assert "BROADCAST" not in JoinedKeys(keys.keys, broadcast=False).only("c")

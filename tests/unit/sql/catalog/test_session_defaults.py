@@ -18,17 +18,19 @@ def options(store, name, clauses="(id INT PRIMARY KEY)"):
     return dict(store.table(name).schema.options)
 
 
-def test_new_tables_get_the_defaults_of_the_session(store):
+def test_new_tables_get_the_defaults_of_the_session(store, monkeypatch):
+    monkeypatch.setattr("tablestore_engine.catalog.log_topics.create_topic", lambda log: None)
     assert options(store, "a") == {"bucket": "3"}
     store.execute("SET table-storage.bucket = 10;")
     store.execute("set `table-storage.log.kafka.bootstrap.servers` = localhost:9092")
     store.execute("SET table-storage.log.system = 'kafka'")
     given = {"bucket": "10", "log.kafka.bootstrap.servers": "localhost:9092", "log.system": "kafka"}
-    assert options(store, "b") == given
-    assert options(store, "c", "(id INT PRIMARY KEY) WITH ('bucket' = '1')") == {**given, "bucket": "1"}
+    assert options(store, "b") == {**given, "log.kafka.topic": "default.b"}
+    expected = {**given, "bucket": "1", "log.kafka.topic": "default.c"}
+    assert options(store, "c", "(id INT PRIMARY KEY) WITH ('bucket' = '1')") == expected
     assert "bucket" not in options(store, "d", "(id INT)"), "no columns to hash"
     made = store.create_table("e", {"id": "int"}, primary_key="id", options={"bucket": 2})
-    assert made.schema.options == {**given, "bucket": "2"}
+    assert made.schema.options == {**given, "bucket": "2", "log.kafka.topic": "default.e"}
     shown = store.execute("SET table-storage")
     assert (shown.columns, shown.rows) == (
         ("key", "value"),

@@ -1,0 +1,92 @@
+"""The topic of a table's log: made with the table, kept when it is replaced, deleted with it.
+
+Invariant: options that do not fit are refused before anything is made, and a table with a log has its topic from its
+first moment on.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from tablestore_engine.errors import LogDependencyError, LogError
+from tablestore_engine.log.settings import LogSettings, check_log, check_topic, has_log, settings_of
+from tablestore_engine.log.topics import create_topic, delete_topic
+from tablestore_engine.operation.changelog.log_position import LogPosition, mark_of, note_position
+from tablestore_engine.schema.table.table_schema import TableSchema
+from tablestore_engine.table_state import TableState
+
+_log = logging.getLogger(__name__)
+TOPIC = "log.kafka.topic"
+
+
+def with_topic(schema: TableSchema, identifier: tuple[str, str], topic: str | None = None) -> TableSchema:
+    """The schema of a new table with the name of its topic. Raises OptionError for options that do not fit."""
+    check_log(schema)
+    options = schema.core_options
+    if not has_log(options) or options.log_kafka_topic is not None:
+        return schema
+    name = topic or ".".join(identifier)
+    check_topic(name)
+    return replace(schema, options={**schema.options, TOPIC: name})
+
+
+@contextmanager
+def new_log(schema: TableSchema, is_used: Callable[[], bool]) -> Iterator[None]:
+    """Make the topic of a table that the block makes. If the block fails and the table is not there, it is deleted."""
+    log = settings_of(schema)
+    if log is None:
+        yield
+        return
+    create_topic(log)
+    try:
+        yield
+    except BaseException:
+        if not is_used():
+            drop_log(log)
+        raise
+
+
+def begin_log(state: TableState) -> None:
+    """Note in a new table that its log is empty."""
+    log = settings_of(state.schema)
+    if log is not None:
+        note_position(state, LogPosition(log.topic))
+
+
+@contextmanager
+def replaced_log(state: TableState, wanted: TableSchema) -> Iterator[TableSchema]:
+    """Replace a table by one with the schema `wanted`, in the block; gives the schema with the topic it will have.
+
+    The log goes on: its next changes say that all rows are deleted, and which ones there are now. A table that gets a
+    log gets a topic, and one that loses it loses the topic afterwards.
+    """
+    old = settings_of(state.schema)
+    schema = with_topic(wanted, state.identifier, old.topic if old else None)
+    new = settings_of(schema)
+    made = new if new is not None and (old is None or old.topic != new.topic) else None
+    if made is not None:
+        create_topic(made)
+        latest = state.snapshots.latest()
+        position = LogPosition(made.topic)
+        note_position(state, replace(position, snapshot=latest.id, mark=mark_of(latest)) if latest else position)
+    try:
+        yield schema
+    except BaseException:
+        if made is not None:
+            drop_log(made)
+        raise
+    if old is not None and (new is None or made is not None):
+        drop_log(old)
+
+
+def drop_log(log: LogSettings | None) -> None:
+    """Delete the topic of a table that is dropped. When that fails it stays, with a warning."""
+    if log is None:
+        return
+    try:
+        delete_topic(log)
+    except (LogError, LogDependencyError) as error:
+        _log.warning("Topic '%s' stays, though its table is dropped: %s", log.topic, error)

@@ -1,0 +1,168 @@
+"""Records of JSON, parsed together by Arrow. One that does not parse is found by halving, and read by Python's parser.
+
+Invariant: the records that were parsed and the bad ones are all records that were given, each once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.json
+
+_BLOCK = 1 << 28
+SAMPLED = 100
+
+
+@dataclass(frozen=True)
+class BadRecord:
+    """A record that is of no use: its position among those given, and why."""
+
+    position: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Records:
+    """Parsed records in order: columns, the position of each among those given, and the bad ones."""
+
+    table: pa.Table
+    positions: npt.NDArray[np.int64]
+    bad: tuple[BadRecord, ...] = ()
+
+
+def samples(values: Sequence[bytes]) -> Iterator[dict[str, Any]]:
+    """The first records that are objects, parsed by Python."""
+    for value in values[:SAMPLED]:
+        try:
+            found = json.loads(value)
+        except ValueError:
+            continue
+        if isinstance(found, dict):
+            yield found
+
+
+def parse_records(
+    values: Sequence[bytes],
+    schema: pa.Schema,
+    wanted: pa.Schema,
+    finish: Callable[[pa.Table], pa.Table],
+    *,
+    infer: bool = False,
+) -> Records:
+    """The records of JSON objects.
+
+    Args:
+        values: one object each.
+        schema: the columns as Arrow's parser reads them; others are left out, or with `infer` read by what they hold.
+        wanted: the types of the columns in the end.
+        finish: makes columns of these types of those that were read; raises ArrowInvalid.
+        infer: whether to read columns that `schema` does not name.
+    """
+    parser = _Parser(values, schema, wanted, finish, infer=infer)
+    parser.parse(0, len(values))
+    empty = wanted.empty_table()
+    table = pa.concat_tables([empty, *parser.tables], promote_options="permissive")
+    return Records(table, np.concatenate([np.zeros(0, np.int64), *parser.positions]), tuple(parser.bad))
+
+
+class _Parser:
+    def __init__(
+        self,
+        values: Sequence[bytes],
+        schema: pa.Schema,
+        wanted: pa.Schema,
+        finish: Callable[[pa.Table], pa.Table],
+        *,
+        infer: bool,
+    ) -> None:
+        behaviour = "infer" if infer else "ignore"
+        self._options = pa.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=behaviour)
+        self._values = values
+        self._wanted = wanted
+        self._finish = finish
+        self.tables: list[pa.Table] = []
+        self.positions: list[npt.NDArray[np.int64]] = []
+        self.bad: list[BadRecord] = []
+
+    def parse(self, start: int, end: int) -> None:
+        """Parse some records at once, or their halves."""
+        if start == end:
+            return
+        try:
+            table = self._finish(self._read(self._values[start:end]))
+        except (pa.ArrowException, ValueError):
+            if end - start == 1:
+                self._parse_alone(start)
+                return
+            middle = (start + end) // 2
+            self.parse(start, middle)
+            self.parse(middle, end)
+            return
+        self.tables.append(table)
+        self.positions.append(np.arange(start, end))
+
+    def _read(self, values: Sequence[bytes]) -> pa.Table:
+        lines = b"\n".join(values)
+        if lines.count(b"\n") != len(values) - 1:
+            lines = b"\n".join(one.replace(b"\n", b" ") for one in values)
+        read = pa.json.ReadOptions(use_threads=True, block_size=min(_BLOCK, len(lines) + 1))
+        table = pa.json.read_json(pa.BufferReader(lines), read_options=read, parse_options=self._options)
+        if table.num_rows != len(values):
+            raise ValueError("a record is empty")
+        return table
+
+    def _parse_alone(self, position: int) -> None:
+        """A record that Arrow's parser refuses: more lenient, or bad."""
+        try:
+            found = json.loads(self._values[position], parse_float=str)
+            if not isinstance(found, dict):
+                raise TypeError("it is no JSON object")
+            columns = [pa.array([lenient(found.get(field.name), field.type)], field.type) for field in self._wanted]
+        except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+            self.bad.append(BadRecord(position, " ".join(str(error).split())))
+            return
+        self.tables.append(pa.Table.from_arrays(columns, schema=self._wanted))
+        self.positions.append(np.array([position]))
+
+
+def lenient(value: Any, kind: pa.DataType) -> Any:
+    """A value of Python's JSON parser, where numbers with a fraction are texts, as one that Arrow takes for a type.
+
+    Raises ValueError, TypeError, ArrowInvalid.
+    """
+    if value is None:
+        return None
+    if pa.types.is_struct(kind):
+        _expect(value, dict, kind)
+        fields = (kind.field(number) for number in range(kind.num_fields))
+        return {field.name: lenient(value.get(field.name), field.type) for field in fields}
+    if pa.types.is_map(kind):
+        _expect(value, dict, kind)
+        return [(lenient(k, kind.key_type), lenient(one, kind.item_type)) for k, one in value.items()]
+    if pa.types.is_list(kind):
+        _expect(value, list, kind)
+        return [lenient(one, kind.value_type) for one in value]
+    if pa.types.is_string(kind):
+        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, (dict, list)):
+        raise TypeError(f"{json.dumps(value)[:50]} is no {kind}")
+    if pa.types.is_boolean(kind):
+        if str(value).lower() not in ("true", "false", "0", "1"):
+            raise ValueError(f"'{value}' is no boolean")
+        return str(value).lower() in ("true", "1")
+    # The casts of whole columns, for a column of one value.
+    from tablestore_engine.log.json_values import fit
+
+    given = pa.array([value if isinstance(value, int) and not isinstance(value, bool) else str(value)])
+    return fit(given, kind)[0].as_py()
+
+
+def _expect(value: Any, form: type, kind: pa.DataType) -> None:
+    if not isinstance(value, form):
+        raise TypeError(f"{json.dumps(value)[:50]} is no {kind}")

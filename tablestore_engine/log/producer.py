@@ -1,0 +1,165 @@
+"""Sending messages: in one transaction for each snapshot, or without transactions before a commit.
+
+Every message of a transaction names its snapshot in the header `tablestore-snapshot`. So the topic itself says which
+snapshots it holds, and each is there wholly or not at all for whoever reads committed messages.
+
+Invariant: the producer of a `Publisher` has fenced all earlier ones of its topic before the topic was read. Whoever
+publishes next fences this one; then it fails, and nothing of its transaction is seen.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any
+
+from tablestore_engine.errors import LogError
+from tablestore_engine.log.client import SECONDS, log_errors, plain_producer, transactional_producer
+from tablestore_engine.log.envelope import Messages, texts_as_bytes
+from tablestore_engine.log.settings import LogSettings
+
+HEADER = "tablestore-snapshot"
+_ABORT_SECONDS = 1.0
+_POLL_SECONDS = 0.5
+
+
+class Publisher:
+    """Publishes snapshots to one topic. After an error it is of no use any more."""
+
+    def __init__(self, log: LogSettings) -> None:
+        self._log = log
+        self._producer = transactional_producer(log)
+        with log_errors(log, f"Topic '{log.topic}' cannot be written to"):
+            self._producer.init_transactions(SECONDS)
+
+    def publish(self, snapshot: int, messages: Iterable[Messages]) -> int:
+        """Send the messages of a snapshot in one transaction. Returns how many there were.
+
+        Raises:
+            LogFencedError: another writer publishes to this topic.
+            LogError: the brokers failed. Whether the transaction was committed is known when the topic is read again.
+        """
+        what = f"The changes of snapshot {snapshot} were not published to topic '{self._log.topic}'"
+        with log_errors(self._log, what):
+            self._producer.begin_transaction()
+            try:
+                sent = send(self._producer, self._log, messages, [(HEADER, str(snapshot).encode())])
+                _flush(self._producer, what)
+                self._producer.commit_transaction(SECONDS)
+            except BaseException:
+                # Whoever publishes next ends the transaction otherwise.
+                with suppress(Exception):
+                    self._producer.abort_transaction(_ABORT_SECONDS)
+                raise
+            return sent
+
+    def close(self) -> None:
+        """Drop messages that are not sent."""
+        with suppress(Exception):
+            self._producer.purge()
+
+
+def _flush(producer: Any, what: str) -> None:
+    """Wait until the brokers have all messages, as long as they take some."""
+    left, heard = len(producer), time.monotonic()
+    while left:
+        now = producer.flush(_POLL_SECONDS)
+        if now < left:
+            left, heard = now, time.monotonic()
+        elif time.monotonic() - heard > SECONDS:
+            raise LogError(f"{what}: the brokers took no message for {SECONDS:.0f} s.")
+
+
+def send(producer: Any, log: LogSettings, messages: Iterable[Messages], headers: list[tuple[str, bytes]]) -> int:
+    """Pass messages to the client, which sends them on. Returns how many there were."""
+    count = 0
+    for part in messages:
+        values = texts_as_bytes(part.values)
+        keys = texts_as_bytes(part.keys) if part.keys is not None else [None] * len(values)
+        numbers = part.partitions.tolist()
+        done, heard = 0, time.monotonic()
+        while done < len(values):
+            if time.monotonic() - heard > SECONDS:
+                raise LogError(f"Topic '{log.topic}': the brokers took no message for {SECONDS:.0f} s.")
+            before = done
+            done += _produced(
+                producer, log.topic, headers, zip(values[done:], keys[done:], numbers[done:], strict=True)
+            )
+            heard = time.monotonic() if done > before else heard
+            producer.poll(0 if done == len(values) else 0.1)
+        count += done
+    return count
+
+
+def _produced(producer: Any, topic: str, headers: list[tuple[str, bytes]], messages: Iterable[Any]) -> int:
+    """How many messages fitted into the client's buffer."""
+    produce, done = producer.produce, 0
+    with suppress(BufferError):
+        for value, key, number in messages:
+            produce(topic, value, key, number, headers=headers)
+            done += 1
+    return done
+
+
+def send_early(log: LogSettings, messages: Iterable[Messages]) -> int:
+    """Send messages without a transaction, and wait until the brokers have them. Raises LogError."""
+    what = f"Rows were not sent to topic '{log.topic}'"
+    failed: list[Any] = []
+    with log_errors(log, what):
+        producer = plain_producer(log)
+        sent = send(_Reported(producer, failed), log, messages, [])
+        left = producer.flush(SECONDS)
+    if left or failed:
+        reason = failed[0].str() if failed else "the brokers did not take them in time"
+        raise LogError(f"{what}: {reason}.")
+    return sent
+
+
+class _Reported:
+    """A producer that keeps the errors of messages."""
+
+    def __init__(self, producer: Any, failed: list[Any]) -> None:
+        self._producer = producer
+        self._failed = failed
+
+    def produce(self, topic: str, value: Any, key: Any, number: int, *, headers: Any) -> None:
+        """Pass a message on."""
+        self._producer.produce(topic, value, key, number, on_delivery=self._report)
+
+    def poll(self, seconds: float) -> None:
+        """Serve reports."""
+        self._producer.poll(seconds)
+
+    def _report(self, error: Any, _: Any) -> None:
+        if error is not None and len(self._failed) < 1:
+            self._failed.append(error)
+
+
+_lock = threading.Lock()
+_open: dict[tuple[str, str], Publisher] = {}
+_MOST_OPEN = 8
+
+
+def publisher_of(log: LogSettings) -> tuple[Publisher, bool]:
+    """The publisher of a topic, and whether this process has it from an earlier commit."""
+    key = (log.servers, log.topic)
+    with _lock:
+        found = _open.get(key)
+        if found is not None:
+            return found, True
+    made = Publisher(log)
+    with _lock:
+        while len(_open) >= _MOST_OPEN:
+            _open.pop(next(iter(_open))).close()
+        _open[key] = made
+    return made, False
+
+
+def forget_publisher(log: LogSettings) -> None:
+    """The next publication of this process begins by fencing others, and by reading the topic."""
+    with _lock:
+        found = _open.pop((log.servers, log.topic), None)
+    if found is not None:
+        found.close()

@@ -1,0 +1,60 @@
+"""How far a log is: a snapshot, and offsets of the topic behind the changes of that snapshot.
+
+The position is noted in a file of the table after each publication. The note may be old, because a process can die
+between the publication and the note, but it is never wrong: the messages of later snapshots are behind its offsets.
+Whoever publishes reads the topic from there first.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+
+from tablestore_engine.errors import CorruptMetadataError, LogError, StorageError
+from tablestore_engine.metadata.snapshot import Snapshot
+from tablestore_engine.table_state import TableState
+
+
+@dataclass(frozen=True)
+class LogPosition:
+    """`snapshot` 0 is the empty table. `mark` tells a snapshot from one of the same number in another table."""
+
+    topic: str
+    snapshot: int = 0
+    mark: str = ""
+    offsets: tuple[int, ...] = ()
+
+    def fits(self, found: Snapshot) -> bool:
+        """Whether a snapshot is the one of the position."""
+        return found.id == self.snapshot and self.mark in ("", mark_of(found))
+
+
+def mark_of(snapshot: Snapshot) -> str:
+    """What tells a snapshot from another one of the same number."""
+    return snapshot.uuid or str(snapshot.time_millis)
+
+
+def note_position(state: TableState, position: LogPosition) -> None:
+    """Store a position."""
+    state.io.write(state.paths.log_position, json.dumps(asdict(position)).encode())
+
+
+def noted_position(state: TableState) -> LogPosition:
+    """The position that was stored last. Raises LogError when there is none, CorruptMetadataError."""
+    path = state.paths.log_position
+    try:
+        found = json.loads(state.io.read(path))
+        return LogPosition(str(found["topic"]), int(found["snapshot"]), str(found["mark"]), tuple(found["offsets"]))
+    except StorageError as error:
+        if not error.missing:
+            raise
+        raise LogError(
+            f"It is not known how far the log of table {state.name} is: {path} is gone.", hint=restart_hint(state)
+        ) from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise CorruptMetadataError(path, str(error)) from None
+
+
+def restart_hint(state: TableState) -> str:
+    """How a log is made anew."""
+    return f"CALL sys.publish_log(table => '{state.name}', restart => true) makes it anew, from all rows."

@@ -1,0 +1,47 @@
+"""A table of messages that could not be read: where they were, what they said, and why they are of no use.
+
+Its key is the place of a message, so a message that is written again replaces itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from tablestore_engine.operation.changes.arrow_write import write_arrow
+from tablestore_engine.schema.table.creation import Column
+from tablestore_engine.schema.types.types import parse_type
+from tablestore_engine.storage import clock
+from tablestore_engine.table_state import TableState
+
+DEAD_LETTER_KEY = ("topic", "kafka_partition", "kafka_offset")
+DEAD_LETTER_COLUMNS: tuple[Column, ...] = tuple(
+    (name, parse_type(kind), None)
+    for name, kind in (
+        ("topic", "STRING"),
+        ("kafka_partition", "INT"),
+        ("kafka_offset", "BIGINT"),
+        ("message_key", "STRING"),
+        ("message", "STRING"),
+        ("reason", "STRING"),
+        ("synced_at", "TIMESTAMP(3)"),
+    )
+)
+
+
+def write_dead_letters(state: TableState, letters: Sequence[tuple[Any, str]]) -> None:
+    """Store messages, each with the reason why it is there."""
+    now = clock.now_millis()
+    rows = [
+        (one.topic(), one.partition(), one.offset(), _text(one.key()), _text(one.value()), reason, now)
+        for one, reason in letters
+    ]
+    types = (pa.string(), pa.int32(), pa.int64(), pa.string(), pa.string(), pa.string(), pa.timestamp("ms"))
+    arrays = [pa.array(values, kind) for values, kind in zip(zip(*rows, strict=True), types, strict=True)]
+    write_arrow(state, pa.table(arrays, names=[name for name, _, _ in DEAD_LETTER_COLUMNS]))
+
+
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else data.decode("utf-8", "replace")

@@ -1,0 +1,172 @@
+"""Reading a table through its log: its rows at one snapshot, then the changes of the topic, without gap or overlap.
+
+The position of the log names a snapshot and offsets behind its changes, so `full` is the rows of that snapshot and
+the messages from these offsets on. Messages of snapshots that the rows hold already are left out by their header.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tablestore_engine.errors import LogError, OptionError, SnapshotNotFound
+from tablestore_engine.log.change_formats import Decoded, Wanted, decode
+from tablestore_engine.log.reader import Chunk, read_between, snapshot_of
+from tablestore_engine.log.settings import LogSettings, settings_of
+from tablestore_engine.log.topics import end_offsets, offsets_at
+from tablestore_engine.operation.changelog.log_position import noted_position, restart_hint
+from tablestore_engine.operation.log_store.normalize import Normalizer
+from tablestore_engine.operation.read.arrow_read import output_schema, read_rows
+from tablestore_engine.operation.scan.scan import plan_scan
+from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
+from tablestore_engine.table_state import TableState
+
+_INSERT, _AFTER = 0, 2
+
+
+@dataclass(frozen=True)
+class LogStart:
+    """Where a reader begins: with the rows of a snapshot (0: none), and at offsets of the topic."""
+
+    snapshot: int
+    offsets: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class LogBatch:
+    """Changed rows with `_row_kind` first, and where a reader goes on that has used them."""
+
+    rows: pa.RecordBatch
+    next: LogStart
+
+
+def start_of(state: TableState, scan: str | None = None, millis: int | None = None) -> LogStart:
+    """Where a reader of the log begins.
+
+    Args:
+        state: the table.
+        scan: full, latest or from-timestamp; None for what the option `log.scan` of the table says.
+        millis: the time of from-timestamp; None for that of the option `log.scan.timestamp-millis`.
+
+    Raises:
+        OptionError: another `scan`, or no time. LogError: the table has no log, or the brokers do not answer.
+    """
+    log, options = _log_of(state), state.options
+    scan = scan or options.log_scan
+    if scan == "full":
+        position = noted_position(state)
+        return LogStart(position.snapshot, position.offsets)
+    if scan == "latest":
+        return LogStart(0, tuple(end_offsets(log, committed=True)))
+    if scan != "from-timestamp":
+        raise OptionError(f"A log is read from full, latest or from-timestamp, not from '{scan}'.")
+    millis = options.log_scan_timestamp_millis if millis is None else millis
+    if millis is None:
+        raise OptionError("from-timestamp needs a time.", hint="Set 'log.scan.timestamp-millis'.")
+    return LogStart(0, tuple(offsets_at(log, millis)))
+
+
+def read_log(
+    state: TableState, start: LogStart, *, follow: bool = False, normalize: bool = False
+) -> Iterator[LogBatch]:
+    """The rows of the snapshot, as inserted ones, then the changes behind the offsets.
+
+    Args:
+        state: the table.
+        start: where to begin.
+        follow: go on for ever; an empty batch comes when there was nothing for a while. If not, up to the present end.
+        normalize: say what a key's row was before, in the mode upsert as well: the reader holds the table in memory.
+
+    Raises:
+        LogError: the brokers do not answer, or messages or the snapshot are gone.
+    """
+    log = _log_of(state)
+    ends = None if follow else end_offsets(log, committed=True)
+    held = Normalizer(state.schema) if normalize and state.schema.primary_keys else None
+    if start.snapshot:
+        for rows in _rows_at(state, start.snapshot):
+            if held is not None:
+                held.hold(rows)
+            yield LogBatch(_kinded(rows, np.full(len(rows), _INSERT, np.int8)), start)
+    elif held is not None:
+        start = _warm(state, held, start)
+    for chunk in read_between(log, _padded(start.offsets, log), ends):
+        rows, kinds = _changes(state, log, chunk, start.snapshot)
+        if held is not None:
+            rows, kinds = held.normalized(rows, kinds)
+        if follow or rows.num_rows:
+            yield LogBatch(_kinded(rows, kinds), LogStart(0, chunk.offsets))
+
+
+def _log_of(state: TableState) -> LogSettings:
+    log = settings_of(state.schema)
+    if log is None:
+        raise LogError(f"Table {state.name} has no log.", hint="CREATE TABLE … WITH ('log.system' = 'kafka', …).")
+    return log
+
+
+def _padded(offsets: tuple[int, ...], log: LogSettings) -> list[int]:
+    return [*offsets, *[0] * (log.partitions - len(offsets))]
+
+
+def _rows_at(state: TableState, snapshot: int) -> Iterator[pa.RecordBatch]:
+    try:
+        found = state.snapshots.load(snapshot)
+    except SnapshotNotFound:
+        raise LogError(
+            f"The log of table {state.name} goes on from snapshot {snapshot}, which has expired.",
+            hint=f"CALL sys.publish_log(table => '{state.name}') publishes what is missing. {restart_hint(state)}",
+        ) from None
+    yield from read_rows(state, plan_scan(state, found), state.schema.field_names)
+
+
+def _warm(state: TableState, held: Normalizer, start: LogStart) -> LogStart:
+    """Hold the rows that the table had at the offsets of a reader that begins later."""
+    log, position = _log_of(state), noted_position(state)
+    if position.snapshot:
+        for rows in _rows_at(state, position.snapshot):
+            held.hold(rows)
+    begin, end = _padded(position.offsets, log), _padded(start.offsets, log)
+    if any(a < b for a, b in zip(begin, end, strict=True)):
+        for chunk in read_between(log, begin, end):
+            held.normalized(*_changes(state, log, chunk, position.snapshot))
+    return start
+
+
+def _changes(
+    state: TableState, log: LogSettings, chunk: Chunk, known: int
+) -> tuple[pa.RecordBatch, npt.NDArray[np.int8]]:
+    """The changed rows of messages, without those of snapshots up to `known`."""
+    messages = [one for one in chunk.messages if not known or not 0 < snapshot_of(one) <= known]
+    schema = output_schema(state.schema, state.schema.field_names)
+    wanted = Wanted(schema, every_before=log.tells_before)
+    found = decode("debezium-json", [one.value() for one in messages], [None] * len(messages), wanted)
+    if found.bad:
+        raise LogError(
+            f"A message of topic '{log.topic}' is not one of this table: {found.bad[0].reason}.",
+            hint=restart_hint(state),
+        )
+    return _batch(found), _kinds(found, log)
+
+
+def _batch(found: Decoded) -> pa.RecordBatch:
+    batches = found.rows.combine_chunks().to_batches()
+    if batches:
+        return batches[0]
+    return pa.RecordBatch.from_arrays([pa.nulls(0, one.type) for one in found.rows.schema], schema=found.rows.schema)
+
+
+def _kinds(found: Decoded, log: LogSettings) -> npt.NDArray[np.int8]:
+    """In the mode upsert, a new row of a key may be an insert or an update: it is told as an update."""
+    if log.tells_before:
+        return found.kinds
+    return np.where(found.kinds == _INSERT, _AFTER, found.kinds).astype(np.int8)
+
+
+def _kinded(rows: pa.RecordBatch, kinds: npt.NDArray[np.int8]) -> pa.RecordBatch:
+    names = pa.array(KINDS).take(pa.array(kinds))
+    return pa.RecordBatch.from_arrays([names, *rows.columns], names=[ROW_KIND, *rows.schema.names])

@@ -1,0 +1,36 @@
+"""A process that takes messages into a table, and kills itself at a step.
+
+python syncer.py <table> <brokers> <topic> <step>
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from tablestore_engine.catalog import Catalog
+from tablestore_engine.operation.changes import arrow_write
+from tablestore_engine.operation.ingest import sync
+from tablestore_engine.operation.ingest.source import KafkaSource
+
+
+def die(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def main(path, servers, topic, step):
+    table = Catalog(os.path.dirname(os.path.dirname(path))).load_table("default", os.path.basename(path))
+    if step == "read":
+        sync.write_arrow = die
+    if step == "written":
+        arrow_write.publish = die
+    if step == "committed":
+        arrow_write.follow = die
+    sync.sync_from_kafka(table.state, KafkaSource(topic, servers), sync.SyncRules())
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,115 @@
+"""Processes that die, brokers that are down, and writers at the same time: nothing is lost, and nothing comes twice."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from support.kafka_broker import folded, messages
+from support.tables import keyed_arrow, reload
+
+from tablestore_engine.errors import LogBehindError, LogError
+from tablestore_engine.log.producer import Publisher, forget_publisher
+from tablestore_engine.log.settings import settings_of
+from tablestore_engine.operation.log_store import publish
+from tablestore_engine.operation.log_store.publish import publish_log
+from tablestore_engine.storage.stores.consumers import consumers
+
+WRITER = os.path.join(os.path.dirname(__file__), "writer.py")
+STEPS = ("committed", "begun", "sent", "flushed", "published", "noted")
+
+
+def table_rows(table):
+    return {f'{{"id": {one["id"]}}}': one for one in reload(table).to_arrow().to_pylist()}
+
+
+def check(table, broker, topic):
+    """The topic says what the table holds, each change once."""
+    assert folded(broker.servers, topic) == table_rows(table)
+    told = [(key, value["after"]["v"]) for _, _, key, value in messages(broker.servers, topic)]
+    assert len(told) == len(set(told)), "a change came twice"
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_writer_is_killed(logged, broker, topic, step):
+    table = logged(bucket="2")
+    table.write(keyed_arrow(0, *range(20)))
+    forget_publisher(settings_of(table.schema))
+    done = subprocess.run([sys.executable, WRITER, table.path, step], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert reload(table).latest_snapshot().id == 2, "it was killed after its commit"
+    publish_log(reload(table).state)
+    check(table, broker, topic)
+    reload(table).write(keyed_arrow(2, 3, 4))
+    check(table, broker, topic)
+
+
+def test_writers_at_the_same_time_publish_each_change_once(logged, broker, topic):
+    table = logged(bucket="2")
+    writers = [subprocess.Popen([sys.executable, WRITER, table.path, "many", str(number)]) for number in range(2)]
+    assert [one.wait(120) for one in writers] == [0, 0]
+    publish_log(reload(table).state)
+    check(table, broker, topic)
+    assert len(table_rows(table)) == 10
+
+
+def test_the_broker_is_killed_and_restarted(logged, broker, topic, caplog, monkeypatch):
+    monkeypatch.setattr("tablestore_engine.log.client.SECONDS", 1.0)
+    monkeypatch.setattr("tablestore_engine.log.producer.SECONDS", 1.0)
+    monkeypatch.setattr("tablestore_engine.log.topics.SECONDS", 1.0)
+    table = logged(bucket="2", **{"snapshot.num-retained.min": "1", "snapshot.num-retained.max": "2",
+                                  "snapshot.time-retained": "1 ms"})  # fmt: skip
+    table.write(keyed_arrow(0, *range(20)))
+    broker.kill()
+    began = time.monotonic()
+    with caplog.at_level(logging.WARNING):
+        for number in range(1, 6):
+            table.write(keyed_arrow(number, number))
+    assert time.monotonic() - began < 30, "it waited for the broker each time"
+    assert "its log lacks the changes" in caplog.text
+    assert publish.CONSUMER in consumers(table.io, table.paths), "what was not published may expire"
+    with pytest.raises(LogError):
+        publish_log(table.state)
+    broker.start()
+    monkeypatch.undo()
+    done = publish_log(table.state)
+    assert (done.snapshots, done.messages) == (5, 5)
+    assert publish.CONSUMER not in consumers(table.io, table.paths)
+    check(table, broker, topic)
+    publish._down_until.clear()
+    table.write(keyed_arrow(7, 1))
+    check(table, broker, topic)
+
+
+def test_a_table_may_want_to_know(logged, broker, topic, monkeypatch):
+    table = logged(**{"log.on-failure": "fail"})
+
+    def failing(self, snapshot, messages):
+        raise LogError("the broker is ill.")
+
+    monkeypatch.setattr(Publisher, "publish", failing)
+    with pytest.raises(LogBehindError, match=r"The rows were committed to table default\.t, but not published"):
+        table.write(keyed_arrow(1, 1))
+    monkeypatch.undo()
+    assert table_rows(table) == {'{"id": 1}': {"id": 1, "v": 1}}
+    table.write(keyed_arrow(2, 2))
+    check(table, broker, topic)
+
+
+def test_a_topic_that_was_made_anew_is_noticed(logged, broker, topic):
+    from tablestore_engine.log.topics import create_topic, delete_topic
+
+    table = logged()
+    table.write(keyed_arrow(1, 1, 2))
+    log = settings_of(table.schema)
+    forget_publisher(log)
+    delete_topic(log)
+    create_topic(log)
+    table.write(keyed_arrow(2, 2))  # a warning
+    with pytest.raises(LogError, match=r"made anew.*restart => true"):
+        publish_log(table.state)

@@ -1,0 +1,97 @@
+"""Reading a table through its log: rows of a snapshot, then the topic, without gap or overlap."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from support.tables import DELETE, PUT, arrow_rows, keyed_arrow, reload
+
+from tablestore_engine.errors import LogError, OptionError
+from tablestore_engine.operation.changelog.log_position import LogPosition, note_position
+
+
+def upsert(table, *changes):
+    kinds = [DELETE if v is None else PUT for _, v in changes]
+    reload(table).write(arrow_rows(table.schema, [{"id": i, "v": v or 0} for i, v in changes], kinds))
+
+
+def told(batches):
+    return [tuple(one.values()) for batch in batches for one in batch.to_pylist()]
+
+
+def state_after(changes):
+    rows = {}
+    for kind, number, value in changes:
+        if kind in ("-U", "-D"):
+            assert rows.pop(number) == value, "a retraction tells another row"
+        else:
+            rows[number] = value
+    return rows
+
+
+@pytest.mark.parametrize("mode", ["upsert", "all"])
+def test_full_is_the_rows_then_the_changes(logged, mode):
+    table = logged(bucket="2", **{"log.changelog-mode": mode})
+    upsert(table, (1, 1), (2, 2), (3, 3))
+    upsert(table, (1, 10))
+    reader = table.read_log(follow=True, normalize=mode == "upsert")
+    changes = []
+    while len(changes) < 3:
+        changes += told([next(reader)])
+    assert sorted(changes) == [("+I", 1, 10), ("+I", 2, 2), ("+I", 3, 3)]
+    upsert(table, (2, None), (3, 30))
+    upsert(table, (3, 31), (4, 4))
+    until = time.monotonic() + 20
+    while len(changes) < 9 and time.monotonic() < until:
+        changes += told([next(reader)])
+    live = changes[3:]
+    assert sorted(live[:3]) == [("+U", 3, 30), ("-D", 2, 2), ("-U", 3, 3)]
+    assert sorted(live[3:]) == [("+I", 4, 4), ("+U", 3, 31), ("-U", 3, 30)]
+    assert state_after(changes) == {1: 10, 3: 31, 4: 4}
+
+
+def test_an_old_position_gives_the_same_rows(logged):
+    """A process that died after the publication did not note it: messages behind the note are read from the topic."""
+    table = logged(bucket="2")
+    upsert(table, (1, 1), (2, 2))
+    note = (table.io.read(table.paths.log_position),)
+    upsert(table, (1, 5), (3, 3))
+    table.io.write(table.paths.log_position, *note)
+    changes = told(table.read_log("full", normalize=True))
+    assert sorted(changes[:2]) == [("+I", 1, 1), ("+I", 2, 2)]
+    assert state_after(changes) == {1: 5, 2: 2, 3: 3}
+    note_position(table.state, LogPosition(table.options.log_kafka_topic))
+    assert sorted(told(table.read_log("full", normalize=True))[:2]) == [("+I", 1, 1), ("+I", 2, 2)]
+
+
+def test_latest_and_from_a_time(logged):
+    table = logged()
+    upsert(table, (1, 1), (2, 2))
+    time.sleep(0.05)
+    between = int(time.time() * 1000)
+    time.sleep(0.05)
+    upsert(table, (2, 20), (1, None))
+    assert told(table.read_log("latest")) == []
+    assert sorted(told(table.read_log("from-timestamp", millis=between))) == [("+U", 2, 20), ("-D", 1, 1)]
+    assert len(told(table.read_log("from-timestamp", millis=0))) == 4
+    reader = table.read_log("latest", follow=True, normalize=True)
+    first = told([next(reader)])
+    upsert(table, (2, 21))
+    until = time.monotonic() + 20
+    while len(first) < 2 and time.monotonic() < until:
+        first += told([next(reader)])
+    assert first == [("-U", 2, 20), ("+U", 2, 21)]
+    with pytest.raises(OptionError, match="needs a time"):
+        table.read_log("from-timestamp")
+    with pytest.raises(OptionError, match="not from 'middle'"):
+        table.read_log("middle")
+
+
+def test_a_table_without_a_log_says_so(tmp_path):
+    from support.tables import keyed_table
+
+    table = keyed_table(tmp_path)
+    table.write(keyed_arrow(1, 1))
+    with pytest.raises(LogError, match="has no log"):
+        table.read_log()

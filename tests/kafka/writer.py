@@ -1,0 +1,73 @@
+"""A process that writes to a table with a log, and kills itself at a step of the publication.
+
+python writer.py <table> <step>          one write, killed there
+python writer.py <table> many <number>   ten writes of keys of its own
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from support.tables import keyed_arrow
+
+from tablestore_engine.catalog import Catalog
+from tablestore_engine.log import producer
+from tablestore_engine.operation.log_store import publish
+
+
+def die(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Dying:
+    """A producer that kills its process at a step."""
+
+    def __init__(self, inner, step):
+        self._inner, self._step = inner, step
+
+    def __getattr__(self, name):
+        return getattr(self._inner, name)
+
+    def begin_transaction(self, *given):
+        self._inner.begin_transaction(*given)
+        if self._step == "begun":
+            die()
+
+    def flush(self, *given):
+        if self._step == "sent":
+            die()
+        left = self._inner.flush(*given)
+        if self._step == "flushed":
+            die()
+        return left
+
+    def commit_transaction(self, *given):
+        self._inner.commit_transaction(*given)
+        if self._step == "published":
+            die()
+
+
+def main(path, step, number=0):
+    warehouse, _, name = path.rpartition("/")[0].rpartition("/")[0], "", path.rpartition("/")[2]
+    table = Catalog(warehouse).load_table("default", name)
+    if step == "many":
+        for value in range(1, 11):
+            own = 5 * int(number)
+            table.write(keyed_arrow(value, *range(own, own + 5)))
+        return
+    make = producer.transactional_producer
+    producer.transactional_producer = lambda log: Dying(make(log), step)
+    if step == "committed":
+        publish.publish_after_commit = die
+    if step == "noted":
+        note = publish.note_position
+        publish.note_position = lambda *given: (note(*given), die())
+    table.write(keyed_arrow(1, *range(10)))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,235 @@
+"""Messages of other tools as rows with kinds; those that cannot be read say why."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from tablestore_engine.log.change_formats import FORMATS, Wanted, decode
+from tablestore_engine.log.envelope import messages_of, texts_as_bytes
+from tablestore_engine.log.json_values import from_base64
+from tablestore_engine.log.settings import LogSettings
+from tablestore_engine.mergetree.columns.row_changes import RowChanges
+
+ROW = pa.schema([("id", pa.int32()), ("name", pa.string()), ("price", pa.decimal128(10, 2))])
+WANTED = Wanted(ROW, keys=("id",))
+NAMES = ("+I", "-U", "+U", "-D")
+
+
+def rows(found):
+    return [(NAMES[kind], *row.values()) for kind, row in zip(found.kinds, found.rows.to_pylist(), strict=True)]
+
+
+def told(name, *messages, keys=None, wanted=WANTED):
+    values = [one if isinstance(one, bytes) or one is None else json.dumps(one).encode() for one in messages]
+    return decode(name, values, keys or [None] * len(values), wanted)
+
+
+def row(number, name="a", price=1.5):
+    return {"id": number, "name": name, "price": price}
+
+
+A, B = (1, "a", Decimal("1.50")), (1, "b", Decimal("1.50"))
+
+DEBEZIUM = [
+    {"before": None, "after": row(1), "op": "c"},
+    {"before": row(1), "after": row(1, "b"), "op": "u"},
+    {"before": row(1, "b"), "after": None, "op": "d"},
+]
+OGG = [
+    {"before": None, "after": row(1), "op_type": "I", "table": "t"},
+    {"before": row(1), "after": row(1, "b"), "op_type": "U"},
+    {"before": row(1, "b"), "after": None, "op_type": "D"},
+]
+TEXT = {"id": "1", "name": "a", "price": "1.50"}
+CANAL = [
+    {"data": [TEXT], "old": None, "type": "INSERT", "isDdl": False},
+    {"data": [{**TEXT, "name": "b"}], "old": [{"name": "a"}], "type": "UPDATE"},
+    {"data": [{**TEXT, "name": "b"}], "old": None, "type": "DELETE"},
+    {"data": None, "type": "CREATE", "isDdl": True, "sql": "create table …"},
+]
+MAXWELL = [
+    {"data": row(1), "type": "insert", "ts": 1},
+    {"data": row(1, "b"), "old": {"name": "a"}, "type": "update"},
+    {"data": row(1, "b"), "type": "delete"},
+    {"type": "table-alter", "sql": "alter table …"},
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "messages"),
+    [
+        ("debezium-json", DEBEZIUM),
+        ("debezium-json", [{"schema": {}, "payload": one} for one in DEBEZIUM]),
+        ("ogg-json", OGG),
+        ("canal-json", CANAL),
+        ("maxwell-json", MAXWELL),
+    ],
+)
+def test_each_format_tells_inserts_updates_and_deletes(name, messages):
+    found = told(name, *messages)
+    assert (rows(found), found.bad) == ([("+I", *A), ("+U", *B), ("-D", *B)], ())
+    assert found.positions.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(("name", "messages"), [("debezium-json", DEBEZIUM), ("ogg-json", OGG)])
+def test_a_table_without_key_gets_the_rows_before(name, messages):
+    found = told(name, *messages, wanted=Wanted(ROW, every_before=True))
+    assert rows(found) == [("+I", *A), ("-U", *A), ("+U", *B), ("-D", *B)]
+
+
+def test_without_the_row_before_a_table_without_key_refuses():
+    found = told("maxwell-json", *MAXWELL, wanted=Wanted(ROW, every_before=True))
+    assert [kind for kind, *_ in rows(found)] == ["+I", "-D"]
+    assert [(one.position, "whole row in 'old'" in one.reason) for one in found.bad] == [(1, True)]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("debezium-json", {"before": row(1), "after": row(2), "op": "u"}),
+        ("canal-json", {"data": [{**TEXT, "id": "2"}], "old": [{"id": "1"}], "type": "UPDATE"}),
+        ("maxwell-json", {"data": row(2), "old": {"id": 1}, "type": "update"}),
+    ],
+)
+def test_a_key_that_changes_leaves_its_old_place(name, message):
+    assert [(kind, number) for kind, number, *_ in rows(told(name, message))] == [("-U", 1), ("+U", 2)]
+
+
+def test_several_rows_of_a_canal_message():
+    message = {
+        "data": [TEXT, {**TEXT, "id": "3"}],
+        "old": [{"name": "x"}, {"id": "2"}],
+        "type": "UPDATE",
+    }
+    found = told("canal-json", CANAL[0], message, CANAL[2])
+    assert [(kind, number) for kind, number, *_ in rows(found)] == [
+        ("+I", 1), ("+U", 1), ("-U", 2), ("+U", 3), ("-D", 1),
+    ]  # fmt: skip
+    assert found.positions.tolist() == [0, 1, 1, 1, 2]
+
+
+def test_plain_json_inserts_and_with_a_key_replaces_and_deletes():
+    assert rows(told("json", row(1), None, row(1, "b"))) == [("+I", *A), ("+I", *B)]
+    keys = [b'{"id":1}'] * 3
+    found = told("upsert-json", row(1), None, row(1, "b"), keys=keys)
+    assert rows(found) == [("+I", *A), ("-D", 1, None, None), ("+I", *B)]
+    assert [one.position for one in told("upsert-json", None, keys=[b"not json"]).bad] == [0]
+
+
+def test_bad_messages_say_why_and_the_others_are_read():
+    found = told(
+        "debezium-json",
+        DEBEZIUM[0],
+        b"{no json",
+        {"before": None, "after": row("x"), "op": "c"},
+        {"after": None, "op": "c"},
+        {"after": row(1), "op": "z"},
+        {"after": {"name": "no key"}, "op": "c"},
+        b'["a list"]',
+        None,
+        DEBEZIUM[2],
+    )
+    assert rows(found) == [("+I", *A), ("-D", *B)]
+    reasons = {one.position: one.reason for one in found.bad}
+    assert sorted(reasons) == [1, 2, 3, 4, 5, 6]
+    for position, part in ((2, "x"), (3, "no row in 'after'"), (4, "none of c, r, u, d"), (5, "column 'id' is null")):
+        assert part in reasons[position]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "expected"),
+    [
+        (pa.date32(), "2024-02-29", dt.date(2024, 2, 29)),
+        (pa.date32(), 19782, dt.date(2024, 2, 29)),
+        (pa.timestamp("us"), "2024-02-29 01:02:03.000004", dt.datetime(2024, 2, 29, 1, 2, 3, 4)),
+        (pa.timestamp("us"), "2024-02-29T01:02:03+01:00", dt.datetime(2024, 2, 29, 0, 2, 3)),
+        (pa.timestamp("us"), 1709168523000, dt.datetime(2024, 2, 29, 1, 2, 3)),
+        (pa.timestamp("us"), 1709168523000004, dt.datetime(2024, 2, 29, 1, 2, 3, 4)),
+        (pa.timestamp("ms", "UTC"), "2024-02-29 01:02:03Z", dt.datetime(2024, 2, 29, 1, 2, 3, tzinfo=dt.timezone.utc)),
+        (pa.timestamp("ms", "UTC"), "2024-02-29 01:02:03", dt.datetime(2024, 2, 29, 1, 2, 3, tzinfo=dt.timezone.utc)),
+        (pa.time32("ms"), "01:02:03", dt.time(1, 2, 3)),
+        (pa.int8(), "12", 12),
+        (pa.int64(), 2**53 + 1, 2**53 + 1),
+        (pa.float64(), "NaN", None),
+        (pa.decimal128(20, 2), 12.5, Decimal("12.50")),
+        (pa.decimal128(20, 2), "12.5", Decimal("12.50")),
+        (pa.bool_(), True, True),
+        (pa.bool_(), 1, True),
+        (pa.string(), 12, "12"),
+        (pa.string(), {"a": 1}, '{"a": 1}'),
+        (pa.binary(), "AP9hYg==", b"\x00\xffab"),
+        (pa.list_(pa.int32()), [1, None], [1, None]),
+        (pa.list_(pa.date32()), ["2024-02-29"], [dt.date(2024, 2, 29)]),
+        (pa.map_(pa.string(), pa.int32()), {"a": 1}, [("a", 1)]),
+        (pa.struct({"x": pa.date32()}), {"x": "2024-02-29"}, {"x": dt.date(2024, 2, 29)}),
+    ],
+)
+def test_values_by_type(kind, value, expected):
+    schema = pa.schema([("id", pa.int32()), ("v", kind)])
+    found = told("json", {"id": 1, "v": value}, {"id": 2, "v": None}, {"id": 3}, wanted=Wanted(schema, ("id",)))
+    assert not found.bad
+    first, *others = found.rows.column("v").to_pylist()
+    assert str(first) == "nan" if expected is None else first == expected
+    assert others == [None, None]
+
+
+def test_names_of_columns_may_have_other_cases():
+    assert rows(told("json", {"ID": 1, "Name": "a", "PRICE": 1.5})) == [("+I", *A)]
+    assert rows(told("ogg-json", {"after": {"ID": 1, "NAME": "a", "PRICE": 1.5}, "op_type": "I"})) == [("+I", *A)]
+
+
+@pytest.mark.parametrize("name", ["json", "debezium-json", "maxwell-json", "canal-json"])
+def test_new_columns_are_named_with_their_types(name):
+    new = {**row(1), "more": 7, "note": "x", "nothing": None}
+    message = {
+        "json": new,
+        "debezium-json": {"after": new, "op": "c"},
+        "maxwell-json": {"data": new, "type": "insert"},
+        "canal-json": {"data": [new], "type": "INSERT"},
+    }[name]
+    found = told(name, message, wanted=Wanted(ROW, ("id",), new_columns=True))
+    assert rows(found) == [("+I", *A)]
+    assert dict(found.new_columns) == {"more": pa.int64(), "note": pa.string()}
+    assert told(name, message).new_columns == {}
+
+
+def test_what_a_log_publishes_is_read_again():
+    values = {
+        "id": pa.array([1, 2], pa.int32()),
+        "f": pa.array([0.1, float("inf")]),
+        "raw": pa.array([b"\x00\xff", None], pa.binary()),
+        "at": pa.array([dt.datetime(2024, 1, 1), None], pa.timestamp("us")),
+        "zoned": pa.array([dt.datetime(2024, 1, 1), None], pa.timestamp("ms", "UTC")),
+        "text": pa.array(['a "b"\n', ""]),
+        "tags": pa.array([["x"], []], pa.list_(pa.string())),
+        "m": pa.array([[("k", 1)], []], pa.map_(pa.string(), pa.int32())),
+    }
+    table = pa.table(values)
+    log = LogSettings("t", "", primary_keys=("id",))
+    (part,) = messages_of(RowChanges(table, np.zeros(2, np.int8)), log)
+    found = decode("debezium-json", texts_as_bytes(part.values), [None, None], Wanted(table.schema, ("id",)))
+    assert not found.bad
+    assert found.rows.to_pylist() == table.to_pylist()
+
+
+def test_base64_of_slices():
+    values = [b"", b"a", b"ab", b"abc", None, b"abcd"]
+    import base64
+
+    texts = pa.array([None if one is None else base64.b64encode(one).decode() for one in values])
+    assert from_base64(texts).to_pylist() == values
+    assert from_base64(texts[2:]).to_pylist() == values[2:]
+    with pytest.raises(pa.ArrowInvalid, match="Base64"):
+        from_base64(pa.array(["a"]))
+
+
+def test_there_are_six_formats():
+    assert set(FORMATS) == {"debezium-json", "canal-json", "maxwell-json", "ogg-json", "json", "upsert-json"}
+    for name in FORMATS:
+        assert told(name).rows.num_rows == 0

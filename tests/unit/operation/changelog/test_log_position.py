@@ -1,0 +1,36 @@
+"""How far a log is: notes that are kept, missing or of another table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from support.tables import keyed_arrow, keyed_table
+
+from tablestore_engine.errors import CorruptMetadataError, LogError
+from tablestore_engine.operation.changelog.log_position import LogPosition, mark_of, note_position, noted_position
+
+
+def test_a_note_comes_back(tmp_path):
+    table = keyed_table(tmp_path)
+    position = LogPosition("t", 3, "mark", (1, 2))
+    note_position(table.state, position)
+    assert noted_position(table.state) == position
+
+
+def test_a_lost_note_and_a_damaged_one_say_what_to_do(tmp_path):
+    table = keyed_table(tmp_path)
+    with pytest.raises(LogError, match="restart => true"):
+        noted_position(table.state)
+    table.io.write(table.paths.log_position, b"{")
+    with pytest.raises(CorruptMetadataError, match="log-position"):
+        noted_position(table.state)
+
+
+def test_a_position_fits_its_own_snapshot_only(tmp_path):
+    table = keyed_table(tmp_path)
+    snapshot = table.write(keyed_arrow(1, 1))
+    position = LogPosition("t", snapshot.id, mark_of(snapshot))
+    assert position.fits(snapshot)
+    assert not position.fits(replace(snapshot, uuid="another"))
+    assert not position.fits(replace(snapshot, id=2))

@@ -1,0 +1,38 @@
+"""How far a table has taken a topic: offsets as a position in the properties of its snapshots."""
+
+from __future__ import annotations
+
+import pytest
+from support.tables import keyed_arrow, keyed_table, reload
+
+from tablestore_engine.errors import ConsumedElsewhereError
+from tablestore_engine.operation.changes.arrow_write import write_arrow
+from tablestore_engine.operation.ingest.source import KafkaSource, consumed, consumed_offsets
+from tablestore_engine.operation.job.write_intent import WriteIntent
+
+SOURCE = KafkaSource("Shop.Orders", "localhost:9092")
+
+
+def take(table, before, after, rows=None):
+    rows = keyed_arrow(1, 1) if rows is None else rows
+    write_arrow(reload(table).state, rows, WriteIntent(consumed=(consumed(SOURCE, before, after),)))
+    return consumed_offsets(SOURCE, reload(table).latest_snapshot())
+
+
+def test_offsets_are_committed_with_rows_and_carried_on(tmp_path):
+    table = keyed_table(tmp_path)
+    assert consumed_offsets(SOURCE, None) is None
+    assert take(table, None, (3, 0)) == (3, 0)
+    assert take(table, (3, 0), (3, 5)) == (3, 5)
+    table.write(keyed_arrow(2, 2))
+    assert consumed_offsets(SOURCE, reload(table).latest_snapshot()) == (3, 5)
+    assert take(table, (3, 5), (4, 6), keyed_arrow(0)) == (4, 6), "messages without rows"
+
+
+@pytest.mark.parametrize("before", [None, (0, 0), (3, 1)])
+def test_messages_that_another_process_took_are_refused(tmp_path, before):
+    table = keyed_table(tmp_path)
+    take(table, None, (3, 0))
+    with pytest.raises(ConsumedElsewhereError, match=r"kafka:Shop\.Orders"):
+        take(table, before, (9, 9))
+    assert reload(table).latest_snapshot().id == 1

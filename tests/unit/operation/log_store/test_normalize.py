@@ -1,0 +1,66 @@
+"""Upserts as complete changes."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pyarrow as pa
+from support.tables import schema_of
+
+from tablestore_engine.operation.log_store.normalize import Normalizer
+
+SCHEMA = schema_of({"id": "INT", "v": "INT"}, ["id"])
+NAMES = ("+I", "-U", "+U", "-D")
+
+
+def batch(rows):
+    ids, values = zip(*rows, strict=True) if rows else ((), ())
+    arrays = [pa.array(ids, pa.int32()), pa.array(values, pa.int32())]
+    return pa.RecordBatch.from_arrays(arrays, names=["id", "v"])
+
+
+def told(normalizer, *changes):
+    """Changes (kind, id, v) as complete ones."""
+    kinds = np.array([NAMES.index(kind) for kind, _, _ in changes], np.int8)
+    rows, found = normalizer.normalized(batch([one[1:] for one in changes]), kinds)
+    return [(NAMES[kind], *row.values()) for kind, row in zip(found, rows.to_pylist(), strict=True)]
+
+
+def test_what_was_there_is_told():
+    held = Normalizer(SCHEMA)
+    held.hold(batch([(1, 1), (2, 2)]))
+    assert told(held, ("+U", 1, 10), ("+U", 3, 3), ("-D", 2, 2)) == [
+        ("-U", 1, 1), ("+U", 1, 10), ("+I", 3, 3), ("-D", 2, 2),
+    ]  # fmt: skip
+    assert told(held, ("-D", 2, 2)) == [], "it is deleted already"
+    assert told(held) == []
+
+
+def test_a_key_may_change_several_times_in_a_batch():
+    held = Normalizer(SCHEMA)
+    assert told(held, ("+U", 1, 1), ("+U", 1, 2), ("-D", 1, 2), ("+U", 1, 3), ("+U", 2, 2)) == [
+        ("+I", 1, 1), ("-U", 1, 1), ("+U", 1, 2), ("-D", 1, 2), ("+I", 1, 3), ("+I", 2, 2),
+    ]  # fmt: skip
+    assert told(held, ("+U", 1, 4)) == [("-U", 1, 3), ("+U", 1, 4)]
+
+
+def test_random_changes_lead_from_one_state_to_the_next():
+    chance, held, rows = random.Random(7), Normalizer(SCHEMA), {}
+    expected = {}
+    for _ in range(200):
+        changes = []
+        for _ in range(chance.randrange(6)):
+            number, value = chance.randrange(5), chance.randrange(100)
+            if chance.random() < 0.3:
+                changes.append(("-D", number, expected.pop(number, 0)))
+            else:
+                changes.append(("+U", number, value))
+                expected[number] = value
+        for kind, number, value in told(held, *changes):
+            if kind in ("-U", "-D"):
+                assert rows.pop(number) == value
+            else:
+                assert (number in rows) is False
+                rows[number] = value
+        assert rows == expected

@@ -1,0 +1,148 @@
+"""Which changes of which snapshots are published, with a topic that is a list."""
+
+from __future__ import annotations
+
+import json
+import logging
+
+import pytest
+from support.tables import DELETE, PUT, arrow_rows, compact, keyed_arrow, keyed_table, make_table, reload, schema_of
+
+from tablestore_engine.catalog import log_topics
+from tablestore_engine.errors import LogBehindError, LogError, LogFencedError
+from tablestore_engine.log.envelope import texts_as_bytes
+from tablestore_engine.operation.changelog.log_position import noted_position
+from tablestore_engine.operation.changes.table_changes import replace_empty
+from tablestore_engine.operation.log_store import publish
+from tablestore_engine.operation.log_store.publish import CONSUMER, publish_log
+from tablestore_engine.schema.table.schema_changes import SetOption
+from tablestore_engine.storage.stores.consumers import consumers
+
+KAFKA = {"log.system": "kafka", "log.kafka.bootstrap.servers": "127.0.0.1:1"}
+
+
+class Topic:
+    """What was published: (snapshot, operations by key); `fails` are errors of the next publications."""
+
+    def __init__(self):
+        self.transactions, self.fails = [], []
+
+    def publish(self, snapshot, messages):
+        if self.fails:
+            raise self.fails.pop(0)
+        told = [json.loads(value) for part in messages for value in texts_as_bytes(part.values)]
+        self.transactions.append((snapshot, [(one["op"], *(one["after"] or one["before"]).values()) for one in told]))
+        return len(told)
+
+    def newest(self, log, offsets):
+        return max((snapshot for snapshot, _ in self.transactions), default=0)
+
+    def take(self):
+        return [(snapshot, sorted(told)) for snapshot, told in self.transactions]
+
+
+@pytest.fixture
+def topic(monkeypatch):
+    found = Topic()
+    monkeypatch.setattr(log_topics, "create_topic", lambda log: None)
+    monkeypatch.setattr(publish, "publisher_of", lambda log: (found, False))
+    monkeypatch.setattr(publish, "newest_snapshot", found.newest)
+    monkeypatch.setattr(publish, "end_offsets", lambda log: [len(found.transactions)] * log.partitions)
+    monkeypatch.setattr(publish, "grow_topic", lambda log: None)
+    publish._down_until.clear()
+    return found
+
+
+def test_each_snapshot_that_changes_rows_is_one_transaction(tmp_path, topic):
+    table = keyed_table(tmp_path, KAFKA)
+    table.write(keyed_arrow(1, 1, 2))
+    table.write(keyed_arrow(1, 2))  # as it was
+    table.write(arrow_rows(table.schema, [{"id": 1, "v": 0}, {"id": 3, "v": 3}], [DELETE, PUT]))
+    compact(table)
+    assert topic.take() == [(1, [("c", 1, 1), ("c", 2, 1)]), (3, [("c", 3, 3), ("d", 1, 1)])]
+    table.write(keyed_arrow(5, 2))
+    assert topic.take()[2:] == [(5, [("c", 2, 5)])]
+    assert noted_position(table.state).snapshot == 5
+    assert publish_log(table.state).snapshots == 0
+
+
+def test_a_statement_may_not_be_told(tmp_path, topic):
+    quiet = keyed_table(tmp_path, {**KAFKA, "change-tracking": "false"}, name="quiet")
+    quiet.write(keyed_arrow(1, 1))
+    assert topic.transactions == []
+    table = keyed_table(tmp_path, KAFKA)
+    table.with_options({"change-tracking": "false"}, "statement").write(keyed_arrow(1, 1))
+    table.write(keyed_arrow(2, 2))
+    assert topic.take() == [(2, [("c", 2, 2)])]
+
+
+def test_what_was_not_published_comes_with_the_next_commit_in_order(tmp_path, topic, caplog):
+    options = {"snapshot.num-retained.min": "1", "snapshot.num-retained.max": "1", "snapshot.time-retained": "1 ms"}
+    table = keyed_table(tmp_path, {**KAFKA, **options})
+    table.write(keyed_arrow(1, 1))
+    topic.fails = [LogError("no brokers.")]
+    with caplog.at_level(logging.WARNING):
+        for value in (2, 3, 4):  # the second and third do not ask again
+            table.write(keyed_arrow(value, 1))
+    assert len(topic.transactions) == 1
+    assert "its log lacks the changes: no brokers" in caplog.text
+    assert consumers(table.io, table.paths)[CONSUMER] == 1
+    publish._down_until.clear()
+    table.write(keyed_arrow(5, 1))
+    assert topic.take() == [(number, [("c", 1, number)]) for number in range(1, 6)]
+    assert CONSUMER not in consumers(table.io, table.paths)
+
+
+def test_a_publication_that_was_not_noted_is_not_repeated(tmp_path, topic):
+    table = keyed_table(tmp_path, KAFKA)
+    table.write(keyed_arrow(1, 1))
+    note = table.io.read(table.paths.log_position)
+    table.write(keyed_arrow(2, 1))
+    table.io.write(table.paths.log_position, note)
+    assert publish_log(table.state).snapshots == 0
+    assert noted_position(table.state).snapshot == 2, "it is noted now"
+    table.write(keyed_arrow(3, 1))
+    assert [snapshot for snapshot, _ in topic.transactions] == [1, 2, 3]
+
+
+def test_a_writer_that_is_fenced_begins_again(tmp_path, topic, monkeypatch):
+    monkeypatch.setattr(publish.time, "sleep", lambda seconds: None)
+    table = keyed_table(tmp_path, KAFKA)
+    topic.fails = [LogFencedError("fenced"), LogFencedError("fenced")]
+    table.write(keyed_arrow(1, 1))
+    assert topic.take() == [(1, [("c", 1, 1)])]
+
+
+def test_a_table_may_want_an_error(tmp_path, topic):
+    table = keyed_table(tmp_path, {**KAFKA, "log.on-failure": "fail"})
+    topic.fails = [LogError("no brokers.")]
+    with pytest.raises(LogBehindError, match=r"committed to table default\.t, but not published: no brokers"):
+        table.write(keyed_arrow(1, 1))
+    table.write(keyed_arrow(2, 2))
+    assert [snapshot for snapshot, _ in topic.transactions] == [1, 2]
+
+
+def test_a_replaced_table_deletes_its_old_rows(tmp_path, topic):
+    table = keyed_table(tmp_path, KAFKA)
+    table.write(keyed_arrow(1, 1, 2))
+    wanted = schema_of({"id": "INT", "name": "STRING"}, ["id"], options=KAFKA)
+    with log_topics.replaced_log(table.state, wanted) as schema:
+        replace_empty(table.state, schema)
+    reload(table).write(arrow_rows(reload(table).schema, [{"id": 1, "name": "x"}]))
+    assert topic.take()[1:] == [(2, [("d", 1, 1), ("d", 2, 1)]), (3, [("c", 1, "x")])]
+    assert reload(table).options.log_kafka_topic == "default.t"
+
+
+def test_a_log_that_does_not_fit_says_how_to_make_it_anew(tmp_path, topic):
+    table = keyed_table(tmp_path, KAFKA)
+    table.write(keyed_arrow(1, 1))
+    topic.transactions.append((9, []))
+    table.write(keyed_arrow(2, 2))
+    with pytest.raises(LogError, match=r"snapshot 9, which table default\.t does not have.*restart => true"):
+        publish_log(table.state)
+
+
+def test_the_bucket_number_of_a_logged_table_is_fixed(tmp_path, topic):
+    table = make_table(tmp_path, {"id": "INT"}, ["id"], options={**KAFKA, "bucket": "2"})
+    with pytest.raises(Exception, match="number of buckets of a table with a log"):
+        table.alter(SetOption("bucket", "4"))
