@@ -140,7 +140,7 @@ def _shown(value: Any, kind: OptionType[Any]) -> str:
         return _with_unit(value, (("gb", 1 << 30), ("mb", 1 << 20), ("kb", 1 << 10), ("b", 1)))
     if kind is DURATION:
         return _with_unit(value, (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000), ("ms", 1)))
-    return str(value)
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def _with_unit(value: int, units: tuple[tuple[str, int], ...]) -> str:

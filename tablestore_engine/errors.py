@@ -29,7 +29,7 @@
     │   └── CorruptDataError           … a data file
     ├── StorageError                   the file system refused; names the path and the reason
     ├── LogError                       the log of a table (Kafka) failed; names the brokers' reason
-    │   ├── LogFencedError             … because another writer publishes to it; **retryable**
+    │   ├── LogFencedError             … because another writer publishes to it now
     │   └── LogBehindError             … after a commit, whose changes it lacks
     ├── EnvironmentProblem             JavaNotFoundError, JavaTooOldError, LogDependencyError
     └── ExecutionError                 Spark failed while running a plan; carries the short cause
@@ -294,7 +294,7 @@ class StorageError(TableStoreError):
         hint = None
         if isinstance(error, PermissionError):
             hint = "Check that the user of this process may read and write there."
-        elif error.errno in _LOST and _OF_TABLE.match(path):
+        elif error.errno in _LOST and (_OF_TABLE.match(path) or any(part in path for part, _ in _OF_WAREHOUSE)):
             hint = _way_out(path)
         # Arrow repeats the path in front of the system's words.
         known = error.errno is not None and error.errno in errno.errorcode
@@ -315,6 +315,11 @@ _WAYS_OUT = (
     ),
     ("/tag/", f"{_RESTORE} Or delete the tag, and create it again: CALL sys.delete_tag."),
     ("/statistics/", "Compute the statistics again: ANALYZE TABLE."),
+    ("/consumer/", f"{_RESTORE} Or delete the consumer: CALL sys.clear_consumers."),
+)
+_OF_WAREHOUSE = (
+    ("/.views/", "Restore the file from a copy, or create the view again: CREATE OR REPLACE VIEW."),
+    ("/.functions/", "Restore the file from a copy, or create the function again: CREATE OR REPLACE FUNCTION."),
 )
 
 
@@ -327,7 +332,7 @@ def _shown(path: str) -> str:
 def _way_out(path: str) -> str:
     """What to do when a file is damaged or lost."""
     if not _OF_TABLE.match(path):
-        return "Restore the file from a copy."
+        return next((hint for part, hint in _OF_WAREHOUSE if part in path), "Restore the file from a copy.")
     return next((hint for part, hint in _WAYS_OUT if part in path), _RESTORE)
 
 
@@ -339,8 +344,6 @@ class LogError(TableStoreError):
 
 class LogFencedError(LogError):
     """Another writer publishes to the same log now. Nothing of this one's transaction is seen."""
-
-    retryable = True
 
 
 class LogBehindError(LogError):

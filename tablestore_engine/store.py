@@ -229,6 +229,7 @@ class TableStore:
             now_millis=now_millis,
             session_options=self._options,
             intent=intent,
+            running=lambda: self._spark,
         )
         return execute(statement, context)
 
@@ -280,22 +281,15 @@ class TableStore:
     def read(self, name: str, snapshot_id: int | None = None, *, options: Mapping[str, str] | None = None) -> DataFrame:
         """A table's rows as a DataFrame, pinned to its latest snapshot or to the one given.
 
-        With `options` (`incremental-between` and its kin) the rows that a range of snapshots added or changed.
+        `options` are options of this read, those of a hint: `scan.snapshot-id` and its kin, or `incremental-between`
+        and its kin for the rows that a range of snapshots added or changed. So are those of the session,
+        `spark.paimon.<option>`.
         """
-        from tablestore_engine.spark.read.computed_columns import with_computed
-        from tablestore_engine.spark.read.reader import read_table
         from tablestore_engine.spark.run.guarded import guarded
+        from tablestore_engine.sql.rows.frames import Frames
 
-        table = self.table(name)
-        if options:
-            from tablestore_engine.spark.changes.read_changes import read_incremental
-
-            return guarded(read_incremental(self.spark, table, options))
-        if snapshot_id is None:
-            return guarded(with_computed(read_table(self.spark, table), table.schema))
-        snapshot = table.snapshot(snapshot_id)
-        schema = table.schema_of(snapshot)
-        return guarded(with_computed(read_table(self.spark, table, snapshot, schema=schema), schema))
+        frames = Frames(self.spark, self.catalog, self.database)
+        return guarded(frames.read(self.table(name), snapshot_id, options or {}))
 
     @in_one_message
     def changes(self, name: str, start: Bound, end: Bound | None = None, *, recorded: bool = False) -> DataFrame:
@@ -334,7 +328,7 @@ class TableStore:
         It has all columns of the table, unless they have a default value or a merge engine keeps the values of missing
         ones. `commit_identifier` numbers the writes of `commit_user` (growing): a write that is sent again is not
         applied again, and returns 0. `options` are options of the table for this write; `write.merge-schema` adds
-        columns that the table does not have.
+        columns that the table does not have. The session may set options and identity, too: `spark.paimon.<option>`.
 
         Raises:
             CommitIdentityError: no number, or a write that is so old that nobody knows whether it was applied.
@@ -342,16 +336,13 @@ class TableStore:
             ConflictError: others changed the table at every attempt.
         """
         from tablestore_engine.operation.commit.identity import chosen_identity
-        from tablestore_engine.sql.writes.write_frame import write_frame
+        from tablestore_engine.sql.writes.write_frame import write_in_session
 
         identity = chosen_identity(commit_user, commit_identifier)
         intent = WriteIntent(refuse_duplicates, properties=properties, identity=identity)
         texts = {key: _option_text(value) for key, value in (options or {}).items()}
-
-        def load() -> Table:
-            return self.table(name).with_options(texts, "write")
-
-        return write_frame(self.spark, load, frame, intent=intent, overwrite=overwrite)
+        load = lambda: self.table(name)  # noqa: E731
+        return write_in_session(self.spark, load, frame, texts, intent=intent, overwrite=overwrite)
 
     @in_one_message
     def read_stream(self, name: str, *, options: Mapping[str, str | float] | None = None) -> DataFrame:

@@ -137,8 +137,12 @@ class Table:
         return self.schema.core_options
 
     def latest_snapshot(self) -> Snapshot | None:
-        """The newest snapshot; None for a table that was never written."""
-        return self.snapshot_store.latest()
+        """The newest snapshot; None for a table that was never written. Raises CorruptMetadataError: its schema is
+        lost."""
+        found = self.snapshot_store.latest()
+        if found is not None and found.schema_id > self.schema.id:
+            self.schemas.load(found.schema_id)
+        return found
 
     def snapshots(self) -> list[Snapshot]:
         """All snapshots, oldest first. Raises CorruptMetadataError: the newest is lost."""

@@ -20,7 +20,7 @@ from tablestore_engine.options.declarations.commit_options import PERIODS
 from tablestore_engine.options.declarations.merge_options import COUNT_ENGINE
 from tablestore_engine.options.lookup import ATTRIBUTES, DECLARED, Declarations, check_spelling, find_option
 from tablestore_engine.options.option import ColumnOption, Derived, Effect, TableOption
-from tablestore_engine.options.option_type import ENUM
+from tablestore_engine.options.option_type import ENUM, ENUMS
 
 _NO_COLUMNS: Mapping[str, Any] = MappingProxyType({})
 _PLAIN_DEFAULTS: dict[str, Any] = {
@@ -75,6 +75,7 @@ class CoreOptions(Declarations):
         parsed = cls._of(given, dict(mapping), keyed)
         if strict:
             _check_tags(parsed)
+            _check_done_actions(parsed)
         return parsed
 
     @classmethod
@@ -160,10 +161,11 @@ def _parse_one(option: TableOption[Any], key: str, text: str, strict: bool) -> A
     try:
         return option.parse(text, key)
     except OptionError:
-        if strict or (option.supported and option.type is not ENUM):
+        named = option.type in (ENUM, ENUMS)
+        if strict or (option.supported and not named):
             raise
         # An enum value of a newer writer is kept, so that it can be refused where it matters.
-        return text.strip().lower() if option.type is ENUM else None
+        return option.type.parse(text) if named else None
 
 
 def _not_acted_on(key: str, value: str, option: TableOption[Any]) -> OptionError:
@@ -195,6 +197,14 @@ def _check_tags(options: CoreOptions) -> None:
         )
     for zone in (options.sink_process_time_zone, options.sink_watermark_time_zone):
         _check_zone(zone)
+
+
+def _check_done_actions(options: CoreOptions) -> None:
+    """Other engines may have set any: their tables are refused only where partitions are marked."""
+    declared = Declarations.partition_mark_done_action
+    refused = set(options.partition_mark_done_action) - set(declared.accepted or ())
+    if refused:
+        raise _not_acted_on(declared.key, ",".join(sorted(refused)), declared)
 
 
 def _check_zone(zone: str | None) -> None:

@@ -73,7 +73,7 @@ class TableOption(Generic[T]):
             value = self.type.parse(text)
         except ValueError as error:
             raise OptionError(f"Option '{name}' cannot be '{text}': {error}.") from None
-        if self.choices and value not in self.choices:
+        if self.choices and not set(_parts(value)) <= set(self.choices):
             raise OptionError(f"Option '{name}' cannot be '{text}': one of {', '.join(self.choices)} is expected.")
         if self.minimum is not None and isinstance(value, int) and value < self.minimum:
             raise OptionError(f"Option '{name}' cannot be '{text}': at least {self.minimum} is expected.")
@@ -84,8 +84,13 @@ class TableOption(Generic[T]):
         if self.effect is Effect.NONE or value == self.default:
             return True
         if self.accepted is not None:
-            return value in self.accepted
+            return set(_parts(value)) <= set(self.accepted)
         return self.supported
+
+
+def _parts(value: Any) -> tuple[Any, ...]:
+    """The single values of a list; a value that is no list is the only one."""
+    return value if isinstance(value, tuple) else (value,)
 
 
 @dataclass(frozen=True)

@@ -74,6 +74,10 @@ def _parse_enum(text: str) -> str:
     return text.strip().lower()
 
 
+def _parse_enums(text: str) -> tuple[str, ...]:
+    return tuple(_parse_enum(one) for one in text.split(",") if one.strip())
+
+
 def _parse_columns(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
@@ -116,6 +120,8 @@ FLOAT = OptionType("float", _parse_float)
 TEXT = OptionType("text", str)
 ENUM = OptionType("enum", _parse_enum)
 """One of the option's ``choices``, without regard to case."""
+ENUMS = OptionType("enum list", _parse_enums)
+"""Some of the option's ``choices``, with commas between them."""
 MEMORY = OptionType("memory size", parse_memory)
 """A number of bytes."""
 DURATION = OptionType("duration", parse_duration)

@@ -38,6 +38,11 @@ _NO_LINKS = {
 }
 
 
+_ATTEMPTS = 3
+# Error numbers of a directory that is not there, or not empty.
+_NOT_EMPTY = {errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT, errno.ENOTDIR, errno.EBUSY}
+
+
 @dataclass(frozen=True)
 class FileStatus:
     """One entry of a directory. ``size`` in bytes (0 for a directory), ``mtime_millis`` since 1970."""
@@ -72,6 +77,9 @@ class FileIO(Protocol):
 
     def delete_tree(self, path: str) -> bool:
         """Remove a directory with everything in it; False when there was none."""
+
+    def delete_empty_dir(self, path: str) -> bool:
+        """Remove a directory without entries; False when it has some, or is missing."""
 
     def rename(self, src: str, dst: str) -> bool:
         """Move a directory or file; False, and nothing happens, when ``dst`` exists."""
@@ -233,6 +241,17 @@ class LocalFileIO:
             shutil.rmtree(path)
             return True
 
+    def delete_empty_dir(self, path: str) -> bool:
+        """See ``FileIO.delete_empty_dir``."""
+        with storage_errors(path):
+            try:
+                os.rmdir(path)
+            except OSError as error:
+                if error.errno in _NOT_EMPTY:
+                    return False
+                raise
+            return True
+
     def rename(self, src: str, dst: str) -> bool:
         """See ``FileIO.rename``. Of two racing renames of filled directories onto one name, one returns False."""
         with storage_errors(src):
@@ -284,7 +303,10 @@ class LocalFileIO:
         import pyarrow as pa
 
         with storage_errors(path):
-            os.makedirs(os.path.dirname(path), exist_ok=True)
+            for _ in range(_ATTEMPTS):
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                with suppress(FileNotFoundError):  # another process removed the directory, which was empty
+                    return pa.OSFile(path, "wb")
             return pa.OSFile(path, "wb")
 
     def local_path(self, path: str) -> str:

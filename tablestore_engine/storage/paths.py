@@ -285,6 +285,11 @@ class WarehousePaths:
         return directory_name[: -len(DATABASE_SUFFIX)] or None
 
 
+def is_row_folder(name: str) -> bool:
+    """Whether a directory of this name below a table is that of a bucket or a partition."""
+    return name.startswith("bucket-") or "=" in name
+
+
 def is_hidden(name: str) -> bool:
     """Whether listings leave the name out."""
     return name.startswith(".")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import logging
 from decimal import Decimal
 
 import pyarrow as pa
@@ -13,7 +14,9 @@ from support.kafka_broker import folded, messages
 from support.tables import DELETE, PUT, arrow_rows, compact, keyed_arrow, reload
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.errors import AlreadyExistsError
+from tablestore_engine.errors import AlreadyExistsError, LogError
+from tablestore_engine.log import producer
+from tablestore_engine.operation.commit.change import LOG_SENT
 from tablestore_engine.operation.log_store.publish import publish_log, restart_log
 
 FIELDS = [{"id": 0, "name": "x", "type": "INT"}, {"id": 1, "name": "y", "type": "STRING"}]
@@ -132,3 +135,40 @@ def test_columns_come_and_go(logged, broker, topic):
     found = folded(broker.servers, topic)
     assert found['{"id": 1}'] == {"id": 1, "v": 1}
     assert found['{"id": 2}'] == {"id": 2, "v": 2, "note": "new"}
+
+
+def failing(*_):
+    raise LogError("the broker is ill.")
+
+
+def test_eventual_rows_come_before_their_commit(logged, broker, topic):
+    table = logged(bucket="2", **{"log.consistency": "eventual"})
+    table.write(keyed_arrow(1, 1, 2, 3))
+    table.write(arrow_rows(table.schema, [{"id": 2, "v": 0}, {"id": 3, "v": 5}], [DELETE, PUT]))
+    compact(table)
+    table.write(keyed_arrow(6, 4))
+    assert folded(broker.servers, topic) == table_rows(table)
+    told = messages(broker.servers, topic)
+    assert len(told) == 6
+    assert [LOG_SENT in (one.properties or {}) for one in reload(table).snapshots()] == [True, True, False, True]
+    assert sorted(one["v"] for one in (row for batch in table.read_log() for row in batch.to_pylist())) == [1, 5, 6, 6]
+
+
+def test_eventual_rows_come_after_their_commit_when_they_could_not_before(logged, broker, topic, monkeypatch, caplog):
+    table = logged(**{"log.consistency": "eventual"})
+    monkeypatch.setattr(producer, "send_early", failing)
+    with caplog.at_level(logging.WARNING):
+        table.write(keyed_arrow(1, 1, 2))
+    assert "are published after their commit: the broker is ill" in caplog.text
+    assert folded(broker.servers, topic) == table_rows(table)
+    monkeypatch.undo()
+    table.write(keyed_arrow(2, 2))
+    assert folded(broker.servers, topic) == table_rows(table)
+
+
+def test_eventual_rows_that_fail_may_fail_the_write(logged, monkeypatch):
+    table = logged(**{"log.consistency": "eventual", "log.on-failure": "fail"})
+    monkeypatch.setattr(producer, "send_early", failing)
+    with pytest.raises(LogError, match="ill"):
+        table.write(keyed_arrow(1, 1))
+    assert reload(table).latest_snapshot() is None

@@ -6,9 +6,11 @@ answer relies, the right answer.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,12 +23,20 @@ from tablestore_engine.catalog import Catalog
 from tablestore_engine.cli import main
 from tablestore_engine.errors import CorruptFileError, StorageError
 from tablestore_engine.metadata.statistics import Statistics
+from tablestore_engine.metadata.warehouse.function import Function
+from tablestore_engine.metadata.warehouse.view import View
+from tablestore_engine.operation.changelog.change_plan import changelog_plan
 from tablestore_engine.operation.commit.commit import Change
 from tablestore_engine.operation.commit.identity import CommitIdentity
 from tablestore_engine.operation.files.index_files import index_path
+from tablestore_engine.operation.history.snapshot_expire import Retention
 from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.operation.transaction.transaction import publish_change
+from tablestore_engine.schema.table.predicate import Compare
+from tablestore_engine.schema.table.schema_changes import AddColumn
+from tablestore_engine.schema.types.types import parse_type
 from tablestore_engine.storage.stores import manifests
+from tablestore_engine.storage.stores.consumers import set_consumer
 from tablestore_engine.table import Table
 
 DAMAGES = {
@@ -58,6 +68,24 @@ def dynamic(catalog):
     return table
 
 
+def logged(catalog, file_format):
+    """A table of one format with a changelog."""
+    options = {"bucket": "1", "changelog-producer": "input", "file.format": file_format, "write-only": "true"}
+    table = make_table(catalog, COLUMNS, ["id"], (), options, name=file_format)
+    for v in "xyz":
+        table.write(arrow_rows(table.schema, rows(10, v)))
+    set_consumer(table.io, table.paths, "reader", 2)
+    table.create_tag("kept", 1)
+    return table
+
+
+def indexed(catalog):
+    options = {"file-index.bitmap.columns": "v", "file-index.in-manifest-threshold": "1 b"}
+    table = make_table(catalog, COLUMNS, options=options, name="indexed")
+    write(table, rows(20))
+    return table
+
+
 def deleted(catalog):
     table = make_table(catalog, COLUMNS, name="deleted")
     write(table, rows(20))
@@ -79,13 +107,40 @@ def _manifest(table):
     return table.paths.manifest(table.manifests.read_list(snapshot.base_manifest_list)[0].file_name)
 
 
+def _changelog_file(table):
+    (between,) = changelog_plan(table.state, [table.latest_snapshot()]).buckets
+    return between.path_of(table.paths, between.files[0])
+
+
+def _changelog_manifest(table):
+    name = table.latest_snapshot().changelog_manifest_list
+    return table.paths.manifest(table.manifests.read_list(name)[0].file_name)
+
+
+def _index_of(table):
+    entry = table.live_files()[0]
+    return f"{path_of(table, entry).rpartition('/')[0]}/{entry.file.index_file}"
+
+
 METADATA = ("read", "write", "compact", "describe")
+FORMATS = ("parquet", "orc", "avro")
 KINDS = {
+    **{f"data file, {one}": Kind(one, lambda t: path_of(t, t.live_files()[0]), ("read", "compact")) for one in FORMATS},
+    **{f"changelog file, {one}": Kind(one, _changelog_file, ("changelog",)) for one in FORMATS},
+    "changelog manifest": Kind("avro", _changelog_manifest, ("changelog", "orphans")),
+    "changelog manifest list": Kind(
+        "avro", lambda t: t.paths.manifest(t.latest_snapshot().changelog_manifest_list), ("changelog", "orphans")
+    ),
+    "manifest of an old snapshot": Kind(
+        "avro", lambda t: t.paths.manifest(t.snapshot(1).delta_manifest_list), ("restore", "old", "kept", "orphans")
+    ),
+    "consumer": Kind("avro", lambda t: t.paths.consumer("reader"), ("expire",)),
+    "file index": Kind("indexed", _index_of, ("look up",)),
     "data file": Kind("keyed", lambda t: path_of(t, t.live_files()[0]), ("read", "compact", "describe")),
     "manifest": Kind("keyed", _manifest, METADATA),
     "manifest list": Kind("keyed", lambda t: t.paths.manifest(t.latest_snapshot().base_manifest_list), METADATA),
     "schema": Kind("keyed", lambda t: t.paths.schema(0), (*METADATA, "snapshots")),
-    "snapshot": Kind("keyed", lambda t: t.paths.snapshot(t.latest_snapshot().id), (*METADATA, "snapshots")),
+    "snapshot": Kind("keyed", lambda t: t.paths.snapshot(t.latest_snapshot().id), (*METADATA, "snapshots", "orphans")),
     "tag": Kind("keyed", lambda t: t.paths.tag("kept"), ("tag",)),
     "statistics": Kind("keyed", lambda t: t.paths.statistics(t.latest_snapshot().statistics), ("describe",)),
     "hash index": Kind("dynamic", lambda t: index_path(t.paths, t.schema, t.index_files()[0]), ("write",)),
@@ -97,13 +152,20 @@ DOORS = {
     "write": lambda table: table.write(arrow_rows(table.schema, rows(30, "z"))),
     "compact": compact,
     "tag": lambda table: table.to_arrow(snapshot=table.version("kept")),
+    "old": lambda table: table.to_arrow(snapshot=table.snapshot(1)),
+    "kept": lambda table: table.to_arrow(snapshot=table.version("kept")),
+    "restore": lambda table: table.roll_back(1),
+    "changelog": lambda table: table.changes(1, recorded=True),
+    "orphans": lambda table: table.remove_orphan_files(10**15, dry_run=True),
+    "expire": lambda table: table.expire_snapshots(Retention(1, 1, 0, 100)),
+    "look up": lambda table: table.scan(predicate=Compare("v", "=", "x 55")),
 }
 
 
 @pytest.fixture(scope="module")
 def catalog(tmp_path_factory):
     catalog = Catalog(tmp_path_factory.mktemp("warehouse"))
-    for make in (keyed, dynamic, deleted):
+    for make in (keyed, dynamic, deleted, indexed, *(partial(logged, file_format=one) for one in FORMATS)):
         make(catalog)
     return catalog
 
@@ -167,8 +229,8 @@ def cells():
             yield pytest.param(kind, damage, id=f"{kind}, {damage}", marks=marks)
 
 
-# A tag that is missing was deleted; missing statistics are not needed to read a table.
-ACCEPTED = {("tag", "missing"), ("statistics", "missing")}
+# A tag or consumer that is missing was deleted; missing statistics are not needed to read a table.
+ACCEPTED = {("tag", "missing"), ("statistics", "missing"), ("consumer", "missing")}
 
 
 @pytest.mark.parametrize(("kind", "damage"), list(cells()))
@@ -199,3 +261,87 @@ def test_without_the_hint_the_snapshots_that_are_left_count(catalog, broken):
     broken(table.paths.snapshot(newest), "missing")
     broken(table.paths.latest_hint, "missing")
     assert catalog.load_table("default", "keyed").latest_snapshot().id == newest - 1
+
+
+# -- files of the warehouse, which belong to no table ----------------------------------------------------
+
+
+WAREHOUSE_DAMAGES = {**DAMAGES, "of another program": lambda data: b'{"a": 1}', "a list": lambda data: b"[1]"}
+
+
+@pytest.mark.parametrize("damage", [*WAREHOUSE_DAMAGES, "a folder"])
+@pytest.mark.parametrize(
+    ("path", "read", "again"),
+    [
+        ("default.db/.views/seen.json", lambda c: c.load_view("default", "seen"), "CREATE OR REPLACE VIEW"),
+        (
+            "default.db/.functions/twice.json",
+            lambda c: c.functions.load("default", "twice"),
+            "CREATE OR REPLACE FUNCTION",
+        ),
+    ],
+)
+def test_views_and_functions(tmp_path, path, read, again, damage):
+    catalog = Catalog(tmp_path)
+    catalog.create_view("default", "seen", View("SELECT 1 AS x", "default"))
+    catalog.functions.create(Function("default", "twice", (), "INT", "SQL", "1"))
+    file = tmp_path / path
+    data = file.read_bytes()
+    file.unlink()
+    if damage == "a folder":
+        file.mkdir()
+    else:
+        file.write_bytes(WAREHOUSE_DAMAGES[damage](data))
+    with pytest.raises((CorruptFileError, StorageError)) as caught:
+        read(catalog)
+    assert str(file) in str(caught.value)
+    assert again in str(caught.value)
+    assert catalog.list_views("default") == ["seen"]
+    assert catalog.functions.names("default") == ["twice"]
+    listed = CliRunner().invoke(main, ["tables", "-w", catalog.warehouse])
+    assert listed.exit_code == 0, listed.output
+
+
+@pytest.mark.parametrize("cut", [1, 3])
+def test_a_data_file_of_avro_that_ends_after_a_block(tmp_path, cut):
+    """Such a file has no footer: what is left of it looks whole."""
+    catalog = Catalog(tmp_path)
+    table = make_table(catalog, COLUMNS, options={"file.format": "avro"})
+    table.write(arrow_rows(table.schema, rows(100_000)))
+    path = Path(path_of(table, table.live_files()[0]))
+    data = path.read_bytes()
+    sync = data[-16:]
+    assert data.count(sync) > 4, "there are several blocks"
+    end = len(data)
+    for _ in range(cut):
+        end = data.rindex(sync, 0, end - 16) + 16
+    path.write_bytes(data[:end])
+    with pytest.raises(CorruptFileError, match=f"it has {end:,} bytes, and was written with {len(data):,}"):
+        table.to_arrow()
+
+
+def test_the_schema_of_the_newest_snapshot_is_lost(tmp_path):
+    table = make_table(Catalog(tmp_path), COLUMNS)
+    write(table, rows(3))
+    write(table.alter(AddColumn(("w",), parse_type("INT"))), rows(3))
+    os.unlink(table.paths.schema(1))
+    for door in ("read", "write", "describe"):
+        check(Catalog(tmp_path), "t", door, table.paths.schema(1))
+
+
+def test_a_plan_of_compaction(tmp_path):
+    """What is scheduled is planned anew; what was written stays."""
+    options = {"bucket": "1", "compaction.schedule.enabled": "true", "compaction.delta-commits": "2"}
+    table = make_table(Catalog(tmp_path), COLUMNS, ["id"], (), options)
+    for v in "xyz":
+        table.write(arrow_rows(table.schema, rows(5, v)))
+    (note,) = [one for one in os.listdir(table.paths.compaction_dir) if one.endswith("requested")]
+    path = f"{table.paths.compaction_dir}/{note}"
+    whole = Path(path).read_bytes()
+    assert json.loads(whole)
+    for damage in DAMAGES.values():
+        Path(path).write_bytes(damage(whole))
+        assert len(read(table)) == 5
+        with pytest.raises(CorruptFileError) as caught:
+            table.state.timeline.load()
+        assert f"{path} (table default.t): " in str(caught.value)

@@ -13,7 +13,7 @@ from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.metadata.manifests.data_file import DataFileMeta
 from tablestore_engine.operation.changelog.change_plan import AllRows, ChangePlan, SignedFiles, key_columns
 from tablestore_engine.operation.files.deletion_vectors import positions_in
-from tablestore_engine.operation.files.file_read import FileColumns, read_batches
+from tablestore_engine.operation.files.file_read import FileColumns, StoredFile, read_batches
 from tablestore_engine.operation.read.arrow_read import output_schema, read_rows
 from tablestore_engine.operation.scan.scan_plan import BucketScan, ScanPlan
 from tablestore_engine.schema.table.row_kind import KINDS, ROW_KIND
@@ -40,8 +40,8 @@ def recorded_rows(state: TableState, plan: ScanPlan) -> Iterator[pa.Table]:
     schema = output_schema(plan.schema, names)
     for bucket in plan.buckets:
         for file in bucket.files:
-            path, own = bucket.path_of(state.paths, file), state.schemas.load(file.schema_id)
-            for batch in read_batches(state.io, path, own, state.schema, FileColumns(names, system=True)):
+            stored = _stored(state, bucket, file)
+            for batch in read_batches(state.io, stored, state.schema, FileColumns(names, system=True)):
                 rows = pa.Table.from_batches([batch])
                 kinds = pa.array(KINDS).take(batch.column(batch.schema.get_field_index(VALUE_KIND.name)))
                 yield rows.select(list(names)).cast(schema).add_column(0, ROW_KIND, kinds)
@@ -85,14 +85,18 @@ def _keys(state: TableState, plan: ScanPlan) -> pa.Table:
     return pa.Table.from_batches(batches, output_schema(plan.schema, names))
 
 
+def _stored(state: TableState, bucket: BucketScan, file: DataFileMeta) -> StoredFile:
+    return StoredFile(bucket.path_of(state.paths, file), file.file_size, state.schemas.load(file.schema_id))
+
+
 def _batches(
     state: TableState, bucket: BucketScan, file: DataFileMeta, names: tuple[str, ...], *, counts: bool = False
 ) -> Iterator[pa.RecordBatch]:
     """Some columns of all rows of a file, in the types of the current schema."""
-    path, own = bucket.path_of(state.paths, file), state.schemas.load(file.schema_id)
+    stored = _stored(state, bucket, file)
     deleted = positions_in(state.io, bucket.deletions, file.file_name)
     types = output_schema(state.schema, names)
-    for batch in read_batches(state.io, path, own, state.schema, FileColumns(names, counts=counts), deleted=deleted):
+    for batch in read_batches(state.io, stored, state.schema, FileColumns(names, counts=counts), deleted=deleted):
         yield batch if counts else pa.RecordBatch.from_arrays(batch.columns, schema=types)
 
 

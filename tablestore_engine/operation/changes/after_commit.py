@@ -20,6 +20,7 @@ from tablestore_engine.operation.compact.auto_compaction import compact_written,
 from tablestore_engine.operation.compact.compact_task import Execute
 from tablestore_engine.operation.history.automatic_tags import create_automatic_tags
 from tablestore_engine.operation.history.changelog_expire import expire_changelogs
+from tablestore_engine.operation.history.partition_done import mark_done
 from tablestore_engine.operation.history.partition_expire import expire_when_due
 from tablestore_engine.operation.history.snapshot_expire import Retention, changelog_retention, expire_snapshots
 from tablestore_engine.operation.history.tags import expire_tags
@@ -69,6 +70,11 @@ def _expire_partitions(due: Due) -> None:
         expire_when_due(due.state, clock.now_millis())
 
 
+def _mark_partitions(due: Due) -> None:
+    if due.state.options.partition_end_input_to_done and due.state.schema.partition_keys:
+        mark_done(due.state, {partition for partition, _ in due.buckets}, clock.now_millis())
+
+
 def _create_tags(due: Due) -> None:
     create_automatic_tags(due.state, clock.now_millis())
 
@@ -114,6 +120,7 @@ FOLLOW_UPS = (
     FollowUp("Table {table} was written to, but its log lacks the changes", _publish),
     FollowUp("Table {table} was written to, but not compacted", _compact),
     FollowUp("Old partitions of table {table} were not removed after a commit", _expire_partitions),
+    FollowUp("Partitions of table {table} were not marked as done after a write", _mark_partitions),
     FollowUp("Automatic tags of table {table} were not made after a commit", _create_tags),
     FollowUp("Old tags of table {table} were not removed after a commit", _expire_tags),
     FollowUp("Old consumers of table {table} were not removed after a commit", _expire_consumers),

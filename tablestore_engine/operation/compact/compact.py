@@ -25,7 +25,7 @@ from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntr
 from tablestore_engine.operation.compact.compact_task import CompactTask, Files
 from tablestore_engine.operation.compact.multiset_compact import compact_multiset
 from tablestore_engine.operation.files.data_file_writer import BucketFiles, RollingWriter
-from tablestore_engine.operation.files.file_read import FileColumns, read_batches
+from tablestore_engine.operation.files.file_read import FileColumns, StoredFile, read_batches
 from tablestore_engine.operation.formats.file_format import BATCH_ROWS, BatchSizes
 from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.schema.types.system import SEQUENCE_NUMBER, VALUE_KIND, key_field
@@ -170,8 +170,7 @@ def _batches(task: CompactTask, files: Files, sizes: BatchSizes) -> Iterator[pa.
     return itertools.chain.from_iterable(
         read_batches(
             target.io,
-            f.path_in(directory),
-            schemas[f.schema_id],
+            StoredFile(f.path_in(directory), f.file_size, schemas[f.schema_id]),
             target.schema,
             columns,
             sizes,
@@ -187,9 +186,9 @@ def _concatenate(task: CompactTask, task_name: str) -> list[ManifestEntry]:
     writer = _writer(task, task_name)
     try:
         for file in task.files:
-            path = file.path_in(directory)
+            stored = StoredFile(file.path_in(directory), file.file_size, task.schemas[file.schema_id])
             columns = FileColumns(target.schema.field_names)
-            for batch in read_batches(target.io, path, task.schemas[file.schema_id], target.schema, columns):
+            for batch in read_batches(target.io, stored, target.schema, columns):
                 writer.write(pa.Table.from_batches([batch]))
         return _entries(task, list(task.files), writer.close())
     except BaseException:

@@ -19,7 +19,7 @@ from tablestore_engine.metadata.manifests.data_file import FILE_SOURCE_COMPACT, 
 from tablestore_engine.metadata.manifests.manifest import FileKind, ManifestEntry
 from tablestore_engine.operation.compact.compact_task import CompactTask
 from tablestore_engine.operation.files.data_file_writer import BucketFiles, RollingWriter
-from tablestore_engine.operation.files.file_read import FileColumns, read_batches
+from tablestore_engine.operation.files.file_read import FileColumns, StoredFile, read_batches
 from tablestore_engine.operation.scan.file_overlap import overlapping_with
 
 
@@ -101,9 +101,9 @@ class _Cancellation:
     def _batches(self, file: DataFileMeta, *, counts: bool = False) -> Iterator[pa.RecordBatch]:
         task, target = self._task, self._task.target
         directory = target.paths.bucket_dir(task.partition_path, task.bucket)
-        path = file.path_in(directory)
+        stored = StoredFile(file.path_in(directory), file.file_size, task.schemas[file.schema_id])
         columns = FileColumns(target.schema.field_names, counts=counts)
-        return read_batches(target.io, path, task.schemas[file.schema_id], target.schema, columns)
+        return read_batches(target.io, stored, target.schema, columns)
 
     def _writer(self, name: str, *, retractions: bool = False) -> RollingWriter:
         task = self._task

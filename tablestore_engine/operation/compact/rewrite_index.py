@@ -21,7 +21,7 @@ from tablestore_engine.operation.files.file_index_writer import (
     index_file_name,
     store_index,
 )
-from tablestore_engine.operation.files.file_read import FileColumns, read_batches
+from tablestore_engine.operation.files.file_read import FileColumns, StoredFile, read_batches
 from tablestore_engine.operation.scan.scan_plan import BucketScan
 from tablestore_engine.schema.table.file_indexes import IndexedColumn, indexed_columns
 from tablestore_engine.schema.table.table_schema import TableSchema
@@ -72,7 +72,7 @@ def _index_of(task: CompactTask, file: DataFileMeta, unique: str) -> StoredIndex
     path = file.path_in(directory)
     builder = FileIndexBuilder(columns)
     names = FileColumns(tuple(dict.fromkeys(one.column for one in columns)))
-    for batch in read_batches(target.io, path, own, own, names):
+    for batch in read_batches(target.io, StoredFile(path, file.file_size, own), own, names):
         builder.add(pa.Table.from_batches([batch]))
     # An older snapshot names the file's earlier index.
     name = index_file_name(f"{file.file_name}.{target.write_id}-{unique}")

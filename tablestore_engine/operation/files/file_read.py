@@ -29,6 +29,15 @@ from tablestore_engine.storage.file_io import FileIO
 
 
 @dataclass(frozen=True)
+class StoredFile:
+    """A data file: its path, its size in bytes, and the schema that it was written with."""
+
+    path: str
+    size: int
+    schema: TableSchema
+
+
+@dataclass(frozen=True)
 class FileColumns:
     """Output columns: the table's `names`; with `system` the system columns of a keyed table; with `counts` the counts
     of a retraction file.
@@ -41,14 +50,13 @@ class FileColumns:
 
 def read_batches(
     io: FileIO,
-    path: str,
-    own: TableSchema,
+    file: StoredFile,
     current: TableSchema,
     columns: FileColumns,
     sizes: BatchSizes = DEFAULT_SIZES,
     deleted: Positions | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Stream a file that was written with schema `own` as rows of schema `current`.
+    """Stream a file as rows of schema `current`.
 
     They come in batches of some sizes. Rows at the positions `deleted` are left out.
 
@@ -58,10 +66,10 @@ def read_batches(
         UnsupportedTypeError: it holds a column in a type from which no cast leads to that of today.
         CastError: it holds a value that this cast does not take.
     """
-    targets = _targets(own, current, columns)
+    targets = _targets(file.schema, current, columns)
     stored = {one.source.name: to_arrow_type(one.source.type) for one in targets if one.source}
     position = 0
-    for batch in read_stored(io, path, stored, sizes):
+    for batch in read_stored(io, file.path, file.size, stored, sizes):
         kept = None if deleted is None else kept_rows(deleted, position, batch.num_rows)
         position += batch.num_rows
         yield _shape(batch if kept is None else batch.filter(pa.array(kept)), targets, current.cast_rules)
@@ -69,8 +77,7 @@ def read_batches(
 
 def read_rows_of_keys(
     io: FileIO,
-    path: str,
-    own: TableSchema,
+    file: StoredFile,
     current: TableSchema,
     columns: FileColumns,
     keys: RowKeys,
@@ -81,13 +88,13 @@ def read_rows_of_keys(
     Of a Parquet file with a page index, only pages are read that may hold a key, and of the columns that are no keys
     only pages that hold one. Raises what `read_batches` raises.
     """
-    sought = _targets(own, current, FileColumns(keys.names))
+    sought = _targets(file.schema, current, FileColumns(keys.names))
     if any(one.source is None for one in sought):
         return  # added after the file was written: null in all of its rows
-    targets = _targets(own, current, columns)
-    if format_of(path) != "parquet" or not all(one.is_stored for one in sought):
+    targets = _targets(file.schema, current, columns)
+    if format_of(file.path) != "parquet" or not all(one.is_stored for one in sought):
         wanted = replace(columns, names=tuple(dict.fromkeys((*columns.names, *keys.names))))
-        for batch in read_batches(io, path, own, current, wanted, deleted=deleted):
+        for batch in read_batches(io, file, current, wanted, deleted=deleted):
             places = keys.places_in(pa.Table.from_batches([batch]))
             yield batch.select([one.name for one in targets]).take(pa.array(places))
         return
@@ -99,8 +106,8 @@ def read_rows_of_keys(
 
     values = {name: keys.distinct[one.name] for name, one in by.items()}
     stored = sorted({one.source.name for one in targets if one.source})
-    with read_errors(path), io.open_input(path) as handle:
-        for positions, batch in look_up(handle, path, values, places_in, stored):
+    with read_errors(file.path), io.open_input(file.path) as handle:
+        for positions, batch in look_up(handle, file.path, values, places_in, stored):
             kept = None if deleted is None else ~np.isin(positions, deleted)
             yield _shape(batch if kept is None else batch.filter(pa.array(kept)), targets, current.cast_rules)
 

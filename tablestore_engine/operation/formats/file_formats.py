@@ -29,17 +29,19 @@ def open_writer(file_format: str, sink: pa.NativeFile, layout: FileLayout, first
 
 
 def read_stored(
-    io: FileIO, path: str, columns: Mapping[str, pa.DataType], sizes: BatchSizes = DEFAULT_SIZES
+    io: FileIO, path: str, size: int, columns: Mapping[str, pa.DataType], sizes: BatchSizes = DEFAULT_SIZES
 ) -> Iterator[pa.RecordBatch]:
     """Columns of a data file as it was written: their names in the file, and the Arrow types of the table at that time.
 
-    A column that the file does not have is left out.
+    `size` are the bytes that it was written with. A column that the file does not have is left out.
 
     Raises:
         CorruptDataError: the file is damaged; names it.
         StorageError: it cannot be read.
     """
     with read_errors(path), io.open_input(path) as handle:
+        if format_of(path) == "avro" and handle.size() != size:  # the others end in a footer
+            raise CorruptDataError(path, f"it has {handle.size():,} bytes, and was written with {size:,}")
         yield from _READERS[format_of(path)](handle, columns, sizes)
 
 
@@ -54,12 +56,12 @@ def read_errors(path: str) -> Iterator[None]:
     file_format = format_of(path)
     try:
         yield
-    except pa.ArrowInvalid as error:
-        raise CorruptDataError(path, _unreadable(file_format, error)) from error
     except OSError as error:
         if error.errno is not None:
             raise StorageError.of(path, error) from error
         # So Arrow speaks of pages that it cannot decode.
+        raise CorruptDataError(path, _unreadable(file_format, error)) from error
+    except (pa.ArrowException, ValueError) as error:
         raise CorruptDataError(path, _unreadable(file_format, error)) from error
 
 

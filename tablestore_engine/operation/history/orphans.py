@@ -25,9 +25,11 @@ def remove_orphans(state: TableState, older_than_millis: int, *, dry_run: bool =
 
     Raises:
         StorageError: the storage failed, or metadata is missing; nothing was removed.
+        CorruptMetadataError: the newest snapshot is lost, and only it names some files.
         UserError: other programs keep branches or changelogs in the table.
     """
     refuse_unknown(state)
+    state.snapshots.latest_id()  # raises if the newest is lost: its files would be taken for orphans
     # Listed before the snapshots are read: one of these names what is committed in between.
     candidates = [one for one in _files(state) if one.mtime_millis < older_than_millis]
     if not candidates:

@@ -96,12 +96,16 @@ def roll_back(state: TableState, to: Snapshot) -> Committed | None:
         raise  # the snapshot may be there, and then it names the copies
     except StorageError as error:
         remove_files(target)
-        if error.missing:
+        if error.missing and not _is_kept(state, to):
             raise SnapshotNotFound(f"Snapshot {to.id} of table {state.name} expired meanwhile.") from None
         raise
     except TableStoreError:
         remove_files(target)
         raise
+
+
+def _is_kept(state: TableState, to: Snapshot) -> bool:
+    return state.snapshots.exists(to.id) or any(one.id == to.id for one in state.tags.all().values())
 
 
 def _rolled_back_to(snapshot: Snapshot) -> int | None:

@@ -23,6 +23,7 @@ from tablestore_engine.operation.files.index_files import index_paths
 from tablestore_engine.operation.history.history import reading_tag
 from tablestore_engine.operation.scan.scan import live_entries
 from tablestore_engine.options import CoreOptions
+from tablestore_engine.storage.paths import is_row_folder
 from tablestore_engine.storage.stores.consumers import consumers
 from tablestore_engine.table_state import TableState
 
@@ -318,6 +319,19 @@ def remove_garbage(state: TableState, garbage: Garbage) -> None:
     for name in garbage.manifests:
         with suppress(StorageError):
             state.manifests.delete(name)
+    if state.options.snapshot_clean_empty_directories:
+        _remove_empty_folders(state, garbage.data_files)
+
+
+def _remove_empty_folders(state: TableState, removed: Iterable[str]) -> None:
+    """Remove the folders of buckets and partitions that removed files leave empty."""
+    for folder in {path.rpartition("/")[0] for path in removed}:
+        above, name = folder.rpartition("/")[::2]
+        while above.startswith(state.paths.root) and is_row_folder(name):
+            with suppress(StorageError):
+                if not state.io.delete_empty_dir(f"{above}/{name}"):
+                    break
+            above, name = above.rpartition("/")[::2]
 
 
 def collect(state: TableState, tagged: Snapshot, tags: Mapping[str, Snapshot], oldest: Snapshot | None) -> None:

@@ -23,7 +23,7 @@ from tablestore_engine.metadata.manifests.index_manifest import HASH, IndexEntry
 from tablestore_engine.metadata.manifests.manifest import ManifestEntry
 from tablestore_engine.operation.files.data_file_writer import WriteTarget
 from tablestore_engine.operation.files.entry_paths import EntryPaths
-from tablestore_engine.operation.files.file_read import FileColumns, read_batches
+from tablestore_engine.operation.files.file_read import FileColumns, StoredFile, read_batches
 from tablestore_engine.operation.files.index_files import index_path
 from tablestore_engine.operation.job.bucket_filling import FillRule, shares
 from tablestore_engine.options import CoreOptions
@@ -155,8 +155,8 @@ def _indexed(target: WriteTarget, buckets: DynamicBuckets, bucket_id: tuple[byte
     found = [NO_HASHES]
     for entry in buckets.unindexed:
         if (entry.partition, entry.bucket) == bucket_id:
-            path, own = files.data_file(entry), schemas.load(entry.file.schema_id)
-            found += [key_hashes(b, schema) for b in read_batches(target.io, path, own, schema, columns)]
+            stored = StoredFile(files.data_file(entry), entry.file.file_size, schemas.load(entry.file.schema_id))
+            found += [key_hashes(b, schema) for b in read_batches(target.io, stored, schema, columns)]
     return write_index_file(target, bucket_id, np.unique(np.concatenate(found)), f"repaired{number}")
 
 

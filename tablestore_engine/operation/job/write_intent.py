@@ -29,8 +29,10 @@ class WriteIntent:
 
     @property
     def commits_nothing(self) -> bool:
-        """Whether a write without any rows needs no commit."""
-        return self.properties is None and all(one.streams for one in self.consumed)
+        """Whether a write without any rows needs no commit. A write of a chosen identity is known by its commit; that
+        of a stream by what it consumed."""
+        known_again = self.identity is not None and self.identity.check_duplicate and not self.consumed
+        return self.properties is None and not known_again and all(one.streams for one in self.consumed)
 
     @property
     def buffers(self) -> bool:

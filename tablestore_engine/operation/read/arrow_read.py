@@ -15,7 +15,7 @@ from tablestore_engine.mergetree.merge.sequence import sequence_columns
 from tablestore_engine.mergetree.multiset.multiset import is_retraction
 from tablestore_engine.metadata.manifests.data_file import DataFileMeta
 from tablestore_engine.operation.files.deletion_vectors import positions_in
-from tablestore_engine.operation.files.file_read import FileColumns, read_batches, read_rows_of_keys
+from tablestore_engine.operation.files.file_read import FileColumns, StoredFile, read_batches, read_rows_of_keys
 from tablestore_engine.operation.files.row_keys import RowKeys
 from tablestore_engine.operation.read.multiset_read import multiset_rows
 from tablestore_engine.operation.scan.key_lookup import keys_in
@@ -43,11 +43,11 @@ def read_rows(
     out = output_schema(schema, names)
 
     def batches(bucket: BucketScan, file: DataFileMeta, columns: FileColumns) -> Iterator[pa.RecordBatch]:
-        path, own = bucket.path_of(state.paths, file), state.schemas.load(file.schema_id)
+        stored = StoredFile(bucket.path_of(state.paths, file), file.file_size, state.schemas.load(file.schema_id))
         deleted = positions_in(state.io, bucket.deletions, file.file_name)
         if keys is None:
-            return read_batches(state.io, path, own, schema, columns, deleted=deleted)
-        return read_rows_of_keys(state.io, path, own, schema, columns, sought[bucket.id], deleted)
+            return read_batches(state.io, stored, schema, columns, deleted=deleted)
+        return read_rows_of_keys(state.io, stored, schema, columns, sought[bucket.id], deleted)
 
     sought: dict[tuple[bytes, int], RowKeys] = {}
     if keys is not None:

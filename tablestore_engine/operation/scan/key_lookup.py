@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from tablestore_engine.metadata.bucket import bucket_ids
 from tablestore_engine.metadata.manifests.data_file import DataFileMeta
 from tablestore_engine.operation.files.deletion_vectors import positions_in
-from tablestore_engine.operation.files.file_read import FileColumns, read_batches
+from tablestore_engine.operation.files.file_read import FileColumns, StoredFile, read_batches
 from tablestore_engine.operation.files.row_keys import RowKeys
 from tablestore_engine.operation.scan.file_skipping import hashed_as_today
 from tablestore_engine.operation.scan.prune import comparable, equalities, key_value
@@ -117,10 +117,9 @@ def keys_of(
     names = tuple(schema.primary_keys)
     found: list[pa.RecordBatch] = []
     for bucket, file in files:
-        path = bucket.path_of(state.paths, file)
+        stored = StoredFile(bucket.path_of(state.paths, file), file.file_size, state.schemas.load(file.schema_id))
         deleted = positions_in(state.io, bucket.deletions, file.file_name)
-        own = state.schemas.load(file.schema_id)
-        for batch in read_batches(state.io, path, own, schema, FileColumns(names), deleted=deleted):
+        for batch in read_batches(state.io, stored, schema, FileColumns(names), deleted=deleted):
             if condition is None:
                 found.append(batch)
             else:

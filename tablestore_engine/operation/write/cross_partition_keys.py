@@ -25,7 +25,7 @@ from tablestore_engine.mergetree.compaction.sections import key_interval
 from tablestore_engine.mergetree.merge.merge import comparable_key
 from tablestore_engine.metadata.manifests.data_file import DataFileMeta
 from tablestore_engine.operation.files.deletion_vectors import positions_in
-from tablestore_engine.operation.files.file_read import FileColumns, read_batches
+from tablestore_engine.operation.files.file_read import FileColumns, StoredFile, read_batches
 from tablestore_engine.operation.job.bucket_filling import shares
 from tablestore_engine.operation.job.dynamic_bucket import Buckets, fill_rule, key_hashes
 from tablestore_engine.operation.job.write_job import BUCKET_COLUMN, ORDINAL_COLUMN, ROW_KIND_COLUMN, WriteJob
@@ -113,9 +113,9 @@ def _records(state: TableState, one: Numbered, sought: Mapping[str, pa.Array]) -
     schema = state.schema
     kinds = _record_schema(schema)
     deleted = positions_in(state.io, bucket.deletions, file.file_name)
-    own, columns = state.schemas.load(file.schema_id), FileColumns(schema.primary_keys, system=True)
-    path = bucket.path_of(state.paths, file)
-    for batch in read_batches(state.io, path, own, schema, columns, deleted=deleted):
+    columns = FileColumns(schema.primary_keys, system=True)
+    stored = StoredFile(bucket.path_of(state.paths, file), file.file_size, state.schemas.load(file.schema_id))
+    for batch in read_batches(state.io, stored, schema, columns, deleted=deleted):
         hit = pa.array(np.ones(batch.num_rows, np.bool_))
         for name, values in sought.items():
             hit = pc.and_(

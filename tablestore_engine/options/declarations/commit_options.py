@@ -101,6 +101,13 @@ class CommitOptions:
         "process ends when that is done.",
         choices=("sync", "async"),
     )
+    snapshot_clean_empty_directories = Option(
+        "snapshot.clean-empty-directories",
+        BOOLEAN,
+        False,
+        "When files of expired snapshots, deleted tags and expired partitions are removed, also remove the folders of "
+        "buckets and partitions that are empty then.",
+    )
     consumer_expiration_time_millis = Option(
         "consumer.expiration-time",
         DURATION,

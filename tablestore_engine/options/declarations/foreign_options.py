@@ -111,15 +111,4 @@ _REFUSED = (
     _refused_reads("fields.*.map.storage-layout", ENUM, "default", "How a map is stored."),
 )
 
-# The engine will act on these.
-_LATER = tuple(
-    _kept(key, type_, default, description)
-    for key, type_, default, description in (
-        ("write-buffer-spill.max-disk-size", TEXT, None, "Disk space that spilling may use."),
-        ("snapshot.clean-empty-directories", BOOLEAN, False, "Remove empty directories when snapshots expire."),
-        ("partition.mark-done-action", TEXT, None, "What marks a partition as done."),
-        ("partition.end-input-to-done", BOOLEAN, False, "Mark partitions as done at the end of input."),
-    )
-)
-
-FOREIGN_OPTIONS: tuple[Option[Any], ...] = (*_OURS, *_REFUSED, *_LATER, *KEPT_OPTIONS)
+FOREIGN_OPTIONS: tuple[Option[Any], ...] = (*_OURS, *_REFUSED, *KEPT_OPTIONS)

@@ -122,7 +122,7 @@ KEPT_OPTIONS: tuple[Option[Any], ...] = (
         memory="cache-page-size local-merge-buffer-size page-size sort-spill-buffer-size write-manifest-cache "
         "write.batch-memory",
         duration="cross-partition-upsert.index-ttl",
-        text="sort-engine spill-compression write.sequence-number-init-mode",
+        text="sort-engine spill-compression write-buffer-spill.max-disk-size write.sequence-number-init-mode",
     ),
     *_group(
         "How a write of Spark evolves the schema.",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from tablestore_engine.options.option import Effect, Option
-from tablestore_engine.options.option_type import BOOLEAN, COLUMNS, DURATION, ENUM, INT, TEXT
+from tablestore_engine.options.option_type import BOOLEAN, COLUMNS, DURATION, ENUM, ENUMS, INT, TEXT
 
 _HOUR = 3_600_000
+DONE_ACTIONS = ("success-file", "done-partition")
+"""What marks a partition as done here: the other actions of Paimon call a metastore, a service or a Java class."""
 
 
 class LayoutOptions:
@@ -162,4 +164,20 @@ class LayoutOptions:
         TEXT,
         None,
         "Format of that text, for example 'yyyyMMdd'; when not set, it is read as a date, or as a date and a time.",
+    )
+    partition_mark_done_action = Option(
+        "partition.mark-done-action",
+        ENUMS,
+        ("success-file",),
+        "What marks a partition as done, by `partition.end-input-to-done` and `CALL sys.mark_partition_done`: a file "
+        "`_SUCCESS` in its folder (success-file), a folder of the same name with `.done` at its end (done-partition), "
+        "or both. The other actions of Paimon need a metastore or a service.",
+        choices=(*DONE_ACTIONS, "mark-event", "http-report", "custom"),
+        accepted=DONE_ACTIONS,
+    )
+    partition_end_input_to_done = Option(
+        "partition.end-input-to-done",
+        BOOLEAN,
+        False,
+        "Each write marks the partitions that it wrote to as done.",
     )

@@ -43,9 +43,10 @@ _MOST_TASKS = 200
 
 @dataclass(frozen=True)
 class ArrowFile:
-    """A file to read, and where its deletion vector is."""
+    """A file to read, its size in bytes, and where its deletion vector is."""
 
     path: str
+    size: int
     deleted: DeletedRows | None = None
 
 
@@ -90,9 +91,9 @@ def _reader(
 def _rows(io: FileIO, file: ArrowFile, stored: pa.Schema) -> Iterator[pa.RecordBatch]:
     whole = pa.schema([*stored, *_PLACES.items()])
     deleted = None if file.deleted is None else next(iter(read_positions_of(io, [file.deleted])))
-    uri, size = pa.scalar("file://" + name_in_uri(file.path)), pa.scalar(io.size(file.path), pa.int64())
+    uri, size = pa.scalar("file://" + name_in_uri(file.path)), pa.scalar(file.size, pa.int64())
     position = 0
-    for batch in read_stored(io, file.path, dict(zip(stored.names, stored.types, strict=True))):
+    for batch in read_stored(io, file.path, file.size, dict(zip(stored.names, stored.types, strict=True))):
         count = batch.num_rows
         numbers = pa.array(np.arange(position, position + count, dtype=np.int64))
         found = [

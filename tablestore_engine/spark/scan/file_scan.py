@@ -169,7 +169,7 @@ class FileScans:
             reader = self.spark.read.schema(to_spark_schema(fields)).format(group.format)
             return reader.load([escaped_path(path) for path in paths])
         placed = [
-            ArrowFile(path, bucket.deletions.get(file.file_name))
+            ArrowFile(path, file.file_size, bucket.deletions.get(file.file_name))
             for path, (bucket, file) in zip(paths, files, strict=True)
         ]
         return arrow_frame(self.spark, self._table.io, placed, fields)

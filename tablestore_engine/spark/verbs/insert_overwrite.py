@@ -132,7 +132,7 @@ def truncate(
 ) -> WriteOutcome:
     """Remove the chosen files: a metadata change. Spark only counts their rows, if many have to merge."""
     live = [e for e in table.live_files() if chosen(e)]
-    if not live:
+    if not live and intent.commits_nothing:
         return WriteOutcome(None, 0)
     counted = table.count_rows(live)
     rows = counted.rows

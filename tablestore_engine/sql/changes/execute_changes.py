@@ -85,7 +85,9 @@ def updated_rows(statement: Update, context: RowContext) -> tuple[ChangeTarget, 
 
 def _changed(target: ChangeTarget, changes: DataFrame) -> WriteOutcome:
     """Write the changed rows. Without files there is nothing to run; the statement is checked already."""
-    return target.apply(changes) if target.plan.buckets else WriteOutcome(None, 0)
+    if not target.plan.buckets and target.intent.commits_nothing:
+        return WriteOutcome(None, 0)
+    return target.apply(changes)
 
 
 def _own_columns(target: ChangeTarget) -> list[str]:

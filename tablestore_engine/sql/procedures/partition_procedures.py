@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tablestore_engine.errors import OptionError, SqlError
+from tablestore_engine.errors import SqlError
 from tablestore_engine.metadata.partition import PartitionFormat, value_from_text
 from tablestore_engine.operation.changes.table_changes import drop_partitions, expire_partitions
+from tablestore_engine.operation.history.partition_done import mark_done
 from tablestore_engine.operation.history.partition_expire import (
     STRATEGIES,
     PartitionRetention,
@@ -18,7 +19,6 @@ from tablestore_engine.schema.table.table_schema import TableSchema
 from tablestore_engine.sql.catalog.partition_spec import chosen_partitions, partition_field
 from tablestore_engine.sql.procedures.procedure import Arguments, Procedure, Rows, count, duration, text
 from tablestore_engine.sql.rows.row_context import RowContext
-from tablestore_engine.storage.stores.success_file import mark_success
 from tablestore_engine.table import Table
 
 
@@ -92,28 +92,18 @@ def _expire(table: Table, arguments: Arguments, context: RowContext) -> Rows:
 
 
 def _mark_done(table: Table, arguments: Arguments, context: RowContext) -> Rows:
-    """Writes a file `_SUCCESS` into the folders of partitions, which says to other programs that they are complete.
+    """Marks partitions as complete for other programs, as the option `partition.mark-done-action` says: by a file
+    `_SUCCESS` in their folders, or a folder `<partition>.done`.
 
-    A second call keeps the time of creation in it, and changes that of modification. Partitions without rows are
+    A second call keeps the time of creation in the file, and changes that of modification. Partitions without rows are
     ignored.
     """
-    actions = table.schema.options.get(_ACTION, _SUCCESS_FILE)
-    if actions.strip() != _SUCCESS_FILE:
-        raise OptionError(
-            f"Option '{_ACTION}' is '{actions}', and this engine marks partitions by '{_SUCCESS_FILE}' only.",
-            hint="The other actions need a metastore or a service; leave the option out.",
-        )
     chosen = listed_partitions(table.schema, str(arguments["partitions"]))
     partition_format = PartitionFormat(table.schema)
-    for row in {e.partition for e in table.live_files()}:
-        if chosen(partition_format.decode(row)):
-            folder = table.paths.partition_dir(partition_format.path_of(row))
-            mark_success(table.io, f"{folder}/_SUCCESS", context.now_millis())
+    live = {e.partition for e in table.live_files()}
+    mark_done(table.state, (row for row in live if chosen(partition_format.decode(row))), context.now_millis())
     return [(True,)]
 
-
-_ACTION = "partition.mark-done-action"
-_SUCCESS_FILE = "success-file"
 
 PROCEDURES: dict[str, Procedure] = {
     "mark_partition_done": Procedure(

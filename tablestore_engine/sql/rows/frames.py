@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tablestore_engine.catalog import Catalog, View
-from tablestore_engine.errors import BrokenViewError, SqlError, TableNotFound, TableStoreError
+from tablestore_engine.errors import BrokenViewError, OptionError, SqlError, TableNotFound, TableStoreError
 from tablestore_engine.metadata.snapshot import Snapshot
 from tablestore_engine.metadata.warehouse.function import SQL, Function
 from tablestore_engine.schema.table.predicate import Predicate
@@ -27,7 +27,13 @@ from tablestore_engine.spark.run.temp_views import TempViews, is_temporary
 from tablestore_engine.sql.catalog.show import information_schema
 from tablestore_engine.sql.query.bind import Binding, BoundQuery, TableReference, bind, bind_expression, edited
 from tablestore_engine.sql.query.function_calls import body_with, function_calls, inlined
+from tablestore_engine.sql.query.scan_options import time_travel_of
 from tablestore_engine.sql.query.view_columns import positions, references_of_view
+from tablestore_engine.sql.rows.session_options import (
+    of_read,
+    referring,
+    session_options,
+)
 from tablestore_engine.sql.rows.table_frames import TableRead, cached_rows
 from tablestore_engine.sql.rows.time_travel import bound_of, millis_query, snapshot_of
 from tablestore_engine.sql.statements.script import QueriesInside
@@ -64,6 +70,7 @@ class Frames:
         self.scans: list[str] = []
         self._bytes = 0
         self._unknown = False
+        self._settings: Mapping[str, str] | None = None  # `spark.paimon.…`, fetched for the first table
 
     @property
     def input_bytes(self) -> int | None:
@@ -88,6 +95,13 @@ class Frames:
     def query(self, sql: str) -> DataFrame:
         """The rows of a query. Raises the engine's errors for Spark's."""
         return self.run(self.bound(sql, self.database))
+
+    def read(self, table: Table, snapshot_id: int | None, options: Mapping[str, str]) -> DataFrame:
+        """The rows of a table, at a snapshot or with options of this read: a frame of its own."""
+        written = None if snapshot_id is None else TimeTravel(version_sql=str(snapshot_id))
+        travel, rest = time_travel_of(tuple(options.items()), written)
+        reference = TableReference(*table.identifier, travel, options=rest)
+        return self._read(table, self._with_session(reference, *table.identifier), fresh=True)[0]
 
     def bound(self, sql: str, database: str | None = None, known: Sequence[TableReference] = ()) -> BoundQuery:
         """The query with its tables bound to temporary views. `known` are its references, with additional predicates on
@@ -254,7 +268,15 @@ class Frames:
             self._views[key] = self.register(f"{information_schema.NAME}.{name}", frame)
         return self._views[key]
 
+    def _with_session(self, reference: TableReference, database: str, name: str) -> TableReference:
+        """A reference with the options that the session sets for the table."""
+        if self._settings is None:
+            self._settings = session_options(self.spark)
+        return referring(reference, of_read(self._settings, database, name)) if self._settings else reference
+
     def _bind_table(self, reference: TableReference, database: str, name: str, suffix: str) -> str:
+        if not suffix:
+            reference = self._with_session(reference, database, name)
         asked = (
             reference.time_travel,
             repr(reference.predicate),
@@ -283,7 +305,7 @@ class Frames:
         self._views[key] = view
         return view
 
-    def _read(self, table: Table, reference: TableReference) -> tuple[DataFrame, int]:
+    def _read(self, table: Table, reference: TableReference, *, fresh: bool = False) -> tuple[DataFrame, int]:
         """A table's rows, and the bytes of the files that they come from."""
         asked = {key: value for key, value in reference.options if key in READ_OPTIONS}
         if asked:
@@ -291,24 +313,27 @@ class Frames:
         table = table.with_options(dict(reference.options), "query")
         table.options.refuse_unsupported(for_write=False)
         if reference.time_travel is None:
-            return self._frame_of(TableRead(table, self.pin(table), table.schema, reference))
+            return self._frame_of(TableRead(table, self.pin(table), table.schema, reference), fresh=fresh)
         snapshot = self._travel(table, reference.time_travel)
-        return self._frame_of(TableRead(table, snapshot, table.schema_of(snapshot), reference))
+        return self._frame_of(TableRead(table, snapshot, table.schema_of(snapshot), reference), fresh=fresh)
 
     def _incremental(self, table: Table, reference: TableReference, asked: Mapping[str, str]) -> DataFrame:
         """The rows that a range of snapshots added or changed."""
+        if reference.time_travel is not None:
+            key = next(iter(asked))
+            raise OptionError(f"The table is read at one time, and '{key}' asks for what changed in a range of time.")
         self._unknown = True
         others = {key: value for key, value in reference.options if key not in asked}
         table = table.with_options(others, "query")
         frame = read_incremental(self.spark, table, asked, reference.predicate)
         return with_computed(frame, table.schema)
 
-    def _frame_of(self, read: TableRead) -> tuple[DataFrame, int]:
+    def _frame_of(self, read: TableRead, *, fresh: bool) -> tuple[DataFrame, int]:
         if self.explaining:
             plan = read.plan()
             self.scans.append(read.explained(plan))
             return read.frame(self.spark, plan)
-        return read.kept_frame(self.spark)
+        return read.frame(self.spark, read.plan()) if fresh else read.kept_frame(self.spark)
 
     def _changes(self, table: Table, reference: TableReference, suffix: str) -> DataFrame:
         """The changes of a table, by default up to the snapshot at which this statement reads it."""

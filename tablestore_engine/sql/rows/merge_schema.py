@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tablestore_engine.errors import SqlError
+from tablestore_engine.options import LayoutOptions
 from tablestore_engine.schema.alter.apply_changes import apply_changes
 from tablestore_engine.schema.alter.merging import Column, merging_changes
 from tablestore_engine.schema.table.row_kind import row_kind_column
@@ -39,7 +40,8 @@ def merged(table: Table, incoming: Sequence[Column]) -> Table:
         SchemaError: a column that cannot be added or changed. SqlError: keys of the table may change partition.
     """
     schema = table.schemas.load(table.schema.id)  # without the options of the statement
-    changes = merging_changes(schema, incoming, explicit=table.options.write_merge_schema_explicit_cast)
+    explicit = table.options.write_merge_schema_explicit_cast
+    changes = merging_changes(schema, incoming, explicit=explicit)
     if not changes:
         return table
     if schema.crosses_partitions:
@@ -49,5 +51,13 @@ def merged(table: Table, incoming: Sequence[Column]) -> Table:
         )
     ids = table.schemas.list_ids()
     earlier = [table.schemas.load(one) for one in ids if one < schema.id]
-    changed = apply_changes(schema, changes, clock.now_millis(), earlier=earlier)
+    changed = apply_changes(_casting(schema, explicit), changes, clock.now_millis(), earlier=earlier)
+    changed = replace(changed, options=schema.options)
     return table.evolving(replace(changed, id=ids[-1] + 1, replaces=str(schema.id), base=schema.id))
+
+
+def _casting(schema: TableSchema, explicit: bool) -> TableSchema:
+    """The schema as one that takes explicit casts; a value that cannot be cast is an error when it is read."""
+    if not explicit or schema.core_options.schema_evolution_cast != LayoutOptions.schema_evolution_cast.default:
+        return schema
+    return replace(schema, options={**schema.options, LayoutOptions.schema_evolution_cast.key: "explicit-error"})

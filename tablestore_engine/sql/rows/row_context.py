@@ -1,6 +1,6 @@
 """What every statement on rows is given: the catalog, the session and what the caller asks for.
 
-A statement has options of its own: those of its hint OPTIONS, and some of the session, `spark.paimon.<option>`.
+A statement has options of its own: those of its hint OPTIONS, and those of the session (`session_options`).
 `commit.user-prefix` and `commit.identifier` are the identity of its write. All others are options of the table that it
 changes, for as long as it runs. The hint wins over the session.
 """
@@ -9,32 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from tablestore_engine.catalog import Catalog
-from tablestore_engine.errors import CommitIdentityError, ReadOnlyError
-from tablestore_engine.operation.commit.identity import CommitIdentity, applied_before, chosen_identity
+from tablestore_engine.errors import ReadOnlyError
+from tablestore_engine.operation.commit.identity import applied_before
 from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
-from tablestore_engine.options import CommitOptions
 from tablestore_engine.spark.verbs.insert_overwrite import WriteOutcome
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.rows.frames import Frames
+from tablestore_engine.sql.rows.session_options import besides_identity, identity_of, of_write, session_options
 from tablestore_engine.sql.statements.row import Delete, RowChange
 from tablestore_engine.sql.statements.statement import TableName
 from tablestore_engine.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-COMMIT_USER: Final = "commit.user-prefix"
-COMMIT_IDENTIFIER: Final = "commit.identifier"
-_OF_SESSIONS: Final = (
-    COMMIT_USER,
-    COMMIT_IDENTIFIER,
-    CommitOptions.write_merge_schema.key,
-    CommitOptions.write_merge_schema_explicit_cast.key,
-)
-_SESSION_PREFIX: Final = "spark.paimon."
 
 
 @dataclass(frozen=True)
@@ -47,6 +37,7 @@ class RowContext:
     now_millis: Callable[[], int]
     session_options: Mapping[str, str]
     intent: WriteIntent = PLAIN
+    running: Callable[[], SparkSession | None] = lambda: None  # the session, if it was started
     dynamic_options: Mapping[str, str] = field(default_factory=dict)  # of the table that the statement changes
     explaining: bool = False  # the statement is planned only
 
@@ -83,33 +74,28 @@ def with_dynamic_options(statement: RowChange, context: RowContext) -> RowContex
         OptionError: an option that does not exist, or that cannot be given to one statement.
         CommitIdentityError: an identity that is none.
     """
-    given = dict(statement.dynamic_options)
     # A DELETE of all rows starts no session, and nothing that is refused does.
-    if _is_table(statement.table, context) and not (isinstance(statement, Delete) and statement.where_sql is None):
-        given = {**_session_options(context.spark()), **given}
-    identity = _identity(given)
-    if identity is not None:
-        del given[COMMIT_IDENTIFIER]
-        given.pop(COMMIT_USER, None)
-        context = replace(context, intent=replace(context.intent, identity=identity))
-    return replace(context, dynamic_options=given)
+    whole = isinstance(statement, Delete) and statement.where_sql is None
+    given = {**_of_session(statement.table, context, start=not whole), **statement.dynamic_options}
+    return replace(_with_identity(given, context), dynamic_options=besides_identity(given))
 
 
-def _session_options(spark: SparkSession) -> dict[str, str]:
-    """The options of writes that the session sets. Others of Paimon's are not asked for: each costs a call."""
-    found = {key: spark.conf.get(_SESSION_PREFIX + key, None) for key in _OF_SESSIONS}
-    return {key: value for key, value in found.items() if value is not None}
+def with_session_identity(table: TableName, context: RowContext) -> RowContext:
+    """The context of a statement that takes no options, with the identity that its session gives."""
+    return _with_identity(_of_session(table, context, start=False), context)
 
 
-def _identity(given: Mapping[str, str]) -> CommitIdentity | None:
-    text = given.get(COMMIT_IDENTIFIER)
-    if text is None:
-        return None
-    try:
-        number = int(text)
-    except ValueError:
-        raise CommitIdentityError(f"'{COMMIT_IDENTIFIER}' cannot be '{text}': a whole number is expected.") from None
-    return chosen_identity(given.get(COMMIT_USER), number)
+def _with_identity(given: Mapping[str, str], context: RowContext) -> RowContext:
+    identity = identity_of(given)
+    return context if identity is None else replace(context, intent=replace(context.intent, identity=identity))
+
+
+def _of_session(table: TableName, context: RowContext, *, start: bool) -> Mapping[str, str]:
+    """The session's options for a write to a table. `start`: a session is started for them."""
+    if not _is_table(table, context):
+        return {}
+    session = context.spark() if start else context.running()
+    return {} if session is None else of_write(session_options(session), *context.identifier(table))
 
 
 def was_sent_before(table: TableName, context: RowContext) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -16,6 +17,7 @@ from tablestore_engine.spark.verbs.insert_overwrite import overwrite as replace_
 from tablestore_engine.spark.write.align import align
 from tablestore_engine.spark.write.writer import Rows
 from tablestore_engine.sql.rows.merge_schema import incoming_columns, merged
+from tablestore_engine.sql.rows.session_options import besides_identity, identity_of, of_write, session_options
 from tablestore_engine.table import Table
 
 
@@ -46,6 +48,25 @@ def write_frame(
         return insert(spark, table, rows, intent).rows
 
     return with_retry(attempt)
+
+
+def write_in_session(
+    spark: SparkSession,
+    load: Callable[[], Table],
+    frame: DataFrame,
+    options: Mapping[str, str],
+    *,
+    intent: WriteIntent,
+    overwrite: bool = False,
+) -> int:
+    """The same with options of the table for this write: those given, and those of the session, which may also give the
+    identity of a write that has none. Raises OptionError, and what `write_frame` raises."""
+    check_frame(frame, streams=False)
+    given = {**of_write(session_options(spark), *load().identifier), **options}
+    if intent.identity is None:
+        intent = replace(intent, identity=identity_of(given))
+    chosen = besides_identity(given)
+    return write_frame(spark, lambda: load().with_options(chosen, "write"), frame, intent=intent, overwrite=overwrite)
 
 
 def check_frame(rows: object, *, streams: bool) -> None:

@@ -280,9 +280,12 @@ def test_partitions_that_are_done(call, store):
     assert times["creationTime"] == created <= times["modificationTime"]
     assert marks[1].exists()
     assert store.sql("SELECT sum(v) FROM d").first()[0] == 3
-    store.execute("ALTER TABLE d SET TBLPROPERTIES ('partition.mark-done-action' = 'success-file,mark-event')")
+    set_action = "ALTER TABLE d SET TBLPROPERTIES ('partition.mark-done-action' = '{}')"
     with pytest.raises(UserError, match="mark-event"):
-        call("mark_partition_done('d', 'dt=a')")
+        store.execute(set_action.format("success-file,mark-event"))
+    store.execute(set_action.format("done-partition"))
+    assert call("mark_partition_done('d', 'dt=a')") == [(True,)]
+    assert Path(store.table("d").path, "dt=a.done").is_dir()
 
 
 def test_tags_by_call(call, store):

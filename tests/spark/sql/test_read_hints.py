@@ -37,6 +37,8 @@ def test_hints_at_tables(store):
         ("'scan.tag-name' = 'nope'", TagNotFound),
         ("'incremental-between' = '2,1'", UserError),
         ("'incremental-between' = '1'", OptionError),
+        ("'incremental-between' = '1,2', 'scan.snapshot-id' = '1'", OptionError),
+        ("'scan.fallback-branch' = 'b'", OptionError),
         ("'bucket' = '2'", OptionError),
         ("'scan.snapshot-idd' = '2'", OptionError),
     ):

@@ -300,7 +300,7 @@ def test_what_is_not_looked_at(store, monkeypatch):
     monkeypatch.setattr(
         cross_partition_keys,
         "read_batches",
-        lambda io, path, *args, **kwargs: looked.append(path) or read(io, path, *args, **kwargs),
+        lambda io, file, *args, **kwargs: looked.append(file.path) or read(io, file, *args, **kwargs),
     )
     monkeypatch.setattr("tablestore_engine.spark.scan.file_scan.FileScans.scan", None)
     store.execute("INSERT INTO t VALUES ('x', 15, 1), ('x', 213, 1), ('x', 999, 1)")

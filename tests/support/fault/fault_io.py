@@ -107,6 +107,9 @@ class FaultInjectingFileIO:
     def delete_tree(self, path):
         return self._step("delete tree", path, lambda: self.inner.delete_tree(path))
 
+    def delete_empty_dir(self, path):
+        return self._step("delete empty dir", path, lambda: self.inner.delete_empty_dir(path))
+
     def rename(self, src, dst):
         return self._step("rename", src, lambda: self.inner.rename(src, dst))
 

@@ -16,6 +16,7 @@ from tablestore_engine.options.option_type import (
     COLUMNS,
     DURATION,
     ENUM,
+    ENUMS,
     FILE_NAME,
     FLOAT,
     INT,
@@ -50,8 +51,8 @@ def other_value(option):
     """A text that means something else than the default and is acted on; None when there is none to act on."""
     if option.type is BOOLEAN:
         candidates = [str(not option.default).lower()]
-    elif option.type is ENUM:
-        candidates = [one for one in option.choices if one != option.default]
+    elif option.type in (ENUM, ENUMS):
+        candidates = [one for one in option.choices if option.parse(one) != option.default]
     else:
         candidates = [OTHER_VALUES[option.type]]
     return next((one for one in candidates if option.acts_on(option.parse(one))), None)

@@ -122,6 +122,15 @@ def test_retries_are_bounded(tmp_path):
     assert 1 not in by_key(table)
 
 
+def test_pauses_are_as_long_as_the_options_say(tmp_path):
+    options = {"commit.min-retry-wait": "2 s", "commit.max-retry-wait": "5 s", "commit.max-retries": "4"}
+    table = keyed_table(tmp_path, options)
+    entries = added(table, 1)
+    made, slept = committer(table, snapshots=Racing(table, 4))
+    made.commit(Change("APPEND", entries), identity())
+    assert slept == [2, 4, 5, 5]
+
+
 @pytest.mark.parametrize(("timeout", "races"), [("25 s", 3), ("0 s", 1)])
 def test_retries_stop_when_the_time_is_up(tmp_path, timeout, races):
     options = {"commit.timeout": timeout, "commit.max-retries": "100"}

@@ -10,7 +10,7 @@ from support.files import live_paths
 from support.tables import compact, make_table
 
 from tablestore_engine.operation.compact import compact as compact_module
-from tablestore_engine.operation.files.file_read import FileColumns, read_batches
+from tablestore_engine.operation.files.file_read import FileColumns, StoredFile, read_batches
 from tablestore_engine.operation.formats.batch_size import rows_within, slices_within
 from tablestore_engine.operation.formats.file_format import BATCH_BYTES, BATCH_ROWS, ROW_GROUP_BYTES
 
@@ -49,9 +49,10 @@ def test_a_batch_is_read_by_its_bytes(tmp_path):
     table = wide_table(tmp_path)
     table.write(wide_rows(6_000))
     (path,) = live_paths(table)
+    stored = StoredFile(path, table.io.size(path), table.schema)
 
     def batches(*names):
-        return list(read_batches(table.io, path, table.schema, table.schema, FileColumns(names)))
+        return list(read_batches(table.io, stored, table.schema, FileColumns(names)))
 
     found = batches("id", "v")
     assert sum(b.num_rows for b in found) == 6_000
@@ -68,7 +69,8 @@ def test_repeated_values_are_as_wide_as_they_are_in_memory(tmp_path):
     assert compact(table) is not None
     (path,) = live_paths(table)
     groups = pq.ParquetFile(path).metadata.num_row_groups
-    found = list(read_batches(table.io, path, table.schema, table.schema, FileColumns(("v",))))
+    stored = StoredFile(path, table.io.size(path), table.schema)
+    found = list(read_batches(table.io, stored, table.schema, FileColumns(("v",))))
     assert groups > 1
     assert max(b.nbytes for b in found[1:]) <= BATCH_BYTES
     assert all(b.num_rows <= BATCH_ROWS for b in found)

@@ -159,6 +159,6 @@ def test_a_damaged_file(tmp_path, file_format):
     write(table, [{"id": 1}])
     (entry,) = table.live_files()
     with open(path_of(table, entry), "wb") as file:
-        file.write(b"nothing of the kind")
+        file.write(b"nothing of the kind".ljust(entry.file.file_size))
     with pytest.raises(CorruptDataError, match=f"(?i)not a readable {file_format} file"):
         read(table)

@@ -6,9 +6,12 @@ import os
 import threading
 
 import pyarrow as pa
-from support.tables import keyed_table
+import pytest
+from support.files import path_of
+from support.tables import arrow_rows, by_key, keyed_table, partitioned_table, read, row
 
 from tablestore_engine.operation.changes import after_commit
+from tablestore_engine.operation.changes.table_changes import drop_partitions
 from tablestore_engine.storage.stores.consumers import consumers, set_consumer
 
 ROWS = pa.table({"id": pa.array([1], pa.int32()), "v": pa.array([1], pa.int32())})
@@ -40,3 +43,18 @@ def test_consumers_without_progress_are_forgotten(tmp_path):
     os.utime(table.paths.consumer("old"), (1, 1))
     table.write(ROWS)
     assert consumers(table.io, table.paths) == {"new": 1}
+
+
+@pytest.mark.parametrize("clean", ["false", "true"])
+def test_empty_folders(tmp_path, clean):
+    table = partitioned_table(tmp_path, {**FEW, "snapshot.clean-empty-directories": clean})
+    for partition in ("a", "b"):
+        table.write(arrow_rows(table.schema, [row(1, p=partition)]))
+    gone = {e.partition for e in table.live_files() if "p=a" in path_of(table, e)}
+    drop_partitions(table.state, gone)
+    assert table.expire_snapshots() + len(table.snapshots()) <= 2
+    left = {"p=b"} if clean == "true" else {"p=a", "p=b"}
+    assert {name for name in os.listdir(table.path) if "=" in name} == left
+    assert by_key(table) == {1: row(1, p="b")}
+    table.write(arrow_rows(table.schema, [row(1, p="a")]))
+    assert len(read(table)) == 2
