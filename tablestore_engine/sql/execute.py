@@ -161,7 +161,9 @@ def _on_table(statement: _Change, table: TableName) -> Statement:
 
 
 def _query(statement: Query, context: RowContext) -> StatementResult:
-    return StatementResult("SELECT", dataframe=context.frames().query(statement.query_sql))
+    frames = context.frames()
+    frame = frames.query(statement.query_sql)
+    return StatementResult("SELECT", dataframe=frame, is_small=frames.is_small)
 
 
 def _query_inside(statement: QueryInside, context: RowContext) -> StatementResult:
