@@ -86,7 +86,7 @@ fault: $(VENV)/.dev  ## Kill writers at every step and race committers
 	$(PY) -m pytest tests/fault $(PYTEST)
 
 .PHONY: cluster
-cluster: $(VENV)/.dev  ## Run the engine on a standalone cluster of two workers, and over Spark Connect
+cluster: $(VENV)/.dev  ## Run the engine on a cluster of two workers, over Spark Connect, and on a shared server
 	@sh scripts/check_java.sh
 	$(PY) -m pytest tests/cluster $(PYTEST)
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from tablestore_engine.cli_output import show_table, waiting
+from tablestore_engine.cli_server import server, server_folder
 from tablestore_engine.errors import NotFoundError, TableStoreError, UserError, interrupted
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from tablestore_engine.store import TableStore
 
 WRONG, FAILED, RETRY, INTERRUPTED = 1, 3, 75, 130
-_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
-_PIPE_WIDTH = 10_000  # lines in a file or pipe are not wrapped
 
 
 class _Commands(click.Group):
@@ -79,6 +78,9 @@ def main(debug: bool) -> None:
     """Managed tables in a warehouse folder: inspect them, run SQL on them."""
 
 
+main.add_command(server)
+
+
 def _warehouse(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "-w",
@@ -94,20 +96,32 @@ def _schema(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("-s", "--schema", default="default", show_default=True, help="Schema of bare names.")(command)
 
 
+def _session(command: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option(
+        "--session",
+        envvar="TABLESTORE_SESSION",
+        type=click.Choice(["own", "shared"]),
+        default="own",
+        show_default=True,
+        help="A Spark of this process, or the server of the warehouse; by default $TABLESTORE_SESSION.",
+    )(command)
+
+
 @main.command()
 @_warehouse
 @_schema
+@_session
 @click.option("--limit", default=100, show_default=True, help="Rows to show of each result.")
 @click.argument("text")
-def sql(warehouse: str, schema: str, limit: int, text: str) -> None:
+def sql(warehouse: str, schema: str, session: str, limit: int, text: str) -> None:
     """Run the statements of TEXT, or of standard input when TEXT is a dash."""
     from tablestore_engine.sql.text.scripts import split
 
     statements = split(sys.stdin.read() if text == "-" else text)
-    store = _open(warehouse, schema)
+    store = _open(warehouse, schema, session)
     try:
         for statement in statements:
-            with _waiting("Spark starts with the first statement …" if statement is statements[0] else "Running …"):
+            with waiting("Spark starts with the first statement …" if statement is statements[0] else "Running …"):
                 show = _answered(store.execute(statement), limit)
             show()
     finally:
@@ -117,17 +131,20 @@ def sql(warehouse: str, schema: str, limit: int, text: str) -> None:
 @main.command()
 @_warehouse
 @_schema
+@_session
 @click.option("--all", "everything", is_flag=True, help="All tables of the warehouse.")
 @click.option("--full", is_flag=True, help="Make every bucket one sorted run, due or not.")
 @click.argument("table", required=False)
 @click.pass_context
-def compact(ctx: click.Context, warehouse: str, schema: str, everything: bool, full: bool, table: str | None) -> None:
+def compact(
+    ctx: click.Context, warehouse: str, schema: str, session: str, everything: bool, full: bool, table: str | None
+) -> None:
     """Run the compactions of TABLE that are due: scheduled ones, and those that its thresholds require."""
     if everything == (table is not None):
         raise click.UsageError("Name a table, or use --all.")
     catalog = _catalog(warehouse)
     tables = [_resolved(catalog, schema, table)] if table is not None else _all_tables(catalog)
-    store = _open(warehouse, schema)
+    store = _open(warehouse, schema, session)
     try:
         ctx.exit(_compact_each(store, tables, full))
     finally:
@@ -149,7 +166,7 @@ def compact(ctx: click.Context, warehouse: str, schema: str, everything: bool, f
 def sync(warehouse: str, schema: str, topic: str, table: str, every: float | None, **given: Any) -> None:
     """Take the new messages of a Kafka TOPIC into TABLE, each exactly once."""
     given["format"] = given.pop("form")
-    store = _open(warehouse, schema)
+    store = _open(warehouse, schema, "own")
     arguments = {"table": table, "topic": topic, **given}
     call = f"CALL sys.sync_from_kafka({', '.join(f'{k} => {_constant(v)}' for k, v in arguments.items() if v)})"
     while True:
@@ -190,7 +207,7 @@ def tables(warehouse: str, schema: str | None) -> None:
         rows += [(database, one, "view", "", "", "", "", "") for one in sorted(catalog.list_views(database))]
     numbers = ["bigint"] * 4
     titles = ("schema", "name", "kind", "primary key", "rows", "bytes", "files", "snapshots")
-    _table(titles, ["string"] * 4 + numbers, rows)
+    show_table(titles, ["string"] * 4 + numbers, rows)
 
 
 @main.command()
@@ -223,18 +240,24 @@ def snapshots(warehouse: str, schema: str, limit: int, table: str) -> None:
          one.commit_user)
         for one in found
     ]  # fmt: skip
-    _table(titles, types, rows, limit)
+    show_table(titles, types, rows, limit)
 
 
 # -- where ---------------------------------------------------------------------------------------------
 
 
-def _open(warehouse: str, schema: str) -> TableStore:
+def _open(warehouse: str, schema: str, session: str) -> TableStore:
     from tablestore_engine.store import TableStore
 
-    store = TableStore(warehouse)
+    store = TableStore(warehouse, session_factory=_shared_session(warehouse) if session == "shared" else None)
     store.use(schema)
     return store
+
+
+def _shared_session(warehouse: str) -> Callable[[], Any]:
+    from tablestore_engine.spark.session.session import SessionConfig, start_session
+
+    return lambda: start_session(SessionConfig(shared=server_folder(warehouse), any_settings=True))
 
 
 def _catalog(warehouse: str) -> Catalog:
@@ -313,53 +336,20 @@ def _compact_one(store: TableStore, identifier: tuple[str, str], full: bool) -> 
 # -- showing -------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def _waiting(text: str) -> Iterator[None]:
-    """Show a spinner on a terminal; it disappears afterwards."""
-    from rich.console import Console
-
-    with Console(stderr=True).status(text):
-        yield
-
-
 def _answered(result: StatementResult, limit: int | None = None) -> Callable[[], None]:
     """Fetch the rows of a result. Returns a function that prints them, or a line that says what was done."""
     if result.dataframe is not None:
         from tablestore_engine.spark.run.guarded import guarded
+        from tablestore_engine.spark.run.uncompiled import uncompiled
 
         frame = guarded(result.dataframe)
-        rows = (frame if limit is None else frame.limit(limit + 1)).collect()
+        with uncompiled(frame.sparkSession, result.is_small):
+            rows = (frame if limit is None else frame.limit(limit + 1)).collect()
         kinds = [kind for _, kind in frame.dtypes]
-        return partial(_table, frame.columns, kinds, [tuple(row) for row in rows], limit)
+        return partial(show_table, frame.columns, kinds, [tuple(row) for row in rows], limit)
     if result.columns is not None:
-        return partial(_table, result.columns, result.types or (), result.rows or (), limit)
+        return partial(show_table, result.columns, result.types or (), result.rows or (), limit)
     return partial(click.echo, result.message)
-
-
-def _table(
-    titles: Sequence[str], types: Sequence[str], rows: Iterable[Sequence[Any]], limit: int | None = None
-) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    shown = list(rows)
-    cut = limit is not None and len(shown) > limit
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for at, title in enumerate(titles):
-        is_number = at < len(types) and types[at].partition("(")[0] in _NUMBERS
-        table.add_column(Text(title), justify="right" if is_number else "left", overflow="fold")
-    for row in shown[:limit]:
-        table.add_row(*(Text("NULL", style="dim") if value is None else Text(_text(value)) for value in row))
-    console = Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH)
-    console.print(table)
-    count = len(shown[:limit])
-    console.print(f"{count:,} row{'' if count == 1 else 's'}{', and more' if cut else ''}", style="dim")
-
-
-def _text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 if __name__ == "__main__":

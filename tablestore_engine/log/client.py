@@ -16,7 +16,8 @@ SECONDS = 10.0
 TRANSACTION_MILLIS = 300_000
 _MESSAGE_MILLIS = 60_000
 _QUIET = {"log_level": 2}  # the client would report each lost connection on stderr
-_FENCED = ("_FENCED", "PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH")
+_FENCED = ("_FENCED", "PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH", "_FATAL")
+"""After a fatal error, too, a new producer goes on: the usual reason is that this one was fenced while it was idle."""
 _READ = {"enable.auto.commit": False, "auto.offset.reset": "error", "enable.partition.eof": True}
 
 
@@ -100,7 +101,7 @@ def _log_error(log: LogSettings, what: str, error: BaseException) -> LogError:
     cause = error.args[0] if error.args else error
     name = cause.name() if hasattr(cause, "name") else ""
     text = cause.str() if hasattr(cause, "str") else str(cause)
-    if name in _FENCED or (name == "_FATAL" and "fenced" in text.lower()):
+    if name in _FENCED:
         return LogFencedError(f"{what}: another writer publishes to topic '{log.topic}' now.")
     found = LogError(f"{what}: {text} (brokers {log.servers}, {name})." if name else f"{what}: {text}.", hint=_HINT)
     found.code = name

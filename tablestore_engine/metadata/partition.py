@@ -127,6 +127,13 @@ class PartitionFormat:
         values = dict(zip((one.id for one in layout), decode_row(partition, _types(layout)), strict=True))
         return tuple(values.get(one, UNKNOWN) for one in self._ids)
 
+    def splits(self, wanted: Mapping[int, Any], partition: bytes) -> bool:
+        """Whether wanted values may choose some rows of a partition and others not: it was written when the table had
+        other partition columns."""
+        values = self.decode(partition)
+        known = all(values[at] is UNKNOWN or values[at] == value for at, value in wanted.items())
+        return known and any(values[at] is UNKNOWN for at in wanted)
+
     def covers(self, wanted: Mapping[int, Any], partition: bytes) -> bool:
         """Whether wanted values, by the positions of partition columns, choose all rows of a partition, or none.
 
@@ -136,8 +143,8 @@ class PartitionFormat:
         values = self.decode(partition)
         if any(values[at] is not UNKNOWN and values[at] != value for at, value in wanted.items()):
             return False
-        unsure = [self.names[at] for at in wanted if values[at] is UNKNOWN]
-        if unsure:
+        if self.splits(wanted, partition):
+            unsure = [self.names[at] for at in wanted if values[at] is UNKNOWN]
             path = self.path_of(partition)
             raise SchemaError(
                 f"Partition {path or 'of all rows'} was written before '{unsure[0]}' became a partition column, so "

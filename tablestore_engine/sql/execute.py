@@ -26,6 +26,11 @@ from tablestore_engine.sql.catalog.partition_spec import clause_values, partitio
 from tablestore_engine.sql.changes.change_target import ChangeTarget
 from tablestore_engine.sql.changes.execute_changes import deleted_rows, execute_delete, execute_update, updated_rows
 from tablestore_engine.sql.changes.execute_merge import execute_merge, merged_rows
+from tablestore_engine.sql.changes.former_partitions import (
+    drop_rows_of_partitions,
+    overwrite_partition,
+    truncate_partition,
+)
 from tablestore_engine.sql.changes.replace_where import execute_replace_where, replacing_rows
 from tablestore_engine.sql.functions.execute_functions import (
     execute_create_function,
@@ -38,7 +43,7 @@ from tablestore_engine.sql.query.plain_selection import plain_selection
 from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.rows.execute_analyze import execute_analyze
 from tablestore_engine.sql.rows.execute_create_as import execute_create_as
-from tablestore_engine.sql.rows.execute_insert import execute_insert, execute_overwrite, execute_truncate
+from tablestore_engine.sql.rows.execute_insert import execute_insert
 from tablestore_engine.sql.rows.execute_layout import execute_add_primary_key, execute_cluster
 from tablestore_engine.sql.rows.row_context import (
     RowContext,
@@ -48,6 +53,7 @@ from tablestore_engine.sql.rows.row_context import (
 )
 from tablestore_engine.sql.statements.function import CreateFunction, DescribeFunction, DropFunction, ShowFunctions
 from tablestore_engine.sql.statements.layout import AddPrimaryKey, AnalyzeTable, ClusterTable, Compact
+from tablestore_engine.sql.statements.partition import DropPartitions
 from tablestore_engine.sql.statements.row import Delete, InsertInto, InsertOverwrite, Merge, RowChange, Update
 from tablestore_engine.sql.statements.script import QueriesInside
 from tablestore_engine.sql.statements.statement import (
@@ -155,7 +161,9 @@ def _on_table(statement: _Change, table: TableName) -> Statement:
 
 
 def _query(statement: Query, context: RowContext) -> StatementResult:
-    return StatementResult("SELECT", dataframe=context.frames().query(statement.query_sql))
+    frames = context.frames()
+    frame = frames.query(statement.query_sql)
+    return StatementResult("SELECT", dataframe=frame, is_small=frames.is_small)
 
 
 def _query_inside(statement: QueryInside, context: RowContext) -> StatementResult:
@@ -192,7 +200,7 @@ def _explain(statement: Explain, context: RowContext) -> StatementResult:
 
 
 def _overwrite(statement: InsertOverwrite, context: RowContext) -> StatementResult:
-    found = execute_overwrite if statement.replace_where_sql is None else execute_replace_where
+    found = overwrite_partition if statement.replace_where_sql is None else execute_replace_where
     return found(statement, context)
 
 
@@ -341,7 +349,8 @@ _RUNNERS: dict[type[Statement], Callable[[Any, RowContext], StatementResult]] = 
     CreateTableAs: execute_create_as,
     InsertInto: execute_insert,
     InsertOverwrite: _overwrite,
-    Truncate: execute_truncate,
+    Truncate: truncate_partition,
+    DropPartitions: drop_rows_of_partitions,
     Delete: execute_delete,
     Update: execute_update,
     Merge: execute_merge,

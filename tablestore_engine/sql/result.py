@@ -16,6 +16,7 @@ class StatementResult:
 
     `kind` is its verb (`UPSERT`, `CREATE TABLE`, `SELECT`). Rows are either a lazy `dataframe` or, when the catalog
     answered without Spark, `rows` under `columns`. `rows_affected` counts rows that were written, changed or removed.
+    `is_small`: the query reads so little that it is run without generated code.
     """
 
     kind: str
@@ -24,6 +25,7 @@ class StatementResult:
     columns: tuple[str, ...] | None = None
     types: tuple[str, ...] | None = None  # Spark type texts of `columns`
     rows: Sequence[tuple[Any, ...]] | None = None
+    is_small: bool = False
 
     @property
     def message(self) -> str:

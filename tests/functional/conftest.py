@@ -50,8 +50,8 @@ def warehouse(tmp_path_factory):
 
 @pytest.fixture(scope="class")
 def profile_target(warehouse):
-    remote = os.environ.get("TABLESTORE_REMOTE")  # set by tests/cluster
-    where = {"remote": remote} if remote else {"master": "local[2]"}
+    remote, shared = os.environ.get("TABLESTORE_REMOTE"), os.environ.get("TABLESTORE_SHARED")  # set by tests/cluster
+    where = {"remote": remote} if remote else {"master": "local[2]", "session": "shared" if shared else "own"}
     return {
         "type": "tablestore",
         "warehouse": warehouse,

@@ -73,11 +73,11 @@ class TestFewChangedRows:
         assert self.count(project, "other_columns", "name = 'old' and v < 0") == 3
         assert self.count(project, "predicated", "v = -1") == 3
         assert self.count(project, "replaced", "name = 'new'") == 3
-        # The rows of the window are found by one scan of their file, and looked up as those of the batch are.
-        assert reads["batched"].scans == [1]
+        # The rows of the window are found by one scan of a few columns, and looked up as those of the batch are.
+        assert len(reads["batched"].scans) == 1
         assert 0 < reads["batched"].groups <= 4
         assert self.count(project, "batched", "true") == ROWS
         # The staging query reads the snapshot; its MERGE looks up the two changed rows and the two new ones.
-        assert len(reads["taken"].scans) <= 1
+        assert len(reads["taken"].scans) <= 2
         assert 0 < reads["taken"].rows <= 4 * PAGE + 4
         assert self.count(project, "taken", "dbt_valid_to is not null") == 2

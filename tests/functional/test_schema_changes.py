@@ -14,6 +14,14 @@ RENAMED = """models:
       - {name: label, config: {meta: {renamed_from: a}}}
       - {name: s.y, config: {meta: {renamed_from: x}}}
 """
+DOCUMENTED = """models:
+  - name: m
+    description: all of it
+    config: {persist_docs: {relation: true, columns: true}}
+    columns:
+      - {name: id, description: the id}
+      - {name: d, description: a new day}
+"""
 FIRST = "select 1 as id, 'one' as a, named_struct('x', 1) as s, 5 as n"
 
 
@@ -45,10 +53,14 @@ class TestSchemaChanges:
 
     def test_append(self, project):
         before = self.first(project)
+        write_file(DOCUMENTED, project.project_root, "models", "m.yml")
         query = "select 2 as id, 'two' as a, named_struct('x', 2, 'z', 'new') as s, 6 as n, date '2026-01-01' as d"
         message = self.build(project, "append_new_columns", query)
         assert message == "UPSERT 1 row; added d, s is struct<x:int,z:string>"
-        assert self.table(project).schema.id == before.schema.id + 1
+        after = self.table(project).schema
+        assert after.id == before.schema.id + 1, "columns and comments are one change"
+        assert (after.comment, after.field("id").description, after.field("d").description) == (
+            "all of it", "the id", "a new day")  # fmt: skip
         assert self.rows(project) == [
             """('{"id":1,"a":"one","s":{"x":1},"n":5}',)""",
             """('{"id":2,"a":"two","s":{"x":2,"z":"new"},"n":6,"d":"2026-01-01"}',)""",

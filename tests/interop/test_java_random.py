@@ -115,7 +115,7 @@ def _play(java, played: Played, step: str) -> None:
     elif step == "our compaction":
         table.compact(full=rng.random() < 0.5)
     elif step == "their compaction":
-        java.ask("compact", path)
+        java.ask("compact", path, "write-only=false")
     elif step == "their expiration":
         java.ask("expire", path, str(rng.randrange(1, 4)))
     elif step == "column":

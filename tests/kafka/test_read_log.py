@@ -46,8 +46,8 @@ def test_full_is_the_rows_then_the_changes(logged, mode):
     while len(changes) < 9 and time.monotonic() < until:
         changes += told([next(reader)])
     live = changes[3:]
-    assert sorted(live[:3]) == [("+U", 3, 30), ("-D", 2, 2), ("-U", 3, 3)]
-    assert sorted(live[3:]) == [("+I", 4, 4), ("+U", 3, 31), ("-U", 3, 30)]
+    # The order of the changes of a key is known, that of different partitions is not.
+    assert sorted(live) == [("+I", 4, 4), ("+U", 3, 30), ("+U", 3, 31), ("-D", 2, 2), ("-U", 3, 3), ("-U", 3, 30)]
     assert state_after(changes) == {1: 10, 3: 31, 4: 4}
 
 

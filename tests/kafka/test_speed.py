@@ -83,7 +83,8 @@ def test_publishing(logged, broker, topic, monkeypatch):
     ours = time.perf_counter() - began
     assert done.messages == ROWS
     pairs = [(one.key(), one.value()) for one in consumed(broker.servers, topic)]
-    AdminClient({"bootstrap.servers": broker.servers}).create_topics([NewTopic("bare", 1)])["bare"].result(10)
+    client = AdminClient({"bootstrap.servers": broker.servers})
+    client.create_topics([NewTopic("bare", 1)])["bare"].result(10)
     bare = publish_bare(broker.servers, "bare", pairs)
     print(f"published {ROWS / ours:,.0f} rows/s, the client alone {ROWS / bare:,.0f}: {bare / ours:.2f}")
     assert bare / ours >= PUBLISH_BAR

@@ -32,20 +32,22 @@ class Dying:
     def __getattr__(self, name):
         return getattr(self._inner, name)
 
+    def __len__(self):
+        if self._step == "sent":
+            die()
+        return len(self._inner)
+
     def begin_transaction(self, *given):
         self._inner.begin_transaction(*given)
         if self._step == "begun":
             die()
 
     def flush(self, *given):
-        if self._step == "sent":
-            die()
-        left = self._inner.flush(*given)
-        if self._step == "flushed":
-            die()
-        return left
+        return self._inner.flush(*given)
 
     def commit_transaction(self, *given):
+        if self._step == "flushed":
+            die()
         self._inner.commit_transaction(*given)
         if self._step == "published":
             die()

@@ -30,7 +30,13 @@ ON = [
     "t.w = s.w AND t.p = 'a'",
 ]
 MATCHED = ["", " AND s.v > 2", " AND t.v IS NULL", " AND t.v > s.v", " AND t.w < s.w", " AND s.id % 2 = 0"]
-UNMATCHED = ["t.p = 'a' AND t.v > 2", "t.id < 4", "t.v IS NULL AND t.w > 1", "t.name = 'x' AND t.p = 'b'"]
+UNMATCHED = [
+    "length(t.name) + t.v > 4",
+    "t.p = 'a' AND t.v > 2",
+    "t.id < 4",
+    "t.v IS NULL AND t.w > 1",
+    "t.name = 'x' AND t.p = 'b'",
+]
 WHERE = [
     "id IN (SELECT id FROM s)",
     "(p, id, name) IN (SELECT p, id, name FROM s WHERE v > 1)",

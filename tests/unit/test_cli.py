@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -11,6 +12,7 @@ from support.tables import no_spark
 
 from tablestore_engine.cli import exit_code, main
 from tablestore_engine.errors import ConflictError, JavaNotFoundError, SqlError, StorageError
+from tablestore_engine.spark.session.server_files import Record, ServerFolder
 
 
 @pytest.fixture
@@ -170,3 +172,25 @@ def test_one_table_that_cannot_be_read_hides_no_other(filled, tmp_path):
     dropped = run("sql", "drop table s.odd; show tables in s")
     assert dropped.exit_code == 0, dropped.output
     assert "odd" not in dropped.output
+
+
+def test_servers_are_listed_and_stopped(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert CliRunner().invoke(main, ["server", "stop"]).output == "No Spark server runs.\n"
+    folder = ServerFolder.make(str(tmp_path / "cache" / "dbt-tablestore"), "kind")
+    record = Record(
+        pid=1, port=2, token="secret", warehouse=str(tmp_path / "w"), version="1", code="c", started=0,
+        idle_seconds=90, log="/log",
+    )  # fmt: skip
+    folder.write_record(record)
+    assert "0 rows" in CliRunner().invoke(main, ["server", "status"]).output, "a record without a process"
+    lock, client = folder.try_life_lock(), folder.share_use_lock()
+    shown = CliRunner().invoke(main, ["server", "status", "-w", str(tmp_path / "w")]).output
+    assert "in use" in shown
+    assert "1.5" in shown
+    assert "secret" not in shown
+    assert "0 rows" in CliRunner().invoke(main, ["server", "status", "-w", str(tmp_path)]).output
+    refused = CliRunner().invoke(main, ["server", "stop"])
+    assert (refused.exit_code, "in use" in refused.output) == (1, True)
+    os.close(client)
+    os.close(lock)

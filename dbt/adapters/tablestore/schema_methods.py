@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.base import BaseRelation, available
 from dbt.adapters.sql import SQLAdapter
 
+from dbt.adapters.tablestore.build.doc_changes import column_comments, with_docs
 from dbt.adapters.tablestore.build.on_schema_change import SYNC, WIDEN, SchemaChange, renames
 from dbt.adapters.tablestore.config.option_changes import option_changes
 from dbt.adapters.tablestore.config.table_layout import TableLayout
@@ -21,7 +22,6 @@ from dbt.adapters.tablestore.relation.relation import schema_of
 from tablestore_engine.catalog.log_topics import TOPIC
 from tablestore_engine.errors import SchemaError, UnsupportedTypeError
 from tablestore_engine.schema.table.row_kind import ROW_KIND
-from tablestore_engine.schema.table.schema_changes import SetColumnComment
 from tablestore_engine.schema.types.sql_literals import quoted_text
 
 if TYPE_CHECKING:
@@ -62,8 +62,8 @@ class SchemaMethods(SQLAdapter):
     def tablestore_evolve(
         self, relation: BaseRelation, change: SchemaChange, mode: str, model: Mapping[str, Any]
     ) -> None:
-        """Adapt a table to its model, in one commit of its schema: its options, and as far as the mode allows, its
-        columns.
+        """Adapt a table to its model, in one commit of its schema: its options, the comments that it persists, and
+        as far as the mode allows, its columns.
 
         Raises DbtRuntimeError for an option or a column that cannot change.
         """
@@ -71,9 +71,10 @@ class SchemaMethods(SQLAdapter):
         identifier = schema_of(relation), str(relation.identifier)
         columns = change.changes(mode)
         with self.connections.exception_handler("table schema"):
-            options = option_changes(self.catalog.load_table(*identifier).schema.options, wanted)
+            schema = self.catalog.load_table(*identifier).schema
+            options = option_changes(schema.options, wanted)
             # Options first: `schema.evolution.cast` decides about the columns.
-            changes = [*options.schema_changes(), *columns]
+            changes = [*options.schema_changes(), *with_docs(schema, model, columns)]
             try:
                 if changes:
                     self.catalog.alter_table(*identifier, changes)
@@ -148,12 +149,7 @@ class SchemaMethods(SQLAdapter):
     def tablestore_comment_columns(self, relation: BaseRelation, comments: Mapping[str, str]) -> None:
         """Set the comments of columns and fields, by lower-case path, in one new schema, unless all are set already."""
         with self.connections.exception_handler("comment"):
-            changes = [
-                SetColumnComment(one.path, wanted)
-                for one in self._paths(relation)
-                if (wanted := next((comments[name] for name in one.names if comments.get(name)), None))
-                and wanted != one.comment
-            ]
+            changes = column_comments(self._paths(relation), comments)
             if changes:
                 self.catalog.alter_table(schema_of(relation), str(relation.identifier), changes)
 

@@ -54,6 +54,7 @@ class RowStats:
         self._types = {f.name: f.type for f in schema if not pa.types.is_nested(f.type)}
         self._bounds: dict[str, tuple[Any, Any]] = {}
         self._nulls = dict.fromkeys(self._types, 0)
+        self._unknown: set[str] = set()
 
     def add(self, rows: pa.Table) -> None:
         """Take rows of the schema."""
@@ -62,7 +63,11 @@ class RowStats:
             self._nulls[name] += column.null_count
             if not _is_bounded(kind) or column.null_count == len(column):
                 continue
-            found = pc.min_max(column).as_py()
+            try:
+                found = pc.min_max(column).as_py()
+            except OverflowError:  # a time that Python does not have, beyond the year 9999
+                self._unknown.add(name)
+                continue
             low, high = self._bounds.get(name, (found["min"], found["max"]))
             self._bounds[name] = (min(low, found["min"]), max(high, found["max"]))
 
@@ -73,7 +78,8 @@ class RowStats:
     def _of(self, name: str, mode: str) -> ColumnStats:
         if name not in self._types or mode == "none":
             return UNKNOWN
-        return stats_of(self._types[name], mode, *self._bounds.get(name, (None, None)), self._nulls[name])
+        low, high = (None, None) if name in self._unknown else self._bounds.get(name, (None, None))
+        return stats_of(self._types[name], mode, low, high, self._nulls[name])
 
 
 def _truncate_text(length: int | None, minimum: Any, maximum: Any, nulls: int) -> ColumnStats:

@@ -34,6 +34,18 @@ def check_not_computed(options: Mapping[str, str], path: Path) -> None:
         )
 
 
+def stored_place(options: Mapping[str, str], fields: Fields, after: str) -> tuple[bool, str | None] | None:
+    """Where a stored column goes that comes after a computed one: first, or after which stored one; None where `after`
+    is not computed."""
+    columns = computed_columns(options)
+    if not any(one.name.lower() == after.lower() for one in columns):
+        return None
+    shown = in_places([(one.name, True) for one in fields], columns, lambda one: (one.name, False))
+    at = [name.lower() for name, _ in shown].index(after.lower())
+    before = [name for name, is_stored in shown[:at] if is_stored]
+    return not before, before[-1] if before else None
+
+
 def with_added(options: Mapping[str, str], fields: Fields, change: AddComputedColumn) -> dict[str, str]:
     """The options with one computed column more. Raises SchemaError, ColumnNotFound."""
     columns = computed_columns(options)

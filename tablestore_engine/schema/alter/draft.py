@@ -114,7 +114,8 @@ class Draft:
 
         def insert(siblings: Fields) -> Fields:
             check_new_field(path, change.type, siblings)
-            at = _target(siblings, path, first=change.first, after=change.after)
+            first, after = self._place(path, change)
+            at = _target(siblings, path, first=first, after=after)
             return (*siblings[:at], field, *siblings[at:])
 
         self.fields = added(self.fields, parent, insert)
@@ -198,7 +199,8 @@ class Draft:
             others = (*siblings[:at], *siblings[at + 1 :])
             if change.after is not None and change.after.lower() == siblings[at].name.lower():
                 raise SchemaError(f"Column '{shown(path)}' cannot be moved after itself.")
-            to = _target(others, path, first=change.first, after=change.after)
+            first, after = self._place(path, change)
+            to = _target(others, path, first=first, after=after)
             return (*others[:to], siblings[at], *others[to:])
 
         self.fields = edited(self.fields, path, move)
@@ -237,6 +239,14 @@ class Draft:
             return (*siblings[:at], replace(siblings[at], default_value=change.default), *siblings[at + 1 :])
 
         self.fields = edited(self.fields, path, set_default)
+
+    def _place(self, path: Path, change: AddColumn | MoveColumn) -> tuple[bool, str | None]:
+        """Whether a column comes first, or after which one: of those that are stored."""
+        found = None
+        if len(path) == 1 and change.after is not None:
+            others = tuple(one for one in self.fields if one.name != path[0])
+            found = computed.stored_place(self.options, others, change.after)
+        return (change.first, change.after) if found is None else found
 
     def _past_types(self, path: Path) -> list[DataType]:
         """The types that a column, or what is at a path inside of it, had in earlier versions."""

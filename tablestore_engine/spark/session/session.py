@@ -7,15 +7,19 @@ else started is used and never stopped; nothing of Spark's or py4j's logs reache
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import importlib.util
 import logging
+import os
 import sys
 import threading
 import warnings
 from collections.abc import Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
+from weakref import ReferenceType, ref
 
 from tablestore_engine.errors import EnvironmentProblem
 from tablestore_engine.spark.session.session_classic import start_classic
@@ -28,6 +32,7 @@ __all__ = [
     "SessionConfig",
     "new_session",
     "prepare_session",
+    "server_ended",
     "start_in_background",
     "start_session",
     "stop_session",
@@ -57,6 +62,8 @@ def start_session(config: SessionConfig | None = None) -> SparkSession:
     config = config or SessionConfig()
     _quieten_loggers()
     with _lock:
+        if config.shared:
+            config = _with_server(config)
         running = None if config.remote else _running_session()
         if running is not None:
             return prepare_session(running, config.spark_config)
@@ -89,6 +96,16 @@ def new_session(root: SparkSession) -> SparkSession:
     inherited = child.conf.getAll
     mine = {key: value for key, value in root.conf.getAll.items() if inherited.get(key) != value}
     return prepare_session(child, mine)
+
+
+def server_ended(root: SparkSession) -> bool:
+    """Whether a shared server that a session works on was ended."""
+    known = _roots.get(id(root))
+    if known is None or not known.config.shared:
+        return False
+    from tablestore_engine.spark.session.server_client import has_ended
+
+    return has_ended(known.config.remote or "")
 
 
 def stop_session(root: SparkSession) -> None:
@@ -145,16 +162,53 @@ def _is_not_py4j(record: logging.LogRecord) -> bool:
 
 
 def _connect(url: str, config: SessionConfig) -> SparkSession:
-    missing = [name for name in _connect_packages() if not _importable(name)]
-    if missing:
-        raise EnvironmentProblem(
-            f"Spark Connect ({url}) needs packages that are not installed: {', '.join(missing)}.",
-            hint="Install them with `pip install 'dbt-tablestore[connect]'`.",
-        )
+    _require_connect(f"Spark Connect ({url})")
     from pyspark.sql import SparkSession
 
     session = SparkSession.builder.remote(url).appName(config.app_name).create()
+    atexit.register(_end_connection, ref(session), config)
+    if config.shared:
+        _lose_soon(session)
     return prepare_session(session, config.spark_config)
+
+
+def _end_connection(session: ReferenceType[Any], config: SessionConfig) -> None:
+    """End a session on its server while Python still runs threads: gRPC waits for ever for them later."""
+    from tablestore_engine.spark.session.server_client import has_ended
+
+    found = session()
+    if found is None or found.is_stopped:
+        return
+    if config.shared and has_ended(config.remote or ""):
+        found.release_session_on_close = False
+    with contextlib.suppress(Exception):
+        found.stop()
+
+
+def _with_server(config: SessionConfig) -> SessionConfig:
+    """The configuration with the address of the shared server, which is started if there is none."""
+    from tablestore_engine.spark.session.server_client import attach
+
+    _require_connect("A shared Spark server")
+    config = replace(config, shared=os.path.realpath(config.shared or ""))
+    return replace(config, remote=attach(config).url)
+
+
+def _lose_soon(session: SparkSession) -> None:
+    """A server on this machine that does not answer within seconds was ended; PySpark would try for ten minutes."""
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+
+    client: Any = session.client
+    client.set_retry_policies([DefaultPolicy(max_retries=6, max_backoff=1_000)])
+
+
+def _require_connect(what: str) -> None:
+    missing = [name for name in _connect_packages() if not _importable(name)]
+    if missing:
+        raise EnvironmentProblem(
+            f"{what} needs packages that are not installed: {', '.join(missing)}.",
+            hint="Install them with `pip install 'dbt-tablestore[connect]'`.",
+        )
 
 
 def _connect_packages() -> tuple[str, ...]:
@@ -170,7 +224,9 @@ def _connect_alike(root: SparkSession) -> SparkSession:
     from pyspark.sql.connect.session import SparkSession as ConnectSession
 
     channel: Any = root.client._builder
-    return cast("SparkSession", ConnectSession.builder.channelBuilder(channel).create())
+    session = cast("SparkSession", ConnectSession.builder.channelBuilder(channel).create())
+    atexit.register(_end_connection, ref(session), SessionConfig())
+    return session
 
 
 def _importable(name: str) -> bool:

@@ -75,16 +75,16 @@ def support_file(cache: str | None, name: str, text: str) -> str | None:
     return path
 
 
-def write_aside(path: str, text: str) -> None:
-    """Writes a small file so that others see all of it or nothing."""
+def write_aside(path: str, text: str, mode: int = 0o666) -> None:
+    """Writes a small file so that others see all of it or nothing, and nobody whom `mode` excludes sees any of it."""
     temporary = f"{path}.{os.getpid()}.{threading.get_ident()}"
-    with open(temporary, "w", encoding="utf-8") as file:
+    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w", encoding="utf-8") as file:
         file.write(text)
     os.replace(temporary, path)
 
 
-def new_log_file(cache: str | None) -> str:
-    """A new path for what the JVM writes: in the cache, else in the system's temporary folder."""
+def new_log_file(cache: str | None, of: str = "spark") -> str:
+    """A new path for what a JVM, or the process `of` that name, writes: in the cache, else in the temporary folder."""
     if cache is None:
         handle, path = tempfile.mkstemp(prefix="dbt-tablestore-spark-", suffix=".log")
         os.close(handle)
@@ -92,7 +92,7 @@ def new_log_file(cache: str | None) -> str:
     folder = os.path.join(cache, "logs")
     os.makedirs(folder, mode=0o700, exist_ok=True)
     _prune_logs(folder)
-    return os.path.join(folder, f"spark-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log")
+    return os.path.join(folder, f"{of}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log")
 
 
 def _prune_logs(folder: str) -> None:

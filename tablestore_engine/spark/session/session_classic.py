@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import importlib
 import importlib.util
 import os
 import re
@@ -31,12 +30,14 @@ from tablestore_engine.spark.session.jvm import (
     Gateway,
     announced,
     direct_command,
+    import_what_statements_need,
     start_jvm,
     submit_command,
 )
 from tablestore_engine.spark.session.session_archive import NO_ARCHIVE, archive_use, kind_of_jvm
 from tablestore_engine.spark.session.session_config import (
     DRIVER_MEMORY,
+    ENGINE,
     JAVA_OPTIONS,
     Machine,
     SessionConfig,
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 
 # What Spark's scripts and its launcher read and a direct start would not.
 _READ_BY_SCRIPTS = ("PYSPARK_SUBMIT_ARGS", "SPARK_DIST_CLASSPATH", "SPARK_SUBMIT_OPTS", "SPARK_DAEMON_MEMORY")
-_OF_FIRST_STATEMENT = ("pyspark.sql.functions", "tablestore_engine.sql.execute", "tablestore_engine.sql.result_frame")
+_WORKER_DAEMON = "tablestore_engine.spark.session.worker_daemon"
 _LONGEST_ARGUMENT = 100_000  # characters; Linux takes 128 KiB
 
 
@@ -65,15 +66,26 @@ def start_classic(config: SessionConfig) -> SparkSession:
     config = replace(config, spark_config={**_spark_defaults(environ, spark_home), **config.spark_config})
     cache = session_cache.cache_directory(config.cache_dir, environ)
     settings = _settings(config, cache)
+    starts_jvm = os.name == "posix" and not _has_jvm()
     if config.is_local:
         environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # no look-up of this machine's name
         python = config.spark_config.get("spark.pyspark.python", sys.executable)
         os.environ.setdefault("PYSPARK_PYTHON", python)
         environ.setdefault("PYSPARK_PYTHON", python)
+        if starts_jvm and environ["PYSPARK_PYTHON"] == sys.executable:
+            environ["PYTHONPATH"] = _path_of_workers(environ)
+            settings.setdefault("spark.python.daemon.module", _WORKER_DAEMON)
     gateway = None
-    if os.name == "posix" and not _has_jvm():
+    if starts_jvm:
         gateway = _launch(config, settings, environ, spark_home, cache)
     return _build(settings, gateway)
+
+
+def _path_of_workers(environ: Mapping[str, str]) -> str:
+    """Where Python workers look for modules: where they did, and where this engine is."""
+    given = [path for path in [environ.get("PYTHONPATH")] if path]
+    installed = os.path.dirname(ENGINE) == sysconfig.get_path("purelib")
+    return os.pathsep.join(given if installed else [*given, os.path.dirname(ENGINE)])
 
 
 def _settings(config: SessionConfig, cache: str | None) -> dict[str, str]:
@@ -140,17 +152,7 @@ def _launch(
     ]
     if not _needs_submit(config, environ, spark_home):
         commands = [*_direct(config, settings, environ, spark_home, cache, java, options), *commands]
-    return start_jvm(commands, environ, log, _import_what_statements_need)
-
-
-def _import_what_statements_need() -> None:
-    """Imports what the first statement would import: the JVM takes as long to start as this does.
-
-    By name, because a session knows nothing of statements. What fails will fail again where it is used.
-    """
-    for module in _OF_FIRST_STATEMENT:
-        with contextlib.suppress(ImportError):
-            importlib.import_module(module)
+    return start_jvm(commands, environ, log, import_what_statements_need)
 
 
 def _direct(

@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 GIB = 1 << 30
+ENGINE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+"""The folder of this engine's code."""
 
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 DRIVER_MEMORY = "spark.driver.memory"
@@ -45,6 +47,10 @@ class SessionConfig:
         class_data_sharing: start the JVM from an archive of classes that an earlier run left in the cache.
         cache_dir: where archive and logs live; ``None`` = ``$XDG_CACHE_HOME/dbt-tablestore``.
         log_to_terminal: leave Spark's log on stderr instead of in a file of the cache: for debugging.
+        shared: a warehouse folder whose server, in a process of its own, is used and if need be started; excludes
+            ``remote``.
+        idle_minutes: how long a server that this process starts stays without clients.
+        any_settings: a running server of the warehouse will do, also one that was started with other settings.
     """
 
     master: str | None = None
@@ -54,6 +60,9 @@ class SessionConfig:
     class_data_sharing: bool = True
     cache_dir: str | None = None
     log_to_terminal: bool = False
+    shared: str | None = None
+    idle_minutes: float = 30
+    any_settings: bool = False
 
     @property
     def effective_master(self) -> str:

@@ -39,7 +39,9 @@ from tablestore_engine.schema.types.arrow import to_arrow_type
 from tablestore_engine.schema.types.sql_literals import quoted_name
 from tablestore_engine.spark.expressions.bucket_column import bucket_column, task_column
 from tablestore_engine.spark.run.collect import collect_arrow
+from tablestore_engine.spark.run.uncompiled import uncompiled
 from tablestore_engine.spark.write.bucket_assignment import with_buckets
+from tablestore_engine.spark.write.workers import start_workers
 
 SMALL_ROWS = 200_000
 _SMALL_NARROW_ROWS = 500_000
@@ -54,11 +56,12 @@ _WIDE_BYTES = 32  # of a text or a nested value
 class Rows:
     """A DataFrame with exactly the table's columns in order, and optionally `ROW_KIND_COLUMN`.
 
-    `input_bytes` estimates what it reads; None when nothing is known.
+    `input_bytes` estimates what it reads; None when nothing is known. `is_small`: it certainly reads little.
     """
 
     frame: DataFrame
     input_bytes: int | None = None
+    is_small: bool = False
 
 
 def write_rows(spark: SparkSession, job: WriteJob, rows: Rows) -> WriteResult:
@@ -94,7 +97,10 @@ def few_rows(rows: Rows, schema: TableSchema) -> pa.Table | None:
     few = rows.frame.limit(most + 1)
     size = input_bytes(few) if rows.input_bytes is None else rows.input_bytes
     # Trying costs at most one pass over a small input.
-    return _collected(few, most) if size <= SMALL_INPUT_BYTES else None
+    if size > SMALL_INPUT_BYTES:
+        return None
+    with uncompiled(few.sparkSession, rows.is_small):
+        return _collected(few, most)
 
 
 def _with_same_keys(frame: DataFrame, schema: TableSchema) -> DataFrame:
@@ -186,6 +192,7 @@ def _distributed(job: WriteJob, frame: DataFrame) -> WriteResult:
 def _run(job: WriteJob, frame: DataFrame, *, stop_at_duplicates: bool = False) -> WriteResult:
     """Send each bucket's rows to one task, sorted, and write them there."""
     schema = job.schema
+    start_workers(frame.sparkSession)
     partitions = [F.col(quoted_name(k)) for k in schema.partition_keys]
     bucketed = bool(schema.bucket_keys) and job.total_buckets > 0
     columns = []

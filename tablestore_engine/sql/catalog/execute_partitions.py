@@ -11,12 +11,11 @@ from tablestore_engine.sql.result import StatementResult
 from tablestore_engine.sql.statements.partition import DropPartitions
 
 
-def drop_partitions(statement: DropPartitions, context: CatalogContext) -> StatementResult:
-    """Remove partitions with their rows, all in one commit.
+def drop_partitions(statement: DropPartitions, context: CatalogContext) -> StatementResult | None:
+    """Remove partitions with their rows, all in one commit; None where rows of other partitions are in the same files.
 
     Raises:
         SqlError: the table has no such partition columns.
-        SchemaError: a partition of before has rows of several of these partitions.
         NotFoundError: there is no such partition, unless IF EXISTS; nothing was removed.
     """
     table = context.table(statement.table, "ALTER TABLE")
@@ -26,6 +25,8 @@ def drop_partitions(statement: DropPartitions, context: CatalogContext) -> State
     for spec in statement.partitions:
         wanted = static_values(table.schema, spec)
         places = {table.schema.partition_keys.index(name): value for name, value in wanted.items()}
+        if any(partition_format.splits(places, row) for row in live):
+            return None
         found = {row for row in live if partition_format.covers(places, row)}
         if not found and not statement.if_exists:
             text = ", ".join(f"{name} = {value}" for name, value in wanted.items())

@@ -85,7 +85,8 @@ class _Merge:
 
     def unmatched_target(self) -> ChangeTarget:
         """The target, without files that WHEN NOT MATCHED BY SOURCE does not change."""
-        return self._target(disjunction([p for p in self.others if p is not None]))
+        known = [p for p in self.others if p is not None]
+        return self._target(disjunction(known) if len(known) == len(self.others) else None)
 
     def on(self) -> Predicate | None:
         """What ON says of the target alone."""
@@ -108,14 +109,15 @@ def read_once(
     on = merge.on()
     target = merge.target((on,), others)
     pairs: Pairs = []
-    if is_large(target.plan) and None not in others:
+    whole = any(clause.condition_sql is None for clause in statement.not_matched_by_source)
+    looks = bool(table.schema.primary_keys) and not (frames.explaining or hidden or whole)
+    if is_large(target.plan) and (looks or None not in others):
         pairs = equal_columns(statement, table.schema.field_names, frame.columns)
         pairs = comparable_columns(pairs, table.schema, frame)
     if not pairs:
         yield target, Source(frame, quoted_name(frames.register(SOURCE, frame)), frame)
         return
     with _computed(frame, frames, table) as source:
-        looks = table.schema.primary_keys and not (frames.explaining or hidden)
         found = _looked_up(merge, source, pairs) if looks else None
         if found is not None:
             yield found, source

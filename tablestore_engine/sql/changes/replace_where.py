@@ -20,7 +20,7 @@ from tablestore_engine.spark.write.align import align
 from tablestore_engine.sql.changes.change_target import ChangeTarget
 from tablestore_engine.sql.changes.execute_changes import deleted_rows
 from tablestore_engine.sql.result import StatementResult
-from tablestore_engine.sql.rows.execute_insert import query_of
+from tablestore_engine.sql.rows.execute_insert import query_of, static_columns
 from tablestore_engine.sql.rows.row_context import RowContext, result_of
 from tablestore_engine.sql.statements.row import Delete, InsertOverwrite
 
@@ -56,7 +56,8 @@ def replacing_rows(statement: InsertOverwrite, context: RowContext) -> Iterator[
     target, removed = deleted_rows(delete, context)
     target = replace(target, rows=None)  # those of the query may be many
     schema = target.table.schema
-    rows = align(target.frames.query(query_of(statement, schema)), schema, statement.columns, by_name=statement.by_name)
+    query, static = query_of(statement, schema), static_columns(statement.partition, schema, target.frames)
+    rows = align(target.frames.query(query), schema, statement.columns, static, by_name=statement.by_name)
     put = _checked(target, rows, str(where))
     if not target.keyed:
         yield target, removed.unionByName(put, allowMissingColumns=True)

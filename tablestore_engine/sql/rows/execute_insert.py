@@ -64,9 +64,9 @@ def _insert(statement: InsertInto, context: RowContext) -> StatementResult:
     frames = context.frames()
     frame = frames.query(query_of(statement, table.schema))
     table = _merged(table, statement, frame)
-    static = _static_columns(statement.partition, table.schema, frames)
+    static = static_columns(statement.partition, table.schema, frames)
     aligned = align(frame, table.schema, statement.columns, static, by_name=statement.by_name)
-    outcome = insert(frames.spark, table, Rows(aligned, frames.input_bytes), context.intent)
+    outcome = insert(frames.spark, table, Rows(aligned, frames.input_bytes, frames.is_small), context.intent)
     return result_of("UPSERT" if table.schema.primary_keys else "INSERT", outcome)
 
 
@@ -80,7 +80,7 @@ def _merged(table: Table, statement: InsertInto | InsertOverwrite, frame: DataFr
 
 
 def query_of(statement: InsertInto | InsertOverwrite, schema: TableSchema) -> str:
-    """The query of an INSERT, with what DEFAULT means in its VALUES."""
+    """The query of an INSERT, with what DEFAULT means in its VALUES or SELECT."""
     static = {partition_field(v.column, schema).name for v in statement.partition if v.value_sql is not None}
     names = statement.columns or [n for n in schema.field_names if n not in static]
     return with_default_values(
@@ -96,18 +96,20 @@ def execute_overwrite(statement: InsertOverwrite, context: RowContext) -> Statem
     frame = frames.query(query_of(statement, schema))
     table = _merged(table, statement, frame)
     schema = table.schema
-    static = _static_columns(statement.partition, schema, frames)
+    static = static_columns(statement.partition, schema, frames)
     aligned = align(frame, schema, statement.columns, static, by_name=statement.by_name)
     replaces = None
-    if not _by_rows(statement, schema, frames.spark):
+    if not by_rows(statement, schema, frames.spark):
         replaces = files_of(written_values(statement.partition, schema, frames), schema)
     if statement.if_not_exists and _is_there(statement, table, replaces):
         return StatementResult("OVERWRITE", 0)
-    outcome = overwrite(frames.spark, table, Rows(aligned, frames.input_bytes), replaces, context.intent)
+    outcome = overwrite(
+        frames.spark, table, Rows(aligned, frames.input_bytes, frames.is_small), replaces, context.intent
+    )
     return result_of("OVERWRITE", outcome)
 
 
-def _by_rows(statement: InsertOverwrite, schema: TableSchema, spark: SparkSession) -> bool:
+def by_rows(statement: InsertOverwrite, schema: TableSchema, spark: SparkSession) -> bool:
     """Whether the partitions of the rows are replaced, and not all that the PARTITION clause names."""
     static = {partition_field(v.column, schema).name for v in statement.partition if v.value_sql is not None}
     if not set(schema.partition_keys) - static:
@@ -136,7 +138,8 @@ def execute_truncate(statement: Truncate, context: RowContext) -> StatementResul
     return result_of("TRUNCATE TABLE", truncate(context.spark, table, chosen, context.intent))
 
 
-def _static_columns(spec: PartitionSpec, schema: TableSchema, frames: Frames) -> dict[str, str]:
+def static_columns(spec: PartitionSpec, schema: TableSchema, frames: Frames) -> dict[str, str]:
+    """SQL of the values that a PARTITION clause gives, by the lower-cased name of the column."""
     columns = {}
     for entry in spec:
         field = partition_field(entry.column, schema)

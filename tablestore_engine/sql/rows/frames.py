@@ -24,6 +24,7 @@ from tablestore_engine.spark.run.errors import translated
 from tablestore_engine.spark.run.messages import excerpt
 from tablestore_engine.spark.run.session_functions import is_session_function, session_function
 from tablestore_engine.spark.run.temp_views import TempViews, is_temporary
+from tablestore_engine.spark.run.uncompiled import SMALL_BYTES
 from tablestore_engine.sql.catalog.show import information_schema
 from tablestore_engine.sql.query.bind import Binding, BoundQuery, TableReference, bind, bind_expression, edited
 from tablestore_engine.sql.query.function_calls import body_with, function_calls, inlined
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _FILES = re.compile(r"\b(parquet|orc|csv|json|text|avro|delta|binaryfile)\s*\.\s*`|\brange\s*\(", re.IGNORECASE)
+_GROWS = re.compile(r"\b(sequence|array_repeat|repeat|recursive)\b", re.IGNORECASE)
 _MAX_VIEW_DEPTH = 100
 _MAX_INLINED = 100
 
@@ -70,12 +72,18 @@ class Frames:
         self.scans: list[str] = []
         self._bytes = 0
         self._unknown = False
+        self._grows = False
         self._settings: Mapping[str, str] | None = None  # `spark.paimon.…`, fetched for the first table
 
     @property
     def input_bytes(self) -> int | None:
         """Bytes of the files that the bound queries read; None when they also read other sources."""
         return None if self._unknown else self._bytes
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the bound queries read little, and nothing in them makes many rows of few."""
+        return not self._unknown and not self._grows and self._bytes <= SMALL_BYTES
 
     def reads_view(self, database: str, name: str) -> bool:
         """Whether a view was bound so far."""
@@ -106,19 +114,22 @@ class Frames:
     def bound(self, sql: str, database: str | None = None, known: Sequence[TableReference] = ()) -> BoundQuery:
         """The query with its tables bound to temporary views. `known` are its references, with additional predicates on
         their rows."""
-        if _FILES.search(sql):
-            self._unknown = True
+        self._look_at(sql)
         current = database or self.database
         better = iter(known)
         sql = self._inlined(sql, current)
         bound = bind(sql, lambda reference: self._resolve(next(better, reference), current))
         return self._with_functions(bound, current)
 
+    def _look_at(self, sql: str) -> None:
+        """Note what a text says of the size of its rows."""
+        self._unknown = self._unknown or _FILES.search(sql) is not None
+        self._grows = self._grows or _GROWS.search(sql) is not None
+
     def pieces(self, statement: QueriesInside) -> BoundQuery:
         """A statement's text with each of its pieces bound."""
         sql = statement.sql
-        if _FILES.search(sql):
-            self._unknown = True
+        self._look_at(sql)
         edits: list[tuple[int, int, str]] = []
         found: list[TableReference] = []
         for piece in statement.pieces:
@@ -131,8 +142,7 @@ class Frames:
 
     def expression(self, sql: str, qualifiers: Mapping[tuple[str, str], str]) -> str:
         """An expression with the tables of its subqueries bound."""
-        if _FILES.search(sql):
-            self._unknown = True
+        self._look_at(sql)
         sql = self._inlined(sql, self.database)
         bound = bind_expression(sql, lambda reference: self._resolve(reference, self.database), qualifiers)
         return self._with_functions(bound, self.database).text

@@ -23,6 +23,10 @@ from tablestore_engine.sql.text.constants import constant_at
 from tablestore_engine.sql.text.lexer import Token, behind, tokenize, top_level
 
 _NUMBERS: Final = (*INTEGER_ROOTS, "DECIMAL", "FLOAT", "DOUBLE")
+_AFTER_ITEMS: Final = frozenset(
+    [*("FROM", "WHERE", "GROUP", "HAVING", "ORDER", "SORT", "CLUSTER", "DISTRIBUTE", "LIMIT", "OFFSET", "WINDOW"),
+     *("LATERAL", "UNION", "EXCEPT", "MINUS", "INTERSECT")]
+)  # fmt: skip
 _QUOTED: Final = ("DATE", *TIMESTAMP_ROOTS, *BINARY_ROOTS)
 
 
@@ -84,25 +88,57 @@ def _plain(value: Constant) -> str:
 
 
 def with_default_values(query_sql: str, names: Sequence[str], default_of: Callable[[str], str]) -> str:
-    """The text of a query with each DEFAULT of its VALUES replaced by the default of the column in that place.
+    """The text of a query with each DEFAULT that is a value replaced by the default of the column in that place.
 
+    A value is one of VALUES, or an item of a SELECT that gives the rows, also where UNION and its kin join several.
     `names` are the columns that the query fills, in order. Any other query is unchanged.
+
+    Raises:
+        SqlError: DEFAULT after a star, whose columns are not known here.
     """
     if "DEFAULT" not in query_sql.upper():
         return query_sql
     tokens = tokenize(query_sql)
-    if tokens[0].key not in ("VALUES", "WITH"):
+    starts = [i for i in top_level(tokens, 0, len(tokens)) if tokens[i].key in ("VALUES", "SELECT")]
+    if tokens[0].key not in ("VALUES", "SELECT", "WITH") or not starts:
         return query_sql
-    start = next((i for i in top_level(tokens, 0, len(tokens)) if tokens[i].key == "VALUES"), None)
-    if start is None:
-        return query_sql
+    if tokens[starts[0]].key == "VALUES":
+        found = _default_tokens(tokens, starts[0] + 1)
+    else:
+        found = (one for start in starts if tokens[start].key == "SELECT" for one in _default_items(tokens, start + 1))
     pieces: list[str] = []
     position = 0
-    for column, token in _default_tokens(tokens, start + 1):
+    for column, token in found:
         value = default_of(names[column]) if column < len(names) else "NULL"
         pieces += [query_sql[position : token.start], value]
         position = token.end
     return "".join([*pieces, query_sql[position:]])
+
+
+def _default_items(tokens: Sequence[Token], start: int) -> Iterator[tuple[int, Token]]:
+    """Each DEFAULT that is a whole item of a SELECT, with the number of its column."""
+    column, star = 0, False
+    for i in top_level(tokens, start, len(tokens)):
+        if tokens[i].key in _AFTER_ITEMS:
+            return
+        if tokens[i].key == ",":
+            column += 1
+        elif tokens[i].key == "*":
+            star = star or tokens[i - 1].key in ("SELECT", "ALL", "DISTINCT", ",", ".")
+        elif tokens[i].key == "DEFAULT" and _is_item(tokens, i):
+            if star:
+                raise SqlError("DEFAULT after * is not supported.", hint="List the columns in place of the star.")
+            yield column, tokens[i]
+
+
+def _is_item(tokens: Sequence[Token], i: int) -> bool:
+    """Whether the token is an item, alone or with an alias."""
+    if tokens[i - 1].key not in ("SELECT", "ALL", "DISTINCT", ","):
+        return False
+    after = i + 1
+    if tokens[after].key == "AS" or (tokens[after].is_name and tokens[after].key not in _AFTER_ITEMS):
+        after += 2 if tokens[after].key == "AS" else 1
+    return tokens[after].key in (",", "", *_AFTER_ITEMS)
 
 
 def _default_tokens(tokens: Sequence[Token], start: int) -> Iterator[tuple[int, Token]]:

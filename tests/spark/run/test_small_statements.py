@@ -6,6 +6,8 @@ from unittest import mock
 
 import pytest
 
+from tablestore_engine.spark.write import writer
+
 pytestmark = pytest.mark.spark
 
 
@@ -92,3 +94,30 @@ def test_case_sensitive_sessions(store, case_sensitive):
     )
     store.sql("CREATE VIEW seen AS SELECT * FROM t WHERE V IS NOT NULL")
     assert [tuple(row) for row in store.sql("SELECT Id, V FROM seen ORDER BY Id").collect()] == [(2, "B"), (3, "m")]
+
+
+KEY = "spark.sql.codegen.wholeStage"
+
+
+def test_small_statements_are_not_compiled_and_leave_the_setting_alone(store, monkeypatch):
+    store.sql("CREATE TABLE t (id INT, v STRING, PRIMARY KEY (id) NOT ENFORCED)")
+    store.sql("INSERT INTO t VALUES (1, 'a')")
+    store.spark.conf.unset(KEY)
+    seen, collect = [], writer.collect_arrow
+    monkeypatch.setattr(
+        writer, "collect_arrow", lambda frame: seen.append(store.spark.conf.get(KEY, None)) or collect(frame)
+    )
+    for statement in (
+        "INSERT INTO t SELECT id + 1, v FROM t",
+        "CREATE TABLE u AS SELECT count(*) AS n FROM t",
+        "INSERT INTO t SELECT id, 'b' FROM range(3)",
+        "INSERT INTO t SELECT explode(sequence(7, 9)), 'c'",
+    ):
+        store.execute(statement)
+        assert store.spark.conf.get(KEY, None) is None
+    assert seen == ["false", "false", None, None]
+    assert store.execute("SELECT * FROM t").is_small
+    assert not store.execute("SELECT * FROM range(3)").is_small
+    assert sorted(tuple(row) for row in store.sql("SELECT v, count(*) FROM t GROUP BY v").collect()) == [
+        ("b", 3), ("c", 3)
+    ]  # fmt: skip

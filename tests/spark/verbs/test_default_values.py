@@ -20,6 +20,7 @@ STATEMENTS = (
     "INSERT INTO {t} (id, n, t) SELECT 2, 20, NULL",
     "INSERT INTO {t} (t, id, n) VALUES (DEFAULT, 3, DEFAULT), ('x', 4, DEFAULT)",
     "INSERT INTO {t} BY NAME SELECT 5 AS id, array(9) AS a",
+    "INSERT INTO {t} (t, id, n) SELECT DEFAULT, 7, DEFAULT",
 )
 
 

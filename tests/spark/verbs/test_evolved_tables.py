@@ -111,9 +111,6 @@ def test_partition_columns_of_new_rows(store):
         [(1, 1), (2, 2), (5, 1), (6, 3)]
     )
     for text in (
-        "INSERT OVERWRITE t PARTITION (dt = 'a', hr = 1) VALUES (9)",
-        "TRUNCATE TABLE t PARTITION (dt = 'a', hr = 1)",
-        "ALTER TABLE t DROP PARTITION (dt = 'a', hr = 1)",
         "CALL sys.drop_partition('default.t', 'dt=a,hr=1')",
         "INSERT OVERWRITE t SELECT 'b', 1, 9",
     ):
@@ -122,7 +119,11 @@ def test_partition_columns_of_new_rows(store):
     assert rows(store, "SELECT v FROM t") == [(n,) for n in range(1, 7)]
     whole = "/*+ OPTIONS('dynamic-partition-overwrite' = 'false') */"
     store.execute(f"INSERT OVERWRITE t {whole} PARTITION (dt = 'b') VALUES (7, 30), (8, 31)")
-    store.execute("DELETE FROM t WHERE dt = 'a' AND hr = 1")
+    store.execute("INSERT OVERWRITE t PARTITION (dt = 'a', hr = 1) VALUES (9)")
+    assert rows(store, "SELECT v FROM t WHERE dt = 'a'") == [(2,), (6,), (9,)]
+    store.execute("INSERT INTO t VALUES ('c', 5, 50), ('c', 6, 60)")
+    store.execute("ALTER TABLE t DROP PARTITION (dt = 'a', hr = 1), PARTITION (dt = 'c', hr = 6)")
+    store.execute("TRUNCATE TABLE t PARTITION (dt = 'c', hr = 5)")
     store.execute("UPDATE t SET v = v * 10 WHERE hr = 2")
     store.execute("ALTER TABLE t COMPACT")
     expected = [("a", 2, 20), ("a", 3, 6), ("b", 7, 30), ("b", 8, 31), ("c", 1, 4)]

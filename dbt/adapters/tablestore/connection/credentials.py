@@ -21,6 +21,7 @@ from tablestore_engine.errors import UserError
 from tablestore_engine.storage.paths import local_folder
 
 _TABLE_DEFAULT = "table-storage."
+_SESSIONS = ("own", "shared")
 
 
 @dataclass
@@ -30,6 +31,8 @@ class TableStoreCredentials(Credentials):
     warehouse: the folder that holds the schemas. It is local; a relative path starts at the dbt project.
     master: a Spark master (`local[4]`, `spark://…`); by default all cores of this machine.
     remote: a Spark Connect address (`sc://host:15002`) to use in place of a master.
+    session: `own` (the default), a Spark in this process, or `shared`, one that later processes find again.
+    session_idle_minutes: how long a shared Spark stays when no process uses it.
     spark_config: Spark settings of the session, set when it starts, and `table-storage.<option>` for new tables.
     class_data_sharing: whether an archive in the user's cache folder makes a local Java start faster.
     user: for information only; packages and hooks may read `target.user`.
@@ -42,6 +45,8 @@ class TableStoreCredentials(Credentials):
     warehouse: str = ""
     master: Optional[str] = None  # noqa: UP045
     remote: Optional[str] = None  # noqa: UP045
+    session: Optional[str] = None  # noqa: UP045
+    session_idle_minutes: float = 30
     spark_config: Dict[str, Any] = field(default_factory=dict)  # noqa: UP006
     class_data_sharing: bool = True
     user: Optional[str] = None  # noqa: UP045
@@ -69,6 +74,7 @@ class TableStoreCredentials(Credentials):
             raise DbtConfigError(
                 f"`remote: {self.remote}` is not a Spark Connect address. It looks like `sc://host:15002`."
             )
+        self._check_session()
         try:
             self.dialect = checked_dialect(self.dialect)
         except DbtRuntimeError as error:
@@ -76,6 +82,28 @@ class TableStoreCredentials(Credentials):
         self.database = None
         self.warehouse = _absolute(self.warehouse)
         self.spark_config = {str(key): _setting(value) for key, value in self.spark_config.items()}
+
+    def _check_session(self) -> None:
+        if self.session not in (None, *_SESSIONS):
+            raise DbtConfigError(f"`session: {self.session}` is not known. It is `own` or `shared`.")
+        if self.is_shared and self.remote:
+            raise DbtConfigError("The profile sets both `session: shared` and `remote`. Keep one of them.")
+        if self.is_shared and self.master and not self.master.startswith("local"):
+            raise DbtConfigError(
+                f"`session: shared` is a Spark on this machine, and `master: {self.master}` is not. Keep one of them."
+            )
+        if self.session_idle_minutes <= 0:
+            raise DbtConfigError(f"`session_idle_minutes: {self.session_idle_minutes}` must be more than 0.")
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether Spark is in a process of its own, which later processes find again."""
+        return self.session == "shared"
+
+    @property
+    def uses_connect(self) -> bool:
+        """Whether sessions are those of a Spark Connect server."""
+        return self.is_shared or self.remote is not None
 
     @property
     def table_defaults(self) -> dict[str, Any]:
@@ -96,7 +124,7 @@ class TableStoreCredentials(Credentials):
         return self.warehouse
 
     def _connection_keys(self) -> Tuple[str, ...]:  # noqa: UP006
-        return ("warehouse", "schema", "master", "remote", "class_data_sharing", "user", "dialect")
+        return ("warehouse", "schema", "master", "remote", "session", "class_data_sharing", "user", "dialect")
 
     def connection_info(self, *, with_aliases: bool = False) -> Iterable[Tuple[str, Any]]:  # noqa: UP006
         """The keys that are set. Others stay undefined in `target`, as dbt projects expect.

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.contracts.connection import AdapterResponse
 
 from dbt.adapters.tablestore.connection import results
-from dbt.adapters.tablestore.connection.errors import StatementCancelledError
+from dbt.adapters.tablestore.connection.errors import SparkEndedError, StatementCancelledError
 from dbt.adapters.tablestore.connection.response import response
 from dbt.adapters.tablestore.connection.statements import changes_session
 from tablestore_engine.operation.job.write_intent import PLAIN, WriteIntent
@@ -64,6 +64,8 @@ class Handle:
             yield self._lease.store
         except Exception:
             self._refuse_when_cancelled()
+            if outermost:
+                self._refuse_when_spark_ended()
             raise
         finally:
             self._working = not outermost
@@ -92,6 +94,12 @@ class Handle:
     def rollback(self) -> None:
         """Nothing to do: a statement that fails leaves nothing behind."""
 
+    def _refuse_when_spark_ended(self) -> None:
+        lease = self._lease
+        if lease is not None and self.environment.forget_ended(lease):
+            self._lease = None
+            raise SparkEndedError("The shared Spark server ended while it ran this statement.") from None
+
     def _refuse_when_cancelled(self) -> None:
         if self._cancelled:
             raise StatementCancelledError("The statement was cancelled.") from None
@@ -103,6 +111,7 @@ class Cursor:
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
         self._frame: DataFrame | None = None
+        self._is_small = False
         self._names: list[str] | None = None
         self._types: list[str | None] = []
         self._rows: list[results.Row] | None = None
@@ -145,7 +154,7 @@ class Cursor:
             self._types = list(result.types or [None] * len(self._names))
             self._rows = [tuple(one) for one in result.rows]
         elif result.dataframe is not None:
-            self._frame = result.dataframe
+            self._frame, self._is_small = result.dataframe, result.is_small
 
     @property
     def description(self) -> list[tuple[Any, ...]] | None:
@@ -165,7 +174,7 @@ class Cursor:
         frame = self._frame
         if frame is not None and self._rows is None:
             with self._handle.work():
-                results.run(frame)
+                results.run(frame, is_small=self._is_small)
 
     def fetchall(self) -> list[results.Row]:
         """All rows that have not been fetched yet."""
@@ -189,7 +198,7 @@ class Cursor:
         if self._rows is not None or self._frame is None:
             return self._load()[:limit]
         with self._handle.work():
-            return results.rows_of(self._frame, limit)
+            return results.rows_of(self._frame, limit, is_small=self._is_small)
 
     def close(self) -> None:
         self._take(None)
@@ -199,6 +208,6 @@ class Cursor:
             if self._frame is None:
                 return []
             with self._handle.work():
-                self._rows = results.rows_of(self._frame)
+                self._rows = results.rows_of(self._frame, is_small=self._is_small)
             self.rowcount = len(self._rows)
         return self._rows

@@ -32,11 +32,13 @@ COMMANDS_WITH_ROWS = frozenset({"run", "build", "test", "seed", "snapshot", "sho
 
 @dataclass
 class Lease:
-    """A store, its session (None until rows are needed) and whether another connection may use it afterwards."""
+    """A store, its session and that one's root (None until rows are needed), and whether another connection may use it
+    afterwards."""
 
     store: TableStore
     database: str
     session: SparkSession | None = None
+    root: Future[SparkSession] | None = None
     reusable: bool = True
     cancelled: bool = False
 
@@ -78,7 +80,7 @@ class Environment:
         if lease.reusable:
             with self._lock:
                 self._free.append(lease)
-        elif lease.session is not None and self._credentials.remote:
+        elif lease.session is not None and self._credentials.uses_connect:
             lease.session.stop()  # on Spark Connect: ends the session on the server
 
     def _new_lease(self, database: str) -> Lease:
@@ -89,13 +91,31 @@ class Environment:
         def start() -> SparkSession:
             from tablestore_engine.spark.session.session import new_session
 
-            lease.session = new_session(_wait(_root_of(self._credentials), lease))
+            lease.root = _root_of(self._credentials)
+            lease.session = new_session(_wait(lease.root, lease))
             return lease.session
 
         defaults = self._credentials.table_defaults
         store = TableStore(self.warehouse, session_factory=start, database=database, options=defaults)
         lease = Lease(store, database)
         return lease
+
+    def forget_ended(self, lease: Lease) -> bool:
+        """Whether a lease's shared Spark server was ended; then the next connection starts another one."""
+        root = lease.root
+        if not self._credentials.is_shared or root is None or not root.done() or root.exception() is not None:
+            return False
+        from tablestore_engine.spark.session.session import server_ended
+
+        if not server_ended(root.result()):
+            return False
+        key = _session_key(self._credentials)
+        with _lock:
+            if _roots.get(key) is root:
+                del _roots[key]
+        with self._lock:
+            self._free = [one for one in self._free if one.root is not root]
+        return True
 
     def interrupt(self, lease: Lease) -> None:
         """Stop what runs in the lease's session, or its wait for Spark. Called from another thread."""
@@ -121,7 +141,8 @@ def environment_of(credentials: TableStoreCredentials) -> Environment:
 
 def _session_key(credentials: TableStoreCredentials) -> tuple[object, ...]:
     settings = tuple(sorted(credentials.spark_config.items()))
-    return (credentials.master, credentials.remote, settings, credentials.class_data_sharing)
+    shared = credentials.warehouse if credentials.is_shared else None
+    return (credentials.master, credentials.remote, settings, credentials.class_data_sharing, shared)
 
 
 def _root_of(credentials: TableStoreCredentials) -> Future[SparkSession]:
@@ -139,6 +160,8 @@ def _root_of(credentials: TableStoreCredentials) -> Future[SparkSession]:
                 remote=credentials.remote,
                 spark_config=credentials.spark_settings,
                 class_data_sharing=credentials.class_data_sharing,
+                shared=credentials.warehouse if credentials.is_shared else None,
+                idle_minutes=credentials.session_idle_minutes,
             )
         )
         return root

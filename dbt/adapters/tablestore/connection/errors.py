@@ -30,6 +30,10 @@ class OutcomeUnknownError(DbtDatabaseError):
     """Storage failed while a commit was published: it may have been made."""
 
 
+class SparkEndedError(OutcomeUnknownError):
+    """The shared Spark server was ended while it ran a statement."""
+
+
 def dbt_error(error: BaseException) -> DbtRuntimeError:
     """The dbt error with the message of `error`."""
     if isinstance(error, DbtRuntimeError):

@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 Row = tuple[Any, ...]
 
 
-def rows_of(frame: DataFrame, limit: int | None = None) -> list[Row]:
+def rows_of(frame: DataFrame, limit: int | None = None, *, is_small: bool = False) -> list[Row]:
     """All rows of a DataFrame, or the first `limit`. Runs the query. Raises the engine's errors."""
     from tablestore_engine.spark.run.errors import translated
+    from tablestore_engine.spark.run.uncompiled import uncompiled
 
-    with translated():
+    with translated(), uncompiled(frame.sparkSession, is_small):
         wanted = frame if limit is None else frame.limit(limit)
         if _arrow_fits(wanted):
             return _arrow_rows(wanted.toArrow())
@@ -31,11 +32,12 @@ def rows_of(frame: DataFrame, limit: int | None = None) -> list[Row]:
         return [tuple(_plain(one, kind) for one, kind in zip(row, kinds, strict=True)) for row in wanted.collect()]
 
 
-def run(frame: DataFrame) -> None:
+def run(frame: DataFrame, *, is_small: bool = False) -> None:
     """Run a query without fetching its rows, because of its effects and errors. Raises the engine's errors."""
     from tablestore_engine.spark.run.errors import translated
+    from tablestore_engine.spark.run.uncompiled import uncompiled
 
-    with translated():
+    with translated(), uncompiled(frame.sparkSession, is_small):
         frame.write.format("noop").mode("overwrite").save()
 
 

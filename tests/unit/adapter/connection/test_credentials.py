@@ -66,6 +66,20 @@ def test_master_and_remote_exclude_each_other():
         credentials(remote="host:15002")
 
 
+def test_a_shared_session_is_on_this_machine():
+    assert not credentials().is_shared
+    assert not credentials(session="own").uses_connect
+    assert credentials(session="shared", master="local[2]").uses_connect
+    for settings, message in (
+        ({"session": "mine"}, "`own` or `shared`"),
+        ({"session": "shared", "remote": "sc://host"}, "both"),
+        ({"session": "shared", "master": "spark://host"}, "on this machine"),
+        ({"session_idle_minutes": 0}, "more than 0"),
+    ):
+        with pytest.raises(DbtConfigError, match=message):
+            credentials(**settings)
+
+
 def test_spark_settings_become_texts():
     assert credentials(spark_config={"a.b": True, "c": 4}).spark_config == {"a.b": "true", "c": "4"}
 

@@ -6,7 +6,7 @@ import pytest
 
 from dbt.adapters.tablestore.connection.cursor import Handle
 from dbt.adapters.tablestore.connection.environment import Lease
-from dbt.adapters.tablestore.connection.errors import StatementCancelledError
+from dbt.adapters.tablestore.connection.errors import SparkEndedError, StatementCancelledError
 from tablestore_engine.errors import SqlError
 from tablestore_engine.operation.job.write_intent import WriteIntent
 from tablestore_engine.sql.result import StatementResult
@@ -41,12 +41,16 @@ class FakeEnvironment:
     def __init__(self):
         self.store = FakeStore()
         self.released = []
+        self.ended = False
 
     def acquire(self, database):
         return Lease(self.store, database)
 
     def release(self, lease):
         self.released.append(lease)
+
+    def forget_ended(self, lease):
+        return self.ended
 
     def interrupt(self, lease):
         lease.reusable = False
@@ -106,6 +110,17 @@ def test_errors_pass_and_the_connection_goes_on(handle):
     handle.close()
     (lease,) = handle.environment.released
     assert lease.reusable
+
+
+def test_after_spark_ended_the_connection_goes_on_in_another_session(handle):
+    handle.environment.ended = True
+    with pytest.raises(SparkEndedError):
+        handle.cursor().execute("fail")
+    handle.environment.ended = False
+    lost = handle.environment.store
+    handle.environment.store = FakeStore()
+    handle.cursor().execute("upsert it")
+    assert (lost.statements, handle.environment.store.statements) == (["fail"], ["upsert it"])
 
 
 def test_a_session_that_was_changed_is_not_lent_again(handle):

@@ -58,6 +58,38 @@ def test_the_profile_says_how_the_session_starts(started):
     assert root.config.spark_config == {"spark.sql.shuffle.partitions": "3"}
 
 
+def test_a_shared_session_is_of_the_warehouse(started):
+    environment(session="shared", session_idle_minutes=5).warm_up()
+    environment(session="shared", warehouse="/tmp/other").warm_up()
+    assert [(one.config.shared, one.config.idle_minutes) for one in started] == [("/tmp/wh", 5), ("/tmp/other", 30)]
+
+
+def test_after_a_shared_server_ended_another_one_is_started(started, monkeypatch):
+    ended = []
+    monkeypatch.setattr(session, "new_session", lambda root: f"child of {root}")
+    monkeypatch.setattr(session, "server_ended", lambda root: root in ended)
+    shared = environment(session="shared")
+    shared.warm_up()
+    started[0].set_result("first")
+    working, free = shared.acquire("dev"), shared.acquire("dev")
+    for lease in (working, free):
+        lease.store._session_factory()
+    shared.release(free)
+    assert not shared.forget_ended(working)
+    ended.append("first")
+    assert shared.forget_ended(working)
+    assert len(started) == 1
+    later = shared.acquire("dev")
+    assert later is not free
+    started_later = threading.Thread(target=later.store._session_factory)
+    started_later.start()
+    while len(started) < 2:
+        threading.Event().wait(0.01)
+    started[1].set_result("second")
+    started_later.join(60)
+    assert later.session == "child of second"
+
+
 def test_by_default_classes_are_shared(started):
     environment().warm_up()
     assert started[0].config.class_data_sharing is True

@@ -44,6 +44,13 @@ def test_they_are_put_where_they_should_be():
     assert changed(AddComputedColumn("UP", "7", if_not_exists=True), schema=BASE).options == BASE.options
 
 
+def test_stored_columns_are_put_after_them():
+    after = changed(AddColumn("x", INT, after="twice"), MoveColumn("v", after="UP"), schema=BASE)
+    assert shown(after) == ["id", "twice=v * 2", "x", "w", "up=v + 1", "v"]
+    first = changed(AddComputedColumn("a", "1", first=True), AddColumn("x", INT, after="a"))
+    assert shown(first) == ["a=1", "x", "id", "v", "w"]
+
+
 def test_they_are_changed_and_dropped():
     after = changed(RenameColumn("TWICE", "double"), SetColumnComment("up", "x"), schema=BASE)
     assert shown(after) == ["id", "double=v * 2", "v", "w", "up=v + 1"]

@@ -40,6 +40,9 @@ def test_a_partition_is_read_by_the_columns_it_was_written_with():
     assert (named.path_of(old), named.path_of(new)) == ("dt=x", "dt=x/hr=3")
     assert (named.is_current(old), named.is_current(new)) == (False, True)
     assert named.covers({0: "x"}, old)
+    assert [named.splits(one, old) for one in ({0: "x", 1: 3}, {1: 3}, {0: "y", 1: 3}, {0: "x"}, {})] == [
+        True, True, False, False, False]  # fmt: skip
+    assert not named.splits({0: "x", 1: 3}, new)
     assert not named.covers({0: "y", 1: 3}, old)
     with pytest.raises(SchemaError, match="dt=x was written before 'hr' became a partition column"):
         named.covers({0: "x", 1: 3}, old)

@@ -47,9 +47,27 @@ def test_what_is_refused(kind, sql, error):
         ("VALUES DEFAULT, 2, DEFAULT", "VALUES <a>, 2, <a>"),
         ("VALUES (f(1, DEFAULT), DEFAULT)", "VALUES (f(1, DEFAULT), <b>)"),
         ("WITH x AS (SELECT 1) VALUES (1, DEFAULT)", "WITH x AS (SELECT 1) VALUES (1, <b>)"),
-        ("SELECT DEFAULT FROM VALUES (DEFAULT)", "SELECT DEFAULT FROM VALUES (DEFAULT)"),
+        ("SELECT DEFAULT FROM VALUES (DEFAULT)", "SELECT <a> FROM VALUES (DEFAULT)"),
+        ("SELECT DISTINCT x, default AS y", "SELECT DISTINCT x, <b> AS y"),
+        ("SELECT f(DEFAULT), DEFAULT d FROM t", "SELECT f(DEFAULT), <b> d FROM t"),
+        ("SELECT `DEFAULT`, t.default, default + 1", "SELECT `DEFAULT`, t.default, default + 1"),
+        (
+            "SELECT 1, DEFAULT UNION ALL SELECT DEFAULT, 2 ORDER BY DEFAULT",
+            "SELECT 1, <b> UNION ALL SELECT <a>, 2 ORDER BY DEFAULT",
+        ),
+        (
+            "WITH x AS (SELECT DEFAULT) SELECT count(*), DEFAULT FROM x WHERE (SELECT DEFAULT)",
+            "WITH x AS (SELECT DEFAULT) SELECT count(*), <b> FROM x WHERE (SELECT DEFAULT)",
+        ),
+        ("SELECT 2 * 3, DEFAULT", "SELECT 2 * 3, <b>"),
+        ("FROM t SELECT DEFAULT", "FROM t SELECT DEFAULT"),
         ("VALUES (1, 2, DEFAULT)", "VALUES (1, 2, NULL)"),
     ],
 )
 def test_default_as_a_value(query, filled):
     assert with_default_values(query, ["a", "b"], lambda name: f"<{name}>") == filled
+
+
+def test_default_after_a_star_is_refused():
+    with pytest.raises(SqlError, match="after \\*"):
+        with_default_values("SELECT t.*, DEFAULT FROM t", ["a", "b"], str)

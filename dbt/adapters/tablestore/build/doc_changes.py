@@ -1,0 +1,52 @@
+"""The descriptions of a model as comments of its table: those that differ, as changes of the schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dbt.adapters.tablestore.relation.column_paths import ColumnPath, column_paths
+from tablestore_engine.schema.table.schema_changes import AddColumn, ColumnChange, SetColumnComment, SetComment
+from tablestore_engine.schema.table.table_schema import TableSchema
+
+
+def with_docs(
+    schema: TableSchema, model: Mapping[str, Any], changes: Sequence[ColumnChange]
+) -> list[ColumnChange | SetComment]:
+    """The changes of columns together with the comments that the model's `persist_docs` asks for.
+
+    Columns that exist get theirs before the changes, new ones afterwards. A column that is renamed now keeps its own.
+    """
+    persisted = (model.get("config") or {}).get("persist_docs") or {}
+    found: list[ColumnChange | SetComment] = []
+    if persisted.get("relation") and model.get("description") and model["description"] != (schema.comment or ""):
+        found.append(SetComment(model["description"]))
+    if not persisted.get("columns"):
+        return [*found, *changes]
+    described = _described(model)
+    new = [ColumnPath((str(one.name),), None, (str(one.name),)) for one in changes if isinstance(one, AddColumn)]
+    return [*found, *_comments(column_paths(schema.fields), described), *changes, *_comments(new, described)]
+
+
+def column_comments(paths: Sequence[ColumnPath], comments: Mapping[str, str]) -> list[SetColumnComment]:
+    """The comments, by lower-case path, that columns and fields do not have yet."""
+    return [
+        SetColumnComment(one.path, wanted)
+        for one in paths
+        if (wanted := next((comments[name] for name in one.names if comments.get(name)), None))
+        and wanted != one.comment
+    ]
+
+
+def _described(model: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [one for one in (model.get("columns") or {}).values() if one.get("description")]
+
+
+def _comments(paths: Sequence[ColumnPath], described: Sequence[Mapping[str, Any]]) -> list[SetColumnComment]:
+    """The comments of the columns that descriptions are about. The name of a quoted one must match exactly."""
+    comments = {}
+    for one in described:
+        name = str(one["name"])
+        if not one.get("quote") or any(name in path.shown for path in paths):
+            comments[name.lower()] = str(one["description"])
+    return column_comments(paths, comments)

@@ -1,0 +1,135 @@
+"""`session: shared`: processes and projects find one Spark server, which wants its token."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+import yaml
+from support.dbt_process import DBT, environment
+
+from tablestore_engine.catalog import Catalog
+from tablestore_engine.spark.session.server_client import living_servers, stop_server
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROFILE = {
+    "type": "tablestore",
+    "schema": "dev",
+    "threads": 2,
+    "master": "local[2]",
+    "session": "shared",
+    "spark_config": {"spark.sql.shuffle.partitions": 2, "spark.driver.memory": "1500m"},
+}
+UPSERTED = "{{ config(materialized='incremental', unique_key='id') }} select id, id * 2 as v from range(1000)"
+
+
+class Project:
+    """A dbt project, whose commands run in processes of their own."""
+
+    def __init__(self, folder, cache, models, **profile):
+        self.folder, self.cache = folder, cache
+        (folder / "models").mkdir(parents=True)
+        for name, text in models.items():
+            (folder / "models" / name).write_text(text)
+        (folder / "dbt_project.yml").write_text("name: p\nprofile: p\n")
+        outputs = {"dev": {**PROFILE, "warehouse": str(folder / "warehouse"), **profile}}
+        (folder / "profiles.yml").write_text(yaml.safe_dump({"p": {"target": "dev", "outputs": outputs}}))
+        self.warehouse = outputs["dev"]["warehouse"]
+
+    def start(self, *arguments):
+        return subprocess.Popen(
+            [*DBT, "--no-use-colors", *arguments], cwd=self.folder, env=environment(self.cache),
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+
+    def run(self, *arguments):
+        return self.ended(self.start(*arguments))
+
+    def ended(self, process):
+        output, _ = process.communicate(timeout=300)
+        assert process.returncode == 0, output + self.logs()
+        return output
+
+    def logs(self):
+        logs = sorted((self.cache / "dbt-tablestore" / "logs").iterdir())
+        return "".join(f"\n== {path.name}\n{path.read_text(errors='replace')[-3000:]}" for path in logs)
+
+    def servers(self):
+        return living_servers(str(self.cache / "dbt-tablestore"), self.warehouse)
+
+    def rows(self, table):
+        return Catalog(self.warehouse).load_table("dev", table).to_arrow(["id"]).num_rows
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    """A cache folder, whose servers are ended."""
+    folder = tmp_path_factory.mktemp("cache")
+    yield folder
+    for server in living_servers(str(folder / "dbt-tablestore")):
+        stop_server(server, force=True)
+
+
+@pytest.fixture
+def project(cache, tmp_path):
+    return Project(
+        tmp_path / "one", cache, {"upserted.sql": UPSERTED, "seen.sql": "select * from {{ ref('upserted') }}"}
+    )
+
+
+def test_processes_and_projects_share_one_server(project, cache, tmp_path):
+    project.run("run")
+    (first,) = project.servers()
+    assert not first.in_use, "dbt has ended"
+    other = Project(
+        tmp_path / "two", cache, {"mine.sql": MINE, "s.yml": SOURCE},
+        warehouse=project.warehouse, schema="prod",
+    )  # fmt: skip
+    both = [project.start("build"), other.start("run")]
+    for process in both:
+        project.ended(process)
+    assert [one.record.pid for one in project.servers()] == [first.record.pid]
+    assert project.rows("upserted") == 1000
+    assert Catalog(project.warehouse).load_table("prod", "mine").to_arrow(["id"]).num_rows == 1000
+    command = [sys.executable, "-m", "tablestore_engine.cli", "sql", "-w", project.warehouse, "--session", "shared"]
+    shown = subprocess.run(
+        [*command, "select count(*) as n from dev.seen"], env=environment(cache), capture_output=True, text=True,
+        check=True, timeout=120,
+    )  # fmt: skip
+    assert "1000" in shown.stdout
+    assert [one.record.pid for one in project.servers()] == [first.record.pid]
+    refused = subprocess.run(
+        [sys.executable, "-c", WITHOUT_TOKEN, str(first.record.port)], env=environment(cache), capture_output=True,
+        text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert refused.returncode != 0
+    assert "authentication token" in refused.stderr
+
+
+MINE = "{{ config(materialized='table') }} select * from {{ source('dev', 'upserted') }}"
+SOURCE = "{version: 2, sources: [{name: dev, tables: [{name: upserted}]}]}"
+WITHOUT_TOKEN = """
+import sys
+from pyspark.sql import SparkSession
+SparkSession.builder.remote(f"sc://localhost:{sys.argv[1]}").create().sql("select 1").collect()
+"""
+
+
+# Materializations, seeds, snapshots, tests, upserts and a model in Python, and the message of a model that fails.
+OVER_SHARED = ("adapter/test_basic.py", "adapter/test_upsert_path.py", "adapter/test_python_model.py::TestPythonModel")
+
+
+def test_dbt_s_tests_in_a_shared_session(cache, tmp_path):
+    functional = os.path.join(os.path.dirname(HERE), "functional")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--basetemp", str(tmp_path / "dbt"),
+         *(os.path.join(functional, name) for name in OVER_SHARED)],
+        capture_output=True, text=True, timeout=600, check=False, cwd=os.path.dirname(os.path.dirname(functional)),
+        env={**environment(cache), "TABLESTORE_SHARED": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-6000:]
+    assert " passed" in done.stdout

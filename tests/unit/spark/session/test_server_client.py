@@ -1,0 +1,138 @@
+"""Finding, starting and ending a server that is a process without Spark."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tablestore_engine.errors import EnvironmentProblem
+from tablestore_engine.spark.session import server_client
+from tablestore_engine.spark.session.server_client import (
+    ServerInUseError,
+    attach,
+    has_ended,
+    living_servers,
+    stop_server,
+)
+from tablestore_engine.spark.session.server_files import ServerFolder, code_identity
+from tablestore_engine.spark.session.session_config import SessionConfig
+
+# Listens, says so, and ends when it is asked to; {mode} makes it fail.
+PROGRAM = """
+import os, socket, sys, time
+sys.path.insert(0, {root!r})
+from tablestore_engine.spark.session.server_files import Record, ServerFolder
+folder, mode = ServerFolder({folder!r}), {mode!r}
+if mode == "fails":
+    folder.write_failure("Spark did not start: no room.")
+if mode != "runs":
+    sys.exit(1)
+listener = socket.create_server(("127.0.0.1", 0))
+folder.write_record(Record(pid=os.getpid(), port=listener.getsockname()[1], token="t", warehouse={warehouse!r},
+    version="1", code={code!r}, started=time.time(), idle_seconds=60, log="log"))
+time.sleep(120)
+"""
+ROOT = os.path.dirname(server_client.ENGINE)
+
+
+@pytest.fixture
+def launched(monkeypatch):
+    """The processes that were started; they are ended, and this process's locks are released, when the test ends."""
+    started = []
+    monkeypatch.setattr(server_client, "_uses", {})
+    yield started
+    for descriptor in server_client._uses.values():
+        os.close(descriptor)
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture
+def find(launched, tmp_path):
+    def launch_as(mode):
+        def launch(folder, config, lock, log):
+            text = PROGRAM.format(
+                root=ROOT, folder=folder.path, mode=mode, warehouse=config.shared, code=code_identity()
+            )
+            launched.append(subprocess.Popen([sys.executable, "-c", text], pass_fds=[lock]))
+
+        return launch
+
+    def call(mode="runs", **wish):
+        return attach(SessionConfig(shared="/w", cache_dir=str(tmp_path / "c"), **wish), {}, launch_as(mode))
+
+    return call
+
+
+def test_the_first_starts_a_server_and_others_find_it(find, launched, tmp_path):
+    first = find()
+    assert find() == first
+    assert len(launched) == 1
+    (server,) = living_servers(str(tmp_path / "c"), "/w")
+    assert (server.record, server.in_use) == (first, True)
+    assert living_servers(str(tmp_path / "c"), "/other") == []
+
+
+def test_other_settings_need_another_server_unless_any_will_do(find, launched):
+    first = find()
+    assert find(master="local[1]") != first
+    assert find(any_settings=True) in (first, find(master="local[1]"))
+    assert len(launched) == 2
+
+
+def test_a_killed_server_is_replaced(find, launched):
+    first = find()
+    assert not has_ended(first.url)
+    launched[0].kill()
+    launched[0].wait()
+    assert has_ended(first.url)
+    second = find()
+    assert second.pid != first.pid
+    assert (has_ended(first.url), has_ended(second.url)) == (True, False)
+    assert len(launched) == 2
+
+
+def test_a_start_that_fails_says_why_and_is_tried_again(find, launched):
+    with pytest.raises(EnvironmentProblem, match=r"Spark did not start: no room\."):
+        find("fails")
+    with pytest.raises(EnvironmentProblem, match=r"ended while it started.* Its log: .*server-"):
+        find("dies")
+    assert find().pid == launched[-1].pid
+    assert len(launched) == 3
+
+
+def test_a_server_in_use_is_stopped_by_force_only(find, launched, tmp_path):
+    find()
+    (server,) = living_servers(str(tmp_path / "c"))
+    with pytest.raises(ServerInUseError, match="in use"):
+        stop_server(server)
+    assert launched[0].poll() is None
+    stop_server(server, force=True)
+    assert launched[0].wait() == -signal.SIGTERM
+    assert living_servers(str(tmp_path / "c")) == []
+
+
+def test_folders_of_servers_that_ended_long_ago_are_removed(find, tmp_path):
+    old, lately = (ServerFolder.make(str(tmp_path / "c"), name) for name in ("old", "lately"))
+    for folder in (old, lately):
+        os.close(folder.share_use_lock())
+    old.note_use(time.time() - 2 * 24 * 3600)
+    os.chmod(tmp_path / "c", 0o700)
+    find()
+    assert not os.path.exists(old.path)
+    assert os.path.exists(lately.path)
+
+
+def test_where_no_server_can_be(tmp_path):
+    with pytest.raises(EnvironmentProblem, match="spark://host"):
+        attach(SessionConfig(shared="/w", master="spark://host"), {})
+    (tmp_path / "c").mkdir()
+    os.chmod(tmp_path / "c", 0o777)
+    with pytest.raises(EnvironmentProblem, match="only this user can write"):
+        attach(SessionConfig(shared="/w", cache_dir=str(tmp_path / "c")), {})
